@@ -1,0 +1,164 @@
+//! What can go wrong, and the status that tells it to a script.
+
+use std::fmt;
+
+/// Whose fault it was. One variant a status; the table of the manual is made from [`Kind::ALL`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The answer is no: nothing matched, nothing to undo, a check found something.
+    No,
+    /// Wrong usage.
+    Usage,
+    /// Damaged or foreign lines were met.
+    Data,
+    /// No such session, alias or file.
+    NotFound,
+    /// A summariser, plugin or tokenizer failed or is missing.
+    Unavailable,
+    /// It exists already, or a name would collide.
+    Exists,
+    /// Input or output failed.
+    InputOutput,
+    /// Locked, or changed underneath.
+    Locked,
+    /// Written, but durability is unknown.
+    Unsure,
+    /// Refused as unsafe.
+    Unsafe,
+    /// The configuration is wrong.
+    Config,
+}
+
+impl Kind {
+    /// Every kind, in the order of their statuses.
+    pub const ALL: [Kind; 11] = [
+        Kind::No,
+        Kind::Usage,
+        Kind::Data,
+        Kind::NotFound,
+        Kind::Unavailable,
+        Kind::Exists,
+        Kind::InputOutput,
+        Kind::Locked,
+        Kind::Unsure,
+        Kind::Unsafe,
+        Kind::Config,
+    ];
+
+    /// The exit status: 1 and 2 by custom, the rest as in BSD's `sysexits.h`.
+    pub const fn status(self) -> u8 {
+        match self {
+            Kind::No => 1,
+            Kind::Usage => 2,
+            Kind::Data => 65,
+            Kind::NotFound => 66,
+            Kind::Unavailable => 69,
+            Kind::Exists => 73,
+            Kind::InputOutput => 74,
+            Kind::Locked => 75,
+            Kind::Unsure => 76,
+            Kind::Unsafe => 77,
+            Kind::Config => 78,
+        }
+    }
+
+    /// What the status means, in the words of the manual.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Kind::No => "the answer is no: nothing matched, nothing to undo, or a check found something",
+            Kind::Usage => "wrong usage",
+            Kind::Data => {
+                "done, but damaged or foreign lines were met (and kept); with --strict: stopped at the first"
+            }
+            Kind::NotFound => "no such session, alias or file",
+            Kind::Unavailable => "a summarizer, plugin or tokenizer failed or is missing; nothing changed",
+            Kind::Exists => "it exists already, or a name would collide",
+            Kind::InputOutput => "input or output failed; nothing changed",
+            Kind::Locked => "locked or changed underneath; nothing changed; try again",
+            Kind::Unsure => "written, but durability is unknown (a failed flush): check before you repeat",
+            Kind::Unsafe => "refused as unsafe: id, path, symlink, device, permissions",
+            Kind::Config => "configuration is wrong",
+        }
+    }
+}
+
+/// Where in an input: line numbers count from 1, byte offsets from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the line, from 1; 0 when the place is the input as a whole.
+    pub line: u64,
+    /// Offset in bytes from the start of the input.
+    pub offset: u64,
+}
+
+/// An error: what, whose fault, where, and what to do about it.
+#[derive(Debug)]
+pub struct Error {
+    /// Whose fault; decides the status.
+    pub kind: Kind,
+    /// What is wrong, without the place.
+    pub message: String,
+    /// The input as the user named it, and the place in it.
+    pub at: Option<(String, Place)>,
+    /// What to do, shown on a line of its own.
+    pub hint: Option<String>,
+    /// The error below, when there is one.
+    pub source: Option<std::io::Error>,
+}
+
+/// What every function of this library that can fail returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of this kind.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Error { kind, message: message.into(), at: None, hint: None, source: None }
+    }
+
+    /// A failed read or write of `what`; a missing file becomes [`Kind::NotFound`].
+    pub fn io(what: impl fmt::Display, source: std::io::Error) -> Self {
+        use std::io::ErrorKind as Io;
+        let kind = match source.kind() {
+            Io::NotFound => Kind::NotFound,
+            _ => Kind::InputOutput,
+        };
+        Error { kind, message: format!("{what}: {source}"), at: None, hint: None, source: Some(source) }
+    }
+
+    /// The same error with its place.
+    pub fn at(mut self, input: impl Into<String>, place: Place) -> Self {
+        self.at = Some((input.into(), place));
+        self
+    }
+
+    /// The same error with advice.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error as another kind.
+    pub fn kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((input, place)) = &self.at {
+            write!(f, "{input}:")?;
+            if place.line > 0 {
+                write!(f, "{}: byte {}:", place.line, place.offset)?;
+            }
+            f.write_str(" ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|e| e as _)
+    }
+}

@@ -1,0 +1,21 @@
+//! Conversations of language models as a stream of records, and as a store that loses nothing.
+//!
+//! The way of the data is
+//!
+//! ```text
+//! bytes -> detect -> reader -> records -> filter -> writer -> bytes
+//! ```
+//!
+//! - [`model`] says what a conversation is: records over their own bytes, the view that replays them, what may
+//!   be cut where. It knows no file and no format.
+//! - [`format`](mod@format) turns bytes into records and back: one file a format.
+//! - [`filter`] changes sessions, without input or output.
+//! - [`store`] keeps sessions under a name.
+//! - [`error`] is what can go wrong, and the exit status that tells it.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+#![cfg_attr(test, allow(clippy::unwrap_used, missing_docs))]
+
+pub mod error;
+pub mod model;
+
+pub use error::{Error, Result};

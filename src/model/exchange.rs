@@ -1,0 +1,263 @@
+//! Atoms and exchanges: what may be cut where.
+//!
+//! An atom is the smallest piece that may leave the view: a user message; a reply, which is one assistant
+//! message with all results of its tool calls; an open loop, which is everything since the last user message
+//! when reasoning is part of it. An exchange begins with a user message that does not directly follow another.
+//! System messages are neither: they stay where they are.
+
+use super::message::{Category, Role};
+use super::session::{Session, Traits};
+use super::view::{Item, View};
+use std::collections::HashMap;
+
+/// One message of a view as far as cutting goes.
+#[derive(Clone, Debug)]
+struct Piece {
+    traits: Traits,
+    /// Ids of the calls that it makes.
+    calls: Vec<String>,
+    /// Id of the call that it answers.
+    answers: Option<String>,
+}
+
+/// Where a view may be cut.
+#[derive(Debug)]
+pub struct Cuts {
+    /// For each item: number of its atom; none for system messages.
+    atoms: Vec<Option<usize>>,
+    /// For each item: whether an exchange begins with it.
+    begins: Vec<bool>,
+    /// For each item: whether it is a user's turn or a record, so that a view may begin with it.
+    opens: Vec<bool>,
+}
+
+impl Cuts {
+    /// Looks at a view.
+    pub fn of(session: &Session, view: &View) -> Cuts {
+        let pieces: Vec<Option<Piece>> = view.items.iter().map(|item| piece(session, item)).collect();
+        let stays: Vec<bool> = view
+            .items
+            .iter()
+            .zip(&pieces)
+            .map(|(item, piece)| !matches!(item, Item::Summary(_)) && piece.as_ref().is_none_or(is_system))
+            .collect();
+        let mut begins = vec![false; pieces.len()];
+        let mut opens = vec![false; pieces.len()];
+        let mut before = None;
+        for (index, piece) in pieces.iter().enumerate() {
+            let Some(piece) = piece else {
+                opens[index] = true; // a summary
+                before = None;
+                continue;
+            };
+            if is_system(piece) {
+                continue;
+            }
+            opens[index] = piece.traits.role == Role::User;
+            // What merely happened is no turn: it neither begins an exchange nor keeps one from beginning.
+            if piece.traits.role == Role::User && piece.traits.category == Category::Context {
+                continue;
+            }
+            begins[index] = piece.traits.role == Role::User && before != Some(Role::User);
+            before = Some(piece.traits.role);
+        }
+        let atoms = number(&pieces, &stays);
+        Cuts { atoms, begins, opens }
+    }
+
+    /// Number of exchanges; messages before the first beginning are one more, the oldest.
+    pub fn exchanges(&self) -> usize {
+        let leading = match self.begins.iter().position(|begins| *begins) {
+            Some(first) => self.atoms[..first].iter().any(Option::is_some),
+            None => self.atoms.iter().any(Option::is_some),
+        };
+        self.begins.iter().filter(|begins| **begins).count() + usize::from(leading)
+    }
+
+    /// Index of the item with which the `keep` newest exchanges begin; none when there are no more than that.
+    pub fn last_exchanges(&self, keep: usize) -> Option<usize> {
+        let beginnings: Vec<usize> = (0..self.begins.len()).filter(|index| self.begins[*index]).collect();
+        let nth = beginnings.len().checked_sub(keep)?;
+        let cut = *beginnings.get(nth)?;
+        self.atoms[..cut].iter().any(Option::is_some).then_some(cut)
+    }
+
+    /// Index of the item with which at least the `keep` newest messages begin: the cut moves outward until no
+    /// atom is parted and the view begins with a user's turn or a summary. None when everything stays.
+    pub fn last_messages(&self, keep: usize) -> Option<usize> {
+        let movable: Vec<usize> = (0..self.atoms.len()).filter(|index| self.atoms[*index].is_some()).collect();
+        let nth = movable.len().checked_sub(keep)?;
+        self.outward(*movable.get(nth)?)
+    }
+
+    /// The cut at this item, moved outward to where it may be; none when nothing would be left to go.
+    pub fn outward(&self, mut cut: usize) -> Option<usize> {
+        let record_leads = (0..cut).any(|index| self.opens[index] && self.atoms[index].is_none());
+        loop {
+            let parted = self.parted(cut);
+            if parted == cut && (self.opens[cut] || record_leads) {
+                break;
+            }
+            cut = if parted < cut { parted } else { (0..cut).rev().find(|index| self.atoms[*index].is_some())? };
+        }
+        self.atoms[..cut].iter().any(Option::is_some).then_some(cut)
+    }
+
+    /// The first item of the atoms that a cut at this item would part; the item itself when none is.
+    fn parted(&self, cut: usize) -> usize {
+        let kept: std::collections::HashSet<usize> = self.atoms[cut..].iter().flatten().copied().collect();
+        (0..cut).find(|index| self.atoms[*index].is_some_and(|atom| kept.contains(&atom))).unwrap_or(cut)
+    }
+
+    /// Number of the atom that an item belongs to; none for system messages and summaries.
+    pub fn atom(&self, item: usize) -> Option<usize> {
+        self.atoms[item]
+    }
+
+    /// For each item the number of its exchange from 0; none for system messages and summaries.
+    pub fn exchange_of(&self) -> Vec<Option<usize>> {
+        let mut number = 0;
+        let mut open = false;
+        self.atoms
+            .iter()
+            .zip(&self.begins)
+            .map(|(atom, begins)| {
+                atom.map(|_| {
+                    if *begins && open {
+                        number += 1;
+                    }
+                    open = true;
+                    number
+                })
+            })
+            .collect()
+    }
+}
+
+fn is_system(piece: &Piece) -> bool {
+    piece.traits.category == Category::System
+}
+
+fn piece(session: &Session, item: &Item) -> Option<Piece> {
+    let traits = item.traits(session)?;
+    // Only calls and results need a second look at the line.
+    let (mut calls, mut answers) = (Vec::new(), None);
+    if traits.calls || traits.role == Role::Tool {
+        let message = item.message(session)?;
+        calls = message.tool_calls().into_iter().map(|call| call.id.into_owned()).collect();
+        answers = message.tool_call_id().map(|id| id.into_owned()).filter(|id| !id.is_empty());
+    }
+    Some(Piece { traits, calls, answers })
+}
+
+/// Numbers the atoms. A result belongs to the nearest earlier call of its id that has no result yet, without an
+/// id to the message that called last; a result without any call is an atom of its own.
+fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
+    let mut atoms: Vec<Option<usize>> = vec![None; pieces.len()];
+    let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut last_caller = None;
+    let mut next = 0;
+    for (index, piece) in pieces.iter().enumerate() {
+        let Some(piece) = piece.as_ref().filter(|_| !stays[index]) else { continue };
+        let owner = match (piece.traits.role, &piece.answers) {
+            (Role::Tool, Some(id)) => open.get_mut(id.as_str()).and_then(|callers| {
+                if callers.len() > 1 { callers.pop() } else { callers.last().copied() }
+            }),
+            (Role::Tool, None) => last_caller,
+            _ => None,
+        };
+        atoms[index] = Some(owner.unwrap_or_else(|| {
+            next += 1;
+            next - 1
+        }));
+        if piece.traits.calls {
+            last_caller = atoms[index];
+            for id in &piece.calls {
+                open.entry(id).or_default().extend(atoms[index]);
+            }
+        } else if piece.traits.role == Role::User && piece.traits.category != Category::Context {
+            last_caller = None;
+        }
+    }
+    let last_user =
+        pieces.iter().rposition(|piece| piece.as_ref().is_some_and(|p| p.traits.role == Role::User && !is_system(p)));
+    let since = last_user.map_or(0, |index| index + 1);
+    let reasons = pieces[since..].iter().flatten().any(|piece| piece.traits.reasoning);
+    if reasons && let Some(first) = atoms[since..].iter().flatten().next().copied() {
+        for atom in atoms[since..].iter_mut().flatten() {
+            *atom = first;
+        }
+    }
+    atoms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Place;
+    use crate::model::record::Record;
+
+    fn session(lines: &[&str]) -> Session {
+        let mut session = Session::default();
+        for (index, line) in lines.iter().enumerate() {
+            let full = format!("{line}\n");
+            session.push(&Record::parse(full.as_bytes(), Place { line: index as u64 + 1, offset: index as u64 }));
+        }
+        session
+    }
+
+    const CALL: &str = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+    const RESULT: &str = r#"{"role":"tool","tool_call_id":"c","content":"r"}"#;
+    const USER: &str = r#"{"role":"user","content":"u"}"#;
+    const REPLY: &str = r#"{"role":"assistant","content":"a"}"#;
+    const RULES: &str = r#"{"role":"system","content":"s"}"#;
+    const EVENT: &str = r#"{"role":"user","content":"e","category":"context"}"#;
+
+    fn cuts(lines: &[&str]) -> Cuts {
+        let session = session(lines);
+        let view = View::replay(&session);
+        Cuts::of(&session, &view)
+    }
+
+    #[test]
+    fn exchanges_begin_with_the_first_of_a_run_of_user_messages() {
+        let cuts = cuts(&[RULES, USER, USER, CALL, RESULT, REPLY, EVENT, USER, REPLY]);
+        assert_eq!(cuts.exchanges(), 2);
+        assert_eq!(cuts.last_exchanges(1), Some(7));
+        assert_eq!(cuts.last_exchanges(2), None);
+    }
+
+    #[test]
+    fn a_cut_never_parts_a_call_from_its_result() {
+        let cuts = cuts(&[USER, REPLY, USER, CALL, RESULT, REPLY]);
+        assert_eq!(cuts.last_messages(2), Some(2));
+        assert_eq!(cuts.last_messages(1), Some(2));
+        assert_eq!(cuts.last_messages(5), None);
+        assert_eq!(cuts.last_messages(9), None);
+    }
+
+    #[test]
+    fn ids_that_repeat_pair_with_the_nearest_call() {
+        let cuts = cuts(&[USER, CALL, RESULT, USER, CALL, RESULT]);
+        assert_eq!(cuts.atom(1), cuts.atom(2));
+        assert_eq!(cuts.atom(4), cuts.atom(5));
+        assert_ne!(cuts.atom(1), cuts.atom(4));
+        assert_eq!(cuts.last_exchanges(1), Some(3));
+    }
+
+    #[test]
+    fn late_results_of_a_repeated_id_are_not_parted() {
+        // Two calls with one id, both answered late: whichever result belongs to which, no cut may fall between.
+        let cuts = cuts(&[USER, CALL, CALL, RESULT, RESULT, USER]);
+        assert_eq!(cuts.atom(2), cuts.atom(3));
+        assert_eq!(cuts.atom(1), cuts.atom(4));
+    }
+
+    #[test]
+    fn without_a_user_there_is_one_exchange() {
+        let cuts = cuts(&[RULES, REPLY, CALL, RESULT]);
+        assert_eq!(cuts.exchanges(), 1);
+        assert_eq!(cuts.last_exchanges(1), None);
+        assert_eq!(cuts.exchange_of(), vec![None, Some(0), Some(0), Some(0)]);
+    }
+}

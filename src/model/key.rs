@@ -1,0 +1,191 @@
+//! Ids: which are safe, how new ones are made, how one is derived for a message that has none, and how a key
+//! of another system becomes a file name.
+
+use crate::error::{Error, Kind, Result};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Longest id in bytes.
+pub const LONGEST: usize = 128;
+
+/// Whether this is an id as it stands: `[A-Za-z0-9][A-Za-z0-9._-]{0,127}`.
+pub fn is_id(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    (1..=LONGEST).contains(&bytes.len())
+        && bytes[0].is_ascii_alphanumeric()
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+}
+
+/// Refuses what is no id, and says why.
+pub fn checked_id(text: &str) -> Result<&str> {
+    if is_id(text) {
+        return Ok(text);
+    }
+    let why = if text.is_empty() {
+        "it is empty".to_string()
+    } else if text.len() > LONGEST {
+        format!("it is {} bytes long, and {LONGEST} is the most", text.len())
+    } else if !text.as_bytes()[0].is_ascii_alphanumeric() {
+        "it does not begin with a letter or a digit".to_string()
+    } else {
+        let odd = text.chars().find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_' | '-'));
+        format!("it holds {:?}", odd.unwrap_or(' '))
+    };
+    let shown: String = text.chars().take(40).collect();
+    Err(Error::new(Kind::Unsafe, format!("unsafe session id {shown:?}: {why}"))
+        .hint("an id is letters, digits, '.', '_' and '-', begins with a letter or digit, and has at most 128 of them"))
+}
+
+const KEY: &str = "key_";
+const HASH: &str = "hash_";
+
+/// The id under which a store keeps a session of this key. An id that is safe stays as it is; any other key is
+/// spelled with `_` and two hex digits for each byte that is no letter, digit, `.` or `-`, behind `key_`, so
+/// that different keys never meet; one too long for that becomes `hash_` and its SHA-256.
+pub fn id_for_key(key: &str) -> String {
+    if is_id(key) && !key.starts_with(KEY) && !key.starts_with(HASH) {
+        return key.to_string();
+    }
+    let mut id = String::from(KEY);
+    for byte in key.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-') {
+            id.push(char::from(byte));
+        } else {
+            id.push_str(&format!("_{byte:02x}"));
+        }
+    }
+    if id.len() > LONGEST { format!("{HASH}{}", hex(&Sha256::digest(key.as_bytes()))) } else { id }
+}
+
+/// The key that an id stands for: the id itself, or what [`id_for_key`] spelled. None for a hashed one.
+pub fn key_for_id(id: &str) -> Option<String> {
+    if id.starts_with(HASH) {
+        return None;
+    }
+    let Some(spelled) = id.strip_prefix(KEY) else { return Some(id.to_string()) };
+    let mut bytes = Vec::with_capacity(spelled.len());
+    let mut rest = spelled.as_bytes();
+    while let [first, tail @ ..] = rest {
+        if *first == b'_' {
+            let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &tail[2..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Lower-case hex digits of these bytes.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// SHA-256 of these bytes as 64 hex digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Ids for messages that have none: `msg_` and the first 16 hex digits of the SHA-256 over the line (and, from
+/// the second identical line on, over the line, a newline and its ordinal), so that every read gives the same.
+#[derive(Debug, Default)]
+pub struct Derive {
+    seen: HashMap<[u8; 8], u64>,
+}
+
+impl Derive {
+    /// The id of the next message that has none.
+    pub fn id(&mut self, line: &[u8]) -> String {
+        let mut digest = Sha256::digest(line);
+        let mut short = [0; 8];
+        short.copy_from_slice(&digest[..8]);
+        let ordinal = self.seen.entry(short).or_insert(0);
+        if *ordinal > 0 {
+            let mut hash = Sha256::new();
+            hash.update(line);
+            hash.update(format!("\n{ordinal}"));
+            digest = hash.finalize();
+        }
+        *ordinal += 1;
+        format!("msg_{}", hex(&digest[..8]))
+    }
+}
+
+/// Where new ids come from: chance, or a seed that makes them the same on every run.
+#[derive(Debug)]
+pub enum Chance {
+    /// The system's randomness.
+    System,
+    /// `CONVO_SEED`, and how many ids were made.
+    Seed(String, AtomicU64),
+}
+
+impl Chance {
+    /// From the value of `CONVO_SEED`.
+    pub fn new(seed: Option<String>) -> Chance {
+        seed.map_or(Chance::System, |seed| Chance::Seed(seed, AtomicU64::new(0)))
+    }
+
+    /// Sixteen hex digits.
+    pub fn digits(&self) -> Result<String> {
+        match self {
+            Chance::System => {
+                let bits = getrandom::u64()
+                    .map_err(|e| Error::new(Kind::InputOutput, format!("no randomness for an id: {e}")))?;
+                Ok(format!("{bits:016x}"))
+            }
+            Chance::Seed(seed, made) => {
+                let nth = made.fetch_add(1, Ordering::Relaxed);
+                Ok(hex(&Sha256::digest(format!("{seed}\n{nth}"))[..8]))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ids_are_held_to_the_grammar() {
+        for good in ["a", "session_20261120_180203_9f2c41d07ab3e655", "A.b-c_9", &"x".repeat(128)] {
+            assert!(is_id(good), "{good}");
+        }
+        for bad in ["", "..", "../x", ".a", "-a", "_a", "a/b", "a b", "é", "a\0", &"x".repeat(129)] {
+            assert!(checked_id(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn five_keys_are_five_ids() {
+        let keys = ["a:b", "a/b", "a\\b", "a_b", "A_B"];
+        let ids: std::collections::HashSet<_> = keys.iter().map(|key| id_for_key(key)).collect();
+        assert_eq!(ids.len(), 5);
+        assert_eq!(id_for_key("agent:main:main"), "key_agent_3amain_3amain");
+        assert_ne!(id_for_key("key_a"), "key_a");
+        assert!(id_for_key(&"ü".repeat(100)).starts_with("hash_"));
+    }
+
+    proptest! {
+        #[test]
+        fn keys_come_back(key in ".{1,30}") {
+            let id = id_for_key(&key);
+            prop_assert!(is_id(&id));
+            if !id.starts_with(HASH) {
+                prop_assert_eq!(key_for_id(&id), Some(key));
+            }
+        }
+    }
+
+    #[test]
+    fn identical_lines_have_different_ids() {
+        let mut derive = Derive::default();
+        let first = derive.id(b"{}");
+        assert_ne!(first, derive.id(b"{}"));
+        assert_eq!(first, Derive::default().id(b"{}"));
+    }
+}

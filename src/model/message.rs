@@ -1,0 +1,228 @@
+//! What a command may ask of a message: borrowed members of its line, read only when asked for.
+
+use super::json;
+use std::borrow::Cow;
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// Instructions of the program.
+    System,
+    /// Instructions in the newer spelling.
+    Developer,
+    /// The person, or what happened around them.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool's result.
+    Tool,
+    /// Any other role; the line keeps its name.
+    Other,
+}
+
+impl Role {
+    /// The role of this name.
+    pub fn from_name(name: &str) -> Role {
+        match name {
+            "system" => Role::System,
+            "developer" => Role::Developer,
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "tool" => Role::Tool,
+            _ => Role::Other,
+        }
+    }
+
+    /// The category of a message that names none.
+    pub fn category(self) -> Category {
+        match self {
+            Role::System | Role::Developer => Category::System,
+            Role::Tool => Category::SystemOutput,
+            Role::User | Role::Assistant | Role::Other => Category::Dialog,
+        }
+    }
+}
+
+/// What a message is worth when room is short; priority falls in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Category {
+    /// Rules; never leave the view by themselves.
+    System,
+    /// Background: documents, notes, things that happened.
+    Context,
+    /// What was said.
+    Dialog,
+    /// What tools gave.
+    SystemOutput,
+}
+
+impl Category {
+    /// Every category, highest priority first.
+    pub const ALL: [Category; 4] =
+        [Category::System, Category::Context, Category::Dialog, Category::SystemOutput];
+
+    /// The name in a `category` member.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Category::System => "system",
+            Category::Context => "context",
+            Category::Dialog => "dialog",
+            Category::SystemOutput => "system_output",
+        }
+    }
+
+    /// The category of this name.
+    pub fn from_name(name: &str) -> Option<Category> {
+        Category::ALL.into_iter().find(|category| category.name() == name)
+    }
+}
+
+/// One piece of a message's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// Text.
+    Text(Cow<'a, str>),
+    /// Anything else: its `type` and its bytes.
+    Other(Cow<'a, str>, &'a [u8]),
+}
+
+/// A call of a tool by the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall<'a> {
+    /// Its id; empty when it has none.
+    pub id: Cow<'a, str>,
+    /// Name of the tool.
+    pub name: Cow<'a, str>,
+    /// The arguments, decoded once: the string that the model wrote, JSON or not.
+    pub arguments: Cow<'a, str>,
+}
+
+/// A message's members, each as the bytes it was written in; absent members are none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Message<'a> {
+    /// `role`, a string.
+    pub role: &'a [u8],
+    /// `content`.
+    pub content: Option<&'a [u8]>,
+    /// `tool_calls`.
+    pub tool_calls: Option<&'a [u8]>,
+    /// `tool_call_id`.
+    pub tool_call_id: Option<&'a [u8]>,
+    /// `name`.
+    pub name: Option<&'a [u8]>,
+    /// `reasoning`.
+    pub reasoning: Option<&'a [u8]>,
+    /// `id`.
+    pub id: Option<&'a [u8]>,
+    /// `timestamp`.
+    pub timestamp: Option<&'a [u8]>,
+    /// `category`.
+    pub category: Option<&'a [u8]>,
+    /// `metadata`.
+    pub metadata: Option<&'a [u8]>,
+}
+
+impl<'a> Message<'a> {
+    /// The role.
+    pub fn role(&self) -> Role {
+        match self.role {
+            br#""user""# => Role::User,
+            br#""assistant""# => Role::Assistant,
+            br#""tool""# => Role::Tool,
+            other => Role::from_name(&json::text(other).unwrap_or_default()),
+        }
+    }
+
+    /// The role's name as written.
+    pub fn role_name(&self) -> Cow<'a, str> {
+        json::text(self.role).unwrap_or_default()
+    }
+
+    /// The category: the member's, else the role's.
+    pub fn category(&self) -> Category {
+        self.category
+            .and_then(json::text)
+            .and_then(|name| Category::from_name(&name))
+            .unwrap_or_else(|| self.role().category())
+    }
+
+    /// The id that the line carries; a message without one has a derived id, see [`super::key::Derive`].
+    pub fn id(&self) -> Option<Cow<'a, str>> {
+        self.id.and_then(json::text).filter(|id| !id.is_empty())
+    }
+
+    /// The time, as written.
+    pub fn timestamp(&self) -> Option<Cow<'a, str>> {
+        self.timestamp.and_then(json::text)
+    }
+
+    /// Id of the call that a tool's message answers.
+    pub fn tool_call_id(&self) -> Option<Cow<'a, str>> {
+        self.tool_call_id.and_then(json::text)
+    }
+
+    /// Whether the model calls tools here.
+    pub fn calls_tools(&self) -> bool {
+        self.tool_calls.is_some_and(|raw| raw.first() == Some(&b'[') && json::skip_space(raw, 1) + 1 < raw.len())
+    }
+
+    /// The calls, in order.
+    pub fn tool_calls(&self) -> Vec<ToolCall<'a>> {
+        let calls = self.tool_calls.and_then(|raw| json::elements(raw, json::Dialect::Strict));
+        let text = |raw: Option<&'a [u8]>| raw.and_then(json::text).unwrap_or_default();
+        calls
+            .unwrap_or_default()
+            .into_iter()
+            .map(|call| {
+                // `custom` tools carry their free text in `input`.
+                let function = json::member(call, "function").or_else(|| json::member(call, "custom")).unwrap_or(b"{}");
+                let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
+                ToolCall {
+                    id: text(json::member(call, "id")),
+                    name: text(json::member(function, "name")),
+                    arguments: match arguments {
+                        Some(raw) => json::text(raw).unwrap_or_else(|| String::from_utf8_lossy(raw)),
+                        None => Cow::Borrowed(""),
+                    },
+                }
+            })
+            .collect()
+    }
+
+    /// The pieces of the content, in order; a string is one text, null and absent are none.
+    pub fn parts(&self) -> Vec<Part<'a>> {
+        let Some(content) = self.content else { return Vec::new() };
+        if let Some(text) = json::text(content) {
+            return vec![Part::Text(text)];
+        }
+        match json::elements(content, json::Dialect::Strict) {
+            Some(parts) => parts.into_iter().map(part).collect(),
+            None if content == b"null" => Vec::new(),
+            None => vec![Part::Other(Cow::Borrowed("unknown"), content)],
+        }
+    }
+
+    /// The text of the content: its text parts, a newline between them.
+    pub fn text(&self) -> Cow<'a, str> {
+        if let Some(text) = self.content.and_then(json::text) {
+            return text;
+        }
+        let texts: Vec<_> = self
+            .parts()
+            .into_iter()
+            .filter_map(|part| if let Part::Text(text) = part { Some(text) } else { None })
+            .collect();
+        Cow::Owned(texts.join("\n"))
+    }
+}
+
+fn part(raw: &[u8]) -> Part<'_> {
+    if let Some(text) = json::text(raw) {
+        return Part::Text(text);
+    }
+    let kind = json::member(raw, "type").and_then(json::text).unwrap_or(Cow::Borrowed("unknown"));
+    match json::member(raw, "text").and_then(json::text) {
+        Some(text) if kind == "text" => Part::Text(text),
+        _ => Part::Other(kind, raw),
+    }
+}

@@ -1,0 +1,11 @@
+//! What a conversation is. Knows no file and no format.
+
+pub mod event;
+pub mod exchange;
+pub mod json;
+pub mod key;
+pub mod message;
+pub mod record;
+pub mod session;
+pub mod time;
+pub mod view;

@@ -1,0 +1,139 @@
+//! One line of a stream over its own bytes: what is not changed is written back as it was.
+
+use super::event::Event;
+use super::json::{self, Dialect, Fault, Members};
+use super::message::Message;
+use crate::error::Place;
+
+/// A line of a stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// The line as it came: a byte order mark before it and its line ending included.
+    pub full: &'a [u8],
+    /// The line without byte order mark and ending.
+    pub body: &'a [u8],
+    /// Where it stood in its input.
+    pub place: Place,
+    /// What it is.
+    pub kind: Kind<'a>,
+}
+
+/// What a line is.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind<'a> {
+    /// Something said.
+    Message(Message<'a>),
+    /// Something that happened to the session.
+    Event(Event<'a>),
+    /// No JSON, no object, or neither message nor event: carried along, never dropped, never rewritten.
+    Unreadable(Fault),
+    /// An empty line.
+    Blank,
+}
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The line without byte order mark (at the start of an input) and without its ending.
+pub fn body_of(full: &[u8], place: Place) -> &[u8] {
+    let body = if place.offset == 0 { full.strip_prefix(BOM).unwrap_or(full) } else { full };
+    let body = body.strip_suffix(b"\n").unwrap_or(body);
+    body.strip_suffix(b"\r").unwrap_or(body)
+}
+
+impl<'a> Record<'a> {
+    /// Reads a line; `full` may end in a newline.
+    pub fn parse(full: &'a [u8], place: Place) -> Record<'a> {
+        let body = body_of(full, place);
+        let kind = if body.is_empty() {
+            Kind::Blank
+        } else {
+            parse(body).unwrap_or_else(Kind::Unreadable)
+        };
+        Record { full, body, place, kind }
+    }
+
+    /// The message, when it is one.
+    pub fn message(&self) -> Option<&Message<'a>> {
+        if let Kind::Message(message) = &self.kind { Some(message) } else { None }
+    }
+
+    /// The event, when it is one.
+    pub fn event(&self) -> Option<&Event<'a>> {
+        if let Kind::Event(event) = &self.kind { Some(event) } else { None }
+    }
+}
+
+fn parse(body: &[u8]) -> Result<Kind<'_>, Fault> {
+    if let Err(error) = std::str::from_utf8(body) {
+        return Err(Fault { offset: error.valid_up_to(), what: "not UTF-8" });
+    }
+    let mut members = match Members::new(body, Dialect::Strict) {
+        Ok(members) => members,
+        Err(fault) if json::value_end(body, fault.offset, Dialect::Strict).is_ok() => {
+            return Err(Fault { offset: 0, what: "not a JSON object" });
+        }
+        Err(_) => return Err(Fault { offset: 0, what: "not JSON" }),
+    };
+    let mut message = Message::default();
+    let (mut role, mut kind) = (None, None);
+    while let Some(member) = members.next()? {
+        let value = Some(member.value);
+        let mut take = |key: &[u8]| match key {
+            b"role" => role = value,
+            b"content" => message.content = value,
+            b"tool_calls" => message.tool_calls = value,
+            b"tool_call_id" => message.tool_call_id = value,
+            b"name" => message.name = value,
+            b"reasoning" => message.reasoning = value,
+            b"id" => message.id = value,
+            b"timestamp" => message.timestamp = value,
+            b"category" => message.category = value,
+            b"metadata" => message.metadata = value,
+            b"type" => kind = value,
+            _ => {}
+        };
+        if memchr::memchr(b'\\', member.key).is_some() {
+            take(member.name().as_bytes());
+        } else {
+            take(member.key);
+        }
+    }
+    let is_text = |value: &[u8]| value.first() == Some(&b'"');
+    match (role, kind) {
+        (Some(role), _) if is_text(role) => {
+            message.role = role;
+            Ok(Kind::Message(message))
+        }
+        (Some(_), _) => Err(Fault { offset: 0, what: "its role is not a string" }),
+        (None, Some(kind)) if is_text(kind) => Ok(Kind::Event(Event { kind, id: message.id, raw: body })),
+        (None, Some(_)) => Err(Fault { offset: 0, what: "its type is not a string" }),
+        (None, None) => Err(Fault { offset: 0, what: "an object with neither role nor type" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(line: &str) -> Kind<'_> {
+        Record::parse(line.as_bytes(), Place { line: 1, offset: 0 }).kind
+    }
+
+    #[test]
+    fn tells_messages_from_events() {
+        assert!(matches!(kind("{\"role\":\"user\",\"type\":\"message\"}\n"), Kind::Message(_)));
+        assert!(matches!(kind("{\"r\\u006fle\":\"user\"}\r\n"), Kind::Message(_)));
+        assert!(matches!(kind("{\"type\":\"truncate\",\"before\":null}"), Kind::Event(_)));
+        assert!(matches!(kind("\u{feff}{\"type\":\"session\"}"), Kind::Event(_)));
+        assert!(matches!(kind("\r\n"), Kind::Blank));
+        for bad in ["null", "{}", "[]", "42", "x", "{\"role\":5}", "{\"role\":\"u\"} x", "{\"type\":1}", " "] {
+            assert!(matches!(kind(bad), Kind::Unreadable(_)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_repeated_members_counts() {
+        let Kind::Message(message) = kind(r#"{"role":"user","role":"tool"}"#) else { panic!() };
+        assert_eq!(message.role_name(), "tool");
+    }
+}

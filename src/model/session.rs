@@ -1,0 +1,212 @@
+//! One session in memory: its lines in one piece of memory, and what each of them is.
+
+use super::event::Action;
+use super::json::{self, Dialect};
+use super::key::Derive;
+use super::message::{Category, Role};
+use super::record::{Kind, Record};
+use crate::error::Place;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// The lines of one session, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    bytes: Vec<u8>,
+    lines: Vec<Line>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    start: usize,
+    end: usize,
+    place: Place,
+    class: Class,
+}
+
+/// What a line is, in short: enough to find exchanges and cuts without a second look at the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// A message.
+    Message(Traits),
+    /// A `session` line.
+    Header,
+    /// Any other event.
+    Event,
+    /// Damaged or foreign.
+    Unreadable,
+    /// Empty.
+    Blank,
+}
+
+/// What decides where a message may be cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traits {
+    /// Who speaks.
+    pub role: Role,
+    /// What it is worth.
+    pub category: Category,
+    /// Whether it calls tools.
+    pub calls: bool,
+    /// Whether it carries reasoning.
+    pub reasoning: bool,
+}
+
+impl Traits {
+    /// The traits of a message.
+    pub fn of(message: &super::message::Message<'_>) -> Traits {
+        Traits {
+            role: message.role(),
+            category: message.category(),
+            calls: message.calls_tools(),
+            reasoning: message.reasoning.is_some_and(|raw| raw != b"null" && raw != b"[]"),
+        }
+    }
+}
+
+impl Class {
+    /// The class of a record.
+    pub fn of(record: &Record<'_>) -> Class {
+        match &record.kind {
+            Kind::Message(message) => Class::Message(Traits::of(message)),
+            Kind::Event(event) if event.is_header() => Class::Header,
+            Kind::Event(_) => Class::Event,
+            Kind::Unreadable(_) => Class::Unreadable,
+            Kind::Blank => Class::Blank,
+        }
+    }
+}
+
+impl Session {
+    /// Adds a line as it came, its ending included.
+    pub fn push(&mut self, record: &Record<'_>) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(record.full);
+        self.lines.push(Line { start, end: self.bytes.len(), place: record.place, class: Class::of(record) });
+    }
+
+    /// Adds a line that is made here; a newline is put behind it, and before it where one is missing.
+    pub fn push_new(&mut self, body: &[u8]) {
+        let mut full = Vec::with_capacity(body.len() + 1);
+        full.extend_from_slice(body);
+        full.push(b'\n');
+        let line = self.lines.last().map_or(1, |last| last.place.line + 1);
+        self.push(&Record::parse(&full, Place { line, offset: self.bytes.len() as u64 + 1 }));
+    }
+
+    /// Number of lines.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there is no line.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// What a line is.
+    pub fn class(&self, index: usize) -> Class {
+        self.lines[index].class
+    }
+
+    /// A line, read anew.
+    pub fn record(&self, index: usize) -> Record<'_> {
+        Record::parse(self.full(index), self.lines[index].place)
+    }
+
+    /// The bytes of a line, ending included.
+    pub fn full(&self, index: usize) -> &[u8] {
+        let line = &self.lines[index];
+        &self.bytes[line.start..line.end]
+    }
+
+    /// Indexes of the messages, the header's log order.
+    pub fn messages(&self) -> impl Iterator<Item = (usize, Traits)> + '_ {
+        self.lines.iter().enumerate().filter_map(|(index, line)| match line.class {
+            Class::Message(traits) => Some((index, traits)),
+            _ => None,
+        })
+    }
+
+    /// The id of every line, by index: a message's own or derived one, an event's own one.
+    pub fn ids(&self) -> Vec<Option<String>> {
+        let mut derive = Derive::default();
+        (0..self.len())
+            .map(|index| match self.record(index).kind {
+                Kind::Message(message) => Some(match message.id() {
+                    Some(id) => id.into_owned(),
+                    None => derive.id(self.record(index).body),
+                }),
+                Kind::Event(event) => event.id().map(Cow::into_owned),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The events that count: those that no `restore` has taken back, `restore` events themselves excepted.
+    pub fn live_events(&self) -> Vec<usize> {
+        let events: Vec<usize> = (0..self.len()).filter(|index| self.lines[*index].class == Class::Event).collect();
+        let mut taken_back: HashSet<String> = HashSet::new();
+        let mut live = Vec::new();
+        for &index in events.iter().rev() {
+            let record = self.record(index);
+            let Some(event) = record.event() else { continue };
+            if event.id().is_some_and(|id| taken_back.contains(id.as_ref())) {
+                continue;
+            }
+            match event.action() {
+                Action::Restore(restore) => {
+                    taken_back.insert(restore.of.into_owned());
+                }
+                _ => live.push(index),
+            }
+        }
+        live.reverse();
+        live
+    }
+
+    /// The members of the header as `meta` events have left them: name and raw value, in order.
+    pub fn header(&self) -> Vec<(String, Vec<u8>)> {
+        let Some(first) = self.lines.iter().position(|line| line.class == Class::Header) else { return Vec::new() };
+        let own = |(name, value): (Cow<'_, str>, &[u8])| (name.into_owned(), value.to_vec());
+        let mut header: Vec<_> = json::members(self.record(first).body, Dialect::Strict)
+            .unwrap_or_default()
+            .into_iter()
+            .map(own)
+            .collect();
+        for index in self.live_events() {
+            let record = self.record(index);
+            let Some(Action::Meta(meta)) = record.event().map(super::event::Event::action) else { continue };
+            let set = meta.set.and_then(|raw| json::members(raw.get().as_bytes(), Dialect::Strict));
+            for (name, value) in set.unwrap_or_default() {
+                match header.iter_mut().find(|(known, _)| *known == name) {
+                    Some(known) => known.1 = value.to_vec(),
+                    None => header.push((name.into_owned(), value.to_vec())),
+                }
+            }
+            header.retain(|(name, _)| !meta.unset.iter().any(|unset| unset == name));
+        }
+        header
+    }
+
+    /// A text member of the header.
+    pub fn header_text(&self, name: &str) -> Option<String> {
+        let header = self.header();
+        let (_, value) = header.iter().find(|(known, _)| known == name)?;
+        json::text(value).map(Cow::into_owned)
+    }
+
+    /// The newest time that a line carries, as written.
+    pub fn newest_time(&self) -> Option<String> {
+        (0..self.len()).rev().find_map(|index| {
+            let body = self.record(index).body;
+            let name = match self.lines[index].class {
+                Class::Message(_) => "timestamp",
+                Class::Event => "at",
+                Class::Header => "created_at",
+                Class::Unreadable | Class::Blank => return None,
+            };
+            json::member(body, name).and_then(json::text).map(Cow::into_owned)
+        })
+    }
+}

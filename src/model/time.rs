@@ -1,0 +1,155 @@
+//! Times: what counts as now, and how the times of other systems are read.
+
+use crate::error::{Error, Kind, Result};
+use jiff::{Timestamp, civil, tz::TimeZone};
+
+/// The clock, or the moment that `CONVO_NOW` fixes.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    fixed: Option<Timestamp>,
+}
+
+impl Clock {
+    /// From the value of `CONVO_NOW`: RFC 3339, or seconds since 1970.
+    pub fn new(now: Option<&str>) -> Result<Clock> {
+        let Some(text) = now else { return Ok(Clock { fixed: None }) };
+        let fixed = match text.parse::<i64>() {
+            Ok(seconds) => Timestamp::from_second(seconds).ok(),
+            Err(_) => text.parse().ok(),
+        };
+        match fixed {
+            Some(_) => Ok(Clock { fixed }),
+            None => Err(Error::new(Kind::Config, format!("CONVO_NOW is no time: {text:?}"))
+                .hint("use RFC 3339, as 2026-11-20T18:02:03Z, or seconds since 1970")),
+        }
+    }
+
+    /// Whether `CONVO_NOW` fixes the time; a filter uses the clock only then.
+    pub fn is_fixed(&self) -> bool {
+        self.fixed.is_some()
+    }
+
+    /// Now, to the second, in UTC: `2026-11-20T18:02:03Z`.
+    pub fn now(&self) -> String {
+        let now = self.fixed.unwrap_or_else(Timestamp::now);
+        now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
+    /// The stem of a new session's id: `session_20261120_180203`.
+    pub fn session_stem(&self) -> String {
+        let now = self.fixed.unwrap_or_else(Timestamp::now);
+        now.strftime("session_%Y%m%d_%H%M%S").to_string()
+    }
+}
+
+/// How a foreign time was read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// RFC 3339 with an offset.
+    pub time: String,
+    /// Whether the text named no zone, so that the local one was taken.
+    pub naive: bool,
+}
+
+/// Reads ISO 8601 in the shapes that programs write: with or without zone, date only, basic form, a space for
+/// the `T`. The fraction and an offset are kept as written; a time without a zone gets the local one. None when
+/// it is no time.
+pub fn read(text: &str) -> Option<Reading> {
+    let text = text.trim();
+    if is_rfc3339(text) {
+        return Some(Reading { time: text.to_string(), naive: false });
+    }
+    if let Ok(moment) = text.parse::<Timestamp>() {
+        let digits = text.bytes().skip(10).skip_while(|b| *b != b'.').skip(1).take_while(u8::is_ascii_digit).count();
+        let fraction = if digits == 0 { String::new() } else { moment.strftime("%.f").to_string() };
+        return Some(Reading { time: format!("{}{fraction}Z", moment.strftime("%Y-%m-%dT%H:%M:%S")), naive: false });
+    }
+    let local: civil::DateTime = text.parse().ok().or_else(|| text.parse::<civil::Date>().ok().map(Into::into))?;
+    let zoned = local.to_zoned(TimeZone::system()).ok()?;
+    let fraction = match text.find('.') {
+        Some(dot) => {
+            let digits: String = text[dot + 1..].chars().take_while(char::is_ascii_digit).collect();
+            format!(".{digits}")
+        }
+        None => String::new(),
+    };
+    let seconds = zoned.offset().seconds();
+    let offset = if seconds == 0 { "Z".to_string() } else { zoned.strftime("%:z").to_string() };
+    Some(Reading { time: format!("{}{fraction}{offset}", local.strftime("%Y-%m-%dT%H:%M:%S")), naive: true })
+}
+
+/// Whether the text is RFC 3339 as Go and this format take it: upper-case `T`, offset, a real date.
+pub fn is_rfc3339(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let shape = bytes.len() >= 20
+        && bytes[..19].iter().zip(b"0000-00-00T00:00:00").all(|(byte, pattern)| match pattern {
+            b'0' => byte.is_ascii_digit(),
+            _ => byte == pattern,
+        });
+    if !shape {
+        return false;
+    }
+    let mut zone = &bytes[19..];
+    if zone[0] == b'.' {
+        let digits = zone[1..].iter().take_while(|b| b.is_ascii_digit()).count();
+        if digits == 0 {
+            return false;
+        }
+        zone = &zone[1 + digits..];
+    }
+    let number = |two: &[u8]| u32::from(two[0] - b'0') * 10 + u32::from(two[1] - b'0');
+    let zone_ok = match zone {
+        b"Z" => true,
+        [b'+' | b'-', h1, h2, b':', m1, m2] if [h1, h2, m1, m2].iter().all(|b| b.is_ascii_digit()) => {
+            number(&[*h1, *h2]) < 24 && number(&[*m1, *m2]) < 60
+        }
+        _ => false,
+    };
+    zone_ok
+        && number(&bytes[11..13]) < 24
+        && number(&bytes[14..16]) < 60
+        && number(&bytes[17..19]) < 60
+        && text[..10].parse::<civil::Date>().is_ok()
+}
+
+/// The moment of an RFC 3339 time in seconds since 1970, to compare times of different zones.
+pub fn seconds(time: &str) -> Option<i64> {
+    time.parse::<Timestamp>().ok().map(Timestamp::as_second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rfc3339_is_told_from_its_look_alikes() {
+        for good in ["2026-03-01T09:00:00Z", "2026-03-01T09:00:00.123456789123+02:00"] {
+            assert!(is_rfc3339(good), "{good}");
+        }
+        for bad in [
+            "2026-03-01T09:00:00", "2026-03-01t09:00:00z", "2026-02-30T09:00:00Z", "2026-03-01T25:00:00Z",
+            "2026-03-01T09:00:00.Z", "yesterday", "2026-03-01T09:00:00+2:00", "2026-03-01T09:00:00+24:00",
+        ] {
+            assert!(!is_rfc3339(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn keeps_the_spelling_of_what_is_right() {
+        let same = "2026-01-02T03:04:05.678+08:00";
+        assert_eq!(read(same), Some(Reading { time: same.to_string(), naive: false }));
+        assert!(read("2026-08-20T09:00:02.500034").is_some_and(|r| r.naive && r.time.contains("02.500034")));
+        assert!(read("2026-08-20").is_some_and(|r| r.naive && r.time.starts_with("2026-08-20T00:00:00")));
+        assert!(read("20260820T090002").is_some());
+        assert_eq!(read("soon"), None);
+    }
+
+    #[test]
+    fn now_can_be_fixed() {
+        let clock = Clock::new(Some("2026-11-20T18:02:03Z")).unwrap();
+        assert_eq!(clock.now(), "2026-11-20T18:02:03Z");
+        assert_eq!(clock.session_stem(), "session_20261120_180203");
+        assert_eq!(Clock::new(Some("0")).unwrap().now(), "1970-01-01T00:00:00Z");
+        assert!(Clock::new(Some("soon")).is_err());
+    }
+}
