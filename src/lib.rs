@@ -16,6 +16,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, missing_docs))]
 
 pub mod error;
+pub mod format;
 pub mod model;
 
 pub use error::{Error, Result};

@@ -1,0 +1,175 @@
+//! Bytes to records and back. One file a format; only this one knows them all.
+
+pub mod detect;
+pub mod lines;
+pub mod native;
+pub mod openai_chat;
+pub mod penguin;
+pub mod picoclaw;
+pub mod report;
+
+use crate::error::{Error, Kind, Result};
+use crate::model::record::Record;
+use crate::model::session::Session;
+use report::Report;
+use std::io;
+
+/// The forms a session can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Format {
+    /// The record stream.
+    Native,
+    /// Bare messages, one a line.
+    Jsonl,
+    /// Messages of the OpenAI Chat Completions interface: an array, or objects with `messages`.
+    OpenaiChat,
+    /// PicoClaw: a legacy JSON document, or a log of message lines with its sidecar.
+    Picoclaw,
+    /// Penguin: a session document, or an older `conversation_*.json`.
+    Penguin,
+}
+
+impl Format {
+    /// Every format; the order is that of the manual.
+    pub const ALL: [Format; 5] =
+        [Format::Native, Format::Jsonl, Format::OpenaiChat, Format::Picoclaw, Format::Penguin];
+
+    /// The name on the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Native => "native",
+            Format::Jsonl => "jsonl",
+            Format::OpenaiChat => "openai-chat",
+            Format::Picoclaw => "picoclaw",
+            Format::Penguin => "penguin",
+        }
+    }
+
+    /// One line about the format, for help and manual.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Format::Native => "the record stream, described in convo-format(5)",
+            Format::Jsonl => "bare messages, one JSON object a line",
+            Format::OpenaiChat => "OpenAI Chat messages: an array, or objects with messages",
+            Format::Picoclaw => "PicoClaw: legacy JSON, or a .jsonl with its .meta.json beside it",
+            Format::Penguin => "Penguin: session JSON, older conversation_*.json",
+        }
+    }
+
+    /// The format of this name.
+    pub fn from_name(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Whether sessions can be written in it.
+    pub const fn is_written(self) -> bool {
+        matches!(self, Format::Native | Format::Jsonl | Format::OpenaiChat)
+    }
+
+    /// Whether a line of it is a line of the record stream, so that it is read line by line.
+    pub const fn is_lines(self) -> bool {
+        matches!(self, Format::Native | Format::Jsonl)
+    }
+}
+
+/// A document that is read as a whole, and what lies beside it.
+pub struct Source<'a> {
+    /// Name of the file without its folder; none for a pipe.
+    pub name: Option<&'a str>,
+    /// The bytes; empty when only neighbours are there.
+    pub bytes: &'a [u8],
+    /// The bytes of a file in the same folder; none when there is no such file.
+    pub neighbour: &'a dyn Fn(&str) -> io::Result<Option<Vec<u8>>>,
+}
+
+impl<'a> Source<'a> {
+    /// A source without neighbours, as a pipe is.
+    pub fn alone(bytes: &'a [u8]) -> Source<'a> {
+        Source { name: None, bytes, neighbour: &|_| Ok(None) }
+    }
+
+    /// The name without this ending; `session` for a pipe.
+    pub fn stem(&self, ending: &str) -> &'a str {
+        self.name.map_or("session", |name| name.strip_suffix(ending).unwrap_or(name))
+    }
+}
+
+/// Reads records one after another.
+pub trait Reader {
+    /// The next record; it borrows the reader's memory. What is wrong with it goes to the report.
+    fn next(&mut self, report: &mut Report) -> Result<Option<Record<'_>>>;
+}
+
+/// Sessions that were converted from a document, read as a stream.
+#[derive(Debug, Default)]
+pub struct Converted {
+    sessions: Vec<Session>,
+    session: usize,
+    line: usize,
+}
+
+impl From<Vec<Session>> for Converted {
+    fn from(sessions: Vec<Session>) -> Self {
+        Converted { sessions, session: 0, line: 0 }
+    }
+}
+
+impl Reader for Converted {
+    fn next(&mut self, _: &mut Report) -> Result<Option<Record<'_>>> {
+        while self.sessions.get(self.session).is_some_and(|session| self.line == session.len()) {
+            self.session += 1;
+            self.line = 0;
+        }
+        let Some(session) = self.sessions.get(self.session) else { return Ok(None) };
+        self.line += 1;
+        Ok(Some(session.record(self.line - 1)))
+    }
+}
+
+/// Reads a document of a format that is not read line by line.
+pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    match format {
+        Format::Native | Format::Jsonl => {
+            Err(Error::new(Kind::Usage, format!("{} is read line by line", format.name())))
+        }
+        Format::OpenaiChat => openai_chat::read(source, report),
+        Format::Picoclaw => picoclaw::read(source, report),
+        Format::Penguin => penguin::read(source, report),
+    }
+}
+
+/// Splits a stream into sessions: each header begins one.
+pub struct Sessions<'r> {
+    reader: Box<dyn Reader + 'r>,
+    next: Option<Session>,
+    done: bool,
+}
+
+impl<'r> Sessions<'r> {
+    /// Over a reader.
+    pub fn new(reader: Box<dyn Reader + 'r>) -> Self {
+        Sessions { reader, next: None, done: false }
+    }
+
+    /// The next session; a stream without any line has none.
+    pub fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+        let mut session = self.next.take().unwrap_or_default();
+        let mut begun = !session.is_empty();
+        while !self.done {
+            let Some(record) = self.reader.next(report)? else {
+                self.done = true;
+                break;
+            };
+            if begun && record.event().is_some_and(|event| event.is_header()) {
+                let mut next = Session::default();
+                next.push(&record);
+                self.next = Some(next);
+                return Ok(Some(session));
+            }
+            // Blank lines ahead of a header begin no session of their own.
+            begun |= !matches!(record.kind, crate::model::record::Kind::Blank);
+            session.push(&record);
+        }
+        Ok((!session.is_empty()).then_some(session))
+    }
+}

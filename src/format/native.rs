@@ -1,0 +1,121 @@
+//! The record stream: the format of this program itself. A line is a record, and is passed on as it came.
+
+use super::lines::Lines;
+use super::report::Report;
+use super::Reader;
+use crate::error::{Error, Kind, Result};
+use crate::model::event::{self, Header};
+use crate::model::json;
+use crate::model::record::{Kind as Line, Record};
+use std::io::Read;
+
+/// Reads lines as records.
+pub struct NativeReader<R> {
+    lines: Lines<R>,
+}
+
+impl<R: Read> NativeReader<R> {
+    /// Over an input, of which `head` has been read already.
+    pub fn new(head: Vec<u8>, input: R) -> Self {
+        NativeReader { lines: Lines::new(head, input) }
+    }
+}
+
+impl<R: Read> Reader for NativeReader<R> {
+    fn next(&mut self, report: &mut Report) -> Result<Option<Record<'_>>> {
+        let line = self.lines.next_line().map_err(|error| Error::io("cannot read", error))?;
+        let Some((full, place)) = line else { return Ok(None) };
+        let record = Record::parse(full, place);
+        check(&record, report)?;
+        Ok(Some(record))
+    }
+}
+
+/// Reports an unreadable line; refuses a session of a version that is not known yet.
+pub fn check(record: &Record<'_>, report: &mut Report) -> Result<()> {
+    match &record.kind {
+        Line::Unreadable(fault) => {
+            let mut place = record.place;
+            place.offset += fault.offset as u64;
+            report.damage(place, fault.what);
+        }
+        Line::Event(event) if event.is_header() => {
+            if let Some(version) = newer_version(event.raw) {
+                let message = format!(
+                    "a session of version {version}; this program reads up to version {}",
+                    event::VERSION
+                );
+                return Err(Error { at: Some((String::new(), record.place)), ..Error::new(Kind::Data, message) }
+                    .hint("a newer convo wrote it: update"));
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The version of a header that is higher than what is known.
+fn newer_version(header: &[u8]) -> Option<String> {
+    let raw = json::member(header, "version")?;
+    let text = String::from_utf8_lossy(raw).into_owned();
+    let known = text.parse::<u64>().is_ok_and(|version| version <= event::VERSION);
+    (!known && raw.first().is_some_and(u8::is_ascii_digit)).then_some(text)
+}
+
+/// Builds the header of a session that comes from another format.
+#[derive(Debug, Default)]
+pub struct HeaderBuilder {
+    members: Vec<(&'static str, Vec<u8>)>,
+}
+
+impl HeaderBuilder {
+    /// Sets a text member; an absent value sets nothing.
+    pub fn text(&mut self, name: &'static str, value: Option<&str>) -> &mut Self {
+        if let Some(value) = value {
+            let mut raw = Vec::with_capacity(value.len() + 2);
+            json::push_text(&mut raw, value);
+            self.members.push((name, raw));
+        }
+        self
+    }
+
+    /// Sets a member to JSON.
+    pub fn raw(&mut self, name: &'static str, value: Vec<u8>) -> &mut Self {
+        self.members.push((name, value));
+        self
+    }
+
+    /// The header line for this id.
+    pub fn finish(&self, id: &str) -> Vec<u8> {
+        let mut built = json::ObjectBuilder::default();
+        built.text("type", "session").raw("version", event::VERSION.to_string()).text("id", id);
+        for (name, value) in &self.members {
+            built.raw(name, value);
+        }
+        built.finish()
+    }
+}
+
+/// Reads the members of a header line that commands ask for.
+pub fn header(line: &[u8]) -> Header<'_> {
+    serde_json::from_slice(line).unwrap_or_default()
+}
+
+/// The `source` member of a session that was converted: where from, and the SHA-256 of what was read, by which
+/// a second migration knows it again.
+pub fn source_member(format: super::Format, source: &super::Source<'_>, others: &[&[u8]]) -> Vec<u8> {
+    use sha2::{Digest, Sha256};
+    let mut hash = Sha256::new();
+    hash.update(source.bytes);
+    for other in others {
+        hash.update(b"\n");
+        hash.update(other);
+    }
+    let mut built = json::ObjectBuilder::default();
+    built.text("format", format.name());
+    if let Some(name) = source.name {
+        built.text("name", name);
+    }
+    built.text("sha256", &crate::model::key::hex(&hash.finalize()));
+    built.finish()
+}

@@ -1,0 +1,115 @@
+//! What reading and writing has to tell: damage, notes, and what a format cannot carry.
+
+use crate::error::Place;
+use std::collections::BTreeMap;
+
+/// What a format cannot carry; the words are the same for all formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Loss {
+    /// Ids of messages.
+    Id,
+    /// Times.
+    Timestamp,
+    /// Counts as a provider reported them.
+    Usage,
+    /// The model's name.
+    Model,
+    /// Thinking.
+    Reasoning,
+    /// A signature of thinking.
+    Signature,
+    /// Arguments of a tool call.
+    Arguments,
+    /// An image, a file, audio.
+    Attachment,
+    /// Another piece of content.
+    Part,
+    /// A name.
+    Name,
+    /// A category.
+    Category,
+    /// Free members.
+    Metadata,
+    /// A summary as such.
+    Summary,
+    /// Half of a tool exchange.
+    Orphan,
+    /// An event.
+    Event,
+    /// A member of the header.
+    Header,
+    /// A line that could not be read.
+    Unreadable,
+    /// A number that JSON does not have.
+    Number,
+}
+
+impl Loss {
+    /// The word in a report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Loss::Id => "id",
+            Loss::Timestamp => "timestamp",
+            Loss::Usage => "usage",
+            Loss::Model => "model",
+            Loss::Reasoning => "reasoning",
+            Loss::Signature => "signature",
+            Loss::Arguments => "arguments",
+            Loss::Attachment => "attachment",
+            Loss::Part => "part",
+            Loss::Name => "name",
+            Loss::Category => "category",
+            Loss::Metadata => "metadata",
+            Loss::Summary => "summary",
+            Loss::Orphan => "orphan",
+            Loss::Event => "event",
+            Loss::Header => "header",
+            Loss::Unreadable => "unreadable",
+            Loss::Number => "number",
+        }
+    }
+}
+
+/// Something worth telling about a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Where; line 0 for the input as a whole.
+    pub place: Place,
+    /// What.
+    pub what: String,
+    /// Whether it is damage (status 65) or merely good to know.
+    pub damage: bool,
+}
+
+/// What was found on the way; taken out and told by whoever prints.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// In the order in which they were met.
+    pub findings: Vec<Finding>,
+    /// How often each kind of loss occurred.
+    pub losses: BTreeMap<Loss, u64>,
+}
+
+impl Report {
+    /// Tells of damage: the line or document was read as far as possible.
+    pub fn damage(&mut self, place: Place, what: impl Into<String>) {
+        self.findings.push(Finding { place, what: what.into(), damage: true });
+    }
+
+    /// Tells of something that is no damage.
+    pub fn note(&mut self, place: Place, what: impl Into<String>) {
+        self.findings.push(Finding { place, what: what.into(), damage: false });
+    }
+
+    /// Counts a loss.
+    pub fn lose(&mut self, loss: Loss, times: u64) {
+        if times > 0 {
+            *self.losses.entry(loss).or_default() += times;
+        }
+    }
+
+    /// Whether damage was met.
+    pub fn is_damaged(&self) -> bool {
+        self.findings.iter().any(|finding| finding.damage)
+    }
+}
