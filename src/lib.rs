@@ -16,7 +16,9 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, missing_docs))]
 
 pub mod error;
+pub mod filter;
 pub mod format;
 pub mod model;
+pub mod store;
 
 pub use error::{Error, Result};

@@ -21,7 +21,14 @@ impl<R: Read> Lines<R> {
     /// Over an input, of which `head` has been read already.
     pub fn new(head: Vec<u8>, input: R) -> Self {
         let end = head.len();
-        Lines { input, buffer: head, start: 0, end, place: Place { line: 0, offset: 0 }, ended: false }
+        Lines {
+            input,
+            buffer: head,
+            start: 0,
+            end,
+            place: Place { line: 0, offset: 0 },
+            ended: false,
+        }
     }
 
     /// The next line with its newline (the last one may have none), and where it stands.
@@ -41,8 +48,14 @@ impl<R: Read> Lines<R> {
             return Ok(None);
         }
         let line = &self.buffer[self.start..end];
-        let place = Place { line: self.place.line + 1, offset: self.place.offset };
-        self.place = Place { line: place.line, offset: place.offset + line.len() as u64 };
+        let place = Place {
+            line: self.place.line + 1,
+            offset: self.place.offset,
+        };
+        self.place = Place {
+            line: place.line,
+            offset: place.offset + line.len() as u64,
+        };
         self.start = end;
         Ok(Some((line, place)))
     }
@@ -54,7 +67,10 @@ impl<R: Read> Lines<R> {
         self.start = 0;
         if self.buffer.len() < self.end + BLOCK {
             // Doubling, so that a line of a gigabyte is copied a few times and not once a block.
-            self.buffer.resize((self.end + BLOCK).max(if self.end > BLOCK { self.end * 2 } else { 0 }), 0);
+            self.buffer.resize(
+                (self.end + BLOCK).max(if self.end > BLOCK { self.end * 2 } else { 0 }),
+                0,
+            );
         }
         loop {
             match self.input.read(&mut self.buffer[self.end..]) {

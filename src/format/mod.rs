@@ -1,6 +1,7 @@
 //! Bytes to records and back. One file a format; only this one knows them all.
 
 pub mod detect;
+pub mod jsonl;
 pub mod lines;
 pub mod native;
 pub mod openai_chat;
@@ -9,10 +10,12 @@ pub mod picoclaw;
 pub mod report;
 
 use crate::error::{Error, Kind, Result};
+use crate::model::json::ObjectBuilder;
 use crate::model::record::Record;
 use crate::model::session::Session;
+use crate::model::view::View;
 use report::Report;
-use std::io;
+use std::io::{self, Write};
 
 /// The forms a session can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,8 +34,13 @@ pub enum Format {
 
 impl Format {
     /// Every format; the order is that of the manual.
-    pub const ALL: [Format; 5] =
-        [Format::Native, Format::Jsonl, Format::OpenaiChat, Format::Picoclaw, Format::Penguin];
+    pub const ALL: [Format; 5] = [
+        Format::Native,
+        Format::Jsonl,
+        Format::OpenaiChat,
+        Format::Picoclaw,
+        Format::Penguin,
+    ];
 
     /// The name on the command line and in reports.
     pub const fn name(self) -> &'static str {
@@ -85,12 +93,17 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     /// A source without neighbours, as a pipe is.
     pub fn alone(bytes: &'a [u8]) -> Source<'a> {
-        Source { name: None, bytes, neighbour: &|_| Ok(None) }
+        Source {
+            name: None,
+            bytes,
+            neighbour: &|_| Ok(None),
+        }
     }
 
     /// The name without this ending; `session` for a pipe.
     pub fn stem(&self, ending: &str) -> &'a str {
-        self.name.map_or("session", |name| name.strip_suffix(ending).unwrap_or(name))
+        self.name
+            .map_or("session", |name| name.strip_suffix(ending).unwrap_or(name))
     }
 }
 
@@ -110,17 +123,27 @@ pub struct Converted {
 
 impl From<Vec<Session>> for Converted {
     fn from(sessions: Vec<Session>) -> Self {
-        Converted { sessions, session: 0, line: 0 }
+        Converted {
+            sessions,
+            session: 0,
+            line: 0,
+        }
     }
 }
 
 impl Reader for Converted {
     fn next(&mut self, _: &mut Report) -> Result<Option<Record<'_>>> {
-        while self.sessions.get(self.session).is_some_and(|session| self.line == session.len()) {
+        while self
+            .sessions
+            .get(self.session)
+            .is_some_and(|session| self.line == session.len())
+        {
             self.session += 1;
             self.line = 0;
         }
-        let Some(session) = self.sessions.get(self.session) else { return Ok(None) };
+        let Some(session) = self.sessions.get(self.session) else {
+            return Ok(None);
+        };
         self.line += 1;
         Ok(Some(session.record(self.line - 1)))
     }
@@ -129,13 +152,57 @@ impl Reader for Converted {
 /// Reads a document of a format that is not read line by line.
 pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     match format {
-        Format::Native | Format::Jsonl => {
-            Err(Error::new(Kind::Usage, format!("{} is read line by line", format.name())))
-        }
+        Format::Native | Format::Jsonl => Err(Error::new(
+            Kind::Usage,
+            format!("{} is read line by line", format.name()),
+        )),
         Format::OpenaiChat => openai_chat::read(source, report),
         Format::Picoclaw => picoclaw::read(source, report),
         Format::Penguin => penguin::read(source, report),
     }
+}
+
+/// What a session is written for; decides what counts as a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To keep it: whatever does not come along is lost.
+    Export,
+    /// To send it to a model: ids, times and books were never meant for it.
+    Context,
+}
+
+/// Writes a session in a format other than the native one.
+pub fn write(
+    format: Format,
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    match format {
+        Format::Jsonl => jsonl::write(session, view, purpose, out, report),
+        Format::OpenaiChat => openai_chat::write(session, view, purpose, out, report),
+        Format::Native | Format::Picoclaw | Format::Penguin => Err(Error::new(
+            Kind::Usage,
+            format!("sessions are not written as {} here", format.name()),
+        )),
+    }
+}
+
+/// How a summary is shown to a model: a message of the role that survives trimming.
+fn summary_message(text: &str) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    built.text("role", "system").text(
+        "content",
+        &format!("Summary of the earlier conversation:\n{text}"),
+    );
+    built.finish()
+}
+
+/// An error of writing, as this library tells it; the one who opened the output knows its name.
+fn written(result: io::Result<()>) -> Result<()> {
+    result.map_err(|error| Error::io("cannot write", error))
 }
 
 /// Splits a stream into sessions: each header begins one.
@@ -148,7 +215,11 @@ pub struct Sessions<'r> {
 impl<'r> Sessions<'r> {
     /// Over a reader.
     pub fn new(reader: Box<dyn Reader + 'r>) -> Self {
-        Sessions { reader, next: None, done: false }
+        Sessions {
+            reader,
+            next: None,
+            done: false,
+        }
     }
 
     /// The next session; a stream without any line has none.

@@ -1,8 +1,8 @@
 //! The record stream: the format of this program itself. A line is a record, and is passed on as it came.
 
+use super::Reader;
 use super::lines::Lines;
 use super::report::Report;
-use super::Reader;
 use crate::error::{Error, Kind, Result};
 use crate::model::event::{self, Header};
 use crate::model::json;
@@ -17,14 +17,21 @@ pub struct NativeReader<R> {
 impl<R: Read> NativeReader<R> {
     /// Over an input, of which `head` has been read already.
     pub fn new(head: Vec<u8>, input: R) -> Self {
-        NativeReader { lines: Lines::new(head, input) }
+        NativeReader {
+            lines: Lines::new(head, input),
+        }
     }
 }
 
 impl<R: Read> Reader for NativeReader<R> {
     fn next(&mut self, report: &mut Report) -> Result<Option<Record<'_>>> {
-        let line = self.lines.next_line().map_err(|error| Error::io("cannot read", error))?;
-        let Some((full, place)) = line else { return Ok(None) };
+        let line = self
+            .lines
+            .next_line()
+            .map_err(|error| Error::io("cannot read", error))?;
+        let Some((full, place)) = line else {
+            return Ok(None);
+        };
         let record = Record::parse(full, place);
         check(&record, report)?;
         Ok(Some(record))
@@ -45,8 +52,11 @@ pub fn check(record: &Record<'_>, report: &mut Report) -> Result<()> {
                     "a session of version {version}; this program reads up to version {}",
                     event::VERSION
                 );
-                return Err(Error { at: Some((String::new(), record.place)), ..Error::new(Kind::Data, message) }
-                    .hint("a newer convo wrote it: update"));
+                return Err(Error {
+                    at: Some((String::new(), record.place)),
+                    ..Error::new(Kind::Data, message)
+                }
+                .hint("a newer convo wrote it: update"));
             }
         }
         _ => {}
@@ -88,7 +98,10 @@ impl HeaderBuilder {
     /// The header line for this id.
     pub fn finish(&self, id: &str) -> Vec<u8> {
         let mut built = json::ObjectBuilder::default();
-        built.text("type", "session").raw("version", event::VERSION.to_string()).text("id", id);
+        built
+            .text("type", "session")
+            .raw("version", event::VERSION.to_string())
+            .text("id", id);
         for (name, value) in &self.members {
             built.raw(name, value);
         }

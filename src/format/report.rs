@@ -1,6 +1,7 @@
 //! What reading and writing has to tell: damage, notes, and what a format cannot carry.
 
 use crate::error::Place;
+use crate::model::session::{Class, Session};
 use std::collections::BTreeMap;
 
 /// What a format cannot carry; the words are the same for all formats.
@@ -93,18 +94,38 @@ pub struct Report {
 impl Report {
     /// Tells of damage: the line or document was read as far as possible.
     pub fn damage(&mut self, place: Place, what: impl Into<String>) {
-        self.findings.push(Finding { place, what: what.into(), damage: true });
+        self.findings.push(Finding {
+            place,
+            what: what.into(),
+            damage: true,
+        });
     }
 
     /// Tells of something that is no damage.
     pub fn note(&mut self, place: Place, what: impl Into<String>) {
-        self.findings.push(Finding { place, what: what.into(), damage: false });
+        self.findings.push(Finding {
+            place,
+            what: what.into(),
+            damage: false,
+        });
     }
 
     /// Counts a loss.
     pub fn lose(&mut self, loss: Loss, times: u64) {
         if times > 0 {
             *self.losses.entry(loss).or_default() += times;
+        }
+    }
+
+    /// Counts the lines of a session that a format of bare messages has no place for.
+    pub fn lose_lines(&mut self, session: &Session) {
+        for index in 0..session.len() {
+            match session.class(index) {
+                Class::Event => self.lose(Loss::Event, 1),
+                Class::Header => self.lose(Loss::Header, 1),
+                Class::Unreadable => self.lose(Loss::Unreadable, 1),
+                Class::Message(_) | Class::Blank => {}
+            }
         }
     }
 

@@ -76,7 +76,9 @@ impl Cuts {
 
     /// Index of the item with which the `keep` newest exchanges begin; none when there are no more than that.
     pub fn last_exchanges(&self, keep: usize) -> Option<usize> {
-        let beginnings: Vec<usize> = (0..self.begins.len()).filter(|index| self.begins[*index]).collect();
+        let beginnings: Vec<usize> = (0..self.begins.len())
+            .filter(|index| self.begins[*index])
+            .collect();
         let nth = beginnings.len().checked_sub(keep)?;
         let cut = *beginnings.get(nth)?;
         self.atoms[..cut].iter().any(Option::is_some).then_some(cut)
@@ -85,7 +87,9 @@ impl Cuts {
     /// Index of the item with which at least the `keep` newest messages begin: the cut moves outward until no
     /// atom is parted and the view begins with a user's turn or a summary. None when everything stays.
     pub fn last_messages(&self, keep: usize) -> Option<usize> {
-        let movable: Vec<usize> = (0..self.atoms.len()).filter(|index| self.atoms[*index].is_some()).collect();
+        let movable: Vec<usize> = (0..self.atoms.len())
+            .filter(|index| self.atoms[*index].is_some())
+            .collect();
         let nth = movable.len().checked_sub(keep)?;
         self.outward(*movable.get(nth)?)
     }
@@ -98,7 +102,11 @@ impl Cuts {
             if parted == cut && (self.opens[cut] || record_leads) {
                 break;
             }
-            cut = if parted < cut { parted } else { (0..cut).rev().find(|index| self.atoms[*index].is_some())? };
+            cut = if parted < cut {
+                parted
+            } else {
+                (0..cut).rev().find(|index| self.atoms[*index].is_some())?
+            };
         }
         self.atoms[..cut].iter().any(Option::is_some).then_some(cut)
     }
@@ -106,7 +114,9 @@ impl Cuts {
     /// The first item of the atoms that a cut at this item would part; the item itself when none is.
     fn parted(&self, cut: usize) -> usize {
         let kept: std::collections::HashSet<usize> = self.atoms[cut..].iter().flatten().copied().collect();
-        (0..cut).find(|index| self.atoms[*index].is_some_and(|atom| kept.contains(&atom))).unwrap_or(cut)
+        (0..cut)
+            .find(|index| self.atoms[*index].is_some_and(|atom| kept.contains(&atom)))
+            .unwrap_or(cut)
     }
 
     /// Number of the atom that an item belongs to; none for system messages and summaries.
@@ -144,10 +154,21 @@ fn piece(session: &Session, item: &Item) -> Option<Piece> {
     let (mut calls, mut answers) = (Vec::new(), None);
     if traits.calls || traits.role == Role::Tool {
         let message = item.message(session)?;
-        calls = message.tool_calls().into_iter().map(|call| call.id.into_owned()).collect();
-        answers = message.tool_call_id().map(|id| id.into_owned()).filter(|id| !id.is_empty());
+        calls = message
+            .tool_calls()
+            .into_iter()
+            .map(|call| call.id.into_owned())
+            .collect();
+        answers = message
+            .tool_call_id()
+            .map(|id| id.into_owned())
+            .filter(|id| !id.is_empty());
     }
-    Some(Piece { traits, calls, answers })
+    Some(Piece {
+        traits,
+        calls,
+        answers,
+    })
 }
 
 /// Numbers the atoms. A result belongs to the nearest earlier call of its id that has no result yet, without an
@@ -158,10 +179,16 @@ fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
     let mut last_caller = None;
     let mut next = 0;
     for (index, piece) in pieces.iter().enumerate() {
-        let Some(piece) = piece.as_ref().filter(|_| !stays[index]) else { continue };
+        let Some(piece) = piece.as_ref().filter(|_| !stays[index]) else {
+            continue;
+        };
         let owner = match (piece.traits.role, &piece.answers) {
             (Role::Tool, Some(id)) => open.get_mut(id.as_str()).and_then(|callers| {
-                if callers.len() > 1 { callers.pop() } else { callers.last().copied() }
+                if callers.len() > 1 {
+                    callers.pop()
+                } else {
+                    callers.last().copied()
+                }
             }),
             (Role::Tool, None) => last_caller,
             _ => None,
@@ -179,10 +206,16 @@ fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
             last_caller = None;
         }
     }
-    let last_user =
-        pieces.iter().rposition(|piece| piece.as_ref().is_some_and(|p| p.traits.role == Role::User && !is_system(p)));
+    let last_user = pieces.iter().rposition(|piece| {
+        piece
+            .as_ref()
+            .is_some_and(|p| p.traits.role == Role::User && !is_system(p))
+    });
     let since = last_user.map_or(0, |index| index + 1);
-    let reasons = pieces[since..].iter().flatten().any(|piece| piece.traits.reasoning);
+    let reasons = pieces[since..]
+        .iter()
+        .flatten()
+        .any(|piece| piece.traits.reasoning);
     if reasons && let Some(first) = atoms[since..].iter().flatten().next().copied() {
         for atom in atoms[since..].iter_mut().flatten() {
             *atom = first;
@@ -201,7 +234,13 @@ mod tests {
         let mut session = Session::default();
         for (index, line) in lines.iter().enumerate() {
             let full = format!("{line}\n");
-            session.push(&Record::parse(full.as_bytes(), Place { line: index as u64 + 1, offset: index as u64 }));
+            session.push(&Record::parse(
+                full.as_bytes(),
+                Place {
+                    line: index as u64 + 1,
+                    offset: index as u64,
+                },
+            ));
         }
         session
     }

@@ -248,12 +248,23 @@ enum State {
 impl<'a> Members<'a> {
     /// Over an object's bytes; white space around it is allowed, anything behind it is a fault.
     pub fn new(bytes: &'a [u8], dialect: Dialect) -> Scan<Self> {
-        Ok(Members { bytes, at: opened(bytes, b'{', "not an object")?, dialect, state: State::First })
+        Ok(Members {
+            bytes,
+            at: opened(bytes, b'{', "not an object")?,
+            dialect,
+            state: State::First,
+        })
     }
 
     /// The next member.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator cannot end with the fault it met"
+    )]
     pub fn next(&mut self) -> Scan<Option<Member<'a>>> {
-        let Some(start) = step(self.bytes, &mut self.at, &mut self.state, b'}')? else { return Ok(None) };
+        let Some(start) = step(self.bytes, &mut self.at, &mut self.state, b'}')? else {
+            return Ok(None);
+        };
         let value = key_end(self.bytes, start)?;
         let end = value_end(self.bytes, value, self.dialect)?;
         // The name ends where its closing quote is, which only a second look finds; names are short.
@@ -279,12 +290,23 @@ pub struct Elements<'a> {
 impl<'a> Elements<'a> {
     /// Over an array's bytes.
     pub fn new(bytes: &'a [u8], dialect: Dialect) -> Scan<Self> {
-        Ok(Elements { bytes, at: opened(bytes, b'[', "not an array")?, dialect, state: State::First })
+        Ok(Elements {
+            bytes,
+            at: opened(bytes, b'[', "not an array")?,
+            dialect,
+            state: State::First,
+        })
     }
 
     /// The next element and its offset in the array's bytes.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator cannot end with the fault it met"
+    )]
     pub fn next(&mut self) -> Scan<Option<(usize, &'a [u8])>> {
-        let Some(start) = step(self.bytes, &mut self.at, &mut self.state, b']')? else { return Ok(None) };
+        let Some(start) = step(self.bytes, &mut self.at, &mut self.state, b']')? else {
+            return Ok(None);
+        };
         self.at = value_end(self.bytes, start, self.dialect)?;
         Ok(Some((start, &self.bytes[start..self.at])))
     }
@@ -292,7 +314,11 @@ impl<'a> Elements<'a> {
 
 fn opened(bytes: &[u8], bracket: u8, what: &'static str) -> Scan<usize> {
     let start = skip_space(bytes, 0);
-    if bytes.get(start) == Some(&bracket) { Ok(start + 1) } else { fault(start, what) }
+    if bytes.get(start) == Some(&bracket) {
+        Ok(start + 1)
+    } else {
+        fault(start, what)
+    }
 }
 
 /// Moves over a comma, or over the closing bracket and what white space follows it.
@@ -373,7 +399,9 @@ pub fn text(value: &[u8]) -> Option<Cow<'_, str>> {
 
 /// Decodes the escapes of a string's inside.
 pub fn unescape(inner: &[u8]) -> Cow<'_, str> {
-    let Some(first) = memchr::memchr(b'\\', inner) else { return String::from_utf8_lossy(inner) };
+    let Some(first) = memchr::memchr(b'\\', inner) else {
+        return String::from_utf8_lossy(inner);
+    };
     let mut out = String::with_capacity(inner.len());
     let mut rest = inner;
     let mut next = Some(first);
@@ -433,7 +461,12 @@ pub fn push_text(out: &mut Vec<u8>, text: &str) {
         out.extend_from_slice(&[b'\\', short]);
         if short == b'u' {
             const HEX: &[u8; 16] = b"0123456789abcdef";
-            out.extend_from_slice(&[b'0', b'0', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+            out.extend_from_slice(&[
+                b'0',
+                b'0',
+                HEX[usize::from(byte >> 4)],
+                HEX[usize::from(byte & 15)],
+            ]);
         }
         from = i + 1;
     }
@@ -558,9 +591,36 @@ mod tests {
     #[test]
     fn agrees_with_serde_on_what_is_json() {
         let cases = [
-            "{}", "[]", "null", "true", "1", "-0", "01", "1.", "1.5e+3", "1e", "-", "\"a\\u00e9\"", "\"\\x\"",
-            "{\"a\":1,}", "{\"a\" : [1, {\"b\":[]}]}", "[1 2]", "{\"a\"}", "[", "{", "\"", "{\"a\":}", "nul",
-            "[[[[]]]]", "[,]", "{,}", "{\"a\":1 \"b\":2}", "[}", "{]", "\"\\u12\"", "[]]",
+            "{}",
+            "[]",
+            "null",
+            "true",
+            "1",
+            "-0",
+            "01",
+            "1.",
+            "1.5e+3",
+            "1e",
+            "-",
+            "\"a\\u00e9\"",
+            "\"\\x\"",
+            "{\"a\":1,}",
+            "{\"a\" : [1, {\"b\":[]}]}",
+            "[1 2]",
+            "{\"a\"}",
+            "[",
+            "{",
+            "\"",
+            "{\"a\":}",
+            "nul",
+            "[[[[]]]]",
+            "[,]",
+            "{,}",
+            "{\"a\":1 \"b\":2}",
+            "[}",
+            "{]",
+            "\"\\u12\"",
+            "[]]",
         ];
         for case in cases {
             let ours = value_end(case.as_bytes(), 0, Dialect::Strict) == Ok(case.len());
@@ -571,7 +631,11 @@ mod tests {
 
     #[test]
     fn nesting_has_no_limit() {
-        let deep = format!("{{\"a\":{}1{}}}", "[{\"b\":".repeat(200_000), "}]".repeat(200_000));
+        let deep = format!(
+            "{{\"a\":{}1{}}}",
+            "[{\"b\":".repeat(200_000),
+            "}]".repeat(200_000)
+        );
         assert_eq!(value_end(deep.as_bytes(), 0, Dialect::Strict), Ok(deep.len()));
         let broken = deep.replacen("1}]}", "1}]]", 1);
         assert!(value_end(broken.as_bytes(), 0, Dialect::Strict).is_err());
@@ -583,15 +647,24 @@ mod tests {
         assert!(value_end(b"[NaN]", 0, Dialect::Strict).is_err());
         assert_eq!(text(br#""a\ud83d b""#).unwrap(), "a\u{fffd} b");
         assert_eq!(text(br#""\ud83d\ude00""#).unwrap(), "\u{1f600}");
-        assert_eq!(compact(b"{ \"a b\" : [ NaN , -1 , -Infinity ] }"), (b"{\"a b\":[null,-1,null]}".to_vec(), 2));
+        assert_eq!(
+            compact(b"{ \"a b\" : [ NaN , -1 , -Infinity ] }"),
+            (b"{\"a b\":[null,-1,null]}".to_vec(), 2)
+        );
     }
 
     #[test]
     fn members_are_replaced_where_they_stand() {
         let object = br#"{"a":1, "b":12345678901234567890,"a":3}"#;
         let changed = with_members(object, &[("a", Some(b"9")), ("c", Some(b"null"))]).unwrap();
-        assert_eq!(String::from_utf8(changed).unwrap(), r#"{"a":9,"b":12345678901234567890,"c":null}"#);
-        assert_eq!(with_members(object, &[("a", None)]).unwrap(), br#"{"b":12345678901234567890}"#);
+        assert_eq!(
+            String::from_utf8(changed).unwrap(),
+            r#"{"a":9,"b":12345678901234567890,"c":null}"#
+        );
+        assert_eq!(
+            with_members(object, &[("a", None)]).unwrap(),
+            br#"{"b":12345678901234567890}"#
+        );
         assert_eq!(member(object, "a"), Some(&b"3"[..]));
     }
 }

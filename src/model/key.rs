@@ -14,7 +14,9 @@ pub fn is_id(text: &str) -> bool {
     let bytes = text.as_bytes();
     (1..=LONGEST).contains(&bytes.len())
         && bytes[0].is_ascii_alphanumeric()
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+        && bytes
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
 }
 
 /// Refuses what is no id, and says why.
@@ -29,7 +31,9 @@ pub fn checked_id(text: &str) -> Result<&str> {
     } else if !text.as_bytes()[0].is_ascii_alphanumeric() {
         "it does not begin with a letter or a digit".to_string()
     } else {
-        let odd = text.chars().find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_' | '-'));
+        let odd = text
+            .chars()
+            .find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_' | '-'));
         format!("it holds {:?}", odd.unwrap_or(' '))
     };
     let shown: String = text.chars().take(40).collect();
@@ -55,7 +59,11 @@ pub fn id_for_key(key: &str) -> String {
             id.push_str(&format!("_{byte:02x}"));
         }
     }
-    if id.len() > LONGEST { format!("{HASH}{}", hex(&Sha256::digest(key.as_bytes()))) } else { id }
+    if id.len() > LONGEST {
+        format!("{HASH}{}", hex(&Sha256::digest(key.as_bytes())))
+    } else {
+        id
+    }
 }
 
 /// The key that an id stands for: the id itself, or what [`id_for_key`] spelled. None for a hashed one.
@@ -63,7 +71,9 @@ pub fn key_for_id(id: &str) -> Option<String> {
     if id.starts_with(HASH) {
         return None;
     }
-    let Some(spelled) = id.strip_prefix(KEY) else { return Some(id.to_string()) };
+    let Some(spelled) = id.strip_prefix(KEY) else {
+        return Some(id.to_string());
+    };
     let mut bytes = Vec::with_capacity(spelled.len());
     let mut rest = spelled.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -152,10 +162,27 @@ mod tests {
 
     #[test]
     fn ids_are_held_to_the_grammar() {
-        for good in ["a", "session_20261120_180203_9f2c41d07ab3e655", "A.b-c_9", &"x".repeat(128)] {
+        for good in [
+            "a",
+            "session_20261120_180203_9f2c41d07ab3e655",
+            "A.b-c_9",
+            &"x".repeat(128),
+        ] {
             assert!(is_id(good), "{good}");
         }
-        for bad in ["", "..", "../x", ".a", "-a", "_a", "a/b", "a b", "é", "a\0", &"x".repeat(129)] {
+        for bad in [
+            "",
+            "..",
+            "../x",
+            ".a",
+            "-a",
+            "_a",
+            "a/b",
+            "a b",
+            "é",
+            "a\0",
+            &"x".repeat(129),
+        ] {
             assert!(checked_id(bad).is_err(), "{bad}");
         }
     }

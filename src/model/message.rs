@@ -33,6 +33,18 @@ impl Role {
         }
     }
 
+    /// The role's name; empty for another one, whose name stands in the line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::System => "system",
+            Role::Developer => "developer",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+            Role::Other => "",
+        }
+    }
+
     /// The category of a message that names none.
     pub fn category(self) -> Category {
         match self {
@@ -58,8 +70,12 @@ pub enum Category {
 
 impl Category {
     /// Every category, highest priority first.
-    pub const ALL: [Category; 4] =
-        [Category::System, Category::Context, Category::Dialog, Category::SystemOutput];
+    pub const ALL: [Category; 4] = [
+        Category::System,
+        Category::Context,
+        Category::Dialog,
+        Category::SystemOutput,
+    ];
 
     /// The name in a `category` member.
     pub const fn name(self) -> &'static str {
@@ -163,20 +179,26 @@ impl<'a> Message<'a> {
 
     /// Whether the model calls tools here.
     pub fn calls_tools(&self) -> bool {
-        self.tool_calls.is_some_and(|raw| raw.first() == Some(&b'[') && json::skip_space(raw, 1) + 1 < raw.len())
+        self.tool_calls
+            .is_some_and(|raw| raw.first() == Some(&b'[') && json::skip_space(raw, 1) + 1 < raw.len())
     }
 
     /// The calls, in order.
     pub fn tool_calls(&self) -> Vec<ToolCall<'a>> {
-        let calls = self.tool_calls.and_then(|raw| json::elements(raw, json::Dialect::Strict));
+        let calls = self
+            .tool_calls
+            .and_then(|raw| json::elements(raw, json::Dialect::Strict));
         let text = |raw: Option<&'a [u8]>| raw.and_then(json::text).unwrap_or_default();
         calls
             .unwrap_or_default()
             .into_iter()
             .map(|call| {
                 // `custom` tools carry their free text in `input`.
-                let function = json::member(call, "function").or_else(|| json::member(call, "custom")).unwrap_or(b"{}");
-                let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
+                let function = json::member(call, "function")
+                    .or_else(|| json::member(call, "custom"))
+                    .unwrap_or(b"{}");
+                let arguments =
+                    json::member(function, "arguments").or_else(|| json::member(function, "input"));
                 ToolCall {
                     id: text(json::member(call, "id")),
                     name: text(json::member(function, "name")),
@@ -191,7 +213,9 @@ impl<'a> Message<'a> {
 
     /// The pieces of the content, in order; a string is one text, null and absent are none.
     pub fn parts(&self) -> Vec<Part<'a>> {
-        let Some(content) = self.content else { return Vec::new() };
+        let Some(content) = self.content else {
+            return Vec::new();
+        };
         if let Some(text) = json::text(content) {
             return vec![Part::Text(text)];
         }
@@ -210,7 +234,13 @@ impl<'a> Message<'a> {
         let texts: Vec<_> = self
             .parts()
             .into_iter()
-            .filter_map(|part| if let Part::Text(text) = part { Some(text) } else { None })
+            .filter_map(|part| {
+                if let Part::Text(text) = part {
+                    Some(text)
+                } else {
+                    None
+                }
+            })
             .collect();
         Cow::Owned(texts.join("\n"))
     }
@@ -220,7 +250,9 @@ fn part(raw: &[u8]) -> Part<'_> {
     if let Some(text) = json::text(raw) {
         return Part::Text(text);
     }
-    let kind = json::member(raw, "type").and_then(json::text).unwrap_or(Cow::Borrowed("unknown"));
+    let kind = json::member(raw, "type")
+        .and_then(json::text)
+        .unwrap_or(Cow::Borrowed("unknown"));
     match json::member(raw, "text").and_then(json::text) {
         Some(text) if kind == "text" => Part::Text(text),
         _ => Part::Other(kind, raw),

@@ -7,5 +7,6 @@ pub mod key;
 pub mod message;
 pub mod record;
 pub mod session;
+pub mod stats;
 pub mod time;
 pub mod view;

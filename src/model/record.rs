@@ -35,7 +35,11 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The line without byte order mark (at the start of an input) and without its ending.
 pub fn body_of(full: &[u8], place: Place) -> &[u8] {
-    let body = if place.offset == 0 { full.strip_prefix(BOM).unwrap_or(full) } else { full };
+    let body = if place.offset == 0 {
+        full.strip_prefix(BOM).unwrap_or(full)
+    } else {
+        full
+    };
     let body = body.strip_suffix(b"\n").unwrap_or(body);
     body.strip_suffix(b"\r").unwrap_or(body)
 }
@@ -49,30 +53,54 @@ impl<'a> Record<'a> {
         } else {
             parse(body).unwrap_or_else(Kind::Unreadable)
         };
-        Record { full, body, place, kind }
+        Record {
+            full,
+            body,
+            place,
+            kind,
+        }
     }
 
     /// The message, when it is one.
     pub fn message(&self) -> Option<&Message<'a>> {
-        if let Kind::Message(message) = &self.kind { Some(message) } else { None }
+        if let Kind::Message(message) = &self.kind {
+            Some(message)
+        } else {
+            None
+        }
     }
 
     /// The event, when it is one.
     pub fn event(&self) -> Option<&Event<'a>> {
-        if let Kind::Event(event) = &self.kind { Some(event) } else { None }
+        if let Kind::Event(event) = &self.kind {
+            Some(event)
+        } else {
+            None
+        }
     }
 }
 
 fn parse(body: &[u8]) -> Result<Kind<'_>, Fault> {
     if let Err(error) = std::str::from_utf8(body) {
-        return Err(Fault { offset: error.valid_up_to(), what: "not UTF-8" });
+        return Err(Fault {
+            offset: error.valid_up_to(),
+            what: "not UTF-8",
+        });
     }
     let mut members = match Members::new(body, Dialect::Strict) {
         Ok(members) => members,
         Err(fault) if json::value_end(body, fault.offset, Dialect::Strict).is_ok() => {
-            return Err(Fault { offset: 0, what: "not a JSON object" });
+            return Err(Fault {
+                offset: 0,
+                what: "not a JSON object",
+            });
         }
-        Err(_) => return Err(Fault { offset: 0, what: "not JSON" }),
+        Err(_) => {
+            return Err(Fault {
+                offset: 0,
+                what: "not JSON",
+            });
+        }
     };
     let mut message = Message::default();
     let (mut role, mut kind) = (None, None);
@@ -104,10 +132,23 @@ fn parse(body: &[u8]) -> Result<Kind<'_>, Fault> {
             message.role = role;
             Ok(Kind::Message(message))
         }
-        (Some(_), _) => Err(Fault { offset: 0, what: "its role is not a string" }),
-        (None, Some(kind)) if is_text(kind) => Ok(Kind::Event(Event { kind, id: message.id, raw: body })),
-        (None, Some(_)) => Err(Fault { offset: 0, what: "its type is not a string" }),
-        (None, None) => Err(Fault { offset: 0, what: "an object with neither role nor type" }),
+        (Some(_), _) => Err(Fault {
+            offset: 0,
+            what: "its role is not a string",
+        }),
+        (None, Some(kind)) if is_text(kind) => Ok(Kind::Event(Event {
+            kind,
+            id: message.id,
+            raw: body,
+        })),
+        (None, Some(_)) => Err(Fault {
+            offset: 0,
+            what: "its type is not a string",
+        }),
+        (None, None) => Err(Fault {
+            offset: 0,
+            what: "an object with neither role nor type",
+        }),
     }
 }
 
@@ -121,19 +162,37 @@ mod tests {
 
     #[test]
     fn tells_messages_from_events() {
-        assert!(matches!(kind("{\"role\":\"user\",\"type\":\"message\"}\n"), Kind::Message(_)));
+        assert!(matches!(
+            kind("{\"role\":\"user\",\"type\":\"message\"}\n"),
+            Kind::Message(_)
+        ));
         assert!(matches!(kind("{\"r\\u006fle\":\"user\"}\r\n"), Kind::Message(_)));
-        assert!(matches!(kind("{\"type\":\"truncate\",\"before\":null}"), Kind::Event(_)));
+        assert!(matches!(
+            kind("{\"type\":\"truncate\",\"before\":null}"),
+            Kind::Event(_)
+        ));
         assert!(matches!(kind("\u{feff}{\"type\":\"session\"}"), Kind::Event(_)));
         assert!(matches!(kind("\r\n"), Kind::Blank));
-        for bad in ["null", "{}", "[]", "42", "x", "{\"role\":5}", "{\"role\":\"u\"} x", "{\"type\":1}", " "] {
+        for bad in [
+            "null",
+            "{}",
+            "[]",
+            "42",
+            "x",
+            "{\"role\":5}",
+            "{\"role\":\"u\"} x",
+            "{\"type\":1}",
+            " ",
+        ] {
             assert!(matches!(kind(bad), Kind::Unreadable(_)), "{bad}");
         }
     }
 
     #[test]
     fn the_last_of_repeated_members_counts() {
-        let Kind::Message(message) = kind(r#"{"role":"user","role":"tool"}"#) else { panic!() };
+        let Kind::Message(message) = kind(r#"{"role":"user","role":"tool"}"#) else {
+            panic!()
+        };
         assert_eq!(message.role_name(), "tool");
     }
 }

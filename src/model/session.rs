@@ -59,7 +59,9 @@ impl Traits {
             role: message.role(),
             category: message.category(),
             calls: message.calls_tools(),
-            reasoning: message.reasoning.is_some_and(|raw| raw != b"null" && raw != b"[]"),
+            reasoning: message
+                .reasoning
+                .is_some_and(|raw| raw != b"null" && raw != b"[]"),
         }
     }
 }
@@ -82,7 +84,12 @@ impl Session {
     pub fn push(&mut self, record: &Record<'_>) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(record.full);
-        self.lines.push(Line { start, end: self.bytes.len(), place: record.place, class: Class::of(record) });
+        self.lines.push(Line {
+            start,
+            end: self.bytes.len(),
+            place: record.place,
+            class: Class::of(record),
+        });
     }
 
     /// Adds a line that is made here; a newline is put behind it, and before it where one is missing.
@@ -91,7 +98,13 @@ impl Session {
         full.extend_from_slice(body);
         full.push(b'\n');
         let line = self.lines.last().map_or(1, |last| last.place.line + 1);
-        self.push(&Record::parse(&full, Place { line, offset: self.bytes.len() as u64 + 1 }));
+        self.push(&Record::parse(
+            &full,
+            Place {
+                line,
+                offset: self.bytes.len() as u64 + 1,
+            },
+        ));
     }
 
     /// Number of lines.
@@ -122,10 +135,13 @@ impl Session {
 
     /// Indexes of the messages, the header's log order.
     pub fn messages(&self) -> impl Iterator<Item = (usize, Traits)> + '_ {
-        self.lines.iter().enumerate().filter_map(|(index, line)| match line.class {
-            Class::Message(traits) => Some((index, traits)),
-            _ => None,
-        })
+        self.lines
+            .iter()
+            .enumerate()
+            .filter_map(|(index, line)| match line.class {
+                Class::Message(traits) => Some((index, traits)),
+                _ => None,
+            })
     }
 
     /// The id of every line, by index: a message's own or derived one, an event's own one.
@@ -145,7 +161,9 @@ impl Session {
 
     /// The events that count: those that no `restore` has taken back, `restore` events themselves excepted.
     pub fn live_events(&self) -> Vec<usize> {
-        let events: Vec<usize> = (0..self.len()).filter(|index| self.lines[*index].class == Class::Event).collect();
+        let events: Vec<usize> = (0..self.len())
+            .filter(|index| self.lines[*index].class == Class::Event)
+            .collect();
         let mut taken_back: HashSet<String> = HashSet::new();
         let mut live = Vec::new();
         for &index in events.iter().rev() {
@@ -167,7 +185,9 @@ impl Session {
 
     /// The members of the header as `meta` events have left them: name and raw value, in order.
     pub fn header(&self) -> Vec<(String, Vec<u8>)> {
-        let Some(first) = self.lines.iter().position(|line| line.class == Class::Header) else { return Vec::new() };
+        let Some(first) = self.lines.iter().position(|line| line.class == Class::Header) else {
+            return Vec::new();
+        };
         let own = |(name, value): (Cow<'_, str>, &[u8])| (name.into_owned(), value.to_vec());
         let mut header: Vec<_> = json::members(self.record(first).body, Dialect::Strict)
             .unwrap_or_default()
@@ -176,8 +196,12 @@ impl Session {
             .collect();
         for index in self.live_events() {
             let record = self.record(index);
-            let Some(Action::Meta(meta)) = record.event().map(super::event::Event::action) else { continue };
-            let set = meta.set.and_then(|raw| json::members(raw.get().as_bytes(), Dialect::Strict));
+            let Some(Action::Meta(meta)) = record.event().map(super::event::Event::action) else {
+                continue;
+            };
+            let set = meta
+                .set
+                .and_then(|raw| json::members(raw.get().as_bytes(), Dialect::Strict));
             for (name, value) in set.unwrap_or_default() {
                 match header.iter_mut().find(|(known, _)| *known == name) {
                     Some(known) => known.1 = value.to_vec(),

@@ -12,15 +12,19 @@ pub struct Clock {
 impl Clock {
     /// From the value of `CONVO_NOW`: RFC 3339, or seconds since 1970.
     pub fn new(now: Option<&str>) -> Result<Clock> {
-        let Some(text) = now else { return Ok(Clock { fixed: None }) };
+        let Some(text) = now else {
+            return Ok(Clock { fixed: None });
+        };
         let fixed = match text.parse::<i64>() {
             Ok(seconds) => Timestamp::from_second(seconds).ok(),
             Err(_) => text.parse().ok(),
         };
         match fixed {
             Some(_) => Ok(Clock { fixed }),
-            None => Err(Error::new(Kind::Config, format!("CONVO_NOW is no time: {text:?}"))
-                .hint("use RFC 3339, as 2026-11-20T18:02:03Z, or seconds since 1970")),
+            None => Err(
+                Error::new(Kind::Config, format!("CONVO_NOW is no time: {text:?}"))
+                    .hint("use RFC 3339, as 2026-11-20T18:02:03Z, or seconds since 1970"),
+            ),
         }
     }
 
@@ -57,14 +61,33 @@ pub struct Reading {
 pub fn read(text: &str) -> Option<Reading> {
     let text = text.trim();
     if is_rfc3339(text) {
-        return Some(Reading { time: text.to_string(), naive: false });
+        return Some(Reading {
+            time: text.to_string(),
+            naive: false,
+        });
     }
     if let Ok(moment) = text.parse::<Timestamp>() {
-        let digits = text.bytes().skip(10).skip_while(|b| *b != b'.').skip(1).take_while(u8::is_ascii_digit).count();
-        let fraction = if digits == 0 { String::new() } else { moment.strftime("%.f").to_string() };
-        return Some(Reading { time: format!("{}{fraction}Z", moment.strftime("%Y-%m-%dT%H:%M:%S")), naive: false });
+        let digits = text
+            .bytes()
+            .skip(10)
+            .skip_while(|b| *b != b'.')
+            .skip(1)
+            .take_while(u8::is_ascii_digit)
+            .count();
+        let fraction = if digits == 0 {
+            String::new()
+        } else {
+            moment.strftime("%.f").to_string()
+        };
+        return Some(Reading {
+            time: format!("{}{fraction}Z", moment.strftime("%Y-%m-%dT%H:%M:%S")),
+            naive: false,
+        });
     }
-    let local: civil::DateTime = text.parse().ok().or_else(|| text.parse::<civil::Date>().ok().map(Into::into))?;
+    let local: civil::DateTime = text
+        .parse()
+        .ok()
+        .or_else(|| text.parse::<civil::Date>().ok().map(Into::into))?;
     let zoned = local.to_zoned(TimeZone::system()).ok()?;
     let fraction = match text.find('.') {
         Some(dot) => {
@@ -74,18 +97,28 @@ pub fn read(text: &str) -> Option<Reading> {
         None => String::new(),
     };
     let seconds = zoned.offset().seconds();
-    let offset = if seconds == 0 { "Z".to_string() } else { zoned.strftime("%:z").to_string() };
-    Some(Reading { time: format!("{}{fraction}{offset}", local.strftime("%Y-%m-%dT%H:%M:%S")), naive: true })
+    let offset = if seconds == 0 {
+        "Z".to_string()
+    } else {
+        zoned.strftime("%:z").to_string()
+    };
+    Some(Reading {
+        time: format!("{}{fraction}{offset}", local.strftime("%Y-%m-%dT%H:%M:%S")),
+        naive: true,
+    })
 }
 
 /// Whether the text is RFC 3339 as Go and this format take it: upper-case `T`, offset, a real date.
 pub fn is_rfc3339(text: &str) -> bool {
     let bytes = text.as_bytes();
     let shape = bytes.len() >= 20
-        && bytes[..19].iter().zip(b"0000-00-00T00:00:00").all(|(byte, pattern)| match pattern {
-            b'0' => byte.is_ascii_digit(),
-            _ => byte == pattern,
-        });
+        && bytes[..19]
+            .iter()
+            .zip(b"0000-00-00T00:00:00")
+            .all(|(byte, pattern)| match pattern {
+                b'0' => byte.is_ascii_digit(),
+                _ => byte == pattern,
+            });
     if !shape {
         return false;
     }
@@ -127,8 +160,14 @@ mod tests {
             assert!(is_rfc3339(good), "{good}");
         }
         for bad in [
-            "2026-03-01T09:00:00", "2026-03-01t09:00:00z", "2026-02-30T09:00:00Z", "2026-03-01T25:00:00Z",
-            "2026-03-01T09:00:00.Z", "yesterday", "2026-03-01T09:00:00+2:00", "2026-03-01T09:00:00+24:00",
+            "2026-03-01T09:00:00",
+            "2026-03-01t09:00:00z",
+            "2026-02-30T09:00:00Z",
+            "2026-03-01T25:00:00Z",
+            "2026-03-01T09:00:00.Z",
+            "yesterday",
+            "2026-03-01T09:00:00+2:00",
+            "2026-03-01T09:00:00+24:00",
         ] {
             assert!(!is_rfc3339(bad), "{bad}");
         }
@@ -137,7 +176,13 @@ mod tests {
     #[test]
     fn keeps_the_spelling_of_what_is_right() {
         let same = "2026-01-02T03:04:05.678+08:00";
-        assert_eq!(read(same), Some(Reading { time: same.to_string(), naive: false }));
+        assert_eq!(
+            read(same),
+            Some(Reading {
+                time: same.to_string(),
+                naive: false
+            })
+        );
         assert!(read("2026-08-20T09:00:02.500034").is_some_and(|r| r.naive && r.time.contains("02.500034")));
         assert!(read("2026-08-20").is_some_and(|r| r.naive && r.time.starts_with("2026-08-20T00:00:00")));
         assert!(read("20260820T090002").is_some());

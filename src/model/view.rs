@@ -48,7 +48,11 @@ impl Item {
             Item::Edited(_, body) | Item::Inserted(body) => Record::parse(body, Place { line: 0, offset: 1 }),
             Item::Summary(_) => return None,
         };
-        if let Kind::Message(message) = record.kind { Some(message) } else { None }
+        if let Kind::Message(message) = record.kind {
+            Some(message)
+        } else {
+            None
+        }
     }
 
     /// What decides where it may be cut; none for a summary.
@@ -74,7 +78,8 @@ impl Item {
 
     /// Whether the item never leaves the view by itself.
     pub fn stays(&self, session: &Session) -> bool {
-        self.traits(session).is_none_or(|traits| traits.category == Category::System)
+        self.traits(session)
+            .is_none_or(|traits| traits.category == Category::System)
     }
 }
 
@@ -89,7 +94,10 @@ impl View {
         };
         let events: Vec<usize> = events.into_iter().filter(moves).collect();
         if events.is_empty() {
-            return View { items: session.messages().map(|(i, _)| Item::Line(i)).collect(), dangling: Vec::new() };
+            return View {
+                items: session.messages().map(|(i, _)| Item::Line(i)).collect(),
+                dangling: Vec::new(),
+            };
         }
         let mut replay = Replay::new(session);
         for index in events {
@@ -125,7 +133,9 @@ impl<'s> Replay<'s> {
                 places.entry(id).or_insert(index);
             }
         }
-        let gone = (0..session.len()).map(|i| !matches!(session.class(i), Class::Message(_))).collect();
+        let gone = (0..session.len())
+            .map(|i| !matches!(session.class(i), Class::Message(_)))
+            .collect();
         Replay {
             session,
             places,
@@ -141,7 +151,8 @@ impl<'s> Replay<'s> {
     fn find(&mut self, event: usize, id: &str) -> Option<usize> {
         let place = self.places.get(id).copied().filter(|place| *place < event);
         if place.is_none() {
-            self.dangling.push((event, format!("it names the message {id}, which is not there")));
+            self.dangling
+                .push((event, format!("it names the message {id}, which is not there")));
         }
         place
     }
@@ -184,7 +195,9 @@ impl<'s> Replay<'s> {
                 }
                 self.summary = Some((event, behind));
             }
-            _ => self.dangling.push((event, "its members do not fit its type".to_string())),
+            _ => self
+                .dangling
+                .push((event, "its members do not fit its type".to_string())),
         }
     }
 
@@ -203,7 +216,9 @@ impl<'s> Replay<'s> {
         for edit in &compact.edit {
             let raw = edit.get().as_bytes();
             let id = json::member(raw, "id").and_then(json::text).unwrap_or_default();
-            let Some(index) = self.find(event, &id) else { continue };
+            let Some(index) = self.find(event, &id) else {
+                continue;
+            };
             let members = json::members(raw, json::Dialect::Strict).unwrap_or_default();
             let changes: Vec<_> = members
                 .iter()
@@ -211,7 +226,9 @@ impl<'s> Replay<'s> {
                 .map(|(name, value)| (name.as_ref(), Some(*value)))
                 .collect();
             let before = self.edits.remove(&index);
-            let body = before.as_deref().unwrap_or_else(|| self.session.record(index).body);
+            let body = before
+                .as_deref()
+                .unwrap_or_else(|| self.session.record(index).body);
             if let Ok(edited) = json::with_members(body, &changes) {
                 self.edits.insert(index, edited);
             }
@@ -222,7 +239,8 @@ impl<'s> Replay<'s> {
                 None => Some(event),
             };
             if let Some(place) = place {
-                self.inserts.push((place, insert.message.get().as_bytes().to_vec()));
+                self.inserts
+                    .push((place, insert.message.get().as_bytes().to_vec()));
             }
         }
     }
@@ -251,6 +269,9 @@ impl<'s> Replay<'s> {
             let rules = items.iter().take_while(|item| item.stays(self.session)).count();
             items.insert(rules, Item::Summary(event));
         }
-        View { items, dangling: self.dangling }
+        View {
+            items,
+            dangling: self.dangling,
+        }
     }
 }

@@ -1,0 +1,34 @@
+//! Bare messages, one a line: the view without the session around it. Messages keep all their members.
+
+use super::report::{Loss, Report};
+use super::{Purpose, summary_message, written};
+use crate::error::Result;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::io::Write;
+
+/// Writes one session's view.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    if purpose == Purpose::Export {
+        report.lose_lines(session);
+    }
+    for item in &view.items {
+        match item.summary(session) {
+            Some(text) => {
+                if purpose == Purpose::Export {
+                    report.lose(Loss::Summary, 1);
+                }
+                written(out.write_all(&summary_message(&text)))?;
+            }
+            None => written(out.write_all(item.body(session)))?,
+        }
+        written(out.write_all(b"\n"))?;
+    }
+    Ok(())
+}

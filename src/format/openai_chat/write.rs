@@ -1,0 +1,197 @@
+//! Writes the view as an array of messages. What this program added to a message goes; results stand right
+//! behind the message that owns their calls, as the interface demands.
+
+use crate::error::Result;
+use crate::format::report::{Loss, Report};
+use crate::format::{Purpose, summary_message, written};
+use crate::model::json::{self, Dialect, Members};
+use crate::model::message::{Part, Role};
+use crate::model::record::{Kind, Record};
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use std::collections::HashMap;
+use std::io::Write;
+
+/// Parts that the interface takes.
+const PARTS: [&str; 5] = ["text", "image_url", "input_audio", "file", "refusal"];
+
+/// Writes one session's view as an array, a message a line.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    if purpose == Purpose::Export {
+        report.lose_lines(session);
+    }
+    let mut first = true;
+    for index in order(session, view, report) {
+        let line = match view.items[index].summary(session) {
+            Some(text) => {
+                if purpose == Purpose::Export {
+                    report.lose(Loss::Summary, 1);
+                }
+                summary_message(&text)
+            }
+            None => message(&view.items[index], session, purpose, report),
+        };
+        written(out.write_all(if first { b"[\n" } else { b",\n" }))?;
+        written(out.write_all(&line))?;
+        first = false;
+    }
+    written(out.write_all(if first { b"[]\n" } else { b"\n]\n" }))
+}
+
+/// Indexes of the view's items: results are moved behind the message whose call they answer.
+fn order(session: &Session, view: &View, report: &mut Report) -> Vec<usize> {
+    let mut open: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut results: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut owned = vec![false; view.items.len()];
+    let mut unanswered = 0;
+    for (index, item) in view.items.iter().enumerate() {
+        let Some(traits) = item.traits(session) else {
+            continue;
+        };
+        if !traits.calls && traits.role != Role::Tool {
+            continue;
+        }
+        let Some(message) = item.message(session) else {
+            continue;
+        };
+        for call in message.tool_calls() {
+            open.entry(call.id.into_owned()).or_default().push(index);
+            unanswered += 1;
+        }
+        if traits.role == Role::Tool {
+            let id = message.tool_call_id().unwrap_or_default();
+            match open.get_mut(id.as_ref()).and_then(Vec::pop) {
+                Some(owner) => {
+                    results.entry(owner).or_default().push(index);
+                    owned[index] = true;
+                    unanswered -= 1;
+                }
+                None => report.lose(Loss::Orphan, 1),
+            }
+        }
+    }
+    report.lose(Loss::Orphan, unanswered);
+    let mut order = Vec::with_capacity(view.items.len());
+    for index in (0..view.items.len()).filter(|index| !owned[*index]) {
+        order.push(index);
+        order.extend(results.remove(&index).unwrap_or_default());
+    }
+    order
+}
+
+/// A message without the members that this program added.
+fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u8> {
+    let body = item.body(session);
+    let place = crate::error::Place { line: 0, offset: 1 };
+    let Kind::Message(read) = Record::parse(body, place).kind else {
+        return body.to_vec();
+    };
+    for part in read.parts() {
+        if let Part::Other(kind, _) = part
+            && !PARTS.contains(&kind.as_ref())
+        {
+            report.lose(Loss::Part, 1);
+        }
+    }
+    let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
+    let mut lose = |name: &'static str, loss: Loss, inner: bool, report: &mut Report| {
+        if json::member(body, name).is_some() {
+            changes.push((name, None));
+            // What is only kept books on is no loss in what a model is sent.
+            if inner || purpose == Purpose::Export {
+                report.lose(loss, 1);
+            }
+        }
+    };
+    lose("id", Loss::Id, false, report);
+    lose("timestamp", Loss::Timestamp, false, report);
+    lose("category", Loss::Category, false, report);
+    lose("tokens", Loss::Usage, false, report);
+    lose("usage", Loss::Usage, false, report);
+    lose("model", Loss::Model, false, report);
+    let own = json::member(body, "metadata").and_then(|raw| json::member(raw, "openai-chat"));
+    let note = |name: &str| own.and_then(|own| json::member(own, name));
+    let only_notes = json::member(body, "metadata").is_none_or(|raw| own.is_some() && members_in(raw) == 1);
+    if only_notes {
+        changes.push(("metadata", None));
+    } else {
+        lose("metadata", Loss::Metadata, false, report);
+    }
+    if let Some(raw) = read.reasoning {
+        reasoning(raw, note("reasoning"), &mut changes, report);
+    }
+    if note("function").is_some() {
+        legacy(&read, &mut changes);
+    }
+    let borrowed: Vec<_> = changes
+        .iter()
+        .map(|(name, value)| (*name, value.as_deref()))
+        .collect();
+    json::with_members(body, &borrowed).unwrap_or_else(|_| body.to_vec())
+}
+
+/// Puts reasoning back where it came from; reasoning from elsewhere has no place here.
+fn reasoning(
+    raw: &[u8],
+    note: Option<&[u8]>,
+    changes: &mut Vec<(&str, Option<Vec<u8>>)>,
+    report: &mut Report,
+) {
+    let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
+    let text = parts.first().and_then(|part| json::member(part, "text"));
+    match (note.and_then(json::text).as_deref(), text) {
+        (Some("reasoning_content"), Some(text)) => {
+            changes.push(("reasoning", None));
+            changes.push(("reasoning_content", Some(text.to_vec())));
+        }
+        (Some("reasoning"), Some(text)) => changes.push(("reasoning", Some(text.to_vec()))),
+        (Some("reasoning_details"), _) => {
+            changes.push(("reasoning", None));
+            changes.push(("reasoning_details", Some(raw.to_vec())));
+        }
+        _ => {
+            changes.push(("reasoning", None));
+            report.lose(Loss::Reasoning, parts.len() as u64);
+            let signed = |part: &&&[u8]| {
+                ["signature", "encrypted_content"]
+                    .iter()
+                    .any(|name| json::member(part, name).is_some())
+            };
+            report.lose(Loss::Signature, parts.iter().filter(signed).count() as u64);
+        }
+    }
+}
+
+/// Puts a call or result back into the form with `function_call`.
+fn legacy(read: &crate::model::message::Message<'_>, changes: &mut Vec<(&str, Option<Vec<u8>>)>) {
+    if read.role() == Role::Tool {
+        changes.push(("role", Some(b"\"function\"".to_vec())));
+        changes.push(("tool_call_id", None));
+    } else if let Some(calls) = read
+        .tool_calls
+        .and_then(|raw| json::elements(raw, Dialect::Strict))
+    {
+        let function = calls
+            .first()
+            .and_then(|call| json::member(call, "function"))
+            .map(<[u8]>::to_vec);
+        changes.push(("tool_calls", None));
+        changes.push(("function_call", function));
+    }
+}
+
+fn members_in(object: &[u8]) -> usize {
+    let mut count = 0;
+    if let Ok(mut members) = Members::new(object, Dialect::Strict) {
+        while let Ok(Some(_)) = members.next() {
+            count += 1;
+        }
+    }
+    count
+}

@@ -1,0 +1,185 @@
+//! What a Penguin session says beside its messages, as the header of the record stream.
+
+use super::super::native::{self, HeaderBuilder};
+use super::super::{Format, Source};
+use super::document::Document;
+use super::message::{Messages, given, is_words, values, without};
+use crate::error::Place;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key;
+use std::borrow::Cow;
+
+/// The lists of records that a session has beside its messages.
+const RECORDS: [&str; 3] = [
+    "llm_request_lifecycles",
+    "tool_call_records",
+    "tool_result_records",
+];
+const OWN: [&str; 4] = ["id", "created_at", "last_active", "metadata"];
+
+/// The endings of a session's file and of its spare copies.
+const ENDINGS: [&str; 3] = [".json", ".json.bak", ".json.temp"];
+
+/// How the file of a session in the older format begins.
+pub(super) const OLDER_NAME: &str = "conversation_";
+
+/// The name without what says that it is a session's file.
+fn stem(name: &str) -> &str {
+    ENDINGS
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(name)
+}
+
+/// Whether the file has a name of the older format.
+pub(super) fn has_older_name(source: &Source<'_>) -> bool {
+    source.name.is_some_and(|name| name.starts_with(OLDER_NAME))
+}
+
+/// Whether a document is of the older format: a bare list, or an object that keeps its id and times in its
+/// metadata.
+pub(super) fn is_older(document: &Document<'_>, source: &Source<'_>) -> bool {
+    if document.is_list() {
+        return true;
+    }
+    let head = document.head();
+    let [id, created, active, metadata] = values(&head, OWN);
+    let [inner] = values(metadata.unwrap_or_default(), ["session_id"]);
+    id.or(created).or(active).is_none() && (inner.is_some_and(is_words) || has_older_name(source))
+}
+
+/// The header line; `used` is what was read in the place of the source itself.
+pub(super) fn header(
+    document: &Document<'_>,
+    source: &Source<'_>,
+    used: &[&[u8]],
+    reader: &mut Messages<'_>,
+) -> Vec<u8> {
+    let place = document.start();
+    let head = reader.clean(&document.head(), place);
+    let [mut id, mut created, mut active, metadata] = values(&head, OWN);
+    let inner = metadata.unwrap_or_default();
+    let mut taken = Vec::new();
+    if reader.older {
+        // There the members of the session stand in its metadata.
+        let names = ["session_id", "created_at", "last_active"];
+        [id, created, active] = values(inner, names);
+        taken.extend(names);
+    }
+    let mut kept = ObjectBuilder::default();
+    let mut built = HeaderBuilder::default();
+
+    let own = id.filter(|raw| is_words(raw)).and_then(json::text);
+    if let Some(raw) = given(id).filter(|_| own.as_ref().is_none_or(|id| was_changed(id))) {
+        kept.raw("id", raw);
+    }
+    let key = identity(own, source, reader, place);
+    let id = if key::is_id(&key) {
+        key.clone()
+    } else {
+        key::id_for_key(&key)
+    };
+
+    if let Some(raw) = given(created) {
+        match reader.time(raw, "created_at", place) {
+            Some(time) => {
+                built.text("created_at", Some(&time));
+            }
+            None => {
+                kept.raw("created_at", raw);
+            }
+        }
+    }
+    if let Some(raw) = given(active) {
+        reader.time(raw, "last_active", place);
+        kept.raw("last_active", raw);
+    }
+    let [title, continued, index] = values(inner, ["title", "continued_from", "continuation_index"]);
+    let text = |raw: Option<&[u8]>| {
+        raw.filter(|raw| is_words(raw))
+            .and_then(json::text)
+            .map(Cow::into_owned)
+    };
+    let (title, continued) = (text(title), text(continued));
+    let index = index.filter(|raw| raw.iter().all(u8::is_ascii_digit));
+    for (name, value) in [("title", &title), ("continued_from", &continued)] {
+        if value.as_ref().is_some_and(|text| !was_changed(text)) {
+            taken.push(name);
+        }
+    }
+    built.text("title", title.as_deref());
+    built.text("key", (key != id).then_some(key.as_str()));
+    built.text("continued_from", continued.as_deref());
+    if let Some(raw) = index {
+        built.raw("continuation_index", raw.to_vec());
+        taken.push("continuation_index");
+    }
+    built.raw("source", native::source_member(Format::Penguin, source, used));
+
+    if let Some(raw) = metadata {
+        reader.keep_metadata(raw, &taken, &mut kept, place);
+    }
+    for (name, value) in RECORDS.into_iter().zip(values(&head, RECORDS)) {
+        if let Some(raw) = given(value).filter(|raw| *raw != b"[]") {
+            kept.raw(name, raw);
+        }
+    }
+    let mut known: Vec<&str> = RECORDS.to_vec();
+    // In the older format these names outside of the metadata mean nothing known.
+    known.extend(if reader.older { &OWN[3..] } else { &OWN[..] });
+    if let Some(rest) = without(&head, &known) {
+        kept.raw("members", rest);
+    }
+    if !kept.is_empty() {
+        built.raw(
+            "metadata",
+            [br#"{"penguin":"#, kept.finish().as_slice(), b"}"].concat(),
+        );
+    }
+    built.finish(&id)
+}
+
+/// Whether decoding a text lost something, as a lone surrogate, so that its spelling is worth keeping.
+fn was_changed(text: &str) -> bool {
+    text.contains(char::REPLACEMENT_CHARACTER)
+}
+
+/// The session's name for itself; else its file's; else, for a pipe, one that follows from its bytes.
+fn identity(
+    own: Option<Cow<'_, str>>,
+    source: &Source<'_>,
+    reader: &mut Messages<'_>,
+    place: Place,
+) -> String {
+    let file = source.name.map(stem).filter(|stem| !stem.is_empty());
+    match (own, file) {
+        (Some(id), Some(file)) => {
+            if !reader.older && id != file {
+                reader.report.damage(
+                    place,
+                    format!("its id is {id:?}, which is not the name of its file"),
+                );
+            }
+            id.into_owned()
+        }
+        (Some(id), None) => id.into_owned(),
+        (None, Some(file)) if reader.older => {
+            let bare = file.strip_prefix(OLDER_NAME).unwrap_or(file);
+            if bare.starts_with("session_") {
+                bare.to_string()
+            } else {
+                format!("session_{bare}")
+            }
+        }
+        (None, Some(file)) => {
+            reader.report.damage(place, "no id: the file's name is taken");
+            file.to_string()
+        }
+        (None, None) => {
+            reader
+                .report
+                .damage(place, "no id: one was derived from the document");
+            format!("session_{}", &key::sha256(source.bytes)[..16])
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Penguin: a session is one JSON document `<id>.json`, with a copy from before the last save (`.json.bak`)
+//! and perhaps a save that was not finished (`.json.temp`) beside it.
+//!
+//! A document becomes a header and a line a message. What the record stream has no member for goes to
+//! `metadata.penguin`, in a layout from which the document can be built again; what is empty or Penguin's
+//! default (`message_type` `message`, `tokens` 0, null, an empty list of records) is left out.
+//!
+//! | `metadata.penguin` of the header | holds |
+//! |---|---|
+//! | `id`, `created_at` | as in the document, when `id` is no text or `created_at` no time |
+//! | `last_active` | as in the document |
+//! | `metadata` | without what the header has: `title`, `continued_from`, `continuation_index` |
+//! | `llm_request_lifecycles`, `tool_call_records`, `tool_result_records` | the lists |
+//! | `members` | members that Penguin does not know |
+//!
+//! | `metadata.penguin` of a message | holds |
+//! |---|---|
+//! | `id` | the message's own id, when another message had it before or it is no text |
+//! | `role`, `timestamp`, `tokens` | as in the document, when the line could not take it |
+//! | `category` | as in the document, when it is not the line's category in capitals |
+//! | `agent_id`, `recipient_id`, `message_type` | as in the document |
+//! | `metadata` | without what the line has: `tool_calls`, `tool_call_id`, `action_type` (as `name`) |
+//! | `members` | members that Penguin does not know |
+//!
+//! A document of the older format is read into the same layout: its `session_id`, `created_at` and
+//! `last_active` are taken out of the metadata, a list of one text part becomes a string. An element of
+//! `messages` that is no object becomes a `foreign` event. A text of the header that decoding changed, as one
+//! with a lone surrogate, stays in `id` or `metadata` as well, so that every parser can read the header.
+
+mod document;
+mod header;
+mod message;
+#[cfg(test)]
+mod tests;
+
+use super::{Source, report::Report};
+use crate::error::{Error, Kind, Place, Result};
+use crate::model::key::Derive;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use document::Document;
+use message::Messages;
+use std::collections::HashSet;
+
+/// The spare copies, the one that is preferred first.
+const SPARES: [&str; 2] = [".temp", ".bak"];
+
+/// What a source without a name is called.
+const PIPE: &str = "the document";
+
+/// How many ids of messages are named before the rest is only counted.
+const NAMED: usize = 10;
+
+/// A spare copy: its name and its bytes.
+type Spare = (String, Vec<u8>);
+
+/// A file that a session could be read from in the place of a damaged one.
+struct Candidate<'a> {
+    name: &'a str,
+    document: Document<'a>,
+    /// The bytes of a spare copy; nothing for the damaged file itself.
+    spare: Option<&'a [u8]>,
+}
+
+/// Reads a document, or the best of what lies beside a damaged or missing one, into one session. An error
+/// when there is no session in any of them.
+pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    let list_allowed = header::has_older_name(source);
+    let primary = Document::read(source.bytes, list_allowed);
+    let session = match primary {
+        Ok(document) if document.is_whole() => {
+            for (name, bytes) in spares(source, &SPARES[..1], false, report) {
+                if let Ok(copy) = Document::read(&bytes, list_allowed) {
+                    tell_newer(&name, &copy, &document, report);
+                }
+            }
+            convert(&document, source, &[], report)
+        }
+        primary => {
+            let spares = spares(source, &SPARES, true, report);
+            let mut candidates = Vec::new();
+            let (place, why) = match &primary {
+                Ok(document) => document.torn().unwrap_or_default(),
+                Err(what) => (Place::default(), *what),
+            };
+            if let Ok(document) = primary {
+                candidates.push(Candidate {
+                    name: source.name.unwrap_or(PIPE),
+                    document,
+                    spare: None,
+                });
+            }
+            for (name, bytes) in &spares {
+                if let Ok(document) = Document::read(bytes, list_allowed) {
+                    candidates.push(Candidate {
+                        name,
+                        document,
+                        spare: Some(bytes),
+                    });
+                }
+            }
+            let best = best(&candidates, source, (place, why), report)?;
+            convert(&best.document, source, best.spare.as_slice(), report)
+        }
+    };
+    Ok(vec![session])
+}
+
+/// The candidate with the most messages; of equals a whole one, then the first. Tells why another file than
+/// the source had to be looked at, and what only the others have.
+fn best<'c, 'a>(
+    candidates: &'c [Candidate<'a>],
+    source: &Source<'_>,
+    (place, why): (Place, &str),
+    report: &mut Report,
+) -> Result<&'c Candidate<'a>> {
+    let rank = |candidate: &Candidate<'_>| (candidate.document.messages(), candidate.document.is_whole());
+    // Of equals, `max_by_key` takes the last.
+    let Some((index, best)) = candidates
+        .iter()
+        .enumerate()
+        .rev()
+        .max_by_key(|(_, candidate)| rank(candidate))
+    else {
+        let error = Error::new(Kind::Data, format!("not a Penguin session: {why}"));
+        return Err(match source.name {
+            Some(_) => error.hint("a session is looked for in this file and in the .bak and .temp beside it"),
+            None => error.hint("a session is one JSON object with messages"),
+        });
+    };
+    let extent = if best.document.is_whole() {
+        "whole"
+    } else {
+        "up to its first fault"
+    };
+    let count = counted(best.document.messages());
+    let name = source.name.unwrap_or(PIPE);
+    report.damage(
+        place,
+        format!(
+            "{name} is damaged ({why}): read from {}, {extent}, {count}",
+            best.name
+        ),
+    );
+    for (_, other) in candidates.iter().enumerate().filter(|(other, _)| *other != index) {
+        tell_missing(other.name, &other.document, &best.document, report);
+    }
+    Ok(best)
+}
+
+/// The copies beside the source that are there. One that cannot be read matters only when it is needed.
+fn spares(source: &Source<'_>, endings: &[&str], needed: bool, report: &mut Report) -> Vec<Spare> {
+    let Some(name) = source.name else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for ending in endings {
+        let spare = format!("{name}{ending}");
+        match (source.neighbour)(&spare) {
+            Ok(Some(bytes)) => found.push((spare, bytes)),
+            Ok(None) => {}
+            Err(error) if needed => report.damage(Place::default(), format!("cannot read {spare}: {error}")),
+            Err(error) => report.note(Place::default(), format!("cannot read {spare}: {error}")),
+        }
+    }
+    found
+}
+
+fn counted(messages: usize) -> String {
+    if messages == 1 {
+        "1 message".to_string()
+    } else {
+        format!("{messages} messages")
+    }
+}
+
+/// Names a finished copy that has more than what is read: a save that only was not put in place.
+fn tell_newer(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mut Report) {
+    let more = copy.messages().saturating_sub(read.messages());
+    if copy.is_whole() && more > 0 {
+        let count = counted(copy.messages());
+        report.note(
+            Place::default(),
+            format!("{spare} is whole and has {count}, {more} more: not read"),
+        );
+    }
+}
+
+/// Names the messages of a copy that are not in what is read.
+fn tell_missing(name: &str, copy: &Document<'_>, read: &Document<'_>, report: &mut Report) {
+    let ids = |document: &Document<'_>| -> Vec<String> {
+        let mut derive = Derive::default();
+        let objects = document.elements().filter(|(_, raw)| raw.first() == Some(&b'{'));
+        objects
+            .map(|(_, raw)| message::identity(raw, &mut derive))
+            .collect()
+    };
+    let known: HashSet<String> = ids(read).into_iter().collect();
+    let missing: Vec<String> = ids(copy).into_iter().filter(|id| !known.contains(id)).collect();
+    if missing.is_empty() {
+        return;
+    }
+    let mut named = missing.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if missing.len() > NAMED {
+        named.push_str(&format!(" and {} more", missing.len() - NAMED));
+    }
+    report.damage(Place::default(), format!("only in {name}, and not read: {named}"));
+}
+
+fn convert(document: &Document<'_>, source: &Source<'_>, used: &[&[u8]], report: &mut Report) -> Session {
+    for (place, what) in &document.damage {
+        report.damage(*place, *what);
+    }
+    let mut reader = Messages::new(header::is_older(document, source), report);
+    let mut session = Session::default();
+    let mut push = |mut line: Vec<u8>, place: Place| {
+        line.push(b'\n');
+        session.push(&Record::parse(&line, place));
+    };
+    push(
+        header::header(document, source, used, &mut reader),
+        document.start(),
+    );
+    for (place, raw) in document.elements() {
+        push(reader.line(raw, place), place);
+    }
+    if reader.naive {
+        report.note(
+            Place::default(),
+            "times without a zone were read as local time (TZ)",
+        );
+    }
+    session
+}

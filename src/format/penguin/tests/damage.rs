@@ -1,0 +1,289 @@
+//! What is had of damaged files, and what holds for every input.
+
+use super::{document, lines, message, read_files, read_one, whats};
+use crate::error::Kind;
+use crate::model::record::Kind as Line;
+use proptest::prelude::*;
+
+#[test]
+fn a_message_that_is_no_object_is_carried_along() {
+    let text = document("s", &[message("a", "a"), "[ 1 ]".into(), message("b", "b")]);
+    let (session, report) = read_one("s.json", &text);
+    assert_eq!(session.messages().count(), 2);
+    let line = &lines(&session)[2];
+    assert!(line.starts_with(r#"{"type":"foreign","id":"evt_"#), "{line}");
+    assert!(
+        line.ends_with(r#""at":"2026-01-02T03:04:05Z","format":"penguin","raw":[1]}"#),
+        "{line}"
+    );
+    assert!(report.is_damaged());
+}
+
+#[test]
+fn raw_control_characters_and_needless_commas_are_mended() {
+    let text = document("s", &[message("a", "one\ntwo\u{1}"), message("b", "three")])
+        .replace(r#""category""#, r#",, "category""#)
+        .replace("}],", "},\n],");
+    let (session, report) = read_one("s.json", &text);
+    let texts: Vec<String> = (1..3)
+        .map(|index| session.record(index).message().unwrap().text().into_owned())
+        .collect();
+    assert_eq!(texts, ["one\ntwo\u{1}", "three"]);
+    assert_eq!(report.findings.len(), 1);
+    assert!(report.is_damaged());
+    // Two characters were escaped ahead of it; its place is the one in the file.
+    let place = session.record(2).place;
+    assert!(text[place.offset as usize..].starts_with(r#"{ "role": "user", "content": "three"#));
+    assert_eq!(
+        place.line,
+        1 + text[..place.offset as usize].matches('\n').count() as u64
+    );
+}
+
+#[test]
+fn a_byte_order_mark_is_told_and_counted() {
+    let text = format!("\u{feff}{}", document("s", &[message("a", "a")]));
+    let (session, report) = read_one("s.json", &text);
+    assert_eq!(whats(&report), ["a byte order mark"]);
+    let place = session.record(1).place;
+    assert!(text[place.offset as usize..].starts_with(r#"{ "role": "user""#));
+}
+
+#[test]
+fn bytes_that_are_no_text_are_replaced() {
+    let mut bytes = document("s", &[message("a", "x?y")]).into_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'?').unwrap();
+    bytes[at] = 0xff;
+    let (session, report) = read_files("s.json", &[("s.json", &bytes)]);
+    assert_eq!(session.unwrap().record(1).message().unwrap().text(), "x\u{fffd}y");
+    assert!(report.is_damaged());
+}
+
+#[test]
+fn what_follows_a_session_is_told() {
+    for tail in ["\0\0\0", "}", "{\"id\":1}"] {
+        let (session, report) = read_one(
+            "s.json",
+            &format!("{}{tail}", document("s", &[message("a", "a")])),
+        );
+        assert_eq!(session.messages().count(), 1);
+        assert_eq!(whats(&report), ["something follows the session"]);
+    }
+}
+
+#[test]
+fn a_torn_file_gives_what_is_ahead_of_the_tear() {
+    let text = document("s", &[message("a", "a"), message("b", "b"), message("c", "c")]);
+    let cut = &text[..text.find(r#""id": "c""#).unwrap()];
+    let (session, report) = read_one("s.json", cut);
+    assert_eq!(session.messages().count(), 2);
+    assert_eq!(
+        session.header_text("created_at").as_deref(),
+        Some("2026-01-02T03:04:05Z")
+    );
+    assert!(report.findings[0].damage && report.findings[0].place.line > 1);
+    // A header that is damaged does not hide the messages.
+    let (session, _) = read_one(
+        "s.json",
+        &text.replacen(r#""metadata": {}"#, r#""metadata": {{"#, 1),
+    );
+    assert_eq!(session.messages().count(), 3);
+}
+
+#[test]
+fn the_best_copy_is_read_and_the_others_are_named() {
+    let all = [message("a", "a"), message("b", "b"), message("c", "c")];
+    let whole = |count: usize| document("s", &all[..count]);
+    let torn = |count: usize| whole(count).replace("], \"tool", "");
+    let other = document("s", &[message("z", "z")]);
+    // primary, temp, bak -> where from, number of messages, findings
+    let cases = [
+        (torn(2), None, Some(whole(2)), "s.json.bak", 2, 1),
+        (torn(2), None, Some(whole(1)), "s.json,", 2, 1),
+        (torn(2), Some(whole(2)), Some(whole(2)), "s.json.temp", 2, 1),
+        (torn(1), Some(torn(3)), Some(whole(2)), "s.json.temp", 3, 1),
+        (String::new(), None, Some(whole(2)), "s.json.bak", 2, 1),
+        (
+            "\0\0\0\0".into(),
+            Some(torn(2)),
+            Some(other.clone()),
+            "s.json.temp",
+            2,
+            2,
+        ),
+        ("[]".into(), None, Some(whole(1)), "s.json.bak", 1, 1),
+    ];
+    for (index, (primary, temp, bak, from, messages, findings)) in cases.into_iter().enumerate() {
+        let mut files = vec![("s.json", primary.as_bytes())];
+        files.extend(temp.as_ref().map(|text| ("s.json.temp", text.as_bytes())));
+        files.extend(bak.as_ref().map(|text| ("s.json.bak", text.as_bytes())));
+        let (session, report) = read_files("s.json", &files);
+        assert_eq!(session.unwrap().messages().count(), messages, "case {index}");
+        assert!(
+            report.findings[0].what.contains(&format!("read from {from}")),
+            "{index}: {:?}",
+            report.findings
+        );
+        assert_eq!(
+            report.findings.len(),
+            findings,
+            "case {index}: {:?}",
+            report.findings
+        );
+        assert!(report.is_damaged());
+    }
+    let (_, report) = read_files(
+        "s.json",
+        &[("s.json", torn(2).as_bytes()), ("s.json.bak", other.as_bytes())],
+    );
+    assert_eq!(whats(&report)[1], "only in s.json.bak, and not read: z");
+}
+
+#[test]
+fn a_newer_copy_beside_a_whole_session_is_a_note() {
+    let one = document("s", &[message("a", "a")]);
+    let two = document("s", &[message("a", "a"), message("b", "b")]);
+    let (session, report) = read_files(
+        "s.json",
+        &[("s.json", one.as_bytes()), ("s.json.temp", two.as_bytes())],
+    );
+    assert_eq!(session.unwrap().messages().count(), 1);
+    assert_eq!(
+        whats(&report),
+        ["s.json.temp is whole and has 2 messages, 1 more: not read"]
+    );
+    assert!(!report.is_damaged());
+}
+
+#[test]
+fn what_is_no_session_is_refused() {
+    for text in [
+        "",
+        " \n",
+        "[]",
+        "[{\"role\":\"user\",\"content\":\"x\"}]",
+        "null",
+        "5",
+        "{}",
+        "{\"name\":\"x\"}",
+        "{",
+        "\0",
+        "{\"id\":\"x\",\"messages\":[",
+    ] {
+        let (result, _) = read_files("s.json", &[("s.json", text.as_bytes())]);
+        let error = result.unwrap_err();
+        assert_eq!(error.kind, Kind::Data, "{text}");
+        assert!(error.message.starts_with("not a Penguin session: "), "{error}");
+    }
+}
+
+#[test]
+fn nesting_is_no_limit() {
+    let deep = format!("{}1{}", "[{\"messages\":".repeat(100_000), "}]".repeat(100_000));
+    let text = document(
+        "s",
+        &[message("a", "a").replace("\"a\", \"category\"", &format!("{deep}, \"category\""))],
+    );
+    assert!(text.len() > 1_000_000);
+    assert_eq!(read_one("s.json", &text).0.messages().count(), 1);
+    // Nothing but beginnings of messages: the file is not read again for each of them.
+    let beginnings = format!("{{\"id\" 1,{deep}");
+    assert!(
+        read_files(
+            "s.json",
+            &[("s.json", &beginnings.as_bytes()[..beginnings.len() / 2])]
+        )
+        .0
+        .is_err()
+    );
+}
+
+/// What holds for every input: no panic, and only whole lines with ids that differ.
+fn holds_for(files: &[(&str, &[u8])]) {
+    for name in ["s.json", "conversation_s.json"] {
+        let files: Vec<(String, &[u8])> = files
+            .iter()
+            .map(|(ending, bytes)| (format!("{name}{ending}"), *bytes))
+            .collect();
+        let files: Vec<(&str, &[u8])> = files
+            .iter()
+            .map(|(name, bytes)| (name.as_str(), *bytes))
+            .collect();
+        let (Ok(session), _) = read_files(name, &files) else {
+            continue;
+        };
+        assert!(session.record(0).event().is_some_and(|event| event.is_header()));
+        let mut ids = std::collections::HashSet::new();
+        for index in 1..session.len() {
+            let record = session.record(index);
+            match record.kind {
+                Line::Message(message) => assert!(ids.insert(message.id().unwrap().into_owned())),
+                Line::Event(event) => assert_eq!(event.name(), "foreign"),
+                _ => panic!(
+                    "line {index} is neither: {:?}",
+                    String::from_utf8_lossy(record.full)
+                ),
+            }
+        }
+    }
+}
+
+fn valid() -> impl Strategy<Value = String> {
+    let member = prop_oneof![
+        Just(r#","metadata":{"tool_calls":[{"id":"c"}],"x":NaN}"#),
+        Just(r#","timestamp":"2026-01-02T03:04:05""#),
+        Just(r#","tokens":3,"id":"m""#),
+        Just(r#","role":null,"category":4"#),
+        Just(r#","messages":[{"role":"x"}]"#),
+        Just(",\"content\":\"\\ud83d\n\""),
+    ];
+    let messages = prop::collection::vec(prop::collection::vec(member, 0..4), 0..5);
+    (messages, any::<bool>()).prop_map(|(messages, older)| {
+        let messages: Vec<String> = messages
+            .into_iter()
+            .map(|members| {
+                format!(
+                    r#"{{"role":"user","content":[{{"type":"text","text":"a"}}]{}}}"#,
+                    members.concat()
+                )
+            })
+            .collect();
+        if older {
+            format!("[{}]", messages.join(" , "))
+        } else {
+            document("s", &messages)
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400), other in "[\\[\\]{},:\"messageidnul0-9 \\\\]{0,80}") {
+        holds_for(&[("", &bytes)]);
+        holds_for(&[("", other.as_bytes()), (".bak", &bytes)]);
+        let text = format!("{{\"messages\":[{other}");
+        holds_for(&[("", text.as_bytes())]);
+    }
+
+    #[test]
+    fn damaged_documents_are_survived(
+        text in valid(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 0..6),
+        spare in valid(),
+    ) {
+        let mut bytes = text.into_bytes();
+        for (index, byte, how) in changes {
+            let at = index.index(bytes.len().max(1));
+            match how {
+                0 if at < bytes.len() => bytes[at] = byte,
+                1 => bytes.insert(at.min(bytes.len()), byte),
+                2 if at < bytes.len() => { bytes.remove(at); }
+                3 if byte < 60 => bytes.truncate(at),
+                _ => {}
+            }
+        }
+        holds_for(&[("", &bytes)]);
+        holds_for(&[("", &bytes), (".bak", spare.as_bytes())]);
+        holds_for(&[("", spare.as_bytes()), (".temp", &bytes)]);
+    }
+}

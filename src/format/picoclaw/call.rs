@@ -1,0 +1,138 @@
+//! A tool call of PicoClaw, and the same call in the shape of the record stream.
+
+use super::go::{self, Accepted, Field};
+use super::line::{EMPTY, Oddity, Rules, filled, push_members};
+use crate::model::json::{self, ObjectBuilder};
+
+const WRONG_CALL: &str = "a tool call is wrong: id, type, name and arguments are strings";
+
+/// The members of a call as they were written.
+#[derive(Debug, Default)]
+pub(super) struct Call<'a> {
+    id: Option<&'a [u8]>,
+    kind: Option<&'a [u8]>,
+    function: Option<Function<'a>>,
+    extra_content: Option<&'a [u8]>,
+    members: Vec<&'a [u8]>,
+}
+
+#[derive(Debug, Default)]
+struct Function<'a> {
+    name: Option<&'a [u8]>,
+    arguments: Option<&'a [u8]>,
+    thought_signature: Option<&'a [u8]>,
+    members: Vec<&'a [u8]>,
+}
+
+impl<'a> Call<'a> {
+    /// Reads the call that begins at `at` of its message; what is odd about it is added to `odd`.
+    pub fn read(raw: &'a [u8], at: usize, rules: Rules, odd: &mut Vec<Oddity>) -> Accepted<Call<'a>> {
+        let mut call = Call::default();
+        if raw == b"null" {
+            return Ok(call);
+        }
+        go::fields(raw, at, |field| {
+            match field.name.as_ref() {
+                b"id" => go::string(&mut call.id, &field, WRONG_CALL)?,
+                b"type" => go::string(&mut call.kind, &field, WRONG_CALL)?,
+                b"function" if field.is_null() => call.function = None,
+                // Repeated, its members are filled in and not begun anew: for Go it is a pointer.
+                b"function" => call.function.get_or_insert_default().read(&field, rules, odd)?,
+                b"extra_content" if field.is_null() => call.extra_content = None,
+                b"extra_content" => {
+                    check_extra(&field)?;
+                    call.extra_content = Some(field.value);
+                }
+                _ => call.members.push(field.raw),
+            }
+            Ok(())
+        })?;
+        Ok(call)
+    }
+}
+
+impl<'a> Function<'a> {
+    fn read(&mut self, function: &Field<'a>, rules: Rules, odd: &mut Vec<Oddity>) -> Accepted<()> {
+        go::fields(function.value, function.at, |field| {
+            match field.name.as_ref() {
+                b"name" => go::string(&mut self.name, &field, WRONG_CALL)?,
+                b"arguments" if rules == Rules::Document && field.value.first() == Some(&b'{') => {
+                    self.arguments = Some(field.value);
+                    let what = "arguments are an object: read as the string they should be";
+                    odd.push(Oddity {
+                        offset: field.at,
+                        what,
+                        damage: true,
+                    });
+                }
+                b"arguments" => go::string(&mut self.arguments, &field, WRONG_CALL)?,
+                b"thought_signature" => go::string(&mut self.thought_signature, &field, WRONG_CALL)?,
+                _ => self.members.push(field.raw),
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Call<'_> {
+    /// The call in the shape of the record stream, which is that of OpenAI.
+    pub fn native(&self) -> Vec<u8> {
+        let mut built = ObjectBuilder::default();
+        built.raw("id", self.id.unwrap_or(EMPTY));
+        match (filled(self.kind), &self.function) {
+            (Some(kind), _) => {
+                built.raw("type", kind);
+            }
+            // PicoClaw leaves it out at times; no provider takes a call without.
+            (None, Some(_)) => {
+                built.text("type", "function");
+            }
+            (None, None) => {}
+        }
+        if let Some(function) = &self.function {
+            let mut own = ObjectBuilder::default();
+            own.raw("name", function.name.unwrap_or(EMPTY));
+            match function.arguments {
+                Some(object) if object[0] == b'{' => {
+                    let object = go::repaired(object.to_vec());
+                    own.text("arguments", &String::from_utf8_lossy(&object));
+                }
+                arguments => {
+                    own.raw("arguments", arguments.unwrap_or(EMPTY));
+                }
+            }
+            built.raw("function", own.finish());
+        }
+        built.finish()
+    }
+
+    /// What the shape of the record stream has no place for: goes to `metadata.picoclaw.calls`, an array beside
+    /// the calls.
+    pub fn leftovers(&self) -> Option<Vec<u8>> {
+        let mut built = ObjectBuilder::default();
+        if let Some(signature) = self
+            .function
+            .as_ref()
+            .and_then(|function| filled(function.thought_signature))
+        {
+            built.raw("thought_signature", signature);
+        }
+        if let Some(extra) = self.extra_content {
+            built.raw("extra_content", json::compact(extra).0);
+        }
+        push_members(&mut built, "members", &self.members);
+        if let Some(function) = &self.function {
+            push_members(&mut built, "function_members", &function.members);
+        }
+        (!built.is_empty()).then(|| built.finish())
+    }
+}
+
+fn check_extra(extra: &Field<'_>) -> Accepted<()> {
+    let what = "extra_content of a tool call is not as PicoClaw writes it";
+    go::strings_in(extra.value, extra.at, &[b"tool_feedback_explanation"], what)?;
+    go::fields(extra.value, extra.at, |field| match field.name.as_ref() {
+        b"google" => go::strings_in(field.value, field.at, &[b"thought_signature"], what),
+        _ => Ok(()),
+    })
+}

@@ -1,0 +1,420 @@
+//! One message of PicoClaw, and the same message as a line of the record stream.
+
+use super::call::Call;
+use super::go::{self, Accepted, Field};
+use crate::model::json::{self, Dialect, Fault, ObjectBuilder};
+use crate::model::message::{Category, Role};
+
+/// How strictly a message is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// A line of a log: what PicoClaw rejects is rejected, so that the view is PicoClaw's.
+    Log,
+    /// A message of a legacy document. PicoClaw skips a document with one wrong type in it for ever, so what
+    /// can be understood is read: an array as content, an object as arguments, a time that is none.
+    Document,
+}
+
+/// Something that was read although PicoClaw would not have read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Oddity {
+    /// Where, from the start of the message.
+    pub offset: usize,
+    /// What.
+    pub what: &'static str,
+    /// Whether it is damage.
+    pub damage: bool,
+}
+
+/// The members of a message as they were written; absent ones and null are none.
+#[derive(Debug, Default)]
+pub(super) struct Line<'a> {
+    role: Option<&'a [u8]>,
+    content: Option<&'a [u8]>,
+    model_name: Option<&'a [u8]>,
+    created_at: Option<&'a [u8]>,
+    /// A time that is none; only under [`Rules::Document`].
+    wrong_time: Option<&'a [u8]>,
+    media: Option<&'a [u8]>,
+    attachments: Option<&'a [u8]>,
+    reasoning: Option<&'a [u8]>,
+    system_parts: Option<&'a [u8]>,
+    calls: Vec<Call<'a>>,
+    tool_call_id: Option<&'a [u8]>,
+    /// Members that PicoClaw does not know, name and value.
+    members: Vec<&'a [u8]>,
+    /// What is odd about it.
+    pub oddities: Vec<Oddity>,
+}
+
+pub(super) const EMPTY: &[u8] = b"\"\"";
+const WRONG_PART: &str = "system_parts is not a list of text parts";
+
+/// A string that says something.
+pub(super) fn filled(value: Option<&[u8]>) -> Option<&[u8]> {
+    value.filter(|raw| *raw != EMPTY)
+}
+
+impl<'a> Line<'a> {
+    /// Reads a message by the rules of Go, or says why it is none.
+    pub fn read(raw: &'a [u8], rules: Rules) -> Accepted<Line<'a>> {
+        let start = json::skip_space(raw, 0);
+        if raw.get(start) != Some(&b'{') {
+            let whole = json::value_end(raw, start, Dialect::Strict)
+                .is_ok_and(|end| json::skip_space(raw, end) == raw.len());
+            return Err(Fault {
+                offset: 0,
+                what: if whole { "not a JSON object" } else { "not JSON" },
+            });
+        }
+        let mut line = Line::default();
+        let mut says_something = false;
+        go::fields(raw, 0, |field| {
+            let known = line.take(&field, rules)?;
+            if !known {
+                line.members.push(field.raw);
+            }
+            says_something |= known && !field.is_null();
+            Ok(())
+        })?;
+        // Go makes an empty message without a role of this; it is shown to nobody's benefit.
+        if says_something {
+            Ok(line)
+        } else {
+            Err(Fault {
+                offset: 0,
+                what: "an object without a message",
+            })
+        }
+    }
+
+    /// Takes a member that PicoClaw knows; false for any other.
+    fn take(&mut self, field: &Field<'a>, rules: Rules) -> Accepted<bool> {
+        let lenient = rules == Rules::Document;
+        match field.name.as_ref() {
+            b"role" => go::string(&mut self.role, field, "role is not a string")?,
+            b"content" if lenient && field.value.first() == Some(&b'[') => {
+                self.content = Some(field.value);
+                self.odd(
+                    field.at,
+                    "content is a list of parts: read as such, PicoClaw does not",
+                    false,
+                );
+            }
+            b"content" => go::string(&mut self.content, field, "content is not a string")?,
+            b"model_name" => go::string(&mut self.model_name, field, "model_name is not a string")?,
+            b"created_at" if field.is_null() => {}
+            b"created_at" if go::is_time(field.value) => self.created_at = Some(field.value),
+            b"created_at" if lenient => {
+                self.wrong_time = Some(field.value);
+                self.odd(
+                    field.at,
+                    "created_at is no RFC 3339 time: kept in the metadata",
+                    true,
+                );
+            }
+            b"created_at" => {
+                return Err(Fault {
+                    offset: field.at,
+                    what: "created_at is no RFC 3339 time",
+                });
+            }
+            b"media" => {
+                let what = "media is not a list of strings";
+                let all = go::list(field, what)?;
+                if let Some((at, _)) = all.iter().find(|(_, one)| one[0] != b'"' && *one != b"null") {
+                    return Err(Fault { offset: *at, what });
+                }
+                self.media = (!all.is_empty()).then_some(field.value);
+            }
+            b"attachments" => {
+                let what = "attachments is not a list of objects with strings";
+                let all = go::list(field, what)?;
+                for (at, one) in &all {
+                    go::strings_in(
+                        one,
+                        *at,
+                        &[b"type", b"ref", b"url", b"filename", b"content_type"],
+                        what,
+                    )?;
+                }
+                self.attachments = (!all.is_empty()).then_some(field.value);
+            }
+            b"reasoning_content" => {
+                go::string(&mut self.reasoning, field, "reasoning_content is not a string")?;
+            }
+            b"system_parts" => {
+                let all = go::list(field, WRONG_PART)?;
+                for (at, one) in &all {
+                    check_part(one, *at)?;
+                }
+                self.system_parts = (!all.is_empty()).then_some(field.value);
+            }
+            b"tool_calls" => {
+                self.calls.clear();
+                for (at, one) in go::list(field, "tool_calls is not a list")? {
+                    self.calls.push(Call::read(one, at, rules, &mut self.oddities)?);
+                }
+            }
+            b"tool_call_id" => go::string(&mut self.tool_call_id, field, "tool_call_id is not a string")?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn odd(&mut self, offset: usize, what: &'static str, damage: bool) {
+        self.oddities.push(Oddity { offset, what, damage });
+    }
+
+    /// Whether PicoClaw never shows it: an assistant's thinking without a word, a call or a picture.
+    pub fn is_thought_only(&self) -> bool {
+        self.role
+            .and_then(json::text)
+            .is_some_and(|role| role == "assistant")
+            && !go::is_blank(self.reasoning)
+            && self.calls.is_empty()
+            && self.media.is_none()
+            && self.attachments.is_none()
+            && go::is_blank(self.tool_call_id)
+            && go::is_blank(self.content)
+    }
+
+    /// Whether the record stream keeps it in view behind a cut, which PicoClaw does not.
+    pub fn is_system(&self) -> bool {
+        let role = self.role.and_then(json::text).unwrap_or_default();
+        Role::from_name(&role).category() == Category::System
+    }
+
+    /// The message as a line of the record stream, without its newline. Strings keep their spelling.
+    pub fn native(&self, id: &str) -> Vec<u8> {
+        let mut built = ObjectBuilder::default();
+        built.raw("role", self.role.unwrap_or(EMPTY));
+        built.raw("content", json::compact(self.content.unwrap_or(EMPTY)).0);
+        if !self.calls.is_empty() {
+            built.raw("tool_calls", array(self.calls.iter().map(Call::native)));
+        }
+        if let Some(answered) = filled(self.tool_call_id) {
+            built.raw("tool_call_id", answered);
+        }
+        if let Some(text) = filled(self.reasoning) {
+            let mut part = ObjectBuilder::default();
+            part.text("type", "text").raw("text", text);
+            built.raw("reasoning", array([part.finish()]));
+        }
+        built.text("id", id);
+        for (name, value) in [("timestamp", self.created_at), ("model", filled(self.model_name))] {
+            if let Some(value) = value {
+                built.raw(name, value);
+            }
+        }
+        let mut own = ObjectBuilder::default();
+        let lists = [
+            ("created_at", self.wrong_time),
+            ("media", self.media),
+            ("attachments", self.attachments),
+            ("system_parts", self.system_parts),
+        ];
+        for (name, value) in lists {
+            if let Some(value) = value {
+                own.raw(name, json::compact(value).0);
+            }
+        }
+        if self.calls.iter().any(|call| call.leftovers().is_some()) {
+            let leftovers = |call: &Call<'_>| call.leftovers().unwrap_or_else(|| b"null".to_vec());
+            own.raw("calls", array(self.calls.iter().map(leftovers)));
+        }
+        push_members(&mut own, "members", &self.members);
+        if !own.is_empty() {
+            let mut metadata = ObjectBuilder::default();
+            metadata.raw("picoclaw", own.finish());
+            built.raw("metadata", metadata.finish());
+        }
+        go::repaired(built.finish())
+    }
+}
+
+/// Adds an object of members that are kept as they were written, repeats too.
+pub(super) fn push_members(built: &mut ObjectBuilder, name: &str, members: &[&[u8]]) {
+    if members.is_empty() {
+        return;
+    }
+    let mut object = vec![b'{'];
+    for (index, member) in members.iter().enumerate() {
+        if index > 0 {
+            object.push(b',');
+        }
+        object.extend_from_slice(&json::compact(member).0);
+    }
+    object.push(b'}');
+    built.raw(name, object);
+}
+
+pub(super) fn array(elements: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
+    let mut out = vec![b'['];
+    for element in elements {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        out.extend_from_slice(&element);
+    }
+    out.push(b']');
+    out
+}
+
+fn check_part(part: &[u8], at: usize) -> Accepted<()> {
+    go::strings_in(part, at, &[b"type", b"text"], WRONG_PART)?;
+    if part == b"null" {
+        return Ok(());
+    }
+    go::fields(part, at, |field| match field.name.as_ref() {
+        b"cache_control" => go::strings_in(field.value, field.at, &[b"type"], WRONG_PART),
+        _ => Ok(()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn native(raw: &str) -> String {
+        let line = Line::read(raw.as_bytes(), Rules::Log).unwrap();
+        String::from_utf8(line.native("msg_1")).unwrap()
+    }
+
+    fn fault(raw: &str, rules: Rules) -> Option<&'static str> {
+        Line::read(raw.as_bytes(), rules).err().map(|fault| fault.what)
+    }
+
+    #[test]
+    fn every_member_has_its_place() {
+        assert_eq!(
+            native(concat!(
+                r#"{"TOOL_CALL_ID":"t","x":[1.50, 1e400],"role":"assistant","content":"\u003ca\u003e \ud800","#,
+                r#""model_name":"m","created_at":"2026-01-01T00:00:00.100+02:00","reasoning_content":"why","#,
+                r#""media":["media://1"],"attachments":[{"type":"file"}],"system_parts":[{"text":"s"}],"#,
+                r#""tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"k\":1}"}},"#,
+                r#"{"id":"b","type":"function","z":0,"function":{"name":"g","thought_signature":"sig"},"#,
+                r#""extra_content":{"google":{"thought_signature":"sig"}}}]}"#
+            )),
+            concat!(
+                r#"{"role":"assistant","content":"\u003ca\u003e \ud800","#,
+                r#""tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"k\":1}"}},"#,
+                r#"{"id":"b","type":"function","function":{"name":"g","arguments":""}}],"#,
+                r#""tool_call_id":"t","reasoning":[{"type":"text","text":"why"}],"id":"msg_1","#,
+                r#""timestamp":"2026-01-01T00:00:00.100+02:00","model":"m","#,
+                r#""metadata":{"picoclaw":{"media":["media://1"],"attachments":[{"type":"file"}],"#,
+                r#""system_parts":[{"text":"s"}],"calls":[null,{"thought_signature":"sig","#,
+                r#""extra_content":{"google":{"thought_signature":"sig"}},"members":{"z":0}}],"#,
+                r#""members":{"x":[1.50,1e400]}}}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn null_changes_a_string_not_and_empties_a_list() {
+        let line = r#"{"role":"user","role":null,"media":["a"],"media":null,"content":"a","Content":"b","content":null}"#;
+        assert_eq!(native(line), r#"{"role":"user","content":"b","id":"msg_1"}"#);
+        for calls in [
+            r#"[{"id":"a"}],"tool_calls":null"#,
+            r#"[{"id":"a"}],"Tool_Calls":[]"#,
+        ] {
+            let line = format!(r#"{{"role":"user","tool_calls":{calls}}}"#);
+            assert_eq!(native(&line), r#"{"role":"user","content":"","id":"msg_1"}"#);
+        }
+    }
+
+    #[test]
+    fn a_function_given_twice_is_filled_in() {
+        let calls = |functions: &str| {
+            native(&format!(
+                r#"{{"role":"u","tool_calls":[{{"id":"a",{functions}}}]}}"#
+            ))
+        };
+        let both = calls(r#""function":{"name":"f"},"Function":{"arguments":"{}"}"#);
+        assert!(
+            both.contains(r#""function":{"name":"f","arguments":"{}"}"#),
+            "{both}"
+        );
+        let none = calls(r#""function":{"name":"f"},"function":null"#);
+        assert!(none.contains(r#""tool_calls":[{"id":"a"}]"#), "{none}");
+    }
+
+    #[test]
+    fn a_wrong_type_rejects_the_line() {
+        let wrong = [
+            r#""role":5"#,
+            r#""content":["x"]"#,
+            r#""content":"later right","content":7,"content":"right""#,
+            r#""created_at":"2026-02-30T00:00:00Z""#,
+            r#""created_at":5"#,
+            r#""created_at":"2026-01-01T00:00:00\u005a""#,
+            r#""media":["a",1]"#,
+            r#""attachments":[{"URL":1}]"#,
+            r#""system_parts":[{"cache_control":{"type":1}}]"#,
+            r#""tool_calls":[{"function":{"arguments":{}}}]"#,
+            r#""tool_calls":[{"function":"f"}]"#,
+            r#""tool_calls":[{"extra_content":{"google":{"thought_signature":1}}}]"#,
+            r#""tool_calls":["f"]"#,
+        ];
+        for members in wrong {
+            assert!(
+                fault(&format!(r#"{{"role":"user",{members}}}"#), Rules::Log).is_some(),
+                "{members}"
+            );
+        }
+        assert_eq!(fault("[1]", Rules::Log), Some("not a JSON object"));
+        assert_eq!(fault("[1", Rules::Log), Some("not JSON"));
+        for empty in ["{}", r#"{"type":"truncate"}"#, r#"{"role":null}"#] {
+            assert_eq!(
+                fault(empty, Rules::Log),
+                Some("an object without a message"),
+                "{empty}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_legacy_message_is_read_as_far_as_it_is_understood() {
+        let raw = concat!(
+            r#"{"role":"assistant","content":[{"type":"text", "text":"a"}],"created_at":"soon","#,
+            r#""tool_calls":[{"id":"c","function":{"name":"f","arguments":{"k": 1}}}]}"#
+        );
+        let line = Line::read(raw.as_bytes(), Rules::Document).unwrap();
+        assert_eq!(
+            String::from_utf8(line.native("m")).unwrap(),
+            concat!(
+                r#"{"role":"assistant","content":[{"type":"text","text":"a"}],"#,
+                r#""tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"k\": 1}"}}],"#,
+                r#""id":"m","metadata":{"picoclaw":{"created_at":"soon"}}}"#
+            )
+        );
+        let damage: Vec<bool> = line.oddities.iter().map(|oddity| oddity.damage).collect();
+        assert_eq!(damage, [false, true, true]);
+        assert!(fault(raw, Rules::Log).is_some());
+        assert!(fault(r#"{"role":5}"#, Rules::Document).is_some());
+    }
+
+    #[test]
+    fn thinking_alone_is_told_apart() {
+        let thought = |more: &str, content: &str| {
+            let raw =
+                format!(r#"{{"role":"assistant","content":"{content}","reasoning_content":"r"{more}}}"#);
+            Line::read(raw.as_bytes(), Rules::Log).unwrap().is_thought_only()
+        };
+        assert!(thought("", ""));
+        assert!(thought(
+            r#","tool_call_id":" ","media":[],"tool_calls":null"#,
+            r"\n\u00a0\u0085"
+        ));
+        assert!(!thought("", "x"));
+        for more in [
+            r#""media":[null]"#,
+            r#""attachments":[{}]"#,
+            r#""tool_calls":[null]"#,
+            r#""tool_call_id":"x""#,
+            r#""role":"Assistant""#,
+        ] {
+            assert!(!thought(&format!(",{more}"), ""), "{more}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The session that is made: its messages in order, what was rejected in its place, and at the end the events
+//! that give the record stream the view of PicoClaw.
+
+use super::facts;
+use super::go;
+use super::line::{Line, array};
+use crate::error::Place;
+use crate::format::report::Report;
+use crate::model::json::{self, Fault, ObjectBuilder};
+use crate::model::key::{self, Derive};
+use crate::model::record::{Kind, Record};
+use crate::model::session::Session;
+
+/// When nothing says when.
+const EPOCH: &str = "1970-01-01T00:00:00Z";
+
+/// A session in the making.
+pub(super) struct Log<'r> {
+    session: Session,
+    ids: Derive,
+    /// Where findings go.
+    pub report: &'r mut Report,
+    /// First and last of the messages that are skipped, thinking alone aside.
+    covered: Option<[String; 2]>,
+    /// The first message that is not skipped.
+    first_kept: Option<String>,
+    /// What PicoClaw does not show and no cut takes away.
+    hidden: Vec<String>,
+    /// The first rejected line that is skipped, and how many there are.
+    skipped_rejects: Option<(Place, u64)>,
+}
+
+impl<'r> Log<'r> {
+    /// Begins with the header.
+    pub fn new(header: &[u8], report: &'r mut Report) -> Self {
+        let mut session = Session::default();
+        session.push_new(header);
+        Log {
+            session,
+            ids: Derive::default(),
+            report,
+            covered: None,
+            first_kept: None,
+            hidden: Vec::new(),
+            skipped_rejects: None,
+        }
+    }
+
+    fn push(&mut self, mut body: Vec<u8>, place: Place) {
+        body.push(b'\n');
+        self.session.push(&Record::parse(&body, place));
+    }
+
+    /// Adds a message whose source is `raw`.
+    pub fn message(&mut self, line: &Line<'_>, raw: &[u8], place: Place, skipped: bool) {
+        if let Err(error) = std::str::from_utf8(raw) {
+            let place = Place {
+                offset: place.offset + error.valid_up_to() as u64,
+                ..place
+            };
+            self.report
+                .damage(place, "not UTF-8: each byte that is none was read as U+FFFD");
+        }
+        for oddity in &line.oddities {
+            let place = Place {
+                offset: place.offset + oddity.offset as u64,
+                ..place
+            };
+            if oddity.damage {
+                self.report.damage(place, oddity.what);
+            } else {
+                self.report.note(place, oddity.what);
+            }
+        }
+        let id = self.ids.id(raw);
+        self.push(line.native(&id), place);
+        if line.is_thought_only() {
+            self.hidden.push(id);
+        } else if skipped {
+            // The record stream keeps rules in view behind a cut.
+            if line.is_system() {
+                self.hidden.push(id.clone());
+            }
+            match &mut self.covered {
+                Some([_, last]) => *last = id,
+                None => self.covered = Some([id.clone(), id]),
+            }
+        } else if self.first_kept.is_none() {
+            self.first_kept = Some(id);
+        }
+    }
+
+    /// Reports that what begins at `place` is no message.
+    pub fn tell(&mut self, place: Place, fault: Fault) {
+        let place = Place {
+            offset: place.offset + fault.offset as u64,
+            ..place
+        };
+        self.report
+            .damage(place, format!("not a message: {}", fault.what));
+    }
+
+    /// Adds a line that is no message, as it is; `full` is the line with its ending. Skipped ones, at which
+    /// PicoClaw does not look either, are counted.
+    pub fn reject(&mut self, full: &[u8], raw: &[u8], place: Place, skipped: bool) {
+        if skipped {
+            self.skipped_rejects.get_or_insert((place, 0)).1 += 1;
+        }
+        let mut line = full.to_vec();
+        if !line.ends_with(b"\n") {
+            line.push(b'\n');
+        }
+        let record = Record::parse(&line, place);
+        if matches!(record.kind, Kind::Unreadable(_)) {
+            self.session.push(&record);
+        } else {
+            // The record stream would take it for a message or an event, which it was not.
+            self.foreign(raw, place);
+        }
+    }
+
+    /// Adds what is no message as a text.
+    pub fn foreign(&mut self, raw: &[u8], place: Place) {
+        let raw = go::repaired(raw.to_vec());
+        let mut built = ObjectBuilder::default();
+        built
+            .text("type", "foreign")
+            .text("format", "picoclaw")
+            .text("raw", &String::from_utf8_lossy(&raw));
+        self.push(built.finish(), place);
+    }
+
+    /// Adds the events: the summary, the cut, and what is hidden beside. `at` is when the session was written
+    /// last, `source` the digest of what was read, from which the ids of the events come.
+    pub fn finish(mut self, summary: Option<&[u8]>, cut: bool, at: Option<&str>, source: &str) -> Session {
+        if let Some((place, count)) = self.skipped_rejects {
+            let what = format!(
+                "{count} of the lines that the sidecar skips are no messages; they are carried along"
+            );
+            self.report.note(place, what);
+        }
+        let at = at
+            .map(str::to_string)
+            .or_else(|| self.session.newest_time())
+            .unwrap_or_else(|| EPOCH.to_string());
+        let event = |kind: &str| {
+            let mut built = ObjectBuilder::default();
+            let id = key::sha256(format!("picoclaw\n{kind}\n{source}").as_bytes());
+            built
+                .text("type", kind)
+                .text("id", &format!("evt_{}", &id[..16]))
+                .text("at", &at);
+            built
+        };
+        let text = |id: &String| {
+            let mut out = Vec::new();
+            json::push_text(&mut out, id);
+            out
+        };
+        if let Some(summary) = summary {
+            let mut built = event("summary");
+            built.raw("content", facts::spelled(summary));
+            if let Some(covered) = &self.covered {
+                built.raw("covers", array(covered.iter().map(text)));
+            }
+            built.text("by", "picoclaw");
+            self.session.push_new(&built.finish());
+        }
+        if cut {
+            let mut built = event("truncate");
+            built.raw(
+                "before",
+                self.first_kept.as_ref().map_or_else(|| b"null".to_vec(), text),
+            );
+            self.session.push_new(&built.finish());
+        }
+        if !self.hidden.is_empty() {
+            let mut built = event("compact");
+            built
+                .text("strategy", "picoclaw")
+                .raw("drop", array(self.hidden.iter().map(text)));
+            self.session.push_new(&built.finish());
+        }
+        self.session
+    }
+}

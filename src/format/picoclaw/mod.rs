@@ -1,0 +1,365 @@
+//! Sessions of PicoClaw: a log of messages (`<name>.jsonl`) with its sidecar (`<name>.meta.json`), or a legacy
+//! document (`<name>.json`) that holds the whole history.
+//!
+//! The view of the session that is made is PicoClaw's. What the record stream has no place for goes to
+//! `metadata.picoclaw`, as it was written:
+//!
+//! - of the session: `aliases`, `updated_at` (of a document `updated`), members of a wrong type under their
+//!   names, and unknown ones in `members`;
+//! - of a message: `media`, `attachments`, `system_parts`, unknown ones in `members`, and `calls`: an array
+//!   beside `tool_calls` that holds null or an object of `thought_signature`, `extra_content`, `members` and
+//!   `function_members`.
+
+mod call;
+mod facts;
+mod go;
+mod line;
+mod log;
+#[cfg(test)]
+mod tests;
+
+use super::native::source_member;
+use super::report::Report;
+use super::{Format, Source};
+use crate::error::{Error, Kind, Place, Result};
+use crate::model::json::{self, Dialect};
+use crate::model::key;
+use crate::model::session::Session;
+use facts::{Facts, Shape, Whole};
+use line::{Line, Rules};
+use log::Log;
+use std::borrow::Cow;
+
+const LOG: &str = ".jsonl";
+const SIDECAR: &str = ".meta.json";
+const DOCUMENT: &str = ".json";
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The input as a whole.
+const WHOLE: Place = Place { line: 0, offset: 0 };
+
+/// Reads a session; its lines know their places in the log or document. Damage is reported and carried along;
+/// an input that is no session at all is an error of the kind [`Kind::Data`].
+pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    let neighbour = |name: &str| {
+        (source.neighbour)(name).map_err(|error| Error::io(format_args!("cannot read {name}"), error))
+    };
+    if let Some(stem) = source.name.and_then(|name| name.strip_suffix(SIDECAR)) {
+        let name = format!("{stem}{LOG}");
+        let Some(lines) = neighbour(&name)? else {
+            return read_sidecar(source, Some(stem), report);
+        };
+        // The same session, whichever of its two files was named.
+        let log = Source {
+            name: Some(&name),
+            bytes: &lines,
+            neighbour: source.neighbour,
+        };
+        return Ok(vec![read_log(&log, Some(stem), Some(source.bytes), report)]);
+    }
+    let (bom, bytes) = without_bom(source.bytes);
+    let whole = facts::whole(bytes);
+    match whole {
+        Whole::Document(document) => return Ok(vec![read_document(source, bom, &document, report)]),
+        Whole::Sidecar => return read_sidecar(source, None, report),
+        Whole::Other | Whole::Pieces(_) => {}
+    }
+    if let Some(stem) = source.name.and_then(|name| name.strip_suffix(LOG)) {
+        let sidecar = neighbour(&format!("{stem}{SIDECAR}"))?;
+        return Ok(vec![read_log(source, Some(stem), sidecar.as_deref(), report)]);
+    }
+    // No name says that this is a log, so its lines have to.
+    let is_document = source
+        .name
+        .is_some_and(|name| name.to_ascii_lowercase().contains(DOCUMENT));
+    let mut lines = lines(source.bytes).map(|raw| Line::read(raw.text, Rules::Log).is_ok());
+    let is_log = if is_document {
+        lines.next() == Some(true)
+    } else {
+        lines.any(|is_message| is_message)
+    };
+    let is_list = bytes.get(json::skip_space(bytes, 0)) == Some(&b'[');
+    if is_log && !is_list {
+        return Ok(vec![read_log(source, source.name.map(stem_of), None, report)]);
+    }
+    let why = match whole {
+        _ if is_list => "it is a list".to_string(),
+        Whole::Pieces(fault) if !bytes.is_empty() => format!("byte {}: {}", fault.offset + bom, fault.what),
+        Whole::Pieces(_) => "it is empty".to_string(),
+        _ => "an object without messages and summary".to_string(),
+    };
+    Err(Error::new(Kind::Data, format!("not a PicoClaw session: {why}")))
+}
+
+/// The aliases in the header of a session that was read: trimmed, without blanks, repeats and its own key.
+pub fn aliases(header_line: &[u8]) -> Vec<String> {
+    let own = json::member(header_line, "key")
+        .and_then(json::text)
+        .unwrap_or_default();
+    let all = json::member(header_line, "metadata")
+        .and_then(|metadata| json::member(metadata, "picoclaw"))
+        .and_then(|picoclaw| json::member(picoclaw, "aliases"))
+        .and_then(|aliases| json::elements(aliases, Dialect::Strict));
+    let mut seen = std::collections::HashSet::new();
+    all.unwrap_or_default()
+        .into_iter()
+        .filter_map(json::text)
+        .map(|alias| alias.trim().to_string())
+        .filter(|alias| !alias.is_empty() && *alias != own && seen.insert(alias.clone()))
+        .collect()
+}
+
+/// How many bytes a byte order mark takes, and what is behind it.
+fn without_bom(bytes: &[u8]) -> (usize, &[u8]) {
+    bytes
+        .strip_prefix(BOM)
+        .map_or((0, bytes), |rest| (BOM.len(), rest))
+}
+
+/// The name without what follows the session's name in it.
+fn stem_of(name: &str) -> &str {
+    let lower = name.to_ascii_lowercase();
+    let ending = [".json.migrated", DOCUMENT, LOG]
+        .into_iter()
+        .find(|ending| lower.ends_with(ending));
+    // Folding of ASCII leaves every length as it is.
+    ending.map_or(name, |ending| &name[..name.len() - ending.len()])
+}
+
+/// A line of a log that PicoClaw counts.
+struct RawLine<'a> {
+    /// With its ending.
+    full: &'a [u8],
+    /// Without ending and byte order mark.
+    text: &'a [u8],
+    /// How long the mark is.
+    bom: usize,
+    /// Where `full` begins.
+    place: Place,
+}
+
+/// The raw lines: split at newlines, one `\r` cut off each, empty ones left out.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = RawLine<'_>> {
+    let (mut start, mut line) = (0, 0);
+    std::iter::from_fn(move || {
+        while start < bytes.len() {
+            let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at + 1);
+            let full = &bytes[start..end];
+            let place = Place {
+                line: line + 1,
+                offset: start as u64,
+            };
+            (start, line) = (end, line + 1);
+            let text = full.strip_suffix(b"\n").unwrap_or(full);
+            let text = text.strip_suffix(b"\r").unwrap_or(text);
+            if !text.is_empty() {
+                let (bom, text) = if place.offset == 0 {
+                    without_bom(text)
+                } else {
+                    (0, text)
+                };
+                return Some(RawLine {
+                    full,
+                    text,
+                    bom,
+                    place,
+                });
+            }
+        }
+        None
+    })
+}
+
+/// The digest in a `source` member.
+fn digest(source: &[u8]) -> String {
+    json::member(source, "sha256")
+        .and_then(json::text)
+        .map(Cow::into_owned)
+        .unwrap_or_default()
+}
+
+/// The key that a file says its session has, else the one that its name is; none on a pipe.
+fn key_of<'a>(facts: &'a Facts<'_>, stem: Option<&'a str>) -> Option<&'a str> {
+    facts.key.as_deref().filter(|key| !key.is_empty()).or(stem)
+}
+
+/// Begins a session with its header; a session without a key is named after its bytes.
+fn begin<'r>(facts: &Facts<'_>, stem: Option<&str>, source: Vec<u8>, report: &'r mut Report) -> Log<'r> {
+    let key = key_of(facts, stem);
+    let id = match key {
+        Some(key) => key::id_for_key(key),
+        None => format!("session_{}", digest(&source).get(..16).unwrap_or_default()),
+    };
+    let header = facts.header(key, &id, source);
+    if std::str::from_utf8(&header).is_err()
+        || facts.summary.is_some_and(|raw| std::str::from_utf8(raw).is_err())
+    {
+        report.damage(
+            WHOLE,
+            "what is said of the session is not UTF-8: each byte that is none was read as U+FFFD",
+        );
+    }
+    Log::new(&go::repaired(header), report)
+}
+
+fn read_log(source: &Source<'_>, stem: Option<&str>, sidecar: Option<&[u8]>, report: &mut Report) -> Session {
+    let member = source_member(Format::Picoclaw, source, sidecar.as_slice());
+    let digest = digest(&member);
+    let facts = sidecar_facts(sidecar, stem, report);
+    let mut log = begin(&facts, stem, member, report);
+    let mut count = 0;
+    for raw in lines(source.bytes) {
+        count += 1;
+        let skipped = count <= facts.skip;
+        // A mark is all there is on the line: PicoClaw counts it, and there is nothing to carry.
+        if raw.text.is_empty() {
+            continue;
+        }
+        let begins = Place {
+            offset: raw.place.offset + raw.bom as u64,
+            ..raw.place
+        };
+        match Line::read(raw.text, Rules::Log) {
+            Ok(line) => log.message(&line, raw.text, begins, skipped),
+            Err(fault) => {
+                if !skipped {
+                    log.tell(begins, fault);
+                }
+                log.reject(raw.full, raw.text, raw.place, skipped);
+            }
+        }
+    }
+    if facts.skip > count {
+        let what = format!(
+            "the sidecar skips {} lines, and there are {count}: nothing is in view",
+            facts.skip
+        );
+        log.report.damage(WHOLE, what);
+    }
+    log.finish(
+        facts.summary(),
+        facts.skip > 0,
+        facts.updated().as_deref(),
+        &digest,
+    )
+}
+
+/// What the sidecar says; nothing when there is none or it cannot be read.
+fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut Report) -> Facts<'a> {
+    let Some(bytes) = sidecar else {
+        return Facts::default();
+    };
+    let name = format!("{}{SIDECAR}", stem.unwrap_or_default());
+    let facts = match Facts::read(without_bom(bytes).1, Shape::Sidecar) {
+        Ok(facts) => facts,
+        Err(fault) => {
+            let what = format!(
+                "{name} is unreadable ({}): all lines are in view, a summary is lost",
+                fault.what
+            );
+            report.damage(WHOLE, what);
+            return Facts::default();
+        }
+    };
+    for (member, ..) in &facts.misfits {
+        report.damage(
+            WHOLE,
+            format!("{name}: {member} is of a wrong type: left aside, kept in the metadata"),
+        );
+    }
+    if let (Some(key), Some(stem)) = (&facts.key, stem)
+        && key.replace([':', '/', '\\'], "_") != stem
+    {
+        report.note(
+            WHOLE,
+            format!("{name} names the key {key:?}, which does not fit the file's name"),
+        );
+    }
+    facts
+}
+
+/// A sidecar without a log: a session without messages.
+fn read_sidecar(source: &Source<'_>, stem: Option<&str>, report: &mut Report) -> Result<Vec<Session>> {
+    let read = Facts::read(without_bom(source.bytes).1, Shape::Sidecar);
+    let why = match &read {
+        Ok(facts) if facts.is_known => None,
+        Ok(_) => Some("an object that is no sidecar either".to_string()),
+        Err(fault) => Some(format!("byte {}: {}", fault.offset, fault.what)),
+    };
+    if let Some(why) = why {
+        return Err(Error::new(Kind::Data, format!("not a PicoClaw session: {why}")));
+    }
+    let stem = stem.or_else(|| source.name.map(stem_of));
+    let member = source_member(Format::Picoclaw, source, &[]);
+    let digest = digest(&member);
+    let facts = sidecar_facts(Some(source.bytes), stem, report);
+    if facts.count > 0 {
+        report.note(
+            WHOLE,
+            format!("the sidecar counts {} lines, and there is no log", facts.count),
+        );
+    }
+    if facts.skip > 0 {
+        report.damage(
+            WHOLE,
+            format!("the sidecar skips {} lines, and there is no log", facts.skip),
+        );
+    }
+    let log = begin(&facts, stem, member, report);
+    Ok(vec![log.finish(
+        facts.summary(),
+        facts.skip > 0,
+        facts.updated().as_deref(),
+        &digest,
+    )])
+}
+
+fn read_document(source: &Source<'_>, bom: usize, facts: &Facts<'_>, report: &mut Report) -> Session {
+    let mut places = Places {
+        bytes: source.bytes,
+        offset: 0,
+        line: 1,
+    };
+    for (member, _, at) in &facts.misfits {
+        report.damage(
+            places.at(bom + at),
+            format!("{member} is of a wrong type: left aside, kept in the metadata"),
+        );
+    }
+    let member = source_member(Format::Picoclaw, source, &[]);
+    let digest = digest(&member);
+    let mut log = begin(facts, source.name.map(stem_of), member, report);
+    for (at, raw) in &facts.messages {
+        let place = places.at(bom + at);
+        match Line::read(raw, Rules::Document) {
+            Ok(line) => log.message(&line, raw, place, false),
+            Err(fault) => {
+                log.tell(place, fault);
+                log.foreign(raw, place);
+            }
+        }
+    }
+    log.finish(facts.summary(), false, facts.updated().as_deref(), &digest)
+}
+
+/// Counts lines up to offsets that mostly grow.
+struct Places<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+    line: u64,
+}
+
+impl Places<'_> {
+    fn at(&mut self, offset: usize) -> Place {
+        if offset < self.offset {
+            (self.offset, self.line) = (0, 1);
+        }
+        let between = self.bytes.get(self.offset..offset).unwrap_or_default();
+        self.line += memchr::memchr_iter(b'\n', between).count() as u64;
+        self.offset = offset;
+        Place {
+            line: self.line,
+            offset: offset as u64,
+        }
+    }
+}

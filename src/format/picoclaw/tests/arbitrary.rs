@@ -1,0 +1,92 @@
+//! Whatever the bytes are: nothing panics, nothing is lost, and the view is that of the rules.
+
+use super::super::{Whole, facts, lines, without_bom};
+use super::{Folder, read_in, read_pair, said, thought};
+use crate::model::view::{Item, View};
+use proptest::prelude::*;
+
+/// A mistake that a program or a disk makes.
+fn mutated() -> impl Strategy<Value = Vec<u8>> {
+    let lines = [
+        said("user", r"a\u003c\ud800"),
+        said("system", "rules"),
+        thought(),
+        r#"{"role":"assistant","content":"","created_at":"2026-01-01T00:00:00Z","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}","thought_signature":"s"},"extra_content":{"google":{}}}],"media":["m"]}"#.to_string() + "\n",
+        r#"{"key":"k","messages":[{"role":"user","content":["x"]}],"created":"2026-01-01T00:00:00Z"}"#.to_string() + "\n",
+    ];
+    let line = prop::sample::select(lines.to_vec()).prop_map(String::into_bytes);
+    let byte = prop_oneof![any::<u8>(), prop::sample::select(b"{}[]\",:\n\r\\ n0".to_vec())];
+    let bytes = prop::collection::vec(line, 1..6).prop_map(|lines| lines.concat());
+    (
+        bytes,
+        prop::collection::vec((any::<prop::sample::Index>(), byte, 0..3u8), 0..6),
+    )
+        .prop_map(|(mut bytes, edits)| {
+            for (index, byte, edit) in edits {
+                let at = index.index(bytes.len());
+                match edit {
+                    0 => bytes[at] = byte,
+                    1 => bytes.insert(at, byte),
+                    _ if bytes.len() > 1 => drop(bytes.remove(at)),
+                    _ => {}
+                }
+            }
+            bytes
+        })
+}
+
+/// The raw lines of PicoClaw that are neither empty nor a mark alone.
+fn carried(bytes: &[u8]) -> usize {
+    lines(bytes).filter(|raw| !raw.text.is_empty()).count()
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_and_nothing_panics(
+        bytes in prop_oneof![mutated(), prop::collection::vec(any::<u8>(), 0..200)],
+        sidecar in prop_oneof![Just(Vec::new()), any::<u8>().prop_map(|skip| format!("{{\"skip\":{}}}", skip % 8).into_bytes()), mutated()],
+    ) {
+        let folder = Folder::from([("s.meta.json".to_string(), sidecar.clone()), ("t.jsonl".to_string(), bytes.clone())]);
+        for name in [None, Some("s.json"), Some("t.meta.json")] {
+            let _ = read_in(&folder, name, &bytes);
+        }
+        if let Ok(read) = read_in(&folder, Some("s.jsonl"), &bytes)
+            && matches!(facts::whole(without_bom(&bytes).1), Whole::Other | Whole::Pieces(_))
+        {
+            let events = ["summary", "truncate", "compact"];
+            let made = (0..read.session.len()).filter(|index| {
+                let record = read.session.record(*index);
+                record.event().is_some_and(|event| event.is_header() || events.contains(&event.name().as_ref()))
+            });
+            prop_assert_eq!(read.session.len() - made.count(), carried(&bytes));
+        }
+    }
+
+    #[test]
+    fn the_view_is_that_of_the_rules(
+        kinds in prop::collection::vec(0..7usize, 0..20), skip in 0..24usize, summary in any::<bool>(),
+    ) {
+        let line = |(nth, kind): (usize, &usize)| match kind {
+            0 => said("user", &format!("{nth}")),
+            1 => said("assistant", &format!("{nth}")),
+            2 => said("system", &format!("{nth}")),
+            3 => thought(),
+            4 => "torn\n".to_string(),
+            5 => format!("\r\n{}", said("tool", &format!("{nth}"))),
+            _ => said("developer", &format!("{nth}")),
+        };
+        let lines: String = kinds.iter().enumerate().map(line).collect();
+        let kept = kinds.iter().enumerate().skip(skip).filter(|(_, kind)| !matches!(kind, 3 | 4));
+        let expected: Vec<String> = kept.map(|(nth, _)| nth.to_string()).collect();
+        let summary = if summary { "what was said" } else { " " };
+        let read = read_pair(&lines, &format!("{{\"skip\":{skip},\"summary\":\"{summary}\"}}"));
+        prop_assert_eq!(read.texts(), expected);
+        prop_assert_eq!(read.summary(), summary.trim());
+        if !summary.trim().is_empty() {
+            let view = View::replay(&read.session);
+            let before = view.items.iter().take_while(|item| !matches!(item, Item::Summary(_)));
+            let rules = before.into_iter().all(|item| item.stays(&read.session));
+            prop_assert!(rules, "only rules stand before a summary");
+        }
+    }
+}

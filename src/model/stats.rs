@@ -1,0 +1,105 @@
+//! What is in a session, counted.
+
+use super::event::Header;
+use super::exchange::Cuts;
+use super::message::{Category, Role};
+use super::session::{Class, Session, Traits};
+use super::view::View;
+use std::collections::BTreeMap;
+
+/// Counts of a set of messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages.
+    pub messages: u64,
+    /// Exchanges, as [`super::exchange`] defines them.
+    pub exchanges: u64,
+    /// Messages by role.
+    pub roles: BTreeMap<String, u64>,
+    /// Messages by category.
+    pub categories: BTreeMap<Category, u64>,
+    /// Calls of tools by the tool's name.
+    pub tools: BTreeMap<String, u64>,
+}
+
+/// Counts of a session: of all that its log holds, and of what is in view.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// The log.
+    pub log: Counts,
+    /// The view.
+    pub view: Counts,
+    /// Whether a summary is in view.
+    pub summary: bool,
+    /// Lines that could not be read.
+    pub unreadable: u64,
+}
+
+impl Stats {
+    /// Counts a session.
+    pub fn of(session: &Session) -> Stats {
+        let view = View::replay(session);
+        let whole = View {
+            items: session
+                .messages()
+                .map(|(index, _)| super::view::Item::Line(index))
+                .collect(),
+            dangling: Vec::new(),
+        };
+        let unreadable = (0..session.len())
+            .filter(|index| session.class(*index) == Class::Unreadable)
+            .count();
+        Stats {
+            log: counts(session, &whole),
+            summary: view
+                .items
+                .iter()
+                .any(|item| matches!(item, super::view::Item::Summary(_))),
+            view: counts(session, &view),
+            unreadable: unreadable as u64,
+        }
+    }
+}
+
+fn counts(session: &Session, view: &View) -> Counts {
+    let mut counts = Counts {
+        exchanges: Cuts::of(session, view).exchanges() as u64,
+        ..Counts::default()
+    };
+    for item in &view.items {
+        let Some(traits) = item.traits(session) else {
+            continue;
+        };
+        counts.messages += 1;
+        *counts.categories.entry(traits.category).or_default() += 1;
+        let Traits { role, calls, .. } = traits;
+        let name = match role {
+            Role::Other => item
+                .message(session)
+                .map(|message| message.role_name().into_owned())
+                .unwrap_or_default(),
+            known => known.name().to_string(),
+        };
+        *counts.roles.entry(name).or_default() += 1;
+        if calls && let Some(message) = item.message(session) {
+            for call in message.tool_calls() {
+                *counts.tools.entry(call.name.into_owned()).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Reads the members of a header that commands ask for, from the members that `meta` events have left.
+pub fn header_line(session: &Session) -> Vec<u8> {
+    let mut built = super::json::ObjectBuilder::default();
+    for (name, value) in session.header() {
+        built.raw(&name, value);
+    }
+    built.finish()
+}
+
+/// The header of a line made by [`header_line`].
+pub fn header(line: &[u8]) -> Header<'_> {
+    serde_json::from_slice(line).unwrap_or_default()
+}
