@@ -1,0 +1,24 @@
+//! Sessions to sessions, without input or output. A change is planned as lines that are appended to the log;
+//! a stream shows the result as a value: the session as if it had always been so.
+
+pub mod restore;
+pub mod settle;
+pub mod truncate;
+
+/// What a filter found to do with one session.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// Nothing, and why.
+    Nothing(String),
+    /// The lines to append, without their newlines, and what they do in a few words.
+    Lines(Vec<Vec<u8>>, String),
+}
+
+/// Id and time of an event that is being made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// `evt_` and 16 hex digits.
+    pub id: String,
+    /// RFC 3339.
+    pub at: String,
+}

@@ -1,0 +1,82 @@
+//! A session as a value: its events carried out, so that what is left needs none of them. Every line that is
+//! left is the bytes it was.
+
+use crate::error::{Error, Result};
+use crate::model::session::{Class, Session};
+use crate::model::view::{Item, View};
+use std::collections::HashSet;
+use std::io::Write;
+
+/// Writes the session with its cuts, compactions and restores carried out.
+pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()> {
+    let mut lines = Lines { out, open: false };
+    let live: HashSet<usize> = session.live_events().into_iter().collect();
+    let dangling: HashSet<usize> = view.dangling.iter().map(|(index, _)| *index).collect();
+    // What no view needs goes; an event that could not be carried out is kept.
+    let stays = |index: usize| match session.class(index) {
+        Class::Message(_) => false,
+        Class::Header | Class::Unreadable | Class::Blank => true,
+        Class::Event => {
+            let record = session.record(index);
+            let name = record.event().map(|event| event.name()).unwrap_or_default();
+            match name.as_ref() {
+                "restore" => false,
+                "truncate" | "compact" => dangling.contains(&index),
+                "summary" => false,
+                _ => live.contains(&index),
+            }
+        }
+    };
+    let mut next = 0;
+    for item in &view.items {
+        if let Item::Line(index) | Item::Edited(index, _) = item {
+            for other in (next..*index).filter(|other| stays(*other)) {
+                lines.write(session.full(other))?;
+            }
+            next = index + 1;
+        }
+        match item {
+            Item::Line(index) | Item::Summary(index) => lines.write(session.full(*index))?,
+            Item::Edited(_, body) | Item::Inserted(body) => {
+                lines.write(body)?;
+                lines.write_ending()?;
+            }
+        }
+    }
+    for other in (next..session.len()).filter(|other| stays(*other)) {
+        lines.write(session.full(other))?;
+    }
+    Ok(())
+}
+
+/// Writes lines so that one without an ending never runs into the next.
+pub struct Lines<'w> {
+    out: &'w mut dyn Write,
+    open: bool,
+}
+
+impl<'w> Lines<'w> {
+    /// Over an output.
+    pub fn new(out: &'w mut dyn Write) -> Self {
+        Lines { out, open: false }
+    }
+
+    /// Writes a line as it came.
+    pub fn write(&mut self, full: &[u8]) -> Result<()> {
+        if self.open {
+            self.write_ending()?;
+        }
+        self.open = !full.ends_with(b"\n");
+        self.out
+            .write_all(full)
+            .map_err(|error| Error::io("cannot write", error))
+    }
+
+    /// Ends the line.
+    pub fn write_ending(&mut self) -> Result<()> {
+        self.open = false;
+        self.out
+            .write_all(b"\n")
+            .map_err(|error| Error::io("cannot write", error))
+    }
+}

@@ -1,0 +1,176 @@
+//! A logical cut: messages ahead of one leave the view; the log keeps them.
+
+use super::{Plan, Stamp};
+use crate::error::{Error, Kind, Result};
+use crate::model::exchange::Cuts;
+use crate::model::json::ObjectBuilder;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+
+/// Where to cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Keep this many of the newest exchanges.
+    LastExchanges(usize),
+    /// Keep at least this many of the newest messages; the cut moves outward so that no exchange of calls and
+    /// results is parted.
+    LastMessages(usize),
+    /// Keep from this message on.
+    Before(String),
+}
+
+/// Plans the cut: one `truncate` event, with an id made from `stamp`.
+pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
+    let view = View::replay(session);
+    let going = |kept: usize| {
+        view.items[..kept]
+            .iter()
+            .filter(|item| leaves(session, item))
+            .count()
+    };
+    let all = view.items.len();
+    let kept = match cut {
+        Cut::LastExchanges(0) | Cut::LastMessages(0) => (going(all) > 0).then_some(all),
+        Cut::LastExchanges(keep) => Cuts::of(session, &view).last_exchanges(*keep),
+        Cut::LastMessages(keep) => Cuts::of(session, &view).last_messages(*keep),
+        Cut::Before(id) => before(session, &view, id)?,
+    };
+    let Some(kept) = kept.filter(|kept| going(*kept) > 0) else {
+        return Ok(Plan::Nothing("nothing to cut".to_string()));
+    };
+    let target = view.items[kept..].iter().find_map(|item| match item {
+        Item::Line(index) | Item::Edited(index, _) => Some(*index),
+        Item::Inserted(_) | Item::Summary(_) => None,
+    });
+    let id = match target {
+        Some(index) if kept < all => session.ids().swap_remove(index),
+        _ => None,
+    };
+    let stamp = stamp(id.as_deref().unwrap_or("all"))?;
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "truncate")
+        .text("id", &stamp.id)
+        .text("at", &stamp.at);
+    match &id {
+        Some(id) => event.text("before", id),
+        None => event.raw("before", "null"),
+    };
+    let count = view
+        .items
+        .iter()
+        .filter(|item| !matches!(item, Item::Summary(_)))
+        .count();
+    let told = format!("{} of {count} messages left the view", going(kept));
+    Ok(Plan::Lines(vec![event.finish()], told))
+}
+
+fn leaves(session: &Session, item: &Item) -> bool {
+    !matches!(item, Item::Summary(_)) && !item.stays(session)
+}
+
+/// The item of this message, moved outward to where a cut may be.
+fn before(session: &Session, view: &View, id: &str) -> Result<Option<usize>> {
+    let ids = session.ids();
+    let is = |item: &Item| match item {
+        Item::Line(index) | Item::Edited(index, _) => ids[*index].as_deref() == Some(id),
+        Item::Inserted(_) | Item::Summary(_) => false,
+    };
+    match view.items.iter().position(is) {
+        Some(item) => Ok(Cuts::of(session, view).outward(item)),
+        None => Err(Error::new(Kind::No, format!("no message {id} in the view"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::settle::settle;
+    use crate::model::record::Record;
+    use proptest::prelude::*;
+
+    fn stamp(_: &str) -> Result<Stamp> {
+        Ok(Stamp {
+            id: "evt_1".into(),
+            at: "2026-01-01T00:00:00Z".into(),
+        })
+    }
+
+    fn session(roles: &str) -> Session {
+        let mut session = Session::default();
+        for (index, role) in roles.chars().enumerate() {
+            session.push_new(match role {
+                's' => br#"{"role":"system","content":"s"}"#.to_vec(),
+                'u' => format!("{{\"role\":\"user\",\"content\":\"{index}\"}}").into_bytes(),
+                'c' => br#"{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#.to_vec(),
+                't' => br#"{"role":"tool","tool_call_id":"c","content":"r"}"#.to_vec(),
+                'x' => b"not json".to_vec(),
+                _ => format!("{{\"role\":\"assistant\",\"content\":\"{index}\"}}").into_bytes(),
+            }.as_slice());
+        }
+        session
+    }
+
+    fn kept(roles: &str, cut: &Cut) -> String {
+        let mut session = session(roles);
+        if let Plan::Lines(lines, _) = plan(&session, cut, stamp).unwrap() {
+            session.push_new(&lines[0]);
+        }
+        let view = View::replay(&session);
+        view.items
+            .iter()
+            .map(|item| match item {
+                Item::Line(index) => roles.as_bytes()[*index] as char,
+                _ => '?',
+            })
+            .collect()
+    }
+
+    #[test]
+    fn cuts_between_exchanges() {
+        assert_eq!(kept("suauctaua", &Cut::LastExchanges(1)), "sua");
+        assert_eq!(kept("suauctaua", &Cut::LastExchanges(2)), "suctaua");
+        assert_eq!(kept("suauctaua", &Cut::LastExchanges(0)), "s");
+        assert_eq!(kept("suauctaua", &Cut::LastExchanges(3)), "suauctaua");
+        assert_eq!(kept("suauctaua", &Cut::LastMessages(4)), "suctaua");
+        assert_eq!(kept("suauctaua", &Cut::LastMessages(0)), "s");
+        assert_eq!(kept("sua", &Cut::LastExchanges(9)), "sua");
+    }
+
+    #[test]
+    fn a_cut_at_a_result_moves_out_to_the_question() {
+        let session = session("uauct");
+        let ids = session.ids();
+        let cut = Cut::Before(ids[4].clone().unwrap());
+        assert_eq!(kept("uauct", &cut), "uct");
+        assert!(plan(&session, &Cut::Before("nobody".into()), stamp).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn kept_lines_are_the_lines_they_were(roles in "[suactx]{0,30}", keep in 0usize..6, messages: bool) {
+            let cut = if messages { Cut::LastMessages(keep) } else { Cut::LastExchanges(keep) };
+            let before = session(&roles);
+            let mut after = before.clone();
+            if let Plan::Lines(lines, _) = plan(&before, &cut, stamp).unwrap() {
+                after.push_new(&lines[0]);
+            }
+            let mut out = Vec::new();
+            settle(&after, &View::replay(&after), &mut out).unwrap();
+            // What is left is what was there, in order; damaged lines and rules are never missing.
+            let mut rest = (0..before.len()).map(|index| before.full(index));
+            for line in out.split_inclusive(|byte| *byte == b'\n') {
+                prop_assert!(rest.any(|full| full == line));
+            }
+            let stays = |full: &[u8]| full.starts_with(b"not") || full.starts_with(b"{\"role\":\"system\"");
+            let count = |text: &[u8]| text.split_inclusive(|b| *b == b'\n').filter(|full| stays(full)).count();
+            prop_assert_eq!(count(&out), (0..before.len()).filter(|index| stays(before.full(*index))).count());
+            // Cutting what was cut changes nothing.
+            let mut again = Session::default();
+            for line in out.split_inclusive(|byte| *byte == b'\n') {
+                again.push(&Record::parse(line, crate::error::Place { line: 1, offset: 9 }));
+            }
+            prop_assert!(matches!(plan(&again, &cut, stamp).unwrap(), Plan::Nothing(_)));
+        }
+    }
+}
