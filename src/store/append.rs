@@ -1,0 +1,134 @@
+//! Lines at the end of a log: locked, in one write, durable before anything is acknowledged.
+
+use super::directory::{Directory, Facts};
+use super::log::{Chain, Pending};
+use super::tail::Tail;
+use super::{Store, atomic, log_name, no_session};
+use crate::error::{Error, Kind, Result};
+use rustix::fs::OFlags;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// Appends to one session. The lock is held during a flush only, so that other writers get their turn.
+#[derive(Debug)]
+pub struct Appender<'s> {
+    store: &'s Store,
+    id: String,
+    pending: Pending,
+    acknowledged: u64,
+    known: Option<Known>,
+}
+
+/// The log as the last flush left it.
+#[derive(Debug)]
+struct Known {
+    file: File,
+    facts: Facts,
+    length: u64,
+    chain: Chain,
+}
+
+impl<'s> Appender<'s> {
+    pub(super) fn new(store: &'s Store, id: &str) -> Appender<'s> {
+        Appender {
+            store,
+            id: id.to_string(),
+            pending: Pending::default(),
+            acknowledged: 0,
+            known: None,
+        }
+    }
+
+    /// Adds a line to what the next flush writes; one newline at its end is taken as its ending.
+    pub fn push(&mut self, line: &[u8]) -> Result<()> {
+        self.pending.push(line)
+    }
+
+    /// Number of bytes that wait for a flush.
+    pub fn waiting(&self) -> usize {
+        self.pending.size()
+    }
+
+    /// Number of lines that are durable.
+    pub fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
+    /// Makes everything that was pushed durable and tells how many lines are so in all. After an error nothing
+    /// of it is in the log, unless it is [`Kind::Unsure`], and it is still waiting.
+    pub fn flush(&mut self) -> Result<u64> {
+        if self.pending.is_empty() {
+            return Ok(self.acknowledged);
+        }
+        let name = log_name(&self.id);
+        let sessions = self.store.sessions()?.ok_or_else(|| no_session(&self.id))?;
+        let (file, before) = match self.known.take() {
+            Some(known) => (Some(known.file), Some((known.facts, known.length, known.chain))),
+            None => (None, None),
+        };
+        let access = OFlags::RDWR | OFlags::APPEND;
+        let (file, facts) = atomic::open_locked(sessions, &name, file, access, self.store.lock_timeout)?
+            .ok_or_else(|| no_session(&self.id))?;
+        let shown = sessions.shown(&name);
+        let tail = match before {
+            Some((same, length, chain)) if same.is_same_file(&facts) && length == facts.size => {
+                Tail { chain, torn: false }
+            }
+            _ => Tail::read(&file, facts.size)
+                .map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?,
+        };
+        let mut chain = tail.chain;
+        self.pending.close(&mut chain);
+        let bytes = self.pending.bytes(tail.torn);
+        let at = atomic::write_end(&file, &shown, facts.size, bytes)?;
+        if at != facts.size {
+            chain = self.reseal(sessions, &file, at, tail.torn)?;
+        }
+        let bytes = self.pending.bytes(tail.torn).len();
+        atomic::sync_end(&file, &shown, facts.size, bytes)?;
+        self.acknowledged += self.pending.len() as u64;
+        self.pending.clear();
+        // An unlock cannot fail in a way that matters here: at worst the next flush opens the file anew.
+        if file.unlock().is_ok() {
+            self.known = Some(Known {
+                file,
+                facts,
+                length: at + bytes as u64,
+                chain,
+            });
+        }
+        Ok(self.acknowledged)
+    }
+
+    /// Computes the checksums anew when a program that takes no lock got its lines in before ours. Only digits
+    /// change, and nothing of it was acknowledged yet.
+    fn reseal(&mut self, sessions: &Directory, file: &File, at: u64, behind_newline: bool) -> Result<Chain> {
+        let name = log_name(&self.id);
+        let shown = sessions.shown(&name);
+        let failed = |error| {
+            Error::io(format!("{shown}: another program wrote to it meanwhile"), error)
+                .kind(Kind::Unsure)
+                .hint("look at its end before you repeat")
+        };
+        let tail = Tail::read(file, at).map_err(failed)?;
+        let mut chain = tail.chain;
+        match (tail.torn, behind_newline) {
+            (true, false) => {
+                return Err(failed(std::io::Error::other(
+                    "its line has no end, and ours stands behind it",
+                )));
+            }
+            (false, true) => chain.pass(b"\n"), // the one that was for a torn line is a blank line now
+            _ => {}
+        }
+        self.pending.close(&mut chain);
+        // A descriptor for appending writes at the end, wherever it is told to.
+        let place = sessions
+            .file(&name, OFlags::RDWR)?
+            .ok_or_else(|| no_session(&self.id))?;
+        place
+            .write_all_at(self.pending.bytes(behind_newline), at)
+            .map_err(failed)?;
+        Ok(chain)
+    }
+}

@@ -1,0 +1,449 @@
+//! All or nothing: the only file that locks, renames and syncs.
+
+use super::directory::{self, Directory, FILE_MODE, Facts};
+use crate::error::{Error, Kind, Result};
+use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fmt::Display;
+use std::fs::{File, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+/// How long the first wait for a lock is: about what another's append takes on a fast disk.
+const FIRST_WAIT: Duration = Duration::from_micros(100);
+
+/// The longest wait between two looks at a lock: a few appends on a slow disk.
+const LONGEST_WAIT: Duration = Duration::from_millis(4);
+
+/// So many files are synced one by one; a sync of the whole file system takes about as long as that of eight.
+#[cfg(target_os = "linux")]
+const FEW: usize = 8;
+
+/// Who else may hold the lock meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Nobody: for a change.
+    Alone,
+    /// Other readers.
+    Shared,
+}
+
+/// Takes the lock of an open file, or gives up after `timeout` with [`Kind::Locked`].
+pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> Result<()> {
+    let began = Instant::now();
+    let mut wait = FIRST_WAIT;
+    loop {
+        let outcome = match lock {
+            Lock::Alone => file.try_lock(),
+            Lock::Shared => file.try_lock_shared(),
+        };
+        match outcome {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(TryLockError::Error(error)) => return Err(Error::io(format!("cannot lock {shown}"), error)),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let left = timeout.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            let by = holder(file).map_or("another process".to_string(), |pid| format!("process {pid}"));
+            return Err(Error::new(Kind::Locked, format!("{shown} is locked by {by}"))
+                .hint("nothing was changed: try again, or wait longer with --lock-timeout"));
+        }
+        std::thread::sleep(wait.min(left));
+        wait = (wait * 2).min(LONGEST_WAIT);
+    }
+}
+
+/// The process that holds a file's lock, where the system tells it.
+fn holder(file: &File) -> Option<String> {
+    let facts = Facts::of(file).ok()?;
+    let (major, minor) = (fs::major(facts.device), fs::minor(facts.device));
+    let place = format!("{major:02x}:{minor:02x}:{}", facts.inode);
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    locks.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        match fields[..] {
+            // A waiting process has an arrow in the second place; pid 0 is in another container.
+            [_, "FLOCK", _, _, pid, held, ..] if held == place && pid != "0" => Some(pid.to_string()),
+            _ => None,
+        }
+    })
+}
+
+/// Opens a file and takes its lock; none when there is no such file. The file is the one that has the name now:
+/// one that was replaced while we waited is opened anew. `known` is an open file that probably has the name.
+pub fn open_locked(
+    directory: &Directory,
+    name: impl AsRef<OsStr>,
+    mut known: Option<File>,
+    access: OFlags,
+    timeout: Duration,
+) -> Result<Option<(File, Facts)>> {
+    let name = name.as_ref();
+    let began = Instant::now();
+    loop {
+        let file = match known.take() {
+            Some(file) => file,
+            None => match directory.file(name, access)? {
+                Some(file) => file,
+                None => return Ok(None),
+            },
+        };
+        lock(
+            &file,
+            directory.shown(name),
+            Lock::Alone,
+            timeout.saturating_sub(began.elapsed()),
+        )?;
+        let own = Facts::of(&file).map_err(|error| Error::io(directory.shown(name), error))?;
+        match directory.facts(name)? {
+            None => return Ok(None),
+            Some(facts) if facts.is_same_file(&own) => return Ok(Some((file, facts))),
+            Some(_) => {}
+        }
+    }
+}
+
+/// Opens a file to read and tells the length at which no change was under way; none when there is no such file.
+pub fn open_settled(directory: &Directory, name: &str, timeout: Duration) -> Result<Option<(File, u64)>> {
+    let Some(file) = directory.file(name, OFlags::RDONLY)? else {
+        return Ok(None);
+    };
+    let shown = directory.shown(name);
+    lock(&file, &shown, Lock::Shared, timeout)?;
+    let length = file.metadata().map_err(|error| Error::io(&shown, error))?.len();
+    file.unlock().map_err(|error| Error::io(&shown, error))?;
+    Ok(Some((file, length)))
+}
+
+/// Writes at the end of a locked file of this length; returns where the bytes went, which is further on when a
+/// program that takes no lock wrote meanwhile. On an error the file is cut back to its old length.
+pub fn write_end(file: &File, shown: &str, length: u64, bytes: &[u8]) -> Result<u64> {
+    let mut written = 0;
+    while written < bytes.len() {
+        let error = match (&*file).write(&bytes[written..]) {
+            Ok(0) => io::ErrorKind::WriteZero.into(),
+            Ok(more) => {
+                written += more;
+                continue;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => error,
+        };
+        return Err(cut_back(file, shown, length, written, error));
+    }
+    let end = match file.metadata() {
+        Ok(data) => data.len(),
+        Err(error) => return Err(cut_back(file, shown, length, written, error)),
+    };
+    let expected = length + written as u64;
+    if end == expected {
+        return Ok(length);
+    }
+    if end < expected {
+        return Err(cut_back(
+            file,
+            shown,
+            length,
+            written,
+            io::ErrorKind::WriteZero.into(),
+        ));
+    }
+    find(file, length, end, bytes).ok().flatten().ok_or_else(|| {
+        Error::new(
+            Kind::Unsure,
+            format!("{shown}: another program changed it while we wrote"),
+        )
+        .hint("look at its end before you repeat")
+    })
+}
+
+/// Where between two offsets these bytes stand.
+fn find(file: &File, start: u64, end: u64, bytes: &[u8]) -> io::Result<Option<u64>> {
+    let Some(length) = end.checked_sub(start) else {
+        return Ok(None);
+    };
+    let mut region = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+    file.read_exact_at(&mut region, start)?;
+    Ok(memchr::memmem::find(&region, bytes).map(|at| start + at as u64))
+}
+
+/// Makes what was written at the end of a locked file durable, or cuts it back to its old length.
+pub fn sync_end(file: &File, shown: &str, length: u64, written: usize) -> Result<()> {
+    file.sync_data()
+        .map_err(|error| cut_back(file, shown, length, written, error))
+}
+
+/// Undoes a failed append; the error tells whether that succeeded. A sync that failed is not tried again: what
+/// is synced here is the shorter file.
+fn cut_back(file: &File, shown: &str, length: u64, written: usize, error: io::Error) -> Error {
+    let ours = length..=length + written as u64; // more than that is another program's
+    let is_ours = file.metadata().is_ok_and(|data| ours.contains(&data.len()));
+    if is_ours && file.set_len(length).is_ok() && file.sync_data().is_ok() {
+        Error::io(format!("cannot write {shown}, nothing was changed"), error).kind(Kind::InputOutput)
+    } else {
+        Error::io(format!("cannot write {shown}, and cannot undo it"), error)
+            .kind(Kind::Unsure)
+            .hint("look at its end before you repeat")
+    }
+}
+
+/// A failed change: what is not there was meant to be, so that nothing here means "no such session".
+fn failed(what: impl Display, errno: Errno) -> Error {
+    let error = directory::failed(what, errno);
+    if error.kind == Kind::NotFound {
+        error.kind(Kind::InputOutput)
+    } else {
+        error
+    }
+}
+
+/// Syncs the names in a folder.
+pub fn sync_directory(directory: &Directory) -> Result<()> {
+    fs::fsync(directory).map_err(|errno| failed(directory.path().display(), errno))
+}
+
+/// Opens a folder in another and makes it first where it is missing.
+pub fn folder(directory: &Directory, name: &str) -> Result<Directory> {
+    loop {
+        if let Some(inner) = directory.inner(name)? {
+            return Ok(inner);
+        }
+        if directory.make(name)? {
+            sync_directory(directory)?;
+        }
+    }
+}
+
+/// Gives a file another name, in the same or another folder, only if nobody has it; whether it did.
+pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<OsStr>) -> Result<bool> {
+    let new = new.as_ref();
+    let refuse = |errno| Err(failed(to.shown(new), errno));
+    match fs::renameat_with(from, old, to, new.as_bytes(), RenameFlags::NOREPLACE) {
+        Ok(()) => return Ok(true),
+        Err(Errno::EXIST) => return Ok(false),
+        // A file system that cannot: two names for a moment instead.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+        Err(errno) => return refuse(errno),
+    }
+    match fs::linkat(from, old, to, new.as_bytes(), AtFlags::empty()) {
+        Ok(()) => fs::unlinkat(from, old, AtFlags::empty())
+            .map(|()| true)
+            .or_else(refuse),
+        Err(Errno::EXIST) => Ok(false),
+        Err(errno) => refuse(errno),
+    }
+}
+
+/// Moves a file to a name that nobody has, durably; whether it did. A move that cannot be synced is taken back.
+pub fn move_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Result<bool> {
+    if !rename_new(from, old, to, new)? {
+        return Ok(false);
+    }
+    // The new name first: a crash between leaves two names, and never none.
+    if let Err(error) = sync_directory(to).and_then(|()| sync_directory(from)) {
+        let undone = rename_new(to, new, from, old).and_then(|back| {
+            sync_directory(from)?;
+            sync_directory(to)?;
+            Ok(back)
+        });
+        let kind = if undone.is_ok_and(|back| back) {
+            Kind::InputOutput
+        } else {
+            Kind::Unsure
+        };
+        return Err(error.kind(kind));
+    }
+    Ok(true)
+}
+
+/// Takes a name away; whether it was there. The caller syncs.
+pub fn unlink(directory: &Directory, name: &str) -> Result<bool> {
+    match fs::unlinkat(directory, name, AtFlags::empty()) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(errno) => Err(failed(directory.shown(name), errno)),
+    }
+}
+
+/// Makes a durable file of these bytes under a name that nobody has; whether it did. Nothing half-written ever
+/// has a name, so that nothing is left over after a crash.
+pub fn create(directory: &Directory, name: &str, bytes: &[u8]) -> Result<bool> {
+    if directory.facts(name)?.is_some() {
+        return Ok(false);
+    }
+    let linked = match create_unnamed(directory, name, bytes)? {
+        Some(linked) => linked,
+        None => {
+            let mut temporary = Temporary::new(directory, format!(".{name}.new"), FILE_MODE, Duration::ZERO)?;
+            let write = temporary
+                .file
+                .write_all(bytes)
+                .and_then(|()| temporary.file.sync_data());
+            write.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+            temporary.keep_new(name)?
+        }
+    };
+    if !linked {
+        return Ok(false);
+    }
+    if let Err(error) = sync_directory(directory) {
+        let undone = unlink(directory, name).and_then(|_| sync_directory(directory));
+        return Err(error.kind(if undone.is_ok() {
+            Kind::InputOutput
+        } else {
+            Kind::Unsure
+        }));
+    }
+    Ok(true)
+}
+
+/// The same through a file without a name, where the system has such: none where it has not.
+#[cfg(target_os = "linux")]
+fn create_unnamed(directory: &Directory, name: &str, bytes: &[u8]) -> Result<Option<bool>> {
+    use std::os::fd::AsRawFd;
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mut file = match fs::openat(directory, ".", flags, Mode::from_raw_mode(FILE_MODE)) {
+        Ok(descriptor) => File::from(descriptor),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => return Ok(None),
+        Err(errno) => return Err(failed(directory.shown(name), errno)),
+    };
+    let write = file.write_all(bytes).and_then(|()| file.sync_data());
+    write.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    match fs::linkat(fs::CWD, own, directory, name, AtFlags::SYMLINK_FOLLOW) {
+        Ok(()) => Ok(Some(true)),
+        Err(Errno::EXIST) => Ok(Some(false)),
+        // No /proc here.
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(failed(directory.shown(name), errno)),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn create_unnamed(_: &Directory, _: &str, _: &[u8]) -> Result<Option<bool>> {
+    Ok(None)
+}
+
+/// Makes the content of these files durable: of a few one by one, of many with everything else on the file system.
+pub fn sync_files<'n>(directory: &Directory, names: impl ExactSizeIterator<Item = &'n str>) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    if names.len() >= FEW {
+        return fs::syncfs(directory).map_err(|errno| failed(directory.path().display(), errno));
+    }
+    for name in names {
+        let gone = || Error::new(Kind::InputOutput, format!("{} is gone", directory.shown(name)));
+        let file = directory.file(name, OFlags::RDWR)?.ok_or_else(gone)?;
+        file.sync_data()
+            .map_err(|error| Error::io(directory.shown(name), error))?;
+    }
+    Ok(())
+}
+
+/// Replaces a file of ours by one with these bytes.
+pub fn replace(directory: &Directory, name: &str, bytes: &[u8], timeout: Duration) -> Result<()> {
+    let mut temporary = Temporary::new(directory, format!(".{name}.new"), FILE_MODE, timeout)?;
+    let write = temporary
+        .file
+        .write_all(bytes)
+        .and_then(|()| temporary.file.sync_data());
+    write.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+    temporary.keep(name)?;
+    sync_directory(directory).map_err(|error| error.kind(Kind::Unsure))
+}
+
+/// A file under a temporary name, locked as long as it is wanted; gone when it is dropped.
+#[derive(Debug)]
+pub struct Temporary<'d> {
+    /// The open file.
+    pub file: File,
+    directory: &'d Directory,
+    name: String,
+    kept: bool,
+}
+
+impl<'d> Temporary<'d> {
+    /// Makes it. One that a dead process left under this name goes; one that is in use is waited for.
+    pub fn new(
+        directory: &'d Directory,
+        name: String,
+        mode: u32,
+        timeout: Duration,
+    ) -> Result<Temporary<'d>> {
+        let began = Instant::now();
+        loop {
+            let file = match directory.create(&name, mode) {
+                Ok(file) => file,
+                Err(error) if error.kind == Kind::Exists => {
+                    let left = timeout.saturating_sub(began.elapsed());
+                    if let Some(dead) = open_locked(directory, &name, None, OFlags::RDWR, left)? {
+                        unlink(directory, &name)?;
+                        drop(dead);
+                    }
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let temporary = Temporary {
+                file,
+                directory,
+                name: name.clone(),
+                kept: false,
+            };
+            let shown = directory.shown(&name);
+            lock(
+                &temporary.file,
+                &shown,
+                Lock::Alone,
+                timeout.saturating_sub(began.elapsed()),
+            )?;
+            // Between the two calls another process may have taken it for a dead one's.
+            let own = Facts::of(&temporary.file).map_err(|error| Error::io(shown, error))?;
+            if directory
+                .facts(&name)?
+                .is_some_and(|facts| facts.is_same_file(&own))
+            {
+                return Ok(temporary);
+            }
+            temporary.leave();
+        }
+    }
+
+    /// Drops the file without touching the name, which is another's by now.
+    fn leave(mut self) {
+        self.kept = true;
+    }
+
+    /// Keeps the temporary name; whoever holds the file answers for it.
+    pub fn into_file(mut self) -> io::Result<File> {
+        let file = self.file.try_clone()?; // the lock belongs to both
+        self.kept = true;
+        Ok(file)
+    }
+
+    /// Gives it its name, which nobody may have; whether it did.
+    pub fn keep_new(mut self, name: impl AsRef<OsStr>) -> Result<bool> {
+        self.kept = rename_new(self.directory, &self.name, self.directory, name)?;
+        Ok(self.kept)
+    }
+
+    /// Gives it its name, in place of the file that had it.
+    pub fn keep(mut self, name: impl AsRef<OsStr>) -> Result<()> {
+        let name = name.as_ref();
+        fs::renameat(self.directory, &self.name, self.directory, name.as_bytes())
+            .map_err(|errno| failed(self.directory.shown(name), errno))?;
+        self.kept = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.kept {
+            let _ = fs::unlinkat(self.directory, &self.name, AtFlags::empty()); // swept by the next writer otherwise
+        }
+    }
+}

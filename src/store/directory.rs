@@ -1,0 +1,237 @@
+//! A folder held by its descriptor: what is opened in it cannot be led elsewhere by a link or a renamed parent.
+
+use crate::error::{Error, Kind, Result};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fmt::Display;
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Mode of the folders of a store: their owner's alone.
+pub const FOLDER_MODE: u32 = 0o700;
+
+/// Mode of the files of a store.
+pub const FILE_MODE: u32 = 0o600;
+
+/// An open folder, and its path for messages.
+#[derive(Debug)]
+pub struct Directory {
+    descriptor: OwnedFd,
+    path: PathBuf,
+}
+
+/// What is known about a file without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Device.
+    pub device: u64,
+    /// Inode.
+    pub inode: u64,
+    /// Length in bytes.
+    pub size: u64,
+    /// Seconds and nanoseconds of the last change of its content.
+    pub modified: (i64, i64),
+    /// Number of hard links.
+    pub links: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// User and group.
+    pub owner: (u32, u32),
+    /// Whether it is a regular file.
+    pub regular: bool,
+}
+
+impl Facts {
+    /// Of an open file.
+    pub fn of(file: &File) -> std::io::Result<Facts> {
+        let data = file.metadata()?;
+        Ok(Facts {
+            device: data.dev(),
+            inode: data.ino(),
+            size: data.size(),
+            modified: (data.mtime(), data.mtime_nsec()),
+            links: data.nlink(),
+            mode: data.mode() & 0o7777,
+            owner: (data.uid(), data.gid()),
+            regular: data.is_file(),
+        })
+    }
+
+    /// Whether both are the same file, however it has changed.
+    pub fn is_same_file(&self, other: &Facts) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+
+    /// The time of the last change.
+    pub fn modified_at(&self) -> SystemTime {
+        let (seconds, nanoseconds) = self.modified;
+        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+        SystemTime::UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
+    }
+}
+
+#[expect(
+    clippy::unnecessary_cast,
+    reason = "the members' types differ between systems"
+)]
+fn facts(stat: &fs::Stat) -> Facts {
+    Facts {
+        device: stat.st_dev as u64,
+        inode: stat.st_ino as u64,
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+        links: stat.st_nlink as u64,
+        mode: (stat.st_mode as u32) & 0o7777,
+        owner: (stat.st_uid, stat.st_gid),
+        regular: FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile,
+    }
+}
+
+/// A failed system call: links, devices and missing permissions are a refusal, everything else failed.
+pub fn failed(what: impl Display, errno: Errno) -> Error {
+    let error = Error::io(what, errno.into());
+    match errno {
+        Errno::LOOP | Errno::NXIO | Errno::ISDIR | Errno::NOTDIR | Errno::ACCESS | Errno::PERM => {
+            error.kind(Kind::Unsafe)
+        }
+        _ => error,
+    }
+}
+
+fn irregular(shown: impl Display) -> Error {
+    Error::new(Kind::Unsafe, format!("{shown} is no regular file"))
+        .hint("links, pipes and devices are not followed here")
+}
+
+impl Directory {
+    /// Opens a folder that the user named; links on the way are the user's own.
+    pub fn open(path: &Path) -> Result<Directory> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match fs::openat(fs::CWD, path, flags, Mode::empty()) {
+            Ok(descriptor) => Ok(Directory {
+                descriptor,
+                path: path.to_path_buf(),
+            }),
+            Err(errno) => Err(failed(path.display(), errno)),
+        }
+    }
+
+    /// Opens a folder in this one; none when there is none.
+    pub fn inner(&self, name: &str) -> Result<Option<Directory>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match fs::openat(self, name, flags, Mode::empty()) {
+            Ok(descriptor) => Ok(Some(Directory {
+                descriptor,
+                path: self.path.join(name),
+            })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(failed(self.shown(name), errno)),
+        }
+    }
+
+    /// Makes a folder in this one; whether it was not there before. The caller syncs.
+    pub(super) fn make(&self, name: &str) -> Result<bool> {
+        match fs::mkdirat(self, name, Mode::from_raw_mode(FOLDER_MODE)) {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            Err(errno) => Err(failed(self.shown(name), errno)),
+        }
+    }
+
+    /// Opens a regular file; none when there is none. Never follows a link, never waits for a pipe's other end.
+    pub fn file(&self, name: impl AsRef<OsStr>, access: OFlags) -> Result<Option<File>> {
+        let name = name.as_ref();
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match fs::openat(self, name.as_bytes(), flags, Mode::from_raw_mode(FILE_MODE)) {
+            Ok(descriptor) => File::from(descriptor),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP | Errno::NXIO | Errno::ISDIR) => return Err(irregular(self.shown(name))),
+            Err(errno) => return Err(failed(self.shown(name), errno)),
+        };
+        let stat = fs::fstat(&file).map_err(|errno| failed(self.shown(name), errno))?;
+        if facts(&stat).regular {
+            Ok(Some(file))
+        } else {
+            Err(irregular(self.shown(name)))
+        }
+    }
+
+    /// Makes a file under a name that nobody has.
+    pub(super) fn create(&self, name: &str, mode: u32) -> Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match fs::openat(self, name, flags, Mode::from_raw_mode(mode)) {
+            Ok(descriptor) => Ok(File::from(descriptor)),
+            Err(Errno::EXIST) => Err(Error::new(
+                Kind::Exists,
+                format!("{} exists already", self.shown(name)),
+            )),
+            Err(errno) => Err(failed(self.shown(name), errno)),
+        }
+    }
+
+    /// What stands under a name, links not followed; none when nothing does.
+    pub fn facts(&self, name: impl AsRef<OsStr>) -> Result<Option<Facts>> {
+        let name = name.as_ref();
+        match fs::statat(self, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(facts(&stat))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(failed(self.shown(name), errno)),
+        }
+    }
+
+    /// Whether a regular file of this name is there; anything else under it is refused.
+    pub fn has(&self, name: &str) -> Result<bool> {
+        match self.facts(name)? {
+            None => Ok(false),
+            Some(facts) if facts.regular => Ok(true),
+            Some(_) => Err(irregular(self.shown(name))),
+        }
+    }
+
+    /// All names in it, in the system's order; one that is no UTF-8 cannot be ours.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let read = |errno| failed(self.path.display(), errno);
+        let mut names = Vec::new();
+        for entry in fs::Dir::read_from(self).map_err(read)? {
+            if let Ok(name) = entry.map_err(read)?.file_name().to_str()
+                && !matches!(name, "." | "..")
+            {
+                names.push(name.to_string());
+            }
+        }
+        Ok(names)
+    }
+
+    /// A file in it as a message names it.
+    pub fn shown(&self, name: impl AsRef<OsStr>) -> String {
+        self.path.join(name.as_ref()).display().to_string()
+    }
+
+    /// The same folder once more, for an owner of its own.
+    pub(super) fn again(&self) -> Result<Directory> {
+        let descriptor = self
+            .descriptor
+            .try_clone()
+            .map_err(|error| Error::io(self.path.display(), error))?;
+        Ok(Directory {
+            descriptor,
+            path: self.path.clone(),
+        })
+    }
+
+    /// Its path as it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl AsFd for Directory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}

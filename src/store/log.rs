@@ -1,0 +1,343 @@
+//! The lines of a log and the chain of checksums that runs through them; see convo-format(5).
+
+use crate::error::{Error, Kind, Place, Result};
+use crate::model::record::{Kind as Line, Record};
+use std::borrow::Cow;
+
+/// The eight digits that stand for "the line before" at the start of a log.
+pub const START: Digits = *b"00000000";
+
+/// A checksum as it is written: lower-case hex.
+pub type Digits = [u8; 8];
+
+const MEMBER: &[u8; 9] = b",\"_crc\":\"";
+
+/// Length of `,"_crc":"xxxxxxxx"}`.
+pub(super) const SEAL: usize = 19;
+
+/// So many bytes of a seal may differ from the one that belongs there for the line to count as ours and damaged;
+/// sixteen that agree, some of them digits of this very line's checksum, are no chance.
+const DEFACED: usize = 3;
+
+fn seal(digits: Digits) -> [u8; SEAL] {
+    let mut seal = [0; SEAL];
+    seal[..9].copy_from_slice(MEMBER);
+    seal[9..17].copy_from_slice(&digits);
+    seal[17..].copy_from_slice(b"\"}");
+    seal
+}
+
+fn hex(checksum: u32) -> Digits {
+    let mut digits = START;
+    for (place, digit) in digits.iter_mut().enumerate() {
+        *digit = b"0123456789abcdef"[(checksum >> (28 - 4 * place)) as usize & 15];
+    }
+    digits
+}
+
+/// The checksum that a line (without its newline) ends with.
+pub fn digits_of(line: &[u8]) -> Option<Digits> {
+    let tail = line.last_chunk::<SEAL>()?;
+    let digits: Digits = *tail[9..].first_chunk()?;
+    let is_hex = digits
+        .iter()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    (is_hex && *tail == seal(digits)).then_some(digits)
+}
+
+/// The line without its checksum, newline kept; a line without one is what it was.
+pub fn strip(line: &[u8]) -> Cow<'_, [u8]> {
+    let mut bare = Vec::new();
+    if strip_into(line, &mut bare) {
+        Cow::Owned(bare)
+    } else {
+        Cow::Borrowed(line)
+    }
+}
+
+/// Puts a line without its checksum into `bare`; whether it had one.
+pub fn strip_into(line: &[u8], bare: &mut Vec<u8>) -> bool {
+    let (ended, newline) = line
+        .strip_suffix(b"\n")
+        .map_or((line, &b""[..]), |ended| (ended, b"\n"));
+    if digits_of(ended).is_none() {
+        return false;
+    }
+    bare.clear();
+    bare.extend_from_slice(&ended[..ended.len() - SEAL]);
+    bare.push(b'}');
+    bare.extend_from_slice(newline);
+    true
+}
+
+/// What the chain says about a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its checksum is right, and so is every byte since the checked line before it.
+    Sealed,
+    /// It has no checksum: the next checked line vouches for it.
+    Unchecked,
+    /// It, or what stood between it and the checked line before it, is not what was written.
+    Broken,
+}
+
+/// The running checksum of a log: CRC-32C of the last checked line's digits and of every byte since its newline.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    state: u32,
+    /// After a broken line: the state if the damage was in its checksum and not in the rest, so that one broken
+    /// line does not break the next one's verdict too.
+    alternative: Option<u32>,
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        Chain::after(START)
+    }
+}
+
+impl Chain {
+    /// Behind a checked line with these digits.
+    pub fn after(digits: Digits) -> Chain {
+        Chain {
+            state: crc32c::crc32c(&digits),
+            alternative: None,
+        }
+    }
+
+    /// Goes over bytes that have no checksum of their own, newlines included.
+    pub fn pass(&mut self, bytes: &[u8]) {
+        self.state = crc32c::crc32c_append(self.state, bytes);
+        self.alternative = self.alternative.map(|state| crc32c::crc32c_append(state, bytes));
+    }
+
+    /// Goes over a line up to where its checksum's comma belongs, and gives the checksum.
+    pub fn close(&mut self, covered: &[u8]) -> Digits {
+        let digits = hex(crc32c::crc32c_append(self.state, covered));
+        *self = Chain::after(digits);
+        digits
+    }
+
+    /// Judges a line, its newline included, and goes on behind it. After a broken line the chain continues from
+    /// the digits that stand there, so that one broken line is one verdict.
+    pub fn verify(&mut self, line: &[u8]) -> Verdict {
+        let ended = line.strip_suffix(b"\n").unwrap_or(line);
+        let Some((covered, tail)) = ended.split_last_chunk::<SEAL>() else {
+            self.pass(line);
+            return Verdict::Unchecked;
+        };
+        let mut behind = *self;
+        behind.pass(covered);
+        let expected = hex(behind.state);
+        let other = behind.alternative.map(hex);
+        if let Some(stored) = digits_of(ended) {
+            *self = Chain::after(stored);
+            if stored == expected || other == Some(stored) {
+                return Verdict::Sealed;
+            }
+            self.alternative = Some(crc32c::crc32c(&expected));
+            return Verdict::Broken;
+        }
+        behind.pass(&line[covered.len()..]);
+        for expected in std::iter::once(expected).chain(other) {
+            let differing = tail
+                .iter()
+                .zip(seal(expected))
+                .filter(|(byte, right)| **byte != *right)
+                .count();
+            if differing <= DEFACED {
+                // A writer that sees no seal continues from the line before.
+                *self = Chain {
+                    alternative: Some(behind.state),
+                    ..Chain::after(expected)
+                };
+                return Verdict::Broken;
+            }
+        }
+        *self = behind;
+        Verdict::Unchecked
+    }
+}
+
+/// Lines as they will stand in a log, with room for the checksums, which are known only under the lock.
+#[derive(Debug)]
+pub struct Pending {
+    /// A newline for a torn tail, then the lines.
+    bytes: Vec<u8>,
+    lines: Vec<Piece>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    end: usize,
+    checked: bool,
+}
+
+impl Default for Pending {
+    fn default() -> Self {
+        Pending {
+            bytes: vec![b'\n'],
+            lines: Vec::new(),
+        }
+    }
+}
+
+impl Pending {
+    /// Adds a line; one newline at its end is taken as its ending. A message or event gets a checksum (one that
+    /// it brought is replaced); anything else stays the bytes that it is.
+    pub fn push(&mut self, line: &[u8]) -> Result<()> {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        if memchr::memchr(b'\n', line).is_some() {
+            return Err(Error::new(
+                Kind::Data,
+                "a line with a newline in it cannot be stored",
+            ));
+        }
+        // Not the start of an input: a byte order mark would be content here.
+        let record = Record::parse(line, Place { line: 0, offset: 1 });
+        let closed = line.last() == Some(&b'}') && matches!(record.kind, Line::Message(_) | Line::Event(_));
+        let covered = match (closed, digits_of(line).is_some()) {
+            (true, true) => Some(line.len() - SEAL),
+            (true, false) => Some(line.len() - 1),
+            // Not ours, and would be taken for a checked line: a second seal comes off again and leaves it whole.
+            (false, true) => Some(line.len() - 1),
+            (false, false) => None,
+        };
+        match covered {
+            Some(covered) => {
+                self.bytes.extend_from_slice(&line[..covered]);
+                self.bytes.extend_from_slice(&seal(START));
+            }
+            None => self.bytes.extend_from_slice(line),
+        }
+        self.bytes.push(b'\n');
+        self.lines.push(Piece {
+            end: self.bytes.len(),
+            checked: covered.is_some(),
+        });
+        Ok(())
+    }
+
+    /// Adds a line for a file outside a store: without its checksum.
+    pub fn push_bare(&mut self, line: &[u8]) {
+        self.bytes
+            .extend_from_slice(&strip(line.strip_suffix(b"\n").unwrap_or(line)));
+        self.bytes.push(b'\n');
+        self.lines.push(Piece {
+            end: self.bytes.len(),
+            checked: false,
+        });
+    }
+
+    /// Computes the checksums behind `chain`, which goes on to their end.
+    pub fn close(&mut self, chain: &mut Chain) {
+        let mut start = 1;
+        for piece in &self.lines {
+            if piece.checked {
+                let comma = piece.end - 1 - SEAL;
+                let digits = chain.close(&self.bytes[start..comma]);
+                self.bytes[comma..comma + SEAL].copy_from_slice(&seal(digits));
+            } else {
+                chain.pass(&self.bytes[start..piece.end]);
+            }
+            start = piece.end;
+        }
+    }
+
+    /// The bytes to write, behind a newline when the log's last line has none.
+    pub fn bytes(&self, torn: bool) -> &[u8] {
+        if torn { &self.bytes } else { &self.bytes[1..] }
+    }
+
+    /// Number of lines.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there is no line.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Number of bytes that wait.
+    pub fn size(&self) -> usize {
+        self.bytes.len() - 1
+    }
+
+    /// Forgets all lines and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.truncate(1);
+        self.lines.clear();
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::store) fn stored(lines: &[&str]) -> Vec<u8> {
+        let mut pending = Pending::default();
+        for line in lines {
+            pending.push(line.as_bytes()).unwrap();
+        }
+        pending.close(&mut Chain::default());
+        pending.bytes(false).to_vec()
+    }
+
+    pub(in crate::store) fn verdicts(log: &[u8]) -> Vec<Verdict> {
+        let mut chain = Chain::default();
+        log.split_inclusive(|byte| *byte == b'\n')
+            .map(|line| chain.verify(line))
+            .collect()
+    }
+
+    #[test]
+    fn checksums_are_those_of_the_description() {
+        // Computed bit by bit outside this program, with the polynomial 0x82f63b78 reflected.
+        let log = stored(&[
+            r#"{"role":"user","content":"hi"}"#,
+            "# by hand",
+            r#"{"type":"note","id":"evt_1"}"#,
+        ]);
+        let expected = concat!(
+            r#"{"role":"user","content":"hi","_crc":"8f59bf48"}"#,
+            "\n# by hand\n",
+            r#"{"type":"note","id":"evt_1","_crc":"86084568"}"#,
+            "\n"
+        );
+        assert_eq!(String::from_utf8(log.clone()).unwrap(), expected);
+        assert_eq!(
+            verdicts(&log),
+            [Verdict::Sealed, Verdict::Unchecked, Verdict::Sealed]
+        );
+    }
+
+    #[test]
+    fn only_records_get_a_checksum_and_all_bytes_come_back() {
+        let odd = [
+            "{}",
+            "",
+            "x",
+            "[1]",
+            "{\"role\":\"user\"} ",
+            "{\"role\":\"user\"}\r",
+            "\u{feff}{\"role\":\"user\"}",
+            "not ours,\"_crc\":\"01234567\"}",
+            "{,\"_crc\":\"01234567\"}",
+            "{\"role\":\"user\"}",
+            "{\"role\":\"user\",\"_crc\":\"0123456X\"}",
+        ];
+        let log = stored(&odd);
+        let back: Vec<u8> = log
+            .split_inclusive(|byte| *byte == b'\n')
+            .flat_map(|line| strip(line).into_owned())
+            .collect();
+        assert_eq!(String::from_utf8(back).unwrap(), odd.join("\n") + "\n");
+        assert!(!verdicts(&log).contains(&Verdict::Broken));
+        assert_eq!(
+            stored(&["{\"role\":\"user\",\"_crc\":\"01234567\"}"]),
+            stored(&["{\"role\":\"user\"}"])
+        );
+        assert!(Pending::default().push(b"{\"role\":\n\"user\"}").is_err());
+    }
+}

@@ -1,0 +1,253 @@
+//! Sessions kept under a name: one log a session, and promises about it (see `convo-store`(7)).
+//!
+//! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
+//! - `atomic` alone locks, renames and syncs; `stage` and `rewrite` are protocols made of it;
+//! - `names` finds a session, `alias` and `trash` are what their names say.
+
+mod alias;
+mod append;
+mod atomic;
+mod directory;
+pub mod log;
+mod names;
+mod reader;
+mod rewrite;
+mod stage;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod trash;
+
+pub use append::Appender;
+pub use directory::Facts;
+pub use names::Entry;
+pub use reader::LogReader;
+pub use rewrite::{Rewrite, rename_new, write_atomically};
+pub use stage::{Batch, Staged};
+
+use crate::error::{Error, Kind, Result};
+use crate::format::Reader;
+use crate::format::report::Report;
+use crate::model::key;
+use crate::model::session::Session;
+use directory::Directory;
+use log::{Chain, Pending};
+use rustix::fs::OFlags;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// How long a lock is waited for.
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+
+const SESSIONS: &str = "sessions";
+
+/// How much of a log is read at once for its first line.
+const HEAD: usize = 4096;
+
+/// A store.
+#[derive(Debug)]
+pub struct Store {
+    directory: Directory,
+    sessions: OnceLock<Directory>,
+    aliases: OnceLock<Directory>,
+    /// How long a change waits for another process.
+    pub lock_timeout: Duration,
+}
+
+fn log_name(id: &str) -> String {
+    format!("{id}.jsonl")
+}
+
+fn no_session(id: &str) -> Error {
+    Error::new(Kind::NotFound, format!("no session {id}"))
+}
+
+impl Store {
+    /// Opens a store that is there.
+    pub fn open(path: &Path) -> Result<Store> {
+        match Directory::open(path) {
+            Ok(directory) => Ok(Store {
+                directory,
+                sessions: OnceLock::new(),
+                aliases: OnceLock::new(),
+                lock_timeout: LOCK_TIMEOUT,
+            }),
+            Err(error) if error.kind == Kind::NotFound => Err(Error::new(
+                Kind::NotFound,
+                format!("no store at {}", path.display()),
+            )
+            .hint("convo new makes one; --store or CONVO_STORE name another")),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens a store, and makes it where there is none: folders are their owner's alone.
+    pub fn create(path: &Path) -> Result<Store> {
+        let missing: Vec<&Path> = path
+            .ancestors()
+            .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+            .collect();
+        if !missing.is_empty() {
+            let made = std::fs::DirBuilder::new()
+                .recursive(true)
+                .mode(directory::FOLDER_MODE)
+                .create(path);
+            made.map_err(|error| Error::io(format!("cannot make a store at {}", path.display()), error))?;
+        }
+        for folder in missing {
+            let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+            atomic::sync_directory(&Directory::open(parent.unwrap_or(Path::new(".")))?)?;
+        }
+        Store::open(path)
+    }
+
+    /// Where it is, as it was opened.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// A folder of the store, opened once; none when there is none.
+    fn folder<'s>(&'s self, cell: &'s OnceLock<Directory>, name: &str) -> Result<Option<&'s Directory>> {
+        if let Some(folder) = cell.get() {
+            return Ok(Some(folder));
+        }
+        Ok(self
+            .directory
+            .inner(name)?
+            .map(|folder| cell.get_or_init(|| folder)))
+    }
+
+    fn sessions(&self) -> Result<Option<&Directory>> {
+        self.folder(&self.sessions, SESSIONS)
+    }
+
+    fn aliases_folder(&self) -> Result<Option<&Directory>> {
+        self.folder(&self.aliases, alias::ALIASES)
+    }
+
+    fn make_sessions(&self) -> Result<&Directory> {
+        if let Some(sessions) = self.sessions()? {
+            return Ok(sessions);
+        }
+        let made = atomic::folder(&self.directory, SESSIONS)?;
+        Ok(self.sessions.get_or_init(|| made))
+    }
+
+    /// Whether there is a session of exactly this id.
+    pub fn has(&self, id: &str) -> Result<bool> {
+        match self.sessions()? {
+            Some(sessions) => sessions.has(&log_name(key::checked_id(id)?)),
+            None => Ok(false),
+        }
+    }
+
+    /// Refuses a new session whose id is a session's or an alias's.
+    fn refuse_taken(&self, id: &str) -> Result<()> {
+        if let Some(sessions) = self.sessions()?
+            && sessions.facts(log_name(id))?.is_some()
+        {
+            return Err(Error::new(
+                Kind::Exists,
+                format!("there is a session {id} already"),
+            ));
+        }
+        if self.alias_ids(id)?.is_some() {
+            return Err(Error::new(Kind::Exists, format!("{id} is an alias")));
+        }
+        Ok(())
+    }
+
+    /// Makes a new session of these lines, whole and durable or not at all. An id that a session or an alias has
+    /// is [`Kind::Exists`].
+    pub fn create_session(&self, id: &str, lines: &[Vec<u8>]) -> Result<()> {
+        let id = key::checked_id(id)?;
+        let mut pending = Pending::default();
+        for line in lines {
+            pending.push(line)?;
+        }
+        pending.close(&mut Chain::default());
+        let sessions = self.make_sessions()?;
+        self.refuse_taken(id)?;
+        if atomic::create(sessions, &log_name(id), pending.bytes(false))? {
+            Ok(())
+        } else {
+            Err(Error::new(
+                Kind::Exists,
+                format!("there is a session {id} already"),
+            ))
+        }
+    }
+
+    /// Adds lines to a session, all of them and durable, or none.
+    pub fn append(&self, id: &str, lines: &[&[u8]]) -> Result<()> {
+        let mut appender = self.appender(id)?;
+        for line in lines {
+            appender.push(line)?;
+        }
+        appender.flush().map(|_| ())
+    }
+
+    /// Adds lines to a session in groups.
+    pub fn appender(&self, id: &str) -> Result<Appender<'_>> {
+        Ok(Appender::new(self, key::checked_id(id)?))
+    }
+
+    /// Reads a session, line by line: its state between two changes.
+    pub fn reader(&self, id: &str) -> Result<LogReader> {
+        let id = key::checked_id(id)?;
+        let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
+        let opened = atomic::open_settled(sessions, &log_name(id), self.lock_timeout)?;
+        let (file, length) = opened.ok_or_else(|| no_session(id))?;
+        Ok(LogReader::new(file, length))
+    }
+
+    /// Reads a session as a whole.
+    pub fn load(&self, id: &str, report: &mut Report) -> Result<Session> {
+        let mut reader = self.reader(id)?;
+        let mut session = Session::default();
+        while let Some(record) = reader.next(report)? {
+            session.push(&record);
+        }
+        Ok(session)
+    }
+
+    /// The first line of a session without its checksum and newline, unverified; none when it has no line.
+    pub fn head_line(&self, id: &str) -> Result<Option<Vec<u8>>> {
+        let id = key::checked_id(id)?;
+        let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
+        let name = log_name(id);
+        let file = sessions
+            .file(&name, OFlags::RDONLY)?
+            .ok_or_else(|| no_session(id))?;
+        let mut line = Vec::new();
+        loop {
+            let known = line.len();
+            line.resize(known.max(HEAD / 2) * 2, 0);
+            let read = file
+                .read_at(&mut line[known..], known as u64)
+                .map_err(|error| Error::io(sessions.shown(&name), error).kind(Kind::InputOutput))?;
+            line.truncate(known + read);
+            let end = memchr::memchr(b'\n', &line[known..]);
+            if let Some(end) = end {
+                line.truncate(known + end);
+            }
+            if end.is_some() || read == 0 {
+                break;
+            }
+        }
+        Ok((!line.is_empty()).then(|| log::strip(&line).into_owned()))
+    }
+
+    /// Begins a batch of new sessions, which are synced and named together.
+    pub fn batch(&self) -> Result<Batch> {
+        let sessions = self.make_sessions()?.again()?;
+        let aliases = self.aliases_folder()?.map(Directory::again).transpose()?;
+        Batch::in_store(sessions, aliases)
+    }
+}

@@ -1,0 +1,65 @@
+//! Reads a log: checksums verified and taken off, damage told.
+
+use super::log::{self, Chain, Verdict};
+use crate::error::{Error, Place, Result};
+use crate::format::lines::Lines;
+use crate::format::report::Report;
+use crate::format::{Reader, native};
+use crate::model::record::{Kind as Line, Record};
+use std::fs::File;
+use std::io::{Read, Take};
+
+/// Records of a session in the store; places are those in the store's file.
+pub struct LogReader {
+    lines: Lines<Take<File>>,
+    chain: Chain,
+    bare: Vec<u8>,
+}
+
+impl LogReader {
+    /// Over a log up to this length.
+    pub(super) fn new(file: File, length: u64) -> LogReader {
+        LogReader {
+            lines: Lines::new(Vec::new(), file.take(length)),
+            chain: Chain::default(),
+            bare: Vec::new(),
+        }
+    }
+}
+
+impl Reader for LogReader {
+    fn next(&mut self, report: &mut Report) -> Result<Option<Record<'_>>> {
+        let line = self
+            .lines
+            .next_line()
+            .map_err(|error| Error::io("cannot read", error))?;
+        let Some((stored, place)) = line else {
+            return Ok(None);
+        };
+        let verdict = self.chain.verify(stored);
+        let full = if log::strip_into(stored, &mut self.bare) {
+            &self.bare
+        } else {
+            stored
+        };
+        let record = Record::parse(full, place);
+        match (verdict, &record.kind) {
+            (Verdict::Broken, Line::Unreadable(fault)) => {
+                let place = Place {
+                    offset: place.offset + fault.offset as u64,
+                    ..place
+                };
+                report.damage(place, format!("{}, and its checksum does not match", fault.what));
+            }
+            (Verdict::Broken, _) => {
+                report.damage(
+                    place,
+                    "its checksum does not match: it, or what was before it, has changed",
+                );
+                native::check(&record, report)?;
+            }
+            _ => native::check(&record, report)?,
+        }
+        Ok(Some(record))
+    }
+}

@@ -1,0 +1,235 @@
+//! A file of the user's, replaced as a whole or not at all.
+
+use super::atomic::{self, Temporary};
+use super::directory::{self, Directory, Facts};
+use crate::error::{Error, Kind, Result};
+use crate::model::key;
+use rustix::fs::{self, AtFlags, Gid, Mode, OFlags, Uid};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// How a file is replaced.
+#[derive(Clone, Debug)]
+pub struct Rewrite {
+    /// Keep the old file under its name and this suffix.
+    pub backup: Option<OsString>,
+    /// Replace it although it has other hard links, or an owner that cannot be kept.
+    pub force: bool,
+    /// The file as it was when its content was read: if it is another by now, nothing is changed.
+    pub read: Option<Facts>,
+    /// Whether lines that another program appends meanwhile can simply follow the new content.
+    pub lines: bool,
+    /// How long to wait for the lock.
+    pub lock_timeout: Duration,
+}
+
+impl Default for Rewrite {
+    fn default() -> Self {
+        Rewrite {
+            backup: None,
+            force: false,
+            read: None,
+            lines: false,
+            lock_timeout: super::LOCK_TIMEOUT,
+        }
+    }
+}
+
+/// Writes a file so that its name has the old content or the new one, whatever happens. A file that was not there
+/// is made. Links, pipes and devices are refused with [`Kind::Unsafe`]; a file that somebody changes meanwhile is
+/// left alone with [`Kind::Locked`].
+pub fn write_atomically(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<()>,
+    options: &Rewrite,
+) -> Result<()> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| Error::new(Kind::Unsafe, format!("{} does not name a file", path.display())))?;
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let directory = Directory::open(parent)?;
+    let old = open_old(&directory, name, options)?;
+    // Always the same name for the same file, so that the next writer finds what a dead one left.
+    let hidden = format!(".convo-{}", &key::sha256(name.as_bytes())[..16]);
+    let mode = old.as_ref().map_or(0o666, |_| directory::FILE_MODE);
+    let temporary = Temporary::new(&directory, hidden, mode, options.lock_timeout)?;
+    let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
+    let mut writer = BufWriter::with_capacity(256 * 1024, &temporary.file);
+    write(&mut writer)?;
+    writer.flush().map_err(failed)?;
+    drop(writer);
+    if let Some((_, facts)) = &old {
+        dress(&temporary.file, facts, path, options.force)?;
+    }
+    temporary.file.sync_all().map_err(failed)?;
+    let Some((old, facts)) = old else {
+        if !temporary.keep_new(name)? {
+            return Err(changed(path));
+        }
+        return atomic::sync_directory(&directory).map_err(|error| error.kind(Kind::Unsure));
+    };
+    let saved = options
+        .backup
+        .as_deref()
+        .map(|suffix| back_up(&directory, name, suffix, &facts))
+        .transpose()?;
+    let now = directory.facts(name)?;
+    let new = temporary.file.try_clone().map_err(failed)?;
+    let swap = if now.is_some_and(|now| is_unchanged(&now, &facts)) {
+        temporary.keep(name)
+    } else {
+        Err(changed(path))
+    };
+    if let Err(error) = swap {
+        if let Some(Some(backup)) = saved {
+            let _ = fs::unlinkat(&directory, backup.as_bytes(), AtFlags::empty()); // a second name of what is there
+        }
+        return Err(error);
+    }
+    let carried = carry(&old, &new, &facts, options.lines);
+    atomic::sync_directory(&directory).map_err(|error| error.kind(Kind::Unsure))?;
+    carried.map_err(|error| {
+        Error::io(
+            format!(
+                "{}: another program wrote to it while it was replaced",
+                path.display()
+            ),
+            error,
+        )
+        .kind(Kind::Unsure)
+    })
+}
+
+/// Gives a file of the user's another name in the same folder, durably. A name that is taken is
+/// [`Kind::Exists`].
+pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
+    let (Some(old), Some(new)) = (
+        from.file_name().and_then(OsStr::to_str),
+        to.file_name().and_then(OsStr::to_str),
+    ) else {
+        return Err(Error::new(
+            Kind::Unsafe,
+            format!("{} is no name of a file", from.display()),
+        ));
+    };
+    let parent = from
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let directory = Directory::open(parent)?;
+    if !atomic::rename_new(&directory, old, &directory, new)? {
+        return Err(Error::new(
+            Kind::Exists,
+            format!("{} is there already", to.display()),
+        ));
+    }
+    atomic::sync_directory(&directory).map_err(|error| error.kind(Kind::Unsure))
+}
+
+/// The file that is replaced, locked; none when there is none.
+fn open_old(directory: &Directory, name: &OsStr, options: &Rewrite) -> Result<Option<(File, Facts)>> {
+    let Some((file, facts)) =
+        atomic::open_locked(directory, name, None, OFlags::RDONLY, options.lock_timeout)?
+    else {
+        return if options.read.is_some() {
+            Err(changed(Path::new(name)))
+        } else {
+            Ok(None)
+        };
+    };
+    if options.read.is_some_and(|read| !is_unchanged(&read, &facts)) {
+        return Err(changed(&directory.path().join(name)));
+    }
+    if facts.links > 1 && !options.force {
+        let message = format!("{} has {} hard links", directory.shown(name), facts.links);
+        return Err(Error::new(Kind::Unsafe, message).hint("the others would keep the old content: --force"));
+    }
+    Ok(Some((file, facts)))
+}
+
+/// Whether nobody has written to the file. A backup's link changes only what is not compared.
+fn is_unchanged(one: &Facts, other: &Facts) -> bool {
+    one.is_same_file(other) && one.size == other.size && one.modified == other.modified
+}
+
+fn changed(path: &Path) -> Error {
+    Error::new(Kind::Locked, format!("{} was changed meanwhile", path.display()))
+        .hint("nothing was changed here: try again")
+}
+
+/// Gives the new file the old one's owner and permissions.
+fn dress(new: &File, old: &Facts, path: &Path, force: bool) -> Result<()> {
+    let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
+    let own = Facts::of(new).map_err(failed)?;
+    if own.owner != old.owner {
+        let (user, group) = old.owner;
+        let given = fs::fchown(new, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
+        if given.is_err() && !force {
+            return Err(Error::new(
+                Kind::Unsafe,
+                format!("{} belongs to somebody else", path.display()),
+            )
+            .hint("replacing it would make it yours: --force"));
+        }
+    }
+    fs::fchmod(new, Mode::from_raw_mode(old.mode)).map_err(|errno| failed(errno.into()))
+}
+
+/// Links the old file under a second name; the name, unless it is there already and the same file.
+fn back_up(directory: &Directory, name: &OsStr, suffix: &OsStr, facts: &Facts) -> Result<Option<OsString>> {
+    let mut backup = name.to_os_string();
+    backup.push(suffix);
+    if suffix.is_empty() || suffix.as_bytes().contains(&b'/') {
+        return Err(Error::new(
+            Kind::Usage,
+            format!("{suffix:?} is no suffix for a backup"),
+        ));
+    }
+    match fs::linkat(
+        directory,
+        name.as_bytes(),
+        directory,
+        backup.as_bytes(),
+        AtFlags::empty(),
+    ) {
+        Ok(()) => Ok(Some(backup)),
+        Err(Errno::EXIST)
+            if directory
+                .facts(&backup)?
+                .is_some_and(|other| other.is_same_file(facts)) =>
+        {
+            Ok(None)
+        }
+        Err(Errno::EXIST) => Err(Error::new(
+            Kind::Exists,
+            format!("the backup {} is there already", directory.shown(&backup)),
+        )),
+        Err(errno) => Err(directory::failed(directory.shown(&backup), errno)),
+    }
+}
+
+/// Brings over what a program that takes no lock appended between the last look and the new name.
+fn carry(old: &File, new: &File, seen: &Facts, lines: bool) -> std::io::Result<()> {
+    let length = old.metadata()?.len();
+    if length <= seen.size {
+        return Ok(());
+    }
+    if !lines {
+        return Err(std::io::Error::other("its bytes were not kept"));
+    }
+    let mut late = vec![0; usize::try_from(length - seen.size).map_err(std::io::Error::other)?];
+    old.read_exact_at(&mut late, seen.size)?;
+    let mut new = new;
+    new.seek(SeekFrom::End(0))?;
+    new.write_all(&late)?;
+    new.sync_data()
+}

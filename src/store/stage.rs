@@ -1,0 +1,220 @@
+//! Many new files at once: written under temporary names, synced together, then named.
+
+use super::atomic::{self, Temporary};
+use super::directory::{Directory, FILE_MODE};
+use super::log::{Chain, Pending};
+use super::log_name;
+use crate::error::{Error, Kind, Result};
+use crate::model::key;
+use rustix::fs::OFlags;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Temporary names begin so; `.stage-PID-N` is locked as long as the batch lives, `.stage-PID-N-K` are its files.
+const PREFIX: &str = ".stage-";
+
+/// How much of a file is collected before it is written.
+const BLOCK: usize = 256 * 1024;
+
+/// Files that get their names together. Threads may share it.
+#[derive(Debug)]
+pub struct Batch {
+    directory: Directory,
+    /// The store's aliases, which take names too.
+    aliases: Option<Directory>,
+    /// Whether lines get checksums.
+    checked: bool,
+    mode: u32,
+    tag: String,
+    _marker: File,
+    made: AtomicU64,
+}
+
+/// A file of a batch that has no name yet; dropped without a commit it is gone.
+#[derive(Debug)]
+pub struct Staged<'b> {
+    batch: &'b Batch,
+    id: String,
+    temporary: String,
+    named: bool,
+}
+
+impl Batch {
+    /// For a folder outside a store: files `<id>.jsonl` without checksums, readable as the umask says.
+    pub fn in_folder(path: &Path) -> Result<Batch> {
+        Batch::new(Directory::open(path)?, None, false, 0o666)
+    }
+
+    /// For a store's sessions.
+    pub(super) fn in_store(sessions: Directory, aliases: Option<Directory>) -> Result<Batch> {
+        Batch::new(sessions, aliases, true, FILE_MODE)
+    }
+
+    fn new(directory: Directory, aliases: Option<Directory>, checked: bool, mode: u32) -> Result<Batch> {
+        sweep(&directory)?;
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let process = std::process::id();
+        let (tag, marker) = loop {
+            let tag = format!("{PREFIX}{process}-{}", MADE.fetch_add(1, Ordering::Relaxed));
+            match Temporary::new(&directory, tag.clone(), FILE_MODE, Duration::ZERO) {
+                Ok(marker) => break (tag, marker.into_file()),
+                // A process of the same number in another container.
+                Err(error) if error.kind == Kind::Locked => {}
+                Err(error) => return Err(error),
+            }
+        };
+        let marker = marker.map_err(|error| Error::io(directory.shown(&tag), error))?;
+        Ok(Batch {
+            directory,
+            aliases,
+            checked,
+            mode,
+            tag,
+            _marker: marker,
+            made: AtomicU64::new(0),
+        })
+    }
+
+    /// Writes a file that will be `<id>.jsonl`, without waiting for the disk. A newline at a line's end is taken
+    /// as its ending.
+    pub fn stage<L: AsRef<[u8]>>(&self, id: &str, lines: impl IntoIterator<Item = L>) -> Result<Staged<'_>> {
+        key::checked_id(id)?;
+        let temporary = format!("{}-{}", self.tag, self.made.fetch_add(1, Ordering::Relaxed));
+        let shown = self.directory.shown(&temporary);
+        let mut file = self.directory.create(&temporary, self.mode)?;
+        // From here on dropping it takes the file away.
+        let staged = Staged {
+            batch: self,
+            id: id.to_string(),
+            temporary,
+            named: false,
+        };
+        let mut pending = Pending::default();
+        let mut chain = Chain::default();
+        let mut write = |pending: &mut Pending| {
+            pending.close(&mut chain);
+            let written = file.write_all(pending.bytes(false));
+            pending.clear();
+            written.map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))
+        };
+        for line in lines {
+            if self.checked {
+                pending.push(line.as_ref())?;
+            } else {
+                pending.push_bare(line.as_ref());
+            }
+            if pending.size() >= BLOCK {
+                write(&mut pending)?;
+            }
+        }
+        write(&mut pending)?;
+        Ok(staged)
+    }
+
+    /// Makes all of them durable and names them. A result is told when it is final: the id, and
+    /// [`Kind::Exists`] where the name was taken.
+    pub fn commit(&self, staged: Vec<Staged<'_>>) -> Vec<(String, Result<()>)> {
+        if staged.is_empty() {
+            return Vec::new();
+        }
+        let synced = atomic::sync_files(&self.directory, staged.iter().map(|file| file.temporary.as_str()));
+        if let Err(error) = synced {
+            return staged
+                .iter()
+                .map(|file| (file.id.clone(), Err(like(&error, Kind::InputOutput))))
+                .collect();
+        }
+        let mut results: Vec<_> = staged
+            .into_iter()
+            .map(|file| (file.id.clone(), self.name(file)))
+            .collect();
+        if results.iter().any(|(_, result)| result.is_ok())
+            && let Err(error) = atomic::sync_directory(&self.directory)
+        {
+            for (_, result) in results.iter_mut().filter(|(_, result)| result.is_ok()) {
+                *result = Err(like(&error, Kind::Unsure));
+            }
+        }
+        results
+    }
+
+    fn name(&self, mut staged: Staged<'_>) -> Result<()> {
+        let id = &staged.id;
+        if let Some(aliases) = &self.aliases
+            && aliases.has(&key::id_for_key(id))?
+        {
+            return Err(Error::new(Kind::Exists, format!("{id} is an alias")));
+        }
+        staged.named = atomic::rename_new(&self.directory, &staged.temporary, &self.directory, log_name(id))?;
+        if staged.named {
+            Ok(())
+        } else {
+            Err(Error::new(
+                Kind::Exists,
+                format!("there is a session {id} already"),
+            ))
+        }
+    }
+}
+
+/// The same failure for another file.
+fn like(error: &Error, kind: Kind) -> Error {
+    Error::new(kind, error.message.clone())
+}
+
+impl Staged<'_> {
+    /// The id that it will have.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if !self.named {
+            let _ = atomic::unlink(&self.batch.directory, &self.temporary); // swept by the next batch otherwise
+        }
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        let _ = atomic::unlink(&self.directory, &self.tag); // swept by the next batch otherwise
+    }
+}
+
+/// Takes away what batches of dead processes left: those whose lock can be had.
+fn sweep(directory: &Directory) -> Result<()> {
+    let mut files: Vec<(String, String)> = Vec::new();
+    for name in directory.names()? {
+        let Some(rest) = name.strip_prefix(PREFIX) else {
+            continue;
+        };
+        let numbers: Vec<&str> = rest.split('-').collect();
+        if let [process, number, ..] = numbers[..]
+            && numbers.len() <= 3
+            && numbers
+                .iter()
+                .all(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            files.push((format!("{PREFIX}{process}-{number}"), name));
+        }
+    }
+    // The files of a batch first, its marker, which is shorter, last.
+    files.sort_by(|one, other| (&one.0, other.1.len()).cmp(&(&other.0, one.1.len())));
+    for batch in files.chunk_by(|one, other| one.0 == other.0) {
+        // Opened by name and not looked up in the list, which may be older than a marker.
+        let marker = match atomic::open_locked(directory, &batch[0].0, None, OFlags::RDWR, Duration::ZERO) {
+            Err(error) if error.kind == Kind::Locked => continue,
+            marker => marker?,
+        };
+        for (_, name) in batch {
+            atomic::unlink(directory, name)?;
+        }
+        drop(marker);
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! The end of a log, from which the next append goes on.
+
+use super::log::{Chain, Digits, SEAL, digits_of};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// How much of a log's end is read to continue its chain: one block of the usual file systems.
+const TAIL: u64 = 4096;
+
+/// How much is read at once further back.
+const BLOCK: u64 = 256 * 1024;
+
+/// The end of a log: where its chain stands, and whether its last line is without a newline.
+#[derive(Clone, Copy, Debug)]
+pub struct Tail {
+    /// Behind the last byte, and behind the newline that a torn line still gets.
+    pub chain: Chain,
+    /// Whether a newline is missing.
+    pub torn: bool,
+}
+
+impl Tail {
+    /// Reads the end of a log of this length.
+    pub fn read(file: &File, length: u64) -> io::Result<Tail> {
+        if length == 0 {
+            return Ok(Tail {
+                chain: Chain::default(),
+                torn: false,
+            });
+        }
+        let mut start = length.saturating_sub(TAIL);
+        let mut last = read(file, start, length)?;
+        let torn = last.last() != Some(&b'\n');
+        if torn {
+            last.push(b'\n');
+        }
+        let mut found = last_checked(&last, start);
+        let whole = start;
+        while found.is_none() && start > 0 {
+            // A seal may lie across the border.
+            let end = start + SEAL as u64;
+            start = start.saturating_sub(BLOCK);
+            found = last_checked(&read(file, start, end)?, start);
+        }
+        let (mut chain, mut from) = match found {
+            Some((digits, behind)) => (Chain::after(digits), behind),
+            None => (Chain::default(), 0),
+        };
+        while from < whole {
+            let end = whole.min(from + BLOCK);
+            chain.pass(&read(file, from, end)?);
+            from = end;
+        }
+        chain.pass(&last[usize::try_from(from - whole).map_err(io::Error::other)?..]);
+        Ok(Tail { chain, torn })
+    }
+}
+
+fn read(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
+    let mut block = vec![0; usize::try_from(end - start).map_err(io::Error::other)?];
+    file.read_exact_at(&mut block, start)?;
+    Ok(block)
+}
+
+/// Digits of the last checked line that ends in this piece of a log, and where the line after it begins.
+fn last_checked(block: &[u8], start: u64) -> Option<(Digits, u64)> {
+    memchr::memrchr_iter(b'\n', block).find_map(|newline| {
+        let digits = digits_of(&block[..newline])?;
+        Some((digits, start + newline as u64 + 1))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::log::tests::{stored, verdicts};
+    use crate::store::log::{Pending, Verdict};
+    use std::io::Write;
+
+    #[test]
+    fn the_tail_continues_the_chain_wherever_the_last_checked_line_is() {
+        let seals = stored(&["{\"role\":\"user\"}", "{\"type\":\"note\"}"]);
+        let borders = [
+            0, 1, 30, 4060, 4070, 4075, 4076, 4077, 4078, 4090, 4095, 4096, 4097, 9000, 600_000,
+        ];
+        for unchecked in borders {
+            for end in ["", "\n"] {
+                for before in [&b""[..], &seals] {
+                    let mut log = before.to_vec();
+                    log.extend(std::iter::repeat_n(b'x', unchecked));
+                    log.extend_from_slice(end.as_bytes());
+                    let mut file = tempfile::tempfile().unwrap();
+                    file.write_all(&log).unwrap();
+                    let mut tail = Tail::read(&file, log.len() as u64).unwrap();
+                    assert_eq!(tail.torn, log.last().is_some_and(|last| *last != b'\n'));
+                    if tail.torn {
+                        log.push(b'\n');
+                    }
+                    let mut chain = Chain::default();
+                    log.split_inclusive(|byte| *byte == b'\n')
+                        .for_each(|line| assert_ne!(chain.verify(line), Verdict::Broken));
+                    assert_eq!(tail.chain.close(b""), chain.close(b""), "{unchecked} {end:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_broken_line_is_one_verdict_and_the_next_append_is_none() {
+        let lines = ["{\"role\":\"user\"}", "{\"type\":\"a\"}", "{\"type\":\"b\"}"];
+        let log = stored(&lines);
+        for bit in 0..log.len() * 8 {
+            let mut damaged = log.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let broken = |log: &[u8]| {
+                verdicts(log)
+                    .iter()
+                    .filter(|verdict| **verdict == Verdict::Broken)
+                    .count()
+            };
+            let before = broken(&damaged);
+            assert!(before <= 1, "bit {bit}");
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&damaged).unwrap();
+            let tail = Tail::read(&file, damaged.len() as u64).unwrap();
+            let mut pending = Pending::default();
+            pending.push(b"{\"role\":\"tool\"}").unwrap();
+            pending.close(&mut tail.chain.clone());
+            damaged.extend_from_slice(pending.bytes(tail.torn));
+            assert_eq!(broken(&damaged), before, "bit {bit}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Files: batches, modes, links, whole replacement.
+
+use super::*;
+
+#[test]
+fn a_batch_is_named_together() {
+    let (folder, store) = store();
+    begin(&store, "id3", &["old"]);
+    begin(&store, "other", &[]);
+    store.alias_add("id4", "other").unwrap();
+    for count in [5, 20] {
+        let batch = store.batch().unwrap();
+        let ids: Vec<_> = (0..count).map(|number| format!("id{number}")).collect();
+        let staged = ids
+            .iter()
+            .map(|id| batch.stage(id, [header(id), message(id)]).unwrap())
+            .collect();
+        drop(batch.stage("never", [b"x"]).unwrap());
+        assert_eq!(
+            store.ids().unwrap().len(),
+            if count == 5 { 2 } else { 5 },
+            "no name before the commit"
+        );
+        for (id, result) in batch.commit(staged) {
+            let old: usize = id[2..].parse().unwrap();
+            let taken = matches!(old, 3 | 4) || (count == 20 && old < 5);
+            assert_eq!(
+                result.map_err(|error| error.kind),
+                if taken { Err(Kind::Exists) } else { Ok(()) },
+                "{id}"
+            );
+        }
+    }
+    let (lines, report) = read(&store, "id7");
+    assert_eq!((lines.len(), report.findings.len()), (2, 0));
+    assert!(read(&store, "id3").0[1].contains("old"));
+    let names = fs::read_dir(store.path().join("sessions")).unwrap();
+    assert_eq!(
+        names
+            .filter(|name| name.as_ref().unwrap().file_name().as_encoded_bytes()[0] == b'.')
+            .count(),
+        0
+    );
+
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    let batch = Batch::in_folder(&out).unwrap();
+    let sealed = fs::read(log_path(&store, "id7")).unwrap();
+    let staged = batch
+        .stage("id7", sealed.split_inclusive(|byte| *byte == b'\n'))
+        .unwrap();
+    assert!(batch.commit(vec![staged])[0].1.is_ok());
+    let bare = [header("id7"), message("id7")]
+        .map(|line| [&line[..], b"\n"].concat())
+        .concat();
+    assert_eq!(fs::read(out.join("id7.jsonl")).unwrap(), bare);
+}
+
+#[test]
+fn leftovers_of_the_dead_are_swept_and_those_of_the_living_not() {
+    let (_folder, store) = store();
+    let living = store.batch().unwrap();
+    let staged = living.stage("one", [header("one")]).unwrap();
+    let sessions = store.path().join("sessions");
+    let dead = [".stage-1-1", ".stage-1-1-0", ".stage-1-1-1", ".stage-2-7-0"];
+    for name in dead.iter().chain(&[".stage-mine", "..stage-1-1"]) {
+        fs::write(sessions.join(name), "").unwrap();
+    }
+    drop(store.batch().unwrap());
+    for name in dead {
+        assert!(!sessions.join(name).exists(), "{name}");
+    }
+    assert!(sessions.join(".stage-mine").exists());
+    assert!(living.commit(vec![staged])[0].1.is_ok());
+}
+
+#[test]
+fn links_and_pipes_are_refused() {
+    let (folder, store) = store();
+    begin(&store, "one", &["a"]);
+    let outside = folder.path().join("outside");
+    fs::copy(log_path(&store, "one"), &outside).unwrap();
+    let before = fs::read(&outside).unwrap();
+    symlink(&outside, log_path(&store, "link")).unwrap();
+    // Not by mkfifo(1): a child holds the locks of other tests between fork and exec.
+    #[cfg(target_os = "linux")]
+    let pipe = {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        mknodat(
+            CWD,
+            log_path(&store, "pipe"),
+            FileType::Fifo,
+            Mode::from_raw_mode(0o600),
+            0,
+        )
+        .is_ok()
+    };
+    #[cfg(not(target_os = "linux"))]
+    let pipe = false;
+    for id in ["link", "pipe"].into_iter().take(1 + usize::from(pipe)) {
+        assert_eq!(kind(store.append(id, &[b"{}"])), Kind::Unsafe, "{id}");
+        assert_eq!(kind(store.reader(id).map(|_| ())), Kind::Unsafe, "{id}");
+        assert_eq!(kind(store.head_line(id)), Kind::Unsafe, "{id}");
+        assert_eq!(kind(store.resolve(id)), Kind::Unsafe, "{id}");
+        assert_eq!(kind(store.remove(id, NOW)), Kind::Unsafe, "{id}");
+        assert_eq!(kind(store.create_session(id, &[])), Kind::Exists, "{id}");
+    }
+    assert_eq!(fs::read(&outside).unwrap(), before);
+    symlink(folder.path(), store.path().join("trash")).unwrap();
+    assert_eq!(kind(store.remove("one", NOW)), Kind::Unsafe);
+    assert!(store.has("one").unwrap());
+}
+
+#[test]
+fn a_store_is_its_owners_alone() {
+    let (folder, store) = store();
+    begin(&store, "one", &[]);
+    store.alias_add("a", "one").unwrap();
+    let batch = store.batch().unwrap();
+    let staged = batch.stage("two", [header("two")]).unwrap();
+    batch.commit(vec![staged]);
+    store.remove("one", NOW).unwrap();
+    let mut folders = vec![folder.path().join("a")];
+    let mut files = 0;
+    while let Some(path) = folders.pop() {
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o700,
+            "{}",
+            path.display()
+        );
+        for entry in fs::read_dir(path).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else {
+                files += 1;
+                let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+                assert_eq!(mode, 0o600, "{}", entry.path().display());
+            }
+        }
+    }
+    assert_eq!(files, 4, "two logs, an alias, the marker of the batch");
+    let nothing = Store::open(&folder.path().join("nothing")).unwrap_err();
+    assert_eq!(nothing.kind, Kind::NotFound);
+    assert!(nothing.hint.is_some());
+}
+
+#[test]
+fn a_file_is_replaced_whole_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.json");
+    let options = Rewrite {
+        lock_timeout: Duration::ZERO,
+        ..Rewrite::default()
+    };
+    let put = |text: &'static str| {
+        move |out: &mut dyn Write| out.write_all(text.as_bytes()).map_err(|e| Error::io("", e))
+    };
+    let now = || fs::read_to_string(&path).unwrap();
+    write_atomically(&path, put("one"), &options).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let inode = fs::metadata(&path).unwrap().ino();
+    let backed_up = Rewrite {
+        backup: Some("~".into()),
+        ..options.clone()
+    };
+    write_atomically(&path, put("two"), &backed_up).unwrap();
+    assert_eq!(
+        (now().as_str(), fs::metadata(&path).unwrap().mode() & 0o777),
+        ("two", 0o640)
+    );
+    assert_eq!(
+        fs::metadata(folder.path().join("file.json~")).unwrap().ino(),
+        inode
+    );
+    assert_eq!(
+        kind(write_atomically(&path, put("three"), &backed_up)),
+        Kind::Exists
+    );
+    let failing = |_: &mut dyn Write| Err(Error::new(Kind::Data, "no"));
+    assert_eq!(kind(write_atomically(&path, failing, &options)), Kind::Data);
+    let meddling = |_: &mut dyn Write| fs::write(&path, "foreign").map_err(|e| Error::io("", e));
+    assert_eq!(kind(write_atomically(&path, meddling, &options)), Kind::Locked);
+    assert_eq!(now(), "foreign");
+    let other_backup = Rewrite {
+        backup: Some(".bak".into()),
+        ..options.clone()
+    };
+    let meddling = |_: &mut dyn Write| fs::write(&path, "more").map_err(|e| Error::io("", e));
+    assert_eq!(
+        kind(write_atomically(&path, meddling, &other_backup)),
+        Kind::Locked
+    );
+    let read = Facts::of(&File::open(folder.path().join("file.json~")).unwrap()).unwrap();
+    let stale = Rewrite {
+        read: Some(read),
+        ..options.clone()
+    };
+    assert_eq!(kind(write_atomically(&path, put("x"), &stale)), Kind::Locked);
+    let holder = File::open(&path).unwrap();
+    holder.lock().unwrap();
+    assert_eq!(kind(write_atomically(&path, put("x"), &options)), Kind::Locked);
+    drop(holder);
+    fs::hard_link(&path, folder.path().join("second")).unwrap();
+    assert_eq!(kind(write_atomically(&path, put("x"), &options)), Kind::Unsafe);
+    assert_eq!(now(), "more");
+    write_atomically(
+        &path,
+        put("forced"),
+        &Rewrite {
+            force: true,
+            ..options.clone()
+        },
+    )
+    .unwrap();
+    assert_eq!(now(), "forced");
+    symlink(&path, folder.path().join("link")).unwrap();
+    assert_eq!(
+        kind(write_atomically(&folder.path().join("link"), put("x"), &options)),
+        Kind::Unsafe
+    );
+    assert_eq!(
+        kind(write_atomically(folder.path(), put("x"), &options)),
+        Kind::Unsafe
+    );
+    let mut names: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["file.json", "file.json~", "link", "second"]);
+}
