@@ -112,7 +112,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error of this kind.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Error { kind, message: message.into(), at: None, hint: None, source: None }
+        Error {
+            kind,
+            message: message.into(),
+            at: None,
+            hint: None,
+            source: None,
+        }
     }
 
     /// A failed read or write of `what`; a missing file becomes [`Kind::NotFound`].
@@ -122,7 +128,13 @@ impl Error {
             Io::NotFound => Kind::NotFound,
             _ => Kind::InputOutput,
         };
-        Error { kind, message: format!("{what}: {source}"), at: None, hint: None, source: Some(source) }
+        Error {
+            kind,
+            message: format!("{what}: {source}"),
+            at: None,
+            hint: None,
+            source: Some(source),
+        }
     }
 
     /// The same error with its place.

@@ -1,0 +1,222 @@
+//! Options that verbs share. Parsing is pure: nothing is opened here.
+
+use crate::output::Color;
+use clap::Args;
+use convo::format::Format;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Options of every verb.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Everywhere")]
+pub struct Global {
+    /// The store [default: $CONVO_STORE, the config file, $XDG_DATA_HOME/convo]
+    #[arg(long, value_name = "DIR", global = true, value_hint = clap::ValueHint::DirPath)]
+    pub store: Option<PathBuf>,
+    /// Read this config file [default: $CONVO_CONFIG, $XDG_CONFIG_HOME/convo/config.toml]
+    #[arg(long, value_name = "FILE", global = true, value_hint = clap::ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
+    /// Read no config file
+    #[arg(long, global = true, conflicts_with = "config")]
+    pub no_config: bool,
+    /// How long to wait for a lock: 500ms, 10s, 1m
+    #[arg(long, value_name = "TIME", global = true, value_parser = duration)]
+    pub lock_timeout: Option<Duration>,
+    /// Only errors and damage on standard error
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// More on standard error
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// When to use colour [default: auto]
+    #[arg(long, value_name = "WHEN", global = true, hide_possible_values = true)]
+    pub color: Option<Color>,
+}
+
+/// What is read.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Input")]
+pub struct Reading {
+    /// Format of the input [default: detected]
+    #[arg(short, long, value_name = "FORMAT", value_parser = readable)]
+    pub from: Option<Format>,
+    /// Stop at the first damaged line
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Where a changed session goes.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub struct Writing {
+    /// Format of the output [default: native; with -i the input's own]
+    #[arg(short, long, value_name = "FORMAT", value_parser = writable)]
+    pub to: Option<Format>,
+    /// Write to this file, whole or not at all
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "in_place")]
+    pub output: Option<PathBuf>,
+    /// Change the file itself; with =SUFFIX keep the old one beside it
+    #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub in_place: Option<String>,
+}
+
+/// How a verb that changes sessions does it.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub struct Changing {
+    #[command(flatten)]
+    pub writing: Writing,
+    /// Print the changed session; leave the store as it is
+    #[arg(long, conflicts_with = "in_place")]
+    pub stdout: bool,
+    /// Print the whole log with the new event at its end, instead of the result
+    #[arg(long)]
+    pub log: bool,
+    /// Print the planned lines and change nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Messages as JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Where a session is: read from its spelling alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    Path(PathBuf),
+    /// A session of the store.
+    Name(String),
+}
+
+/// Endings that make an operand a path.
+const ENDINGS: [&str; 9] = [
+    ".json", ".jsonl", ".ndjson", ".md", ".yaml", ".yml", ".db", ".txt", ".zip",
+];
+
+impl Input {
+    /// What an operand means.
+    pub fn of(operand: &str) -> Input {
+        if operand == "-" {
+            Input::Stdin
+        } else if operand.contains('/') || ENDINGS.iter().any(|ending| operand.ends_with(ending)) {
+            Input::Path(operand.into())
+        } else {
+            Input::Name(operand.to_string())
+        }
+    }
+
+    /// What the operands mean; none is standard input.
+    pub fn all(operands: &[String]) -> Vec<Input> {
+        if operands.is_empty() {
+            vec![Input::Stdin]
+        } else {
+            operands.iter().map(|o| Input::of(o)).collect()
+        }
+    }
+
+    /// The name in messages.
+    pub fn label(&self) -> String {
+        match self {
+            Input::Stdin => "-".to_string(),
+            Input::Path(path) => crate::output::path_name(path),
+            Input::Name(name) => name.clone(),
+        }
+    }
+}
+
+fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {
+    let names: Vec<_> = Format::ALL
+        .into_iter()
+        .filter(|f| fit(*f))
+        .map(Format::name)
+        .collect();
+    match Format::from_name(name) {
+        Some(format) if fit(format) => Ok(format),
+        Some(_) => Err(format!(
+            "this format is only read; written are {}",
+            names.join(", ")
+        )),
+        None => Err(format!("no such format; there are {}", names.join(", "))),
+    }
+}
+
+fn readable(name: &str) -> Result<Format, String> {
+    format(name, |_| true)
+}
+
+fn writable(name: &str) -> Result<Format, String> {
+    format(name, Format::is_written)
+}
+
+/// A span of time: a number and `ms`, `s`, `m`, `h` or `d`; a bare number is seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let factor: u64 = match unit {
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return Err("a time is a number and ms, s, m, h or d".to_string()),
+    };
+    let number: u64 = number
+        .parse()
+        .map_err(|_| "a time is a number and ms, s, m, h or d".to_string())?;
+    number
+        .checked_mul(factor)
+        .map(Duration::from_millis)
+        .ok_or_else(|| "too long".to_string())
+}
+
+/// A `key=value` pair; the value is JSON when it parses as such, else text.
+pub fn pair(text: &str) -> Result<(String, Vec<u8>), String> {
+    let (name, value) = text.split_once('=').ok_or("this must be KEY=VALUE")?;
+    if name.is_empty() {
+        return Err("the key is empty".to_string());
+    }
+    let is_json = serde_json::from_str::<&serde_json::value::RawValue>(value).is_ok();
+    let raw = if is_json {
+        value.trim().as_bytes().to_vec()
+    } else {
+        let mut raw = Vec::new();
+        convo::model::json::push_text(&mut raw, value);
+        raw
+    };
+    Ok((name.to_string(), raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_are_told_by_their_spelling() {
+        assert_eq!(Input::of("-"), Input::Stdin);
+        assert_eq!(Input::of("chat"), Input::Name("chat".into()));
+        assert_eq!(
+            Input::of("agent:main:main"),
+            Input::Name("agent:main:main".into())
+        );
+        for path in ["./chat", "a/b", "x.jsonl", "notes.md", "../x"] {
+            assert_eq!(Input::of(path), Input::Path(path.into()));
+        }
+        assert_eq!(Input::all(&[]), [Input::Stdin]);
+    }
+
+    #[test]
+    fn times_and_pairs() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
+        assert_eq!(duration("7d"), Ok(Duration::from_secs(604_800)));
+        assert!(
+            duration("soon").is_err() && duration("").is_err() && duration("99999999999999999d").is_err()
+        );
+        assert_eq!(pair("a=1").unwrap().1, b"1");
+        assert_eq!(pair("a=b c").unwrap().1, b"\"b c\"");
+        assert!(pair("a").is_err());
+    }
+}

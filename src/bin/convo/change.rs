@@ -1,0 +1,393 @@
+//! What every verb that changes sessions shares: a plan is made for each session, and the lines of the plan go
+//! where the session came from.
+
+use crate::args::{Changing, Input, Reading, Writing};
+use crate::context::{Context, Opened, named};
+use convo::error::{Error, Kind};
+use convo::filter::settle::{Lines, settle};
+use convo::filter::{Plan, Stamp};
+use convo::format::report::Report;
+use convo::format::{self, Format, Purpose};
+use convo::model::session::Session;
+use convo::model::view::View;
+use convo::store::{Facts, Rewrite, write_atomically};
+use std::io::Write;
+
+/// Makes ids and times for the lines of a plan: from clock and chance for the store, from the session alone
+/// for a stream.
+pub struct Stamps<'c> {
+    context: &'c Context,
+    session: &'c Session,
+    stored: bool,
+}
+
+impl Stamps<'_> {
+    /// For an event of this content.
+    pub fn event(&self, content: &str) -> convo::Result<Stamp> {
+        if self.stored {
+            self.context.stamp()
+        } else {
+            self.context.derived("evt_", self.session, content)
+        }
+    }
+
+    /// For a message of this content; a filter that knows no time gives none.
+    pub fn message(&self, content: &str) -> convo::Result<(String, Option<String>)> {
+        if self.stored {
+            return Ok((self.context.new_id("msg_")?, Some(self.context.clock.now())));
+        }
+        let stamp = self.context.derived("msg_", self.session, content)?;
+        Ok((stamp.id, self.context.clock.is_fixed().then_some(stamp.at)))
+    }
+}
+
+/// Plans and carries out a change of every session of the inputs.
+pub fn run(
+    context: &Context,
+    inputs: &[Input],
+    reading: &Reading,
+    changing: &Changing,
+    mut plan: impl FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>,
+) -> anyhow::Result<()> {
+    context.output.speak_json(changing.json);
+    let streams = inputs.iter().any(|input| !in_store(input, changing));
+    if streams && changing.writing.in_place.is_none() && !changing.dry_run {
+        let named = inputs.iter().filter(|input| !in_store(input, changing)).count();
+        if named < inputs.len() {
+            return Err(
+                Error::new(Kind::Usage, "sessions of the store and streams in one call")
+                    .hint("--stdout makes streams of the store's sessions")
+                    .into(),
+            );
+        }
+        return write_to(context, &changing.writing, |out| {
+            let mut sessions = 0;
+            for input in inputs {
+                let opened = context.open(input, reading)?;
+                stream(context, opened, reading, changing, out, &mut sessions, &mut plan)?;
+            }
+            Ok(())
+        });
+    }
+    for input in inputs {
+        let done = match input {
+            _ if changing.dry_run => dry_run(context, input, reading, changing, &mut plan),
+            Input::Name(name) if in_store(input, changing) => store(context, name, changing, &mut plan),
+            Input::Path(_) => in_place(context, input, reading, changing, &mut plan),
+            _ => Err(Error::new(Kind::Usage, "-i needs a file").into()),
+        };
+        tell_and_go_on(context, done, inputs.len())?;
+    }
+    Ok(())
+}
+
+/// With several inputs an error of one is told, and the others go on.
+pub fn tell_and_go_on(context: &Context, done: anyhow::Result<()>, inputs: usize) -> anyhow::Result<()> {
+    match done {
+        Err(error) if inputs > 1 && !crate::output::closed(&error) => match error.downcast::<Error>() {
+            Ok(error) => {
+                context.output.error(&error);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        },
+        done => done,
+    }
+}
+
+fn in_store(input: &Input, changing: &Changing) -> bool {
+    matches!(input, Input::Name(_))
+        && !changing.stdout
+        && changing.writing.to.is_none()
+        && changing.writing.output.is_none()
+}
+
+type Planner<'p> = &'p mut dyn FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>;
+
+/// A session of the store: the lines are appended to its log.
+fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) -> anyhow::Result<()> {
+    let store = context.store()?;
+    let id = store.resolve(name)?;
+    let mut report = Report::default();
+    let session = store.load(&id, &mut report)?;
+    context.output.report(name, &mut report);
+    let stamps = Stamps {
+        context,
+        session: &session,
+        stored: true,
+    };
+    let (lines, told) = match plan(&session, &stamps).map_err(|error| named(error, name))? {
+        Plan::Nothing(why) => {
+            context.output.tell(name, &format!("unchanged: {why}"));
+            (Vec::new(), why)
+        }
+        Plan::Lines(lines, told) => {
+            let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+            store.append(&id, &borrowed).map_err(|error| named(error, name))?;
+            if !changing.json {
+                context.output.tell(name, &told);
+            }
+            (lines, told)
+        }
+    };
+    if changing.json {
+        let records: Vec<&serde_json::value::RawValue> = lines
+            .iter()
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect();
+        let report = serde_json::json!({
+            "schema": "convo.change/1", "id": id, "changed": !lines.is_empty(), "what": told, "records": records,
+        });
+        context.output.print(&report.to_string())?;
+    }
+    Ok(())
+}
+
+fn dry_run(
+    context: &Context,
+    input: &Input,
+    reading: &Reading,
+    changing: &Changing,
+    plan: Planner<'_>,
+) -> anyhow::Result<()> {
+    let opened = context.open(input, reading)?;
+    let label = opened.label.clone();
+    let stored = in_store(input, changing);
+    context.each_session(opened, reading.strict, |session| {
+        match plan(
+            &session,
+            &Stamps {
+                context,
+                session: &session,
+                stored,
+            },
+        )
+        .map_err(|error| named(error, &label))?
+        {
+            Plan::Nothing(why) => context.output.tell(&label, &format!("unchanged: {why}")),
+            Plan::Lines(lines, told) => {
+                context.output.tell(&label, &format!("would change: {told}"));
+                for line in lines {
+                    context.output.print(&String::from_utf8_lossy(&line))?;
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A stream: each session is written as it is after the change.
+fn stream(
+    context: &Context,
+    opened: Opened,
+    reading: &Reading,
+    changing: &Changing,
+    out: &mut dyn Write,
+    written: &mut usize,
+    plan: Planner<'_>,
+) -> anyhow::Result<()> {
+    let label = opened.label.clone();
+    let to = match (changing.writing.to, &changing.writing.in_place) {
+        (Some(to), _) => to,
+        (None, Some(_)) => own(opened.format, &label)?,
+        (None, None) => Format::Native,
+    };
+    context.each_session(opened, reading.strict, |mut session| {
+        let planned = plan(
+            &session,
+            &Stamps {
+                context,
+                session: &session,
+                stored: false,
+            },
+        );
+        if let Plan::Lines(lines, told) = planned.map_err(|error| named(error, &label))? {
+            for line in lines {
+                session.push_new(&line);
+            }
+            context.output.detail(&label, &told);
+        }
+        *written += 1;
+        write_session(
+            context,
+            &label,
+            &session,
+            to,
+            changing.log,
+            reading.strict,
+            *written,
+            out,
+        )
+    })
+}
+
+/// Writes one session in a format.
+#[expect(clippy::too_many_arguments, reason = "each is a thing of its own")]
+fn write_session(
+    context: &Context,
+    label: &str,
+    session: &Session,
+    to: Format,
+    log: bool,
+    strict: bool,
+    nth: usize,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    if to == Format::Native && log {
+        let mut lines = Lines::new(out);
+        for index in 0..session.len() {
+            lines.write(session.full(index))?;
+        }
+        return Ok(());
+    }
+    // A file of bare lines is settled, not exported: it keeps what it holds beside messages.
+    if to == Format::Native || (to == Format::Jsonl && session.header().is_empty()) {
+        let view = View::replay(session);
+        tell_dangling(context, label, session, &view);
+        return Ok(settle(session, &view, out)?);
+    }
+    export(context, label, session, to, Purpose::Export, strict, nth, out)
+}
+
+/// Writes one session's view in another format and tells what that cannot carry; with `strict` nothing is
+/// written then.
+#[expect(clippy::too_many_arguments, reason = "each is a thing of its own")]
+pub fn export(
+    context: &Context,
+    label: &str,
+    session: &Session,
+    to: Format,
+    purpose: Purpose,
+    strict: bool,
+    nth: usize,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    single(to, nth)?;
+    let view = View::replay(session);
+    tell_dangling(context, label, session, &view);
+    let mut report = Report::default();
+    if !strict {
+        format::write(to, session, &view, purpose, out, &mut report)?;
+        context.output.report(label, &mut report);
+        return Ok(());
+    }
+    let mut whole = Vec::new();
+    format::write(to, session, &view, purpose, &mut whole, &mut report)?;
+    let lost = !report.losses.is_empty();
+    context.output.report(label, &mut report);
+    if lost {
+        let error = Error::new(Kind::Data, "the format cannot carry everything (--strict)");
+        return Err(named(error, label).into());
+    }
+    Ok(out
+        .write_all(&whole)
+        .map_err(|error| Error::io("cannot write", error))?)
+}
+
+/// Refuses a second session where a format holds one.
+fn single(to: Format, nth: usize) -> convo::Result<()> {
+    if to == Format::OpenaiChat && nth > 1 {
+        return Err(Error::new(
+            Kind::Usage,
+            format!("{} holds one session, and there are several", to.name()),
+        )
+        .hint("convert them one by one, or `migrate --out DIR` them first"));
+    }
+    Ok(())
+}
+
+/// Tells of events that name what is not there.
+pub fn tell_dangling(context: &Context, label: &str, session: &Session, view: &View) {
+    let mut report = Report::default();
+    for (index, what) in &view.dangling {
+        report.damage(session.record(*index).place, what.clone());
+    }
+    context.output.report(label, &mut report);
+}
+
+/// The format in which a file is written back.
+fn own(format: Format, label: &str) -> convo::Result<Format> {
+    if format.is_written() {
+        return Ok(format);
+    }
+    Err(named(
+        Error::new(
+            Kind::Usage,
+            format!("a {} file is not changed in place by this version", format.name()),
+        ),
+        label,
+    )
+    .hint("leave -i out, and keep the result as a native file"))
+}
+
+fn in_place(
+    context: &Context,
+    input: &Input,
+    reading: &Reading,
+    changing: &Changing,
+    plan: Planner<'_>,
+) -> anyhow::Result<()> {
+    let Input::Path(path) = input else { return Ok(()) };
+    let backup = changing
+        .writing
+        .in_place
+        .clone()
+        .filter(|suffix| !suffix.is_empty());
+    // What is read must be what is replaced.
+    let file = std::fs::File::open(path).and_then(|file| Facts::of(&file));
+    let read = file.map_err(|error| named(Error::io("cannot read", error), &input.label()))?;
+    let options = Rewrite {
+        backup: backup.map(Into::into),
+        read: Some(read),
+        lock_timeout: context.lock_timeout(),
+        ..Rewrite::default()
+    };
+    let opened = context.open(input, reading)?;
+    rewrite(path, &options, &input.label(), |out| {
+        stream(context, opened, reading, changing, out, &mut 0, plan)
+    })
+}
+
+/// Writes a file whole or not at all.
+fn rewrite(
+    path: &std::path::Path,
+    options: &Rewrite,
+    label: &str,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    // The store speaks the library's errors; what else went wrong in between is kept aside.
+    let mut other = None;
+    let write = |out: &mut dyn Write| {
+        write(out).map_err(|error| match error.downcast::<Error>() {
+            Ok(error) => error,
+            Err(error) => {
+                let stand_in = Error::new(Kind::InputOutput, error.to_string());
+                other = Some(error);
+                stand_in
+            }
+        })
+    };
+    let done = write_atomically(path, write, options);
+    match (done, other) {
+        (_, Some(error)) => Err(error),
+        (done, None) => Ok(done.map_err(|error| named(error, label))?),
+    }
+}
+
+/// Writes to standard output, or to the file of `-o`, which appears whole or not at all.
+pub fn write_to(
+    context: &Context,
+    writing: &Writing,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    match &writing.output {
+        None => context.output.stdout(write),
+        Some(path) => {
+            let options = Rewrite {
+                lock_timeout: context.lock_timeout(),
+                ..Rewrite::default()
+            };
+            rewrite(path, &options, &crate::output::path_name(path), write)
+        }
+    }
+}

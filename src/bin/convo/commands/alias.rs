@@ -1,0 +1,101 @@
+//! `alias`: other names for sessions.
+
+use super::Run;
+use crate::context::Context;
+use clap::{Args, Subcommand};
+use convo::error::{Error, Kind};
+
+/// Give sessions of the store other names
+///
+/// A name belongs to one session. Resolving one is a single open, however many sessions there are.
+#[derive(Args, Debug)]
+#[command(
+    before_long_help = "Examples:
+  convo alias add work session_20261120_180203_9f2c41d07ab3e655
+  convo append work 'Where were we?'
+  convo alias resolve work
+  convo alias remove work",
+    subcommand_required = true,
+    arg_required_else_help = false
+)]
+pub struct Alias {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Name a session; a name that is taken is status 73
+    Add {
+        /// The new name
+        alias: String,
+        /// The session: id, prefix, alias, key or @last
+        name: String,
+    },
+    /// Take a name away; the session stays
+    Remove {
+        /// The name
+        alias: String,
+    },
+    /// Print every name and the id of its session
+    List {
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the id that a name stands for
+    Resolve {
+        /// The name
+        alias: String,
+    },
+}
+
+impl Run for Alias {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        let store = context.store()?;
+        match self.action {
+            Action::Add { alias, name } => {
+                let id = store.resolve(&name)?;
+                store.alias_add(&alias, &id)?;
+                context.output.tell(&alias, &format!("names {id}"));
+                Ok(())
+            }
+            Action::Remove { alias } => {
+                store.alias_remove(&alias)?;
+                context.output.tell(&alias, "is no name any more");
+                Ok(())
+            }
+            Action::List { json } => {
+                let aliases = store.aliases()?;
+                context.output.stdout(|out| {
+                    for (alias, ids) in aliases {
+                        let line = if json {
+                            serde_json::json!({"schema": "convo.alias/1", "alias": alias, "ids": ids})
+                                .to_string()
+                        } else {
+                            format!("{}\t{}", crate::output::visible(&alias), ids.join(","))
+                        };
+                        writeln!(out, "{line}").map_err(|error| Error::io("cannot write", error))?;
+                    }
+                    Ok(())
+                })
+            }
+            Action::Resolve { alias } => {
+                let ids = store.alias_ids(&alias)?.unwrap_or_default();
+                match ids.as_slice() {
+                    [id] => context.output.print(id),
+                    [] => Err(Error::new(Kind::NotFound, format!("no alias {alias:?}")).into()),
+                    ids => Err(Error::new(
+                        Kind::Exists,
+                        format!(
+                            "the alias {alias:?} is claimed by several sessions: {}",
+                            ids.join(", ")
+                        ),
+                    )
+                    .hint("`convo alias remove` it, and add it to the one that is meant")
+                    .into()),
+                }
+            }
+        }
+    }
+}

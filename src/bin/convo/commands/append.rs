@@ -1,0 +1,246 @@
+//! `append`: a message, many messages, or something that happened.
+
+use super::Run;
+use crate::args::{Changing, Input, Reading, pair};
+use crate::change::{self, Stamps};
+use crate::context::{Context, named};
+use crate::incoming::{self, Incoming};
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::filter::Plan;
+use convo::format::report::Report;
+use convo::model::json::ObjectBuilder;
+use convo::model::message::Category;
+use std::io::{IsTerminal, Read};
+
+/// Add a message, many messages, or something that happened
+///
+/// With exit status 0 what was added is on stable storage. The text is the argument, or else standard input. As
+/// a filter (the session is a file or -) it prints the session with the message at its end; with --from or --to
+/// one operand is the text, and the session comes from standard input.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo append chat 'Weather in Paris?'                    a user's message
+  make 2>&1 | convo append chat -r user                    the text from a pipe
+  convo append chat -r assistant '22 C and sunny.'
+  convo append chat --event 'The build turned red.'        context, without a turn
+  convo append chat --stream < messages.jsonl              many, with tool calls and results
+  convo append - 'And tomorrow?' < in.jsonl > out.jsonl    a stream")]
+pub struct Append {
+    /// The session: a name, a file, or -
+    #[arg(value_name = "INPUT")]
+    input: Option<String>,
+    /// The text [default: standard input]
+    #[arg(value_name = "TEXT", conflicts_with_all = ["stream", "event"])]
+    text: Option<String>,
+    /// Who speaks: user, assistant, system, developer, tool, or another
+    #[arg(
+        short,
+        long,
+        value_name = "ROLE",
+        default_value = "user",
+        hide_default_value = true,
+        help_heading = "The message"
+    )]
+    role: String,
+    /// Something that happened: a context message that begins no turn
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["stream", "role"], help_heading = "The message")]
+    event: Option<String>,
+    /// system, context, dialog or system_output [default: from the role]
+    #[arg(long, value_name = "CATEGORY", value_parser = category, conflicts_with = "stream", help_heading = "The message")]
+    category: Option<Category>,
+    /// A member of the message's metadata; JSON, or else text
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, conflicts_with = "stream", help_heading = "The message")]
+    meta: Vec<(String, Vec<u8>)>,
+    /// Add the messages that standard input holds, in any format, as they come
+    #[arg(long, help_heading = "The message")]
+    stream: bool,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+fn category(name: &str) -> Result<Category, String> {
+    Category::from_name(name)
+        .ok_or_else(|| format!("there are {}", Category::ALL.map(Category::name).join(", ")))
+}
+
+impl Run for Append {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+        // With a format named and one operand the session is piped through, and the operand is the text.
+        let piped = !self.stream && (self.reading.from.is_some() || self.changing.writing.to.is_some());
+        if piped
+            && self.text.is_none()
+            && self.event.is_none()
+            && self
+                .input
+                .as_deref()
+                .is_some_and(|input| matches!(Input::of(input), Input::Name(_)))
+        {
+            self.text = self.input.take();
+        }
+        let input = Input::of(self.input.as_deref().unwrap_or("-"));
+        let stored = matches!(input, Input::Name(_))
+            && !self.changing.stdout
+            && !self.changing.dry_run
+            && self.changing.writing.to.is_none()
+            && self.changing.writing.output.is_none();
+        if self.stream {
+            return self.many(context, &input, stored);
+        }
+        let text = self.take_text(&input)?;
+        if let (true, Input::Name(name)) = (stored, &input) {
+            return self.one(context, name, &text);
+        }
+        change::run(context, &[input], &self.reading, &self.changing, |_, stamps| {
+            Ok(Plan::Lines(
+                vec![self.message(&text, stamps)?],
+                "1 message added".to_string(),
+            ))
+        })
+    }
+}
+
+impl Append {
+    /// The text: `--event`, the operand, or standard input without one last newline.
+    fn take_text(&self, input: &Input) -> anyhow::Result<String> {
+        if let Some(text) = self.event.as_ref().or(self.text.as_ref()) {
+            return Ok(text.clone());
+        }
+        if *input == Input::Stdin {
+            return Err(
+                Error::new(Kind::Usage, "no text, and standard input is the session")
+                    .hint("convo append NAME TEXT, or convo append - TEXT < session")
+                    .into(),
+            );
+        }
+        if std::io::stdin().is_terminal() {
+            return Err(Error::new(Kind::Usage, "no text: standard input is a terminal")
+                .hint("convo append NAME TEXT, or pipe the text in")
+                .into());
+        }
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::io("cannot read the text", error))?;
+        let mut text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            Error::new(
+                Kind::Data,
+                format!("the text on standard input is not UTF-8 (byte {at})"),
+            )
+        })?;
+        if text.ends_with('\n') {
+            text.pop();
+        }
+        Ok(text)
+    }
+
+    /// One message for a session of the store: nothing of the session is read.
+    fn one(&self, context: &Context, name: &str, text: &str) -> anyhow::Result<()> {
+        context.output.speak_json(self.changing.json);
+        let store = context.store()?;
+        let id = store.resolve(name)?;
+        let line = self.line(text, &context.new_id("msg_")?, Some(&context.clock.now()));
+        store.append(&id, &[&line]).map_err(|error| named(error, name))?;
+        if self.changing.json {
+            context.output.print(&String::from_utf8_lossy(&line))?;
+        }
+        Ok(())
+    }
+
+    fn message(&self, text: &str, stamps: &Stamps<'_>) -> convo::Result<Vec<u8>> {
+        let (id, time) = stamps.message(text)?;
+        Ok(self.line(text, &id, time.as_deref()))
+    }
+
+    fn line(&self, text: &str, id: &str, time: Option<&str>) -> Vec<u8> {
+        let mut message = ObjectBuilder::default();
+        message
+            .text("role", &self.role)
+            .text("content", text)
+            .text("id", id);
+        if let Some(time) = time {
+            message.text("timestamp", time);
+        }
+        let happened = self.event.as_ref().map(|_| Category::Context);
+        if let Some(category) = self.category.or(happened) {
+            message.text("category", category.name());
+        }
+        if !self.meta.is_empty() {
+            let mut metadata = ObjectBuilder::default();
+            for (name, value) in &self.meta {
+                metadata.raw(name, value);
+            }
+            message.raw("metadata", metadata.finish());
+        }
+        message.finish()
+    }
+
+    /// The messages of standard input.
+    fn many(&self, context: &Context, input: &Input, stored: bool) -> anyhow::Result<()> {
+        context.output.speak_json(self.changing.json);
+        if *input == Input::Stdin {
+            return Err(Error::new(
+                Kind::Usage,
+                "--stream reads standard input, and so does the session",
+            )
+            .hint("convo append NAME --stream < messages")
+            .into());
+        }
+        let mut report = Report::default();
+        if let (true, Input::Name(name)) = (stored, input) {
+            let store = context.store()?;
+            let mut appender = store.appender(&store.resolve(name)?)?;
+            let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
+            let done = incoming.each_group(&mut report, |group| {
+                for line in group {
+                    let line =
+                        incoming::stamped(line, || Ok((context.new_id("msg_")?, Some(context.clock.now()))))?;
+                    appender.push(&line)?;
+                    if self.changing.json {
+                        context.output.print(&String::from_utf8_lossy(&line))?;
+                    }
+                }
+                Ok(appender.flush().map(drop).map_err(|error| named(error, name))?)
+            });
+            context.output.report("-", &mut report);
+            incoming.tell_left_out(context);
+            context
+                .output
+                .tell(name, &format!("acknowledged {}", appender.acknowledged()));
+            return done;
+        }
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
+        incoming.each_group(&mut report, |group| {
+            lines.extend(group.iter().map(|line| line.to_vec()));
+            Ok(())
+        })?;
+        context.output.report("-", &mut report);
+        incoming.tell_left_out(context);
+        // What `--from` names is the format of standard input; the session's own is detected.
+        let reading = Reading {
+            from: None,
+            strict: self.reading.strict,
+        };
+        change::run(
+            context,
+            std::slice::from_ref(input),
+            &reading,
+            &self.changing,
+            |_, stamps| {
+                let stamped = lines.iter().enumerate().map(|(nth, line)| {
+                    incoming::stamped(line, || {
+                        stamps.message(&format!("{nth} {}", String::from_utf8_lossy(line)))
+                    })
+                });
+                Ok(Plan::Lines(
+                    stamped.collect::<convo::Result<_>>()?,
+                    format!("{} messages added", lines.len()),
+                ))
+            },
+        )
+    }
+}

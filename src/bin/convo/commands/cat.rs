@@ -1,0 +1,123 @@
+//! `cat`: the whole log as a stream, or an export.
+
+use super::Run;
+use crate::args::{Input, Reading, Writing};
+use crate::change::{self, tell_and_go_on, write_to};
+use crate::context::{Context, Opened, named, stopped};
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::filter::settle::Lines;
+use convo::format::report::Report;
+use convo::format::{Format, Purpose};
+use std::io::Write;
+
+/// Print sessions as a stream, or export them to another format
+///
+/// Reads any format and writes the record stream: the whole log, lines that are not changed as the bytes they
+/// were. With --to another format it writes what is in view, and says on standard error what that format
+/// cannot carry.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo cat chat > chat.jsonl                  a session of the store as a file
+  convo cat session.json | jq -r .role         any format, line by line
+  convo cat --to openai-chat chat > body.json  for a program that takes messages
+  convo cat --from picoclaw - < old.json       a format named instead of detected")]
+pub struct Cat {
+    /// Sessions: names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    writing: Writing,
+    /// Messages as JSON, one object a line
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Run for Cat {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        if self.writing.in_place.is_some() {
+            return Err(Error::new(Kind::Usage, "cat changes nothing in place")
+                .hint("use -o FILE")
+                .into());
+        }
+        let inputs = Input::all(&self.inputs);
+        let to = self.writing.to.unwrap_or(Format::Native);
+        write_to(context, &self.writing, |out| {
+            let mut written = 0;
+            for input in &inputs {
+                let done = context
+                    .open(input, &self.reading)
+                    .map_err(anyhow::Error::from)
+                    .and_then(|opened| {
+                        if to == Format::Native {
+                            self.pass(context, opened, out)
+                        } else {
+                            self.export(context, opened, to, &mut written, out)
+                        }
+                    });
+                tell_and_go_on(context, done, inputs.len())?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Cat {
+    /// Record by record, in constant memory.
+    fn pass(&self, context: &Context, opened: Opened, out: &mut dyn Write) -> anyhow::Result<()> {
+        let Opened {
+            label, mut reader, ..
+        } = opened;
+        let mut report = Report::default();
+        let mut lines = Lines::new(out);
+        loop {
+            let record = match reader.next(&mut report) {
+                Ok(Some(record)) => record,
+                Ok(None) => break,
+                Err(error) => return Err(named(error, &label).into()),
+            };
+            lines.write(record.full)?;
+            if report.findings.is_empty() {
+                continue;
+            }
+            if self.reading.strict && report.is_damaged() {
+                context.output.report(&label, &mut report);
+                return Err(stopped().into());
+            }
+            // Told in pieces, so that a file of nothing but damage takes no more memory than another.
+            if report.findings.len() >= 4096 {
+                context.output.report(&label, &mut report);
+            }
+        }
+        context.output.report(&label, &mut report);
+        Ok(())
+    }
+
+    fn export(
+        &self,
+        context: &Context,
+        opened: Opened,
+        to: Format,
+        written: &mut usize,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let label = opened.label.clone();
+        context.each_session(opened, self.reading.strict, |session| {
+            *written += 1;
+            let strict = self.reading.strict;
+            change::export(
+                context,
+                &label,
+                &session,
+                to,
+                Purpose::Export,
+                strict,
+                *written,
+                out,
+            )
+        })
+    }
+}

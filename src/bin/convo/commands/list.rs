@@ -1,0 +1,221 @@
+//! `list`: the sessions of a store.
+
+use super::Run;
+use crate::args::{Input, Reading};
+use crate::change::tell_and_go_on;
+use crate::context::Context;
+use crate::output::visible;
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::format::report::Report;
+use convo::model::session::{Class, Session};
+use convo::model::time;
+use convo::model::view::{Item, View};
+use std::collections::HashMap;
+use std::io::{IsTerminal, Write};
+
+/// List the sessions of the store, newest first
+///
+/// Columns: id, messages in view, time of the newest line, title; separated by tabs when piped. A session
+/// without a title is listed with the beginning of its first question.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo list
+  convo list | cut -f1                          the ids
+  convo list --json | jq -r 'select(.messages > 100).id'
+  convo list ./session.json                     what a file holds")]
+pub struct List {
+    /// Only these: names or files [default: the whole store]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    reading: Reading,
+    /// One JSON object a session
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// One line of the list.
+struct Row {
+    id: String,
+    title: Option<String>,
+    key: Option<String>,
+    messages: usize,
+    view: usize,
+    created: Option<String>,
+    updated: Option<String>,
+    continued_from: Option<String>,
+    aliases: Vec<String>,
+    damaged: bool,
+}
+
+impl Run for List {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        let mut rows = Vec::new();
+        if self.inputs.is_empty() {
+            rows = stored(context)?;
+        }
+        for input in Input::all(&self.inputs)
+            .into_iter()
+            .filter(|_| !self.inputs.is_empty())
+        {
+            let label = input.label();
+            let done = context
+                .open(&input, &self.reading)
+                .map_err(anyhow::Error::from)
+                .and_then(|opened| {
+                    context.each_session(opened, self.reading.strict, |session| {
+                        rows.push(row(&session, &label, false));
+                        Ok(())
+                    })
+                });
+            tell_and_go_on(context, done, self.inputs.len())?;
+        }
+        name_aliases(context, &mut rows);
+        // Newest first; sessions without any time come last, by their ids.
+        rows.sort_by_cached_key(|row| {
+            (
+                std::cmp::Reverse(row.updated.as_deref().and_then(time::seconds)),
+                row.id.clone(),
+            )
+        });
+        context
+            .output
+            .stdout(|out| rows.iter().try_for_each(|row| self.print(row, out)))
+    }
+}
+
+/// Every session of the store, read on as many threads as there are processors.
+fn stored(context: &Context) -> anyhow::Result<Vec<Row>> {
+    let store = context.store()?;
+    let ids: Vec<String> = store.ids()?.into_iter().map(|entry| entry.id).collect();
+    let threads = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(1 + ids.len() / 64);
+    let share = ids.len().div_ceil(threads.max(1)).max(1);
+    let read = |ids: &[String]| -> Vec<convo::Result<Row>> {
+        let one = |id: &String| {
+            let mut report = Report::default();
+            let session = store.load(id, &mut report)?;
+            Ok(row(&session, id, report.is_damaged()))
+        };
+        ids.iter().map(one).collect()
+    };
+    let results: Vec<convo::Result<Row>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = ids
+            .chunks(share)
+            .map(|ids| scope.spawn(move || read(ids)))
+            .collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap_or_default())
+            .collect()
+    });
+    let mut rows = Vec::with_capacity(results.len());
+    for result in results {
+        match result {
+            Ok(row) => {
+                if row.damaged {
+                    context.output.note_status(Kind::Data);
+                    context
+                        .output
+                        .tell(&row.id, "has damaged lines; `convo cat` tells which");
+                }
+                rows.push(row);
+            }
+            // Removed by somebody between the listing and the reading.
+            Err(error) if error.kind == Kind::NotFound => {}
+            Err(error) => context.output.error(&crate::context::named(error, "list")),
+        }
+    }
+    Ok(rows)
+}
+
+fn row(session: &Session, label: &str, damaged: bool) -> Row {
+    let view = View::replay(session);
+    let header = convo::model::stats::header_line(session);
+    let header = convo::model::stats::header(&header);
+    let owned = |text: Option<std::borrow::Cow<'_, str>>| text.map(|text| text.into_owned());
+    Row {
+        id: owned(header.id).unwrap_or_else(|| label.to_string()),
+        title: owned(header.title)
+            .filter(|title| !title.trim().is_empty())
+            .or_else(|| beginning(session)),
+        key: owned(header.key),
+        messages: session.messages().count(),
+        view: view
+            .items
+            .iter()
+            .filter(|item| !matches!(item, Item::Summary(_)))
+            .count(),
+        created: owned(header.created_at),
+        updated: session.newest_time(),
+        continued_from: owned(header.continued_from),
+        aliases: Vec::new(),
+        damaged,
+    }
+}
+
+/// The first line of the first question, cut to 40 characters.
+fn beginning(session: &Session) -> Option<String> {
+    let is_user = |index: &usize| matches!(session.class(*index), Class::Message(t) if t.role == convo::model::message::Role::User);
+    let first = (0..session.len()).find(is_user)?;
+    let record = session.record(first);
+    let text = record.message()?.text();
+    let line = text.lines().find(|line| !line.trim().is_empty())?.trim();
+    if line.chars().count() <= 40 {
+        return Some(line.to_string());
+    }
+    Some(line.chars().take(37).collect::<String>() + "...")
+}
+
+fn name_aliases(context: &Context, rows: &mut [Row]) {
+    let Ok(aliases) = context.store().and_then(|store| store.aliases()) else {
+        return;
+    };
+    let mut by_id: HashMap<String, Vec<String>> = HashMap::new();
+    for (alias, ids) in aliases {
+        for id in ids {
+            by_id.entry(id).or_default().push(alias.clone());
+        }
+    }
+    for row in rows {
+        row.aliases = by_id.get(&row.id).cloned().unwrap_or_default();
+    }
+}
+
+impl List {
+    fn print(&self, row: &Row, out: &mut dyn Write) -> anyhow::Result<()> {
+        let title = row.title.as_deref().unwrap_or_default();
+        let updated = row.updated.as_deref().unwrap_or("-");
+        let line = if self.json {
+            serde_json::json!({
+                "schema": "convo.list/1", "id": row.id, "title": row.title, "key": row.key,
+                "messages": row.messages, "view": row.view, "created_at": row.created,
+                "updated_at": row.updated, "continued_from": row.continued_from, "aliases": row.aliases,
+                "damaged": row.damaged,
+            })
+            .to_string()
+        } else if std::io::stdout().is_terminal() {
+            format!(
+                "{:<42} {:>6}  {:<20}  {}",
+                visible(&row.id),
+                row.view,
+                visible(updated),
+                visible(title)
+            )
+        } else {
+            let flat = |text: &str| visible(text).replace(['\t', '\n'], " ");
+            format!(
+                "{}\t{}\t{}\t{}",
+                flat(&row.id),
+                row.view,
+                flat(updated),
+                flat(title)
+            )
+        };
+        Ok(writeln!(out, "{}", line.trim_end_matches(' '))
+            .map_err(|error| Error::io("cannot write", error))?)
+    }
+}

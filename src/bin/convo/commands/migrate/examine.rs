@@ -1,0 +1,282 @@
+//! What a file holds: its sessions as native lines, or why it has none.
+
+use crate::context::{self, detect_file};
+use convo::error::{Error, Kind, Result};
+use convo::format::detect::HEAD;
+use convo::format::native::{HeaderBuilder, NativeReader};
+use convo::format::report::{Finding, Loss, Report};
+use convo::format::{Format, Reader};
+use convo::model::json::{self, ObjectBuilder};
+use convo::model::key;
+use convo::model::record::{Kind as Line, Record};
+use convo::model::session::{Class, Session};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// A file that was looked at.
+pub struct Examined {
+    pub path: PathBuf,
+    pub format: Option<Format>,
+    /// Its sessions; or why there are none, and whether it is damaged ([`Kind::Data`] with a place) or none.
+    pub found: std::result::Result<Vec<Found>, Refusal>,
+    pub findings: Vec<Finding>,
+    pub losses: BTreeMap<Loss, u64>,
+}
+
+/// Why a file has no sessions.
+pub enum Refusal {
+    /// It is something else.
+    NotASession(Error),
+    /// It is a session, but nothing of it can be read.
+    Damaged(Error),
+    /// It could not be read at all.
+    Failed(Error),
+}
+
+/// A session in a file.
+pub struct Found {
+    /// The id it gets.
+    pub id: String,
+    /// Its header line, made when it had none.
+    pub header: Vec<u8>,
+    /// By which two copies are known to be the same.
+    pub fingerprint: String,
+    pub messages: u64,
+    /// Its lines, as long as there is memory for them; read again otherwise.
+    pub session: Option<Session>,
+}
+
+/// Looks at a file. `memory` is what may still be kept.
+pub fn examine(path: &Path, from: Option<Format>, strict: bool, memory: &AtomicI64) -> Examined {
+    let mut report = Report::default();
+    let mut format = from;
+    let found = look(path, &mut format, memory, &mut report);
+    let found = match found {
+        Ok(_) if strict && report.is_damaged() => Err(Refusal::Damaged(Error::new(
+            Kind::Data,
+            "damaged, and not migrated (--strict)",
+        ))),
+        Ok(found) => Ok(found),
+        Err(error) if error.kind == Kind::Data && format.is_none() => Err(Refusal::NotASession(error)),
+        Err(error) if error.kind == Kind::Data => Err(Refusal::Damaged(error)),
+        Err(error) => Err(Refusal::Failed(error)),
+    };
+    Examined {
+        path: path.to_path_buf(),
+        format,
+        found,
+        findings: report.findings,
+        losses: report.losses,
+    }
+}
+
+/// The sessions of a file that was examined before, with their lines.
+pub fn again(path: &Path, format: Format) -> Result<Vec<Found>> {
+    look(
+        path,
+        &mut Some(format),
+        &AtomicI64::new(i64::MAX),
+        &mut Report::default(),
+    )
+}
+
+fn look(
+    path: &Path,
+    format: &mut Option<Format>,
+    memory: &AtomicI64,
+    report: &mut Report,
+) -> Result<Vec<Found>> {
+    let (mut file, size) = open(path)?;
+    let (head, whole) = match &mut file {
+        Some(file) => context::head(file, HEAD)?,
+        None => (Vec::new(), true),
+    };
+    let detected = match *format {
+        Some(named) => named,
+        None => {
+            let verdict = detect_file(&head, whole, Some(path));
+            let unknown = || Error::new(Kind::Data, format!("not a session: {}", verdict.evidence));
+            if verdict.damaged {
+                *format = Some(Format::Native); // a session or not, it is damage and not something else
+            }
+            verdict.format.ok_or_else(unknown)?
+        }
+    };
+    *format = Some(detected);
+    let keep = memory.fetch_sub(size, Ordering::Relaxed) >= size;
+    if detected.is_lines() {
+        return match file {
+            Some(file) => lines(path, detected, NativeReader::new(head, file), keep, report),
+            None => Err(Error::new(Kind::Data, "nothing in it")),
+        };
+    }
+    let mut bytes = head;
+    if let Some(mut file) = file {
+        std::io::Read::read_to_end(&mut file, &mut bytes).map_err(|error| Error::io("cannot read", error))?;
+    }
+    let sessions = context::convert(detected, Some(path), &bytes, report)?;
+    Ok(sessions
+        .into_iter()
+        .map(|session| converted(session, keep))
+        .collect())
+}
+
+/// Opens a file; none when only its spare copies are there.
+fn open(path: &Path) -> Result<(Option<File>, i64)> {
+    match File::open(path) {
+        Ok(file) => {
+            let size = file
+                .metadata()
+                .map(|about| about.len())
+                .map_err(|error| Error::io("cannot read", error))?;
+            Ok((Some(file), i64::try_from(size).unwrap_or(i64::MAX)))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok((None, 0)),
+        Err(error) => Err(Error::io("cannot open", error)),
+    }
+}
+
+fn converted(session: Session, keep: bool) -> Found {
+    let header = if session.is_empty() {
+        b"{}".to_vec()
+    } else {
+        session.record(0).body.to_vec()
+    };
+    let text = |raw: Option<&[u8]>| raw.and_then(json::text).unwrap_or_default().into_owned();
+    let source = json::member(&header, "source").unwrap_or(b"{}");
+    Found {
+        id: text(json::member(&header, "id")),
+        fingerprint: text(json::member(source, "sha256")),
+        messages: session.messages().count() as u64,
+        session: keep.then_some(session),
+        header,
+    }
+}
+
+/// A file of lines: sessions begin with their headers; lines ahead of the first get one.
+fn lines(
+    path: &Path,
+    format: Format,
+    mut reader: NativeReader<File>,
+    keep: bool,
+    report: &mut Report,
+) -> Result<Vec<Found>> {
+    let mut building: Vec<Building> = Vec::new();
+    let mut whole = Sha256::new();
+    while let Some(record) = reader.next(report)? {
+        whole.update(record.full);
+        let header = record.event().is_some_and(|event| event.is_header());
+        if header || (building.is_empty() && !matches!(record.kind, Line::Blank)) {
+            building.push(Building::new(&record, header));
+        }
+        if let Some(last) = building.last_mut() {
+            last.add(&record, keep);
+        }
+    }
+    let whole = key::hex(&whole.finalize());
+    if building.iter().all(|session| session.readable == 0) {
+        return Err(Error::new(Kind::Data, "no line of it can be read"));
+    }
+    building
+        .into_iter()
+        .map(|session| session.finish(path, format, &whole))
+        .collect()
+}
+
+struct Building {
+    header: Option<Vec<u8>>,
+    hash: Sha256,
+    messages: u64,
+    readable: u64,
+    session: Option<Session>,
+}
+
+impl Building {
+    fn new(first: &Record<'_>, header: bool) -> Self {
+        let header = header.then(|| first.body.to_vec());
+        Building {
+            header,
+            hash: Sha256::new(),
+            messages: 0,
+            readable: 0,
+            session: None,
+        }
+    }
+
+    fn add(&mut self, record: &Record<'_>, keep: bool) {
+        self.hash.update(record.body);
+        self.hash.update(b"\n");
+        match Class::of(record) {
+            Class::Message(_) => {
+                self.messages += 1;
+                self.readable += 1;
+            }
+            Class::Header | Class::Event => self.readable += 1,
+            Class::Unreadable | Class::Blank => {}
+        }
+        if keep {
+            self.session.get_or_insert_default().push(record);
+        }
+    }
+
+    fn finish(self, path: &Path, format: Format, whole: &str) -> Result<Found> {
+        if let Some(header) = self.header {
+            let id = json::member(&header, "id")
+                .and_then(json::text)
+                .unwrap_or_default()
+                .into_owned();
+            if !key::is_id(&id) {
+                let message = format!("its session line names no safe id: {id:?}");
+                return Err(Error::new(Kind::Unsafe, message)
+                    .hint("an id is letters, digits, '.', '_' and '-', and begins with a letter or digit"));
+            }
+            let fingerprint = key::hex(&self.hash.finalize());
+            return Ok(Found {
+                id,
+                header,
+                fingerprint,
+                messages: self.messages,
+                session: self.session,
+            });
+        }
+        let file = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or("session");
+        let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+        let id = key::id_for_key(stem);
+        let mut source = ObjectBuilder::default();
+        source
+            .text("format", format.name())
+            .text("name", file)
+            .text("sha256", whole);
+        let mut header = HeaderBuilder::default();
+        header
+            .text("key", (id != stem).then_some(stem))
+            .raw("source", source.finish());
+        Ok(Found {
+            header: header.finish(&id),
+            id,
+            fingerprint: whole.to_string(),
+            messages: self.messages,
+            session: self.session,
+        })
+    }
+}
+
+/// The lines of a session as they are stored: its header first, made when it had none.
+pub fn stored_lines(found: &Found) -> impl Iterator<Item = &[u8]> {
+    let session = found.session.as_ref();
+    let own = session.is_some_and(|session| !session.is_empty() && session.class(0) == Class::Header);
+    let length = session.map_or(0, Session::len);
+    let made = (!own).then_some(found.header.as_slice());
+    let line = move |index| {
+        let session = session?;
+        // Empty lines and a byte order mark belong to the file, not to the session.
+        (session.class(index) != Class::Blank).then(|| session.record(index).body)
+    };
+    made.into_iter().chain((0..length).filter_map(line))
+}

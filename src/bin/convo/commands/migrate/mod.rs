@@ -1,0 +1,410 @@
+//! `migrate`: stored sessions of any format into native ones.
+
+mod carry;
+mod examine;
+mod plan;
+mod scan;
+
+use super::Run;
+use crate::args::{Input, Reading};
+use crate::change::{run as filter, tell_and_go_on};
+use crate::context::{Context, named};
+use crate::output::path_name;
+use carry::Target;
+use clap::Args;
+use convo::error::{Error, Kind, Place};
+use convo::filter::Plan;
+use convo::format::picoclaw;
+use convo::format::report::Report;
+use convo::store::rename_new;
+use examine::{Examined, Refusal};
+use plan::{Outcome, Step};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+/// Bring stored sessions of any format into the store
+///
+/// Files and directories go to the store, or with --out to a directory of native files; standard input goes to
+/// standard output. Each file gets one line: what became of it, its path, the session's id, its messages. A
+/// file is told only when its session is durable, so the command can be killed at any time and run again: what
+/// is there already is skipped. A key in two files, or a name that exists with other content, is a conflict
+/// (73): nothing is overwritten. The sources stay as they are, unless --mark renames them.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo migrate ~/.picoclaw/sessions              a directory, into the store
+  convo migrate -r workspace/conversations        with the directories in it
+  convo migrate --dry-run --json sessions | jq .  what would happen, for a CI job
+  convo migrate --out native/ old/*.json          files to files
+  convo migrate < old.json > new.jsonl            a pipe")]
+pub struct Migrate {
+    /// Files and directories; - or none: standard input to standard output
+    #[arg(value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    paths: Vec<PathBuf>,
+    /// Look into directories in directories
+    #[arg(short, long, help_heading = "Input")]
+    recursive: bool,
+    #[command(flatten)]
+    reading: Reading,
+    /// Write native files <id>.jsonl to this directory instead of the store
+    #[arg(long, value_name = "DIR", help_heading = "Output", value_hint = clap::ValueHint::DirPath)]
+    out: Option<PathBuf>,
+    /// Tell what would happen and write nothing
+    #[arg(short = 'n', long, help_heading = "Output")]
+    dry_run: bool,
+    /// Rename each source to NAME.migrated once its sessions are durable
+    #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
+    mark: bool,
+    /// Threads [default: one a processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Output")]
+    jobs: Option<u16>,
+    /// One JSON object a file, and one for the whole
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Bytes of converted sessions that are kept between looking and writing; larger runs read files twice.
+const MEMORY: i64 = 256 << 20;
+
+/// Sessions that become durable together.
+const GROUP: usize = 4096;
+
+impl Run for Migrate {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        let piped = self.paths.iter().any(|path| path == Path::new("-"));
+        if self.paths.is_empty() || piped {
+            return self.pipe(context);
+        }
+        let mut files = Vec::new();
+        for path in &self.paths {
+            match scan::files(path, self.recursive) {
+                Ok(found) => files.extend(found),
+                Err(error) => tell_and_go_on(context, Err(named(error, &path_name(path)).into()), 2)?,
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        files.retain(|file| seen.insert(file.clone()));
+        let target = self.target(context)?;
+        let examined = self.examine(context, &files);
+        let mut steps = plan::decide(&examined, target.as_ref());
+        if !self.dry_run
+            && let Some(target) = &target
+        {
+            self.carry(context, &examined, target, &mut steps)?;
+        }
+        self.tell(context, &examined, &steps)
+    }
+}
+
+impl Migrate {
+    /// Standard input to standard output.
+    fn pipe(&self, context: &Context) -> anyhow::Result<()> {
+        if self.paths.len() > 1 || self.out.is_some() || self.mark {
+            return Err(Error::new(
+                Kind::Usage,
+                "standard input goes to standard output, and nowhere else",
+            )
+            .hint("name files to migrate them to the store or to --out DIR")
+            .into());
+        }
+        let changing = crate::args::Changing {
+            dry_run: self.dry_run,
+            json: self.json,
+            log: true,
+            ..Default::default()
+        };
+        filter(
+            context,
+            &[Input::Stdin],
+            &self.reading,
+            &changing,
+            |session, _| {
+                Ok(match session.header().is_empty() && !session.is_empty() {
+                    true => Plan::Nothing("bare lines are a stream already".to_string()),
+                    false => Plan::Nothing("converted".to_string()),
+                })
+            },
+        )
+    }
+
+    /// Where sessions go; none in a dry run without a store, for which everything is new.
+    fn target<'c>(&self, context: &'c Context) -> anyhow::Result<Option<Target<'c>>> {
+        if let Some(folder) = &self.out {
+            if !self.dry_run {
+                std::fs::create_dir_all(folder)
+                    .map_err(|error| Error::io(format!("cannot make {}", folder.display()), error))?;
+            }
+            return Ok(Some(Target::Folder(folder.clone())));
+        }
+        if self.dry_run && !context.store_path().exists() {
+            return Ok(None);
+        }
+        let store = if self.dry_run {
+            context.store()?
+        } else {
+            context.store_or_new()?
+        };
+        Ok(Some(Target::Store(store)))
+    }
+
+    fn threads(&self) -> usize {
+        self.jobs.map_or_else(
+            || std::thread::available_parallelism().map_or(1, usize::from),
+            usize::from,
+        )
+    }
+
+    /// Looks at every file; the results are in the order of the files.
+    fn examine(&self, context: &Context, files: &[PathBuf]) -> Vec<Examined> {
+        let memory = AtomicI64::new(MEMORY);
+        let done = AtomicUsize::new(0);
+        in_parallel(self.threads(), files, |file| {
+            let examined = examine::examine(file, self.reading.from, self.reading.strict, &memory);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if done.is_multiple_of(100) {
+                context
+                    .output
+                    .progress(Some(&format!("reading {done} of {}", files.len())));
+            }
+            examined
+        })
+    }
+
+    fn carry(
+        &self,
+        context: &Context,
+        examined: &[Examined],
+        target: &Target<'_>,
+        steps: &mut [Step],
+    ) -> anyhow::Result<()> {
+        let new: Vec<usize> = (0..steps.len())
+            .filter(|step| steps[*step].outcome == Outcome::Migrated)
+            .collect();
+        let mut written = 0;
+        for group in new.chunks(GROUP) {
+            let batch = target.batch()?;
+            let results = in_parallel(self.threads(), group, |step| {
+                carry::stage(&batch, &examined[steps[*step].file], steps[*step].nth)
+            });
+            let mut staged = Vec::with_capacity(group.len());
+            let mut order = Vec::with_capacity(group.len());
+            for (step, result) in group.iter().zip(results) {
+                match result {
+                    Ok(file) => {
+                        staged.push(file);
+                        order.push(*step);
+                    }
+                    Err(error) => steps[*step].fail(error),
+                }
+            }
+            for (step, (_, result)) in order.into_iter().zip(batch.commit(staged)) {
+                if let Err(error) = result {
+                    steps[step].fail(error);
+                }
+            }
+            written += group.len();
+            context
+                .output
+                .progress(Some(&format!("stored {written} of {}", new.len())));
+        }
+        context.output.progress(None);
+        if let Target::Store(store) = target {
+            self.aliases(context, store, examined, steps)?;
+        }
+        if self.mark {
+            for (file, examined) in examined.iter().enumerate() {
+                let mut own = steps.iter().filter(|step| step.file == file).peekable();
+                let safe = own.peek().is_some()
+                    && own.all(|step| matches!(step.outcome, Outcome::Migrated | Outcome::Skipped));
+                if safe && let Err(error) = mark(&examined.path) {
+                    context.output.error(&named(error, &path_name(&examined.path)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the sessions the aliases that they had. One that several claim names them all, so that using it
+    /// is an error that lists them.
+    fn aliases(
+        &self,
+        context: &Context,
+        store: &convo::store::Store,
+        examined: &[Examined],
+        steps: &[Step],
+    ) -> anyhow::Result<()> {
+        let mut claims: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for step in steps
+            .iter()
+            .filter(|step| matches!(step.outcome, Outcome::Migrated | Outcome::Skipped))
+        {
+            let Ok(found) = &examined[step.file].found else {
+                continue;
+            };
+            for alias in picoclaw::aliases(&found[step.nth].header) {
+                claims.entry(alias).or_default().push(found[step.nth].id.clone());
+            }
+        }
+        for (alias, mut ids) in claims {
+            ids.sort();
+            ids.dedup();
+            let known = store.alias_ids(&alias)?.unwrap_or_default();
+            if known == ids {
+                continue;
+            }
+            // An alias that somebody gave to another session stays theirs.
+            let taken = store.resolve(&alias).ok().filter(|id| !ids.contains(id));
+            if let Some(other) = known.iter().find(|id| !ids.contains(id)).or(taken.as_ref()) {
+                let whose = if ids.len() == 1 {
+                    ids[0].clone()
+                } else {
+                    format!("{} sessions that claim it", ids.len())
+                };
+                context
+                    .output
+                    .tell(&alias, &format!("names {other} already, and not {whose}"));
+                continue;
+            }
+            let done = match ids.as_slice() {
+                [id] => store.alias_add(&alias, id),
+                ids => store.alias_claim(&alias, ids),
+            };
+            if let Err(error) = done {
+                context.output.error(&named(error, &alias));
+            }
+        }
+        Ok(())
+    }
+
+    /// One line a file, and a summary.
+    fn tell(&self, context: &Context, examined: &[Examined], steps: &[Step]) -> anyhow::Result<()> {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut lines = String::new();
+        for (file, examined) in examined.iter().enumerate() {
+            let own: Vec<&Step> = steps.iter().filter(|step| step.file == file).collect();
+            let row = plan::row(examined, &own);
+            *counts.entry(row.outcome.name()).or_default() += 1;
+            lines.push_str(&if self.json {
+                row.json()
+            } else {
+                row.text(self.dry_run)
+            });
+            lines.push('\n');
+            let label = path_name(&examined.path);
+            let mut report = Report {
+                findings: examined.findings.clone(),
+                losses: examined.losses.clone(),
+            };
+            context.output.report(&label, &mut report);
+            for step in &own {
+                if let Some(error) = &step.error {
+                    let told = Error::new(error.kind, error.message.clone()).at(&label, Place::default());
+                    context.output.error(&Error {
+                        hint: error.hint.clone(),
+                        ..told
+                    });
+                }
+            }
+            if let Err(refusal) = &examined.found {
+                let (Refusal::NotASession(error) | Refusal::Damaged(error) | Refusal::Failed(error)) =
+                    refusal;
+                let place = error.at.as_ref().map(|(_, place)| *place).unwrap_or_default();
+                let told = Error::new(error.kind, error.message.clone()).at(&label, place);
+                context.output.error(&Error {
+                    hint: error.hint.clone(),
+                    ..told
+                });
+            }
+        }
+        let summary: Vec<String> = Outcome::ALL
+            .iter()
+            .filter_map(|outcome| {
+                counts
+                    .get(outcome.name())
+                    .map(|count| format!("{count} {}", outcome.name()))
+            })
+            .collect();
+        if self.json {
+            let all = serde_json::json!({
+                "schema": "convo.migrate-summary/1", "files": examined.len(), "outcomes": counts, "dry_run": self.dry_run,
+            });
+            lines.push_str(&format!("{all}\n"));
+        }
+        context.output.stdout(|out| {
+            Ok(out
+                .write_all(lines.as_bytes())
+                .map_err(|error| Error::io("cannot write", error))?)
+        })?;
+        if !self.json {
+            let would = if self.dry_run {
+                "dry run, nothing written: "
+            } else {
+                ""
+            };
+            let files = if examined.len() == 1 {
+                "1 file".to_string()
+            } else {
+                format!("{} files", examined.len())
+            };
+            context.output.tell(
+                "",
+                &format!(
+                    "{would}{files}: {}",
+                    if summary.is_empty() {
+                        "nothing to do".to_string()
+                    } else {
+                        summary.join(", ")
+                    }
+                ),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Renames a source and what belongs to it, so that the next run passes over it.
+fn mark(path: &Path) -> convo::Result<()> {
+    let sidecar = path
+        .to_str()
+        .and_then(|path| path.strip_suffix(".jsonl"))
+        .map(|stem| PathBuf::from(format!("{stem}.meta.json")));
+    let mut all = vec![path.to_path_buf()];
+    all.extend(scan::spares(path));
+    all.extend(sidecar);
+    for file in all.into_iter().filter(|file| file.exists()) {
+        let mut marked = file.clone().into_os_string();
+        marked.push(".migrated");
+        rename_new(&file, Path::new(&marked))?;
+    }
+    Ok(())
+}
+
+/// Does the same with every item on several threads; the results are in the order of the items.
+fn in_parallel<T: Sync, R: Send>(threads: usize, items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    if threads <= 1 || items.len() < 2 {
+        return items.iter().map(each).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut own = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(index) else { return own };
+                own.push((index, each(item)));
+            }
+        };
+        let workers: Vec<_> = (0..threads.min(items.len())).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| {
+                worker
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
+    });
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}

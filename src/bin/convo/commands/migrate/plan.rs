@@ -1,0 +1,196 @@
+//! What is to become of each session that was found, and how it is told.
+
+use super::carry::{Standing, Target};
+use super::examine::{Examined, Refusal};
+use crate::output::{path_name, visible};
+use convo::error::{Error, Kind};
+use std::collections::HashMap;
+
+/// What became of a session or file; the later, the worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    Skipped,
+    Migrated,
+    NotASession,
+    Damaged,
+    Conflict,
+    Failed,
+}
+
+impl Outcome {
+    /// In the order of the summary.
+    pub const ALL: [Outcome; 6] = [
+        Outcome::Migrated,
+        Outcome::Skipped,
+        Outcome::Conflict,
+        Outcome::Damaged,
+        Outcome::NotASession,
+        Outcome::Failed,
+    ];
+
+    /// The word in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Skipped => "skipped",
+            Outcome::Migrated => "migrated",
+            Outcome::NotASession => "not-a-session",
+            Outcome::Damaged => "damaged",
+            Outcome::Conflict => "conflict",
+            Outcome::Failed => "failed",
+        }
+    }
+}
+
+/// One session of one file.
+pub struct Step {
+    pub file: usize,
+    pub nth: usize,
+    pub outcome: Outcome,
+    pub error: Option<Error>,
+}
+
+impl Step {
+    /// It could not be done: a name that was taken meanwhile is a conflict, all else a failure.
+    pub fn fail(&mut self, error: Error) {
+        self.outcome = if error.kind == Kind::Exists {
+            Outcome::Conflict
+        } else {
+            Outcome::Failed
+        };
+        self.error = Some(error);
+    }
+}
+
+/// Decides for every session: a key in two files of different content is a conflict of both; copies of one
+/// session are migrated once.
+pub fn decide(examined: &[Examined], target: Option<&Target<'_>>) -> Vec<Step> {
+    let mut claims: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+    let mut steps = Vec::new();
+    for (file, examined) in examined.iter().enumerate() {
+        for (nth, found) in examined.found.iter().flatten().enumerate() {
+            claims.entry(&found.id).or_default().push((file, nth));
+            steps.push(Step {
+                file,
+                nth,
+                outcome: Outcome::Migrated,
+                error: None,
+            });
+        }
+    }
+    let found = |(file, nth): (usize, usize)| examined[file].found.as_ref().ok().map(|found| &found[nth]);
+    for step in &mut steps {
+        let Some(own) = found((step.file, step.nth)) else {
+            continue;
+        };
+        let all = &claims[own.id.as_str()];
+        let other = all.iter().find(|other| {
+            **other != (step.file, step.nth)
+                && found(**other).is_some_and(|o| o.fingerprint != own.fingerprint)
+        });
+        if let Some(other) = other {
+            let name = path_name(&examined[other.0].path);
+            step.fail(
+                Error::new(
+                    Kind::Exists,
+                    format!("the session {} is in {name} too, with other content", own.id),
+                )
+                .hint("neither was migrated: take one away, or migrate them to different places"),
+            );
+        } else if all[0] != (step.file, step.nth) {
+            step.outcome = Outcome::Skipped;
+        } else if let Some(target) = target {
+            match target.standing(&examined[step.file], step.nth) {
+                Ok(Standing::New) => {}
+                Ok(Standing::There) => step.outcome = Outcome::Skipped,
+                Ok(Standing::Other) => step.fail(
+                    Error::new(
+                        Kind::Exists,
+                        format!("there is a session {} already, with other content", own.id),
+                    )
+                    .hint("both were left as they are; `convo remove` one, or use --out DIR"),
+                ),
+                Err(error) => step.fail(error),
+            }
+        }
+    }
+    steps
+}
+
+/// What is told of one file.
+pub struct Row<'e> {
+    examined: &'e Examined,
+    pub outcome: Outcome,
+    sessions: Vec<(String, u64, Outcome)>,
+}
+
+/// The row of a file from the steps of its sessions.
+pub fn row<'e>(examined: &'e Examined, steps: &[&Step]) -> Row<'e> {
+    let outcome = match &examined.found {
+        Err(Refusal::NotASession(_)) => Outcome::NotASession,
+        Err(Refusal::Damaged(_)) => Outcome::Damaged,
+        Err(Refusal::Failed(_)) => Outcome::Failed,
+        Ok(_) => steps
+            .iter()
+            .map(|step| step.outcome)
+            .max()
+            .unwrap_or(Outcome::Skipped),
+    };
+    let sessions = steps
+        .iter()
+        .filter_map(|step| {
+            let found = examined.found.as_ref().ok()?.get(step.nth)?;
+            Some((found.id.clone(), found.messages, step.outcome))
+        })
+        .collect();
+    Row {
+        examined,
+        outcome,
+        sessions,
+    }
+}
+
+impl Row<'_> {
+    /// Columns with tabs between: outcome, path, id, messages.
+    pub fn text(&self, dry_run: bool) -> String {
+        let path = path_name(&self.examined.path);
+        let path = visible(&path).replace(['\t', '\n'], " ");
+        let outcome = match (self.outcome, dry_run) {
+            (Outcome::Migrated, true) => "would-migrate",
+            (outcome, _) => outcome.name(),
+        };
+        let id = match self.sessions.as_slice() {
+            [] => "-".to_string(),
+            [(id, ..)] => id.clone(),
+            several => format!("{} sessions", several.len()),
+        };
+        let messages: u64 = self.sessions.iter().map(|(_, messages, _)| messages).sum();
+        format!("{outcome}\t{path}\t{id}\t{messages}")
+    }
+
+    /// One object.
+    pub fn json(&self) -> String {
+        let damage = self
+            .examined
+            .findings
+            .iter()
+            .filter(|finding| finding.damage)
+            .count();
+        let losses: std::collections::BTreeMap<_, _> = self
+            .examined
+            .losses
+            .iter()
+            .map(|(loss, count)| (loss.name(), count))
+            .collect();
+        let sessions: Vec<_> = self
+            .sessions
+            .iter()
+            .map(|(id, messages, outcome)| serde_json::json!({"id": id, "messages": messages, "outcome": outcome.name()}))
+            .collect();
+        serde_json::json!({
+            "schema": "convo.migrate/1", "source": path_name(&self.examined.path),
+            "format": self.examined.format.map(convo::format::Format::name), "outcome": self.outcome.name(),
+            "sessions": sessions, "damage": damage, "losses": losses,
+        })
+        .to_string()
+    }
+}

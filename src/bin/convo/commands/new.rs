@@ -1,0 +1,100 @@
+//! `new`: makes a session.
+
+use super::Run;
+use crate::args::pair;
+use crate::context::Context;
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::format::native::HeaderBuilder;
+use convo::model::json::ObjectBuilder;
+use convo::model::key::{checked_id, is_id};
+
+/// Make a session; prints its id and nothing else
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  id=$(convo new --title 'Trip to Paris')
+  convo new --id chat --system 'You are terse.'
+  convo new --id review --system @rules.md --meta project=convo --alias current")]
+pub struct New {
+    /// The id [default: session_, the time and 16 random digits]
+    #[arg(long, value_name = "ID", help_heading = "The session")]
+    id: Option<String>,
+    /// What people call it
+    #[arg(long, value_name = "TEXT", help_heading = "The session")]
+    title: Option<String>,
+    /// The system message; with @ in front, the file to read it from
+    #[arg(long, value_name = "TEXT|@FILE", help_heading = "The session")]
+    system: Option<String>,
+    /// A member of the header's metadata; JSON, or else text
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, help_heading = "The session")]
+    meta: Vec<(String, Vec<u8>)>,
+    /// Another name for it
+    #[arg(long, value_name = "NAME", help_heading = "The session")]
+    alias: Vec<String>,
+    /// Print the session as a stream, and make nothing
+    #[arg(long, conflicts_with = "alias", help_heading = "Output")]
+    stdout: bool,
+}
+
+impl Run for New {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        let now = context.clock.now();
+        let id = match &self.id {
+            Some(id) => checked_id(id)?.to_string(),
+            None => context.new_id(&format!("{}_", context.clock.session_stem()))?,
+        };
+        let lines = self.lines(context, &id, &now)?;
+        if self.stdout {
+            return context.output.stdout(|out| {
+                for line in &lines {
+                    let written = out.write_all(line).and_then(|()| out.write_all(b"\n"));
+                    written.map_err(|error| Error::io("cannot write", error))?;
+                }
+                Ok(())
+            });
+        }
+        let store = context.store_or_new()?;
+        // Names are looked at before anything is made, so that a taken one leaves nothing behind.
+        for alias in &self.alias {
+            if store.alias_ids(alias)?.is_some() || (is_id(alias) && store.has(alias)?) {
+                return Err(Error::new(Kind::Exists, format!("the name {alias:?} is taken")).into());
+            }
+        }
+        store.create_session(&id, &lines)?;
+        for alias in &self.alias {
+            store.alias_add(alias, &id)?;
+        }
+        context.output.print(&id)
+    }
+}
+
+impl New {
+    fn lines(&self, context: &Context, id: &str, now: &str) -> anyhow::Result<Vec<Vec<u8>>> {
+        let mut header = HeaderBuilder::default();
+        header
+            .text("created_at", Some(now))
+            .text("title", self.title.as_deref());
+        if !self.meta.is_empty() {
+            let mut metadata = ObjectBuilder::default();
+            for (name, value) in &self.meta {
+                metadata.raw(name, value);
+            }
+            header.raw("metadata", metadata.finish());
+        }
+        let mut lines = vec![header.finish(id)];
+        if let Some(system) = &self.system {
+            let text = match system.strip_prefix('@') {
+                Some(path) => std::fs::read_to_string(path)
+                    .map_err(|error| Error::io(format!("cannot read {path}"), error))?,
+                None => system.clone(),
+            };
+            let mut message = ObjectBuilder::default();
+            message.text("role", "system").text("content", &text);
+            message
+                .text("id", &context.new_id("msg_")?)
+                .text("timestamp", now);
+            lines.push(message.finish());
+        }
+        Ok(lines)
+    }
+}

@@ -1,0 +1,60 @@
+//! `remove`: to the trash.
+
+use super::Run;
+use crate::args::Input;
+use crate::change::tell_and_go_on;
+use crate::context::{Context, named};
+use clap::Args;
+use convo::error::{Error, Kind};
+
+/// Move sessions of the store to the trash; --purge destroys them
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo remove chat                                to the trash
+  convo restore session_20261120_180203_9f2c41d0   and back, by its id
+  convo remove --purge chat                        gone for good")]
+pub struct Remove {
+    /// Sessions of the store
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<String>,
+    /// Destroy, with what the trash holds of it: nothing brings it back
+    #[arg(long, help_heading = "How")]
+    purge: bool,
+}
+
+impl Run for Remove {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        for name in &self.names {
+            tell_and_go_on(context, self.one(context, name), self.names.len())?;
+        }
+        Ok(())
+    }
+}
+
+impl Remove {
+    fn one(&self, context: &Context, name: &str) -> anyhow::Result<()> {
+        if let Input::Path(_) | Input::Stdin = Input::of(name) {
+            let error = Error::new(Kind::Usage, "remove takes names of the store, and this is a path");
+            return Err(named(error, name).hint("a file is removed with rm").into());
+        }
+        let store = context.store()?;
+        let id = match store.resolve(name) {
+            // What is in the trash already can be destroyed by its id.
+            Err(_) if self.purge && store.trash()?.iter().any(|(id, _)| id == name) => name.to_string(),
+            other => other?,
+        };
+        if self.purge {
+            store.purge(&id).map_err(|error| named(error, name))?;
+            context.output.tell(name, &format!("{id} is destroyed"));
+        } else {
+            store
+                .remove(&id, &context.clock.now())
+                .map_err(|error| named(error, name))?;
+            context.output.tell(
+                name,
+                &format!("moved to the trash; `convo restore {id}` brings it back"),
+            );
+        }
+        Ok(())
+    }
+}

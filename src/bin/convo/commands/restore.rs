@@ -1,0 +1,42 @@
+//! `restore`: undo.
+
+use super::Run;
+use crate::args::{Changing, Input, Reading};
+use crate::change;
+use crate::context::Context;
+use clap::Args;
+use convo::filter::restore;
+
+/// Take back a cut, a compaction or a summary
+///
+/// Without EVENT the newest change is taken back, and called again the one before it. Restoring a `restore`
+/// event does the change again. Nothing to undo is status 1.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo restore chat                       undo the last change
+  convo restore chat evt_07ab3e6559f2c41d  undo that one
+  convo restore - --log < log.jsonl        a stream that holds its log")]
+pub struct Restore {
+    /// A session: a name, a file, or -
+    #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
+    input: String,
+    /// Id of the event to take back
+    #[arg(value_name = "EVENT")]
+    event: Option<String>,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Run for Restore {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        change::run(
+            context,
+            &[Input::of(&self.input)],
+            &self.reading,
+            &self.changing,
+            |session, stamps| restore::plan(session, self.event.as_deref(), |content| stamps.event(content)),
+        )
+    }
+}

@@ -1,0 +1,349 @@
+//! `show`: a session for people.
+
+use super::Run;
+use crate::args::{Input, Reading};
+use crate::change::{tell_and_go_on, tell_dangling};
+use crate::context::Context;
+use crate::output::visible;
+use clap::Args;
+use convo::filter::restore;
+use convo::model::json;
+use convo::model::message::{Message, Part, Role};
+use convo::model::session::{Class, Session};
+use convo::model::view::{Item, View};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+
+/// Show sessions to people: turns, tools folded
+///
+/// Shows what is in view; --all shows what was cut off as well. Results of tools and long arguments are folded
+/// to their first lines; --full unfolds them. Control characters and characters that turn the direction of text
+/// are made visible. On a terminal with colours, and through a pager ($CONVO_PAGER, $PAGER, less).
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo show chat
+  convo show --all --full chat        everything the log holds
+  convo show ./session.json           any format
+  convo show @last | head")]
+pub struct Show {
+    /// Sessions: names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    reading: Reading,
+    /// Show messages that are not in view too
+    #[arg(long, help_heading = "Output")]
+    all: bool,
+    /// Fold nothing
+    #[arg(long, help_heading = "Output")]
+    full: bool,
+}
+
+/// Lines of a tool's result that are shown folded.
+const FOLDED: usize = 4;
+
+/// Columns of a terminal that text is wrapped to at most: longer lines are hard to read.
+const WIDEST: usize = 100;
+
+impl Run for Show {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        let inputs = Input::all(&self.inputs);
+        let mut page = Page {
+            text: String::new(),
+            colored: context.output.colored(),
+            width: width(),
+            fold: if self.full { usize::MAX } else { FOLDED },
+            tools: HashMap::new(),
+        };
+        for input in &inputs {
+            let label = input.label();
+            let done = context
+                .open(input, &self.reading)
+                .map_err(anyhow::Error::from)
+                .and_then(|opened| {
+                    context.each_session(opened, self.reading.strict, |session| {
+                        let view = View::replay(&session);
+                        tell_dangling(context, &label, &session, &view);
+                        page.session(&session, &view, &label, self.all);
+                        Ok(())
+                    })
+                });
+            tell_and_go_on(context, done, inputs.len())?;
+        }
+        context.output.page(&page.text)
+    }
+}
+
+/// Columns to wrap to; none when the output is no terminal, so that a pipe gets lines as they are.
+fn width() -> Option<usize> {
+    if !std::io::stdout().is_terminal() {
+        return None;
+    }
+    let columns =
+        rustix::termios::tcgetwinsize(rustix::stdio::stdout()).map_or(80, |size| usize::from(size.ws_col));
+    Some(columns.clamp(20, WIDEST))
+}
+
+/// Colours that can be read on a dark and on a light ground.
+#[derive(Clone, Copy)]
+enum Ink {
+    User,
+    Assistant,
+    Tool,
+    System,
+    Faint,
+    Title,
+}
+
+struct Page {
+    text: String,
+    colored: bool,
+    width: Option<usize>,
+    fold: usize,
+    /// Names of the tools by the ids of their calls.
+    tools: HashMap<String, String>,
+}
+
+impl Page {
+    fn ink(&self, ink: Ink, text: &str) -> String {
+        if !self.colored {
+            return text.to_string();
+        }
+        let code = match ink {
+            Ink::User => "1;32",
+            Ink::Assistant => "1;35",
+            Ink::Tool => "36",
+            Ink::System => "1",
+            Ink::Faint => "2",
+            Ink::Title => "1;4",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+
+    fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn session(&mut self, session: &Session, view: &View, label: &str, all: bool) {
+        if !self.text.is_empty() {
+            self.line("");
+        }
+        self.tools.clear();
+        self.heading(session, view, label);
+        let in_view: HashSet<usize> = view
+            .items
+            .iter()
+            .filter_map(|item| {
+                if let Item::Line(index) | Item::Edited(index, _) = item {
+                    Some(*index)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        let out_of_view = session
+            .messages()
+            .filter(|(index, _)| !in_view.contains(index))
+            .count();
+        if out_of_view > 0 && !all {
+            let changes: Vec<_> = restore::changes(session)
+                .into_iter()
+                .map(|(id, kind)| format!("{kind} {id}"))
+                .collect();
+            let text = format!(
+                "({out_of_view} messages are not in view: {}; --all shows them)",
+                changes.join(", ")
+            );
+            let text = self.ink(Ink::Faint, &text);
+            self.line(&format!("\n{text}"));
+        }
+        let mut next = 0;
+        for item in &view.items {
+            if let (true, Item::Line(index) | Item::Edited(index, _)) = (all, item) {
+                self.hidden(session, next..*index, &in_view);
+                next = index + 1;
+            }
+            match (item.summary(session), item.message(session)) {
+                (Some(summary), _) => {
+                    let heading = self.ink(Ink::System, "summary");
+                    self.line(&format!("\n{heading}"));
+                    self.paragraph(&summary, usize::MAX);
+                }
+                (None, Some(message)) => self.message(&message, ""),
+                (None, None) => {}
+            }
+        }
+        if all {
+            self.hidden(session, next..session.len(), &in_view);
+        }
+        let unreadable = (0..session.len())
+            .filter(|index| session.class(*index) == Class::Unreadable)
+            .count();
+        if unreadable > 0 {
+            let text = self.ink(
+                Ink::Faint,
+                &format!("({unreadable} damaged lines; `convo cat` tells which)"),
+            );
+            self.line(&format!("\n{text}"));
+        }
+    }
+
+    /// Messages that are not in view, marked as such.
+    fn hidden(&mut self, session: &Session, range: std::ops::Range<usize>, in_view: &HashSet<usize>) {
+        for index in range.filter(|index| !in_view.contains(index)) {
+            if let Some(message) = session.record(index).message() {
+                self.message(message, " (not in view)");
+            }
+        }
+    }
+
+    fn heading(&mut self, session: &Session, view: &View, label: &str) {
+        let id = session.header_text("id").unwrap_or_else(|| label.to_string());
+        let title = session.header_text("title").unwrap_or_default();
+        let heading = self.ink(Ink::Title, &visible(if title.is_empty() { &id } else { &title }));
+        self.line(&heading);
+        let messages = view
+            .items
+            .iter()
+            .filter(|item| !matches!(item, Item::Summary(_)))
+            .count();
+        let mut facts = vec![format!(
+            "{messages} message{}",
+            if messages == 1 { "" } else { "s" }
+        )];
+        if !title.is_empty() {
+            facts.insert(0, visible(&id).into_owned());
+        }
+        facts.extend(session.header_text("created_at").map(|time| moment(&time)));
+        facts.extend(
+            session
+                .header_text("continued_from")
+                .map(|from| format!("continues {}", visible(&from))),
+        );
+        let facts = self.ink(Ink::Faint, &facts.join(" · "));
+        self.line(&facts);
+    }
+
+    fn message(&mut self, message: &Message<'_>, mark: &str) {
+        if is_internal(message) {
+            return;
+        }
+        let role = message.role();
+        let answered = message
+            .tool_call_id()
+            .and_then(|id| self.tools.get(id.as_ref()).cloned());
+        let name = message
+            .name
+            .and_then(json::text)
+            .map(|name| name.into_owned())
+            .or(answered);
+        let label = match name {
+            Some(name) => format!("{} {}", message.role_name(), name),
+            None => message.role_name().into_owned(),
+        };
+        let ink = match role {
+            Role::User => Ink::User,
+            Role::Assistant => Ink::Assistant,
+            Role::Tool => Ink::Tool,
+            Role::System | Role::Developer | Role::Other => Ink::System,
+        };
+        let time = message
+            .timestamp()
+            .map(|time| format!("  {}", moment(&time)))
+            .unwrap_or_default();
+        let heading = format!(
+            "{}{}",
+            self.ink(ink, &visible(&label)),
+            self.ink(Ink::Faint, &format!("{time}{mark}"))
+        );
+        self.line(&format!("\n{heading}"));
+        if let Some(reasoning) = message
+            .reasoning
+            .and_then(|raw| json::elements(raw, json::Dialect::Strict))
+        {
+            for part in reasoning {
+                match json::member(part, "text").and_then(json::text) {
+                    Some(text) => self.paragraph(&format!("(thinking) {text}"), self.fold),
+                    None => self.paragraph("(thinking, encrypted)", self.fold),
+                }
+            }
+        }
+        let fold = if role == Role::Tool { self.fold } else { usize::MAX };
+        for part in message.parts() {
+            match part {
+                Part::Text(text) => self.paragraph(&text, fold),
+                Part::Other(kind, raw) => self.paragraph(&format!("[{kind}, {} bytes]", raw.len()), 1),
+            }
+        }
+        for call in message.tool_calls() {
+            self.tools.insert(call.id.to_string(), call.name.to_string());
+            self.paragraph(&format!("> {}({})", call.name, call.arguments), self.fold);
+        }
+    }
+
+    /// Text, indented; folded to so many lines.
+    fn paragraph(&mut self, text: &str, most: usize) {
+        let text = visible(text);
+        let text = text.trim_end_matches('\n');
+        let lines: Vec<&str> = text.split('\n').collect();
+        let mut shown = 0;
+        for line in lines.iter().take(most) {
+            shown += 1;
+            self.wrapped(line, most);
+        }
+        if shown < lines.len() {
+            let rest = lines.len() - shown;
+            let text = self.ink(
+                Ink::Faint,
+                &format!("  ... {rest} more line{}", if rest == 1 { "" } else { "s" }),
+            );
+            self.line(&text);
+        }
+    }
+
+    fn wrapped(&mut self, line: &str, fold: usize) {
+        // A folded line that is long for its own sake, such as a minified file, is cut too.
+        let limit = if fold == usize::MAX { usize::MAX } else { 400 };
+        let cut: String = line.chars().take(limit).collect();
+        let more = line.len() - cut.len();
+        match self.width {
+            None => {
+                let _ = write!(self.text, "  {cut}");
+                self.text.truncate(self.text.trim_end_matches(' ').len());
+            }
+            Some(width) => {
+                let options = textwrap::Options::new(width)
+                    .initial_indent("  ")
+                    .subsequent_indent("  ");
+                let filled = textwrap::fill(&cut, options);
+                self.text.push_str(filled.trim_end_matches(' '));
+            }
+        }
+        if more > 0 {
+            let _ = write!(self.text, " ... {more} more bytes");
+        }
+        self.text.push('\n');
+    }
+}
+
+/// A time as people write it: the day, the hour and the minute.
+fn moment(time: &str) -> String {
+    let plain = visible(time);
+    match (plain.get(..10), plain.get(11..16)) {
+        (Some(day), Some(minute)) => format!("{day} {minute}"),
+        _ => plain.into_owned(),
+    }
+}
+
+/// Whether a system that hides messages from people has hidden this one.
+fn is_internal(message: &Message<'_>) -> bool {
+    let Some(penguin) = message.metadata.and_then(|raw| json::member(raw, "penguin")) else {
+        return false;
+    };
+    let text = |raw: Option<&[u8]>| raw.and_then(json::text).map(|text| text.trim().to_lowercase());
+    let visibility = json::member(penguin, "metadata").and_then(|inner| json::member(inner, "visibility"));
+    text(json::member(penguin, "category")).is_some_and(|name| name == "internal")
+        || text(visibility).is_some_and(|name| name == "internal")
+}

@@ -1,0 +1,438 @@
+//! What a run of the program knows: flags before environment before config file; inputs, outputs and the store
+//! are opened here, when a verb asks for them.
+
+use crate::args::{Global, Input, Reading};
+use crate::output::{Color, Output, path_name};
+use convo::error::{Error, Kind, Place, Result};
+use convo::filter::Stamp;
+use convo::format::detect::{self, Detection, Hints};
+use convo::format::native::NativeReader;
+use convo::format::report::Report;
+use convo::format::{self, Converted, Format, Reader, Sessions, Source};
+use convo::model::key::{self, Chance};
+use convo::model::session::Session;
+use convo::model::time::Clock;
+use convo::store::Store;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Keys of the config file; each is also a flag.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Config {
+    store: Option<PathBuf>,
+    lock_timeout: Option<String>,
+    color: Option<String>,
+}
+
+/// What a run knows.
+pub struct Context {
+    pub output: Output,
+    pub chance: Chance,
+    pub clock: Clock,
+    store_path: PathBuf,
+    lock_timeout: Duration,
+    store: OnceLock<Store>,
+}
+
+/// An input that is open.
+pub struct Opened {
+    /// Its name in messages.
+    pub label: String,
+    /// What it is read as.
+    pub format: Format,
+    /// Its records.
+    pub reader: Box<dyn Reader>,
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+impl Context {
+    /// From the options of the command line.
+    pub fn new(global: &Global) -> Result<Context> {
+        let config = config(global)?;
+        let color = match (global.color, config.color.as_deref()) {
+            (Some(color), _) => color,
+            (None, None) => Color::Auto,
+            (None, Some(name)) => <Color as clap::ValueEnum>::from_str(name, false)
+                .map_err(|_| Error::new(Kind::Config, format!("color in the config file: {name:?}")))?,
+        };
+        let lock_timeout = match (global.lock_timeout, &config.lock_timeout) {
+            (Some(time), _) => time,
+            (None, Some(text)) => crate::args::duration(text)
+                .map_err(|why| Error::new(Kind::Config, format!("lock-timeout in the config file: {why}")))?,
+            (None, None) => Duration::from_secs(10),
+        };
+        let store_path = match global
+            .store
+            .clone()
+            .or(variable("CONVO_STORE").map(PathBuf::from))
+            .or(config.store)
+        {
+            Some(path) => path,
+            None => home("XDG_DATA_HOME", ".local/share")?.join("convo"),
+        };
+        Ok(Context {
+            output: Output::new(global.quiet, global.verbose, color),
+            chance: Chance::new(variable("CONVO_SEED")),
+            clock: Clock::new(variable("CONVO_NOW").as_deref())?,
+            store_path,
+            lock_timeout,
+            store: OnceLock::new(),
+        })
+    }
+
+    /// Where the store is, or would be.
+    pub fn store_path(&self) -> &Path {
+        &self.store_path
+    }
+
+    /// The store, which must be there.
+    pub fn store(&self) -> Result<&Store> {
+        self.opened(Store::open)
+    }
+
+    /// The store, made when it is not there yet.
+    pub fn store_or_new(&self) -> Result<&Store> {
+        self.opened(Store::create)
+    }
+
+    fn opened(&self, open: fn(&Path) -> Result<Store>) -> Result<&Store> {
+        if self.store.get().is_none() {
+            let mut store = open(&self.store_path)?;
+            store.lock_timeout = self.lock_timeout;
+            let _ = self.store.set(store);
+        }
+        self.store
+            .get()
+            .ok_or_else(|| Error::new(Kind::InputOutput, "the store did not open"))
+    }
+
+    /// How long to wait for a lock.
+    pub fn lock_timeout(&self) -> Duration {
+        self.lock_timeout
+    }
+
+    /// A new id with this prefix.
+    pub fn new_id(&self, prefix: &str) -> Result<String> {
+        Ok(format!("{prefix}{}", self.chance.digits()?))
+    }
+
+    /// Id and time for an event that goes to the store.
+    pub fn stamp(&self) -> Result<Stamp> {
+        Ok(Stamp {
+            id: self.new_id("evt_")?,
+            at: self.clock.now(),
+        })
+    }
+
+    /// Id and time for a line that a filter adds: made from the session and the line's content alone, so that
+    /// the same bytes in give the same bytes out. `CONVO_NOW` and `CONVO_SEED` count here too.
+    pub fn derived(&self, prefix: &str, session: &Session, content: &str) -> Result<Stamp> {
+        let id = match &self.chance {
+            Chance::Seed(..) => self.new_id(prefix)?,
+            Chance::System => {
+                let last = session
+                    .len()
+                    .checked_sub(1)
+                    .map(|last| session.full(last))
+                    .unwrap_or_default();
+                let place = [last, format!("\n{}\n{content}", session.len()).as_bytes()].concat();
+                format!("{prefix}{}", &key::sha256(&place)[..16])
+            }
+        };
+        let at = if self.clock.is_fixed() {
+            self.clock.now()
+        } else {
+            session
+                .newest_time()
+                .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string())
+        };
+        Ok(Stamp { id, at })
+    }
+
+    /// Opens an input as a stream of records.
+    pub fn open(&self, input: &Input, reading: &Reading) -> Result<Opened> {
+        let label = input.label();
+        let opened = match input {
+            Input::Name(name) => {
+                let store = self.store()?;
+                let reader = store.reader(&store.resolve(name)?)?;
+                return Ok(Opened {
+                    label,
+                    format: Format::Native,
+                    reader: Box::new(reader),
+                });
+            }
+            Input::Stdin => {
+                if io::stdin().is_terminal() {
+                    return Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
+                        .hint("name a session or a file, or pipe one in"));
+                }
+                self.open_stream(&label, io::stdin(), None, reading)
+            }
+            Input::Path(path) => self.open_path(&label, path, reading),
+        };
+        opened.map_err(|error| named(error, &label))
+    }
+
+    fn open_path(&self, label: &str, path: &Path, reading: &Reading) -> Result<Opened> {
+        match File::open(path) {
+            Ok(file) => {
+                let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
+                if about.is_dir() {
+                    return Err(Error::new(Kind::Usage, "it is a directory")
+                        .hint("name the files in it, or give it to `convo migrate`"));
+                }
+                self.open_stream(label, file, Some(path), reading)
+            }
+            // A save that was cut off may have left only its spare files.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && has_spare(path) => {
+                self.open_stream(label, io::empty(), Some(path), reading)
+            }
+            Err(error) => Err(Error::io("cannot open", error)),
+        }
+    }
+
+    fn open_stream<R: Read + 'static>(
+        &self,
+        label: &str,
+        mut input: R,
+        path: Option<&Path>,
+        reading: &Reading,
+    ) -> Result<Opened> {
+        let (head, whole) = head(&mut input, detect::HEAD)?;
+        let format = match reading.from {
+            Some(format) => format,
+            None if head.is_empty() && path.is_none() => Format::Native, // an empty pipe: no session, no error
+            None => self.detected(label, &head, whole, path, reading.strict)?,
+        };
+        if format.is_lines() {
+            let reader = Box::new(NativeReader::new(head, input));
+            return Ok(Opened {
+                label: label.to_string(),
+                format,
+                reader,
+            });
+        }
+        let mut bytes = head;
+        if !whole {
+            input
+                .read_to_end(&mut bytes)
+                .map_err(|error| Error::io("cannot read", error))?;
+        }
+        let mut report = Report::default();
+        let sessions = convert(format, path, &bytes, &mut report)?;
+        if reading.strict && report.is_damaged() {
+            self.output.report(label, &mut report);
+            return Err(Error::new(Kind::Data, "stopped at the first damage (--strict)"));
+        }
+        self.output.report(label, &mut report);
+        Ok(Opened {
+            label: label.to_string(),
+            format,
+            reader: Box::new(Converted::from(sessions)),
+        })
+    }
+
+    fn detected(
+        &self,
+        label: &str,
+        head: &[u8],
+        whole: bool,
+        path: Option<&Path>,
+        strict: bool,
+    ) -> Result<Format> {
+        let verdict = detect_file(head, whole, path);
+        let Some(format) = verdict.format else {
+            let error = Error::new(
+                Kind::Data,
+                format!("no session that this version reads: {}", verdict.evidence),
+            );
+            return Err(error.hint(
+                verdict
+                    .hint
+                    .unwrap_or("--from FORMAT names the format; `convo cat --help` lists those there are"),
+            ));
+        };
+        if !verdict.others.is_empty() {
+            let message = format!(
+                "ambiguous: read as {}, could be {} ({}); --from says which",
+                format.name(),
+                verdict.others.join(", "),
+                verdict.evidence
+            );
+            if strict {
+                return Err(Error::new(Kind::Data, message));
+            }
+            self.output.tell(label, &message);
+        }
+        Ok(format)
+    }
+
+    /// Goes through the sessions of an input; what is wrong is told on the way.
+    pub fn each_session(
+        &self,
+        opened: Opened,
+        strict: bool,
+        mut each: impl FnMut(Session) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let Opened { label, reader, .. } = opened;
+        let mut sessions = Sessions::new(reader);
+        let mut report = Report::default();
+        loop {
+            let next = sessions.next(&mut report).map_err(|error| named(error, &label));
+            let damaged = report.is_damaged();
+            self.output.report(&label, &mut report);
+            let Some(session) = next? else { return Ok(()) };
+            if strict && damaged {
+                return Err(stopped().into());
+            }
+            each(session)?;
+        }
+    }
+}
+
+/// The error with which `--strict` stops.
+pub fn stopped() -> Error {
+    Error::new(Kind::Data, "stopped at the first damage (--strict)")
+}
+
+/// The error with the input's name in it.
+pub fn named(mut error: Error, label: &str) -> Error {
+    match &mut error.at {
+        Some((input, _)) if input.is_empty() => *input = label.to_string(),
+        Some(_) => {}
+        None => error.at = Some((label.to_string(), Place::default())),
+    }
+    error
+}
+
+/// Reads until there are `most` bytes or no more; tells whether that was all.
+pub fn head(input: &mut impl Read, most: usize) -> Result<(Vec<u8>, bool)> {
+    let mut bytes = Vec::with_capacity(most);
+    let read = input
+        .take(most as u64)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::io("cannot read", error))?;
+    Ok((bytes, read < most))
+}
+
+/// What a file is, by its head and by what lies beside it.
+pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
+    let name = path
+        .and_then(|path| path.file_name())
+        .and_then(|name| name.to_str());
+    let sidecar = match (path, name.and_then(|name| name.strip_suffix(".jsonl"))) {
+        (Some(path), Some(stem)) => path.with_file_name(format!("{stem}.meta.json")).exists(),
+        _ => false,
+    };
+    if let (true, Some(path), Some(name)) = (head.is_empty(), path, name) {
+        for ending in [".bak", ".temp"] {
+            if let Ok(mut spare) = File::open(path.with_file_name(format!("{name}{ending}")))
+                && let Ok((head, whole)) = self::head(&mut spare, detect::HEAD)
+                && !head.is_empty()
+            {
+                return detect::detect(
+                    &head,
+                    whole,
+                    Hints {
+                        name: Some(name),
+                        sidecar,
+                    },
+                );
+            }
+        }
+    }
+    detect::detect(head, whole, Hints { name, sidecar })
+}
+
+fn has_spare(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return false;
+    };
+    [".bak", ".temp"]
+        .iter()
+        .any(|ending| path.with_file_name(format!("{name}{ending}")).is_file())
+}
+
+/// Reads a whole document with what lies beside it.
+pub fn convert(
+    format: Format,
+    path: Option<&Path>,
+    bytes: &[u8],
+    report: &mut Report,
+) -> Result<Vec<Session>> {
+    let folder = path.and_then(Path::parent).map(Path::to_path_buf);
+    let neighbour = |name: &str| -> io::Result<Option<Vec<u8>>> {
+        let Some(folder) = &folder else { return Ok(None) };
+        match std::fs::read(folder.join(name)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    };
+    let name = path
+        .and_then(|path| path.file_name())
+        .and_then(|name| name.to_str());
+    format::convert(
+        format,
+        &Source {
+            name,
+            bytes,
+            neighbour: &neighbour,
+        },
+        report,
+    )
+}
+
+fn home(variable_name: &str, below: &str) -> Result<PathBuf> {
+    if let Some(path) = variable(variable_name).filter(|path| path.starts_with('/')) {
+        return Ok(path.into());
+    }
+    match variable("HOME") {
+        Some(home) => Ok(Path::new(&home).join(below)),
+        None => Err(
+            Error::new(Kind::Config, format!("neither HOME nor {variable_name} is set"))
+                .hint("name the store with --store DIR"),
+        ),
+    }
+}
+
+fn config(global: &Global) -> Result<Config> {
+    if global.no_config {
+        return Ok(Config::default());
+    }
+    let asked = global
+        .config
+        .clone()
+        .or(variable("CONVO_CONFIG").map(PathBuf::from));
+    let path = match (&asked, home("XDG_CONFIG_HOME", ".config")) {
+        (Some(path), _) => path.clone(),
+        (None, Ok(home)) => home.join("convo/config.toml"),
+        (None, Err(_)) => return Ok(Config::default()),
+    };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if asked.is_none() && error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Config::default());
+        }
+        Err(error) => {
+            return Err(named(
+                Error::io("cannot read", error).kind(Kind::Config),
+                &path_name(&path),
+            ));
+        }
+    };
+    toml::from_str(&text).map_err(|error| {
+        named(
+            Error::new(Kind::Config, error.to_string().trim().to_string()),
+            &path_name(&path),
+        )
+    })
+}

@@ -1,0 +1,268 @@
+//! Messages that arrive on standard input, one group after another: a group is what has come by the time that
+//! the one before it is stored, so that a slow pipe is answered at once and a fast one in large groups.
+
+use crate::args::Reading;
+use crate::context::{self, Context, named, stopped};
+use convo::error::{Error, Kind, Place};
+use convo::format::detect::{self, Hints};
+use convo::format::native;
+use convo::format::report::Report;
+use convo::format::{Converted, Format, Reader};
+use convo::model::json;
+use convo::model::record::{Kind as Line, Record};
+use std::io::{IsTerminal, Read};
+use std::sync::mpsc::{Receiver, sync_channel};
+
+/// Bytes read at once, and the most that a group holds.
+const BLOCK: usize = 256 * 1024;
+
+/// Standard input as groups of lines.
+pub struct Incoming {
+    source: Source,
+    place: Place,
+    headers: u64,
+    strict: bool,
+}
+
+enum Source {
+    /// Whole lines as they come, read by a thread of its own.
+    Lines(Receiver<std::io::Result<Vec<u8>>>),
+    /// A document that was read as a whole.
+    Document(Converted),
+}
+
+impl Incoming {
+    /// Opens standard input and looks at what has come of it.
+    pub fn open(context: &Context, reading: &Reading, report: &mut Report) -> anyhow::Result<Incoming> {
+        if std::io::stdin().is_terminal() {
+            return Err(Error::new(Kind::Usage, "no messages: standard input is a terminal").into());
+        }
+        let (head, whole) = first_line(&mut std::io::stdin().lock())?;
+        let format = match reading.from {
+            Some(format) => format,
+            None if head.is_empty() => Format::Native,
+            None => detected(context, &head, whole, reading.strict)?,
+        };
+        let source = if format.is_lines() {
+            let (send, receive) = sync_channel(4);
+            std::thread::spawn(move || {
+                let mut stdin = std::io::stdin().lock();
+                let mut rest = head;
+                let mut ended = whole;
+                loop {
+                    let end = if ended {
+                        rest.len()
+                    } else {
+                        memchr::memrchr(b'\n', &rest).map_or(0, |at| at + 1)
+                    };
+                    let behind = rest.split_off(end);
+                    let lines = std::mem::replace(&mut rest, behind);
+                    if (!lines.is_empty() && send.send(Ok(lines)).is_err()) || ended {
+                        return;
+                    }
+                    match more(&mut stdin, &mut rest) {
+                        Ok(read) => ended = read == 0,
+                        Err(error) => {
+                            let _ = send.send(Err(error));
+                            return;
+                        }
+                    }
+                }
+            });
+            Source::Lines(receive)
+        } else {
+            let mut bytes = head;
+            std::io::stdin()
+                .read_to_end(&mut bytes)
+                .map_err(|error| Error::io("cannot read", error))?;
+            let sessions =
+                context::convert(format, None, &bytes, report).map_err(|error| named(error, "-"))?;
+            Source::Document(Converted::from(sessions))
+        };
+        Ok(Incoming {
+            source,
+            place: Place::default(),
+            headers: 0,
+            strict: reading.strict,
+        })
+    }
+
+    /// Hands out the lines of one group after another: messages, events and damaged lines. Session lines are
+    /// left out, since there is a session already.
+    pub fn each_group(
+        &mut self,
+        report: &mut Report,
+        mut each: impl FnMut(&[&[u8]]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        match &mut self.source {
+            Source::Document(document) => {
+                let mut lines: Vec<Vec<u8>> = Vec::new();
+                while let Some(record) = document.next(report)? {
+                    if wanted(&record, &mut self.headers) {
+                        lines.push(record.body.to_vec());
+                    }
+                }
+                if self.strict && report.is_damaged() {
+                    return Err(stopped().into());
+                }
+                each(&lines.iter().map(Vec::as_slice).collect::<Vec<_>>())
+            }
+            Source::Lines(receive) => {
+                while let Ok(block) = receive.recv() {
+                    let mut group = block.map_err(|error| Error::io("cannot read", error))?;
+                    // What has come meanwhile goes along.
+                    while group.len() < 4 * BLOCK {
+                        let Ok(block) = receive.try_recv() else { break };
+                        group.extend_from_slice(&block.map_err(|error| Error::io("cannot read", error))?);
+                    }
+                    let mut lines = Vec::new();
+                    let mut stop = None;
+                    for full in group.split_inclusive(|byte| *byte == b'\n') {
+                        let place = Place {
+                            line: self.place.line + 1,
+                            offset: self.place.offset,
+                        };
+                        self.place = Place {
+                            line: place.line,
+                            offset: place.offset + full.len() as u64,
+                        };
+                        let record = Record::parse(full, place);
+                        if let Err(error) = native::check(&record, report) {
+                            stop = Some(named(error, "-"));
+                        } else if self.strict && report.is_damaged() {
+                            stop = Some(stopped());
+                        }
+                        if stop.is_some() {
+                            break;
+                        }
+                        if wanted(&record, &mut self.headers) {
+                            lines.push(record.body);
+                        }
+                    }
+                    if !lines.is_empty() {
+                        each(&lines)?;
+                    }
+                    if let Some(error) = stop {
+                        return Err(error.into());
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Tells of session lines that were left out.
+    pub fn tell_left_out(&self, context: &Context) {
+        if self.headers > 0 {
+            context
+                .output
+                .detail("-", &format!("{} session lines left out", self.headers));
+        }
+    }
+}
+
+fn wanted(record: &Record<'_>, headers: &mut u64) -> bool {
+    match &record.kind {
+        Line::Blank => false,
+        Line::Event(event) if event.is_header() => {
+            *headers += 1;
+            false
+        }
+        _ => true,
+    }
+}
+
+/// Reads once; interrupted reads are repeated.
+fn more(input: &mut impl Read, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+    let length = bytes.len();
+    bytes.resize(length + BLOCK, 0);
+    loop {
+        match input.read(&mut bytes[length..]) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                bytes.truncate(length);
+                return Err(error);
+            }
+            Ok(read) => {
+                bytes.truncate(length + read);
+                return Ok(read);
+            }
+        }
+    }
+}
+
+/// Reads until there is a whole line, or enough to tell the format, or no more.
+fn first_line(input: &mut impl Read) -> anyhow::Result<(Vec<u8>, bool)> {
+    let mut head = Vec::new();
+    loop {
+        let read = more(input, &mut head).map_err(|error| Error::io("cannot read", error))?;
+        if read == 0 {
+            return Ok((head, true));
+        }
+        if head.len() >= detect::HEAD || memchr::memchr(b'\n', &head).is_some() {
+            return Ok((head, false));
+        }
+    }
+}
+
+fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow::Result<Format> {
+    let verdict = detect::detect(head, whole, Hints::default());
+    match verdict.format {
+        Some(Format::Picoclaw) if json::member(first(head), "role").is_some() => Ok(Format::Jsonl),
+        Some(format) => {
+            if !verdict.others.is_empty() {
+                let others = verdict.others.join(", ");
+                if strict {
+                    return Err(
+                        Error::new(Kind::Data, format!("ambiguous: {}, {others}", format.name())).into(),
+                    );
+                }
+                context.output.tell(
+                    "-",
+                    &format!("ambiguous: read as {}, could be {others}", format.name()),
+                );
+            }
+            Ok(format)
+        }
+        None => Err(named(
+            Error::new(
+                Kind::Data,
+                format!("no messages that this version reads: {}", verdict.evidence),
+            ),
+            "-",
+        )
+        .hint("--from FORMAT names the format")
+        .into()),
+    }
+}
+
+fn first(head: &[u8]) -> &[u8] {
+    &head[..memchr::memchr(b'\n', head).unwrap_or(head.len())]
+}
+
+/// A message as it is stored: one with an id is the bytes it was; one without gets an id, and a time when it
+/// has none.
+pub fn stamped(
+    line: &[u8],
+    stamp: impl FnOnce() -> convo::Result<(String, Option<String>)>,
+) -> convo::Result<Vec<u8>> {
+    let record = Record::parse(line, Place { line: 1, offset: 1 });
+    let Some(message) = record.message().filter(|message| message.id().is_none()) else {
+        return Ok(line.to_vec());
+    };
+    let (id, time) = stamp()?;
+    let quoted = |text: &str| {
+        let mut raw = Vec::new();
+        json::push_text(&mut raw, text);
+        raw
+    };
+    let id = quoted(&id);
+    let time = time
+        .filter(|_| message.timestamp().is_none())
+        .map(|time| quoted(&time));
+    let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("id", Some(&id))];
+    if let Some(time) = &time {
+        changes.push(("timestamp", Some(time)));
+    }
+    Ok(json::with_members(line, &changes).unwrap_or_else(|_| line.to_vec()))
+}

@@ -1,0 +1,347 @@
+//! The only file that prints: data on standard output, messages on standard error.
+
+use anyhow::Context as _;
+use convo::error::{Error, Kind, Place};
+use convo::format::report::Report;
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Where messages and data go, and how loud.
+#[derive(Debug)]
+pub struct Output {
+    quiet: bool,
+    verbose: bool,
+    json: AtomicBool,
+    color: Color,
+    worst: AtomicU8,
+}
+
+/// The name of standard output in messages.
+const STDOUT: &str = "standard output";
+
+/// Findings of one input that are told one by one; the rest is counted.
+const TOLD: usize = 20;
+
+impl Output {
+    /// From the options of the command line.
+    pub fn new(quiet: bool, verbose: bool, color: Color) -> Self {
+        Output {
+            quiet,
+            verbose,
+            json: AtomicBool::new(false),
+            color,
+            worst: AtomicU8::new(0),
+        }
+    }
+
+    /// Makes messages JSON objects, for `--json`.
+    pub fn speak_json(&self, json: bool) {
+        self.json.store(json, Ordering::Relaxed);
+    }
+
+    /// Whether standard output takes colour.
+    pub fn colored(&self) -> bool {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => set("CLICOLOR_FORCE") || (!set("NO_COLOR") && io::stdout().is_terminal()),
+        }
+    }
+
+    /// The worst status so far.
+    pub fn status(&self) -> u8 {
+        self.worst.load(Ordering::Relaxed)
+    }
+
+    /// Remembers a status; the worst of a run is its status.
+    pub fn note_status(&self, kind: Kind) {
+        self.worst.fetch_max(kind.status(), Ordering::Relaxed);
+    }
+
+    /// Tells what was changed; `-q` silences it.
+    pub fn tell(&self, input: &str, what: &str) {
+        if !self.quiet {
+            self.message("note", input, Place::default(), what, None);
+        }
+    }
+
+    /// Tells what only `-v` wants to know.
+    pub fn detail(&self, input: &str, what: &str) {
+        if self.verbose {
+            self.message("detail", input, Place::default(), what, None);
+        }
+    }
+
+    /// Tells of an error and remembers its status.
+    pub fn error(&self, error: &Error) {
+        self.note_status(error.kind);
+        let (input, place) = error.at.clone().unwrap_or_default();
+        self.message("error", &input, place, &error.message, error.hint.as_deref());
+    }
+
+    /// Tells what reading or writing an input found, and empties the report.
+    pub fn report(&self, input: &str, report: &mut Report) {
+        let findings = std::mem::take(&mut report.findings);
+        let damaged = findings.iter().filter(|finding| finding.damage).count();
+        if damaged > 0 {
+            self.note_status(Kind::Data);
+        }
+        let mut told = 0;
+        for finding in findings.iter().filter(|finding| finding.damage || !self.quiet) {
+            told += 1;
+            if told > TOLD && !self.verbose && !self.json.load(Ordering::Relaxed) {
+                continue;
+            }
+            let level = if finding.damage { "damage" } else { "note" };
+            self.message(level, input, finding.place, &finding.what, None);
+        }
+        if told > TOLD && !self.verbose && !self.json.load(Ordering::Relaxed) {
+            let more = told - TOLD;
+            self.message(
+                "note",
+                input,
+                Place::default(),
+                &format!("and {more} more like these (-v tells all)"),
+                None,
+            );
+        }
+        for (loss, count) in std::mem::take(&mut report.losses) {
+            if self.json.load(Ordering::Relaxed) {
+                let line = serde_json::json!({
+                    "schema": "convo.loss/1", "input": input, "loss": loss.name(), "count": count,
+                });
+                self.line(&line.to_string());
+            } else if !self.quiet {
+                self.message(
+                    "note",
+                    input,
+                    Place::default(),
+                    &format!("not carried: {}: {count}", loss.name()),
+                    None,
+                );
+            }
+        }
+    }
+
+    fn message(&self, level: &str, input: &str, place: Place, what: &str, hint: Option<&str>) {
+        if self.json.load(Ordering::Relaxed) {
+            let mut line = serde_json::json!({
+                "schema": "convo.message/1", "level": level, "input": input, "message": what,
+            });
+            if place.line > 0 {
+                line["line"] = place.line.into();
+                line["offset"] = place.offset.into();
+            }
+            if let Some(hint) = hint {
+                line["hint"] = hint.into();
+            }
+            self.line(&line.to_string());
+            return;
+        }
+        let mut text = String::from("convo: ");
+        if !input.is_empty() {
+            text.push_str(&visible(input));
+            if place.line > 0 {
+                let _ = write!(text, ":{}: byte {}", place.line, place.offset);
+            }
+            text.push_str(": ");
+        }
+        text.push_str(&visible(what));
+        if let Some(hint) = hint {
+            let _ = write!(text, "\nhint: {}", visible(hint));
+        }
+        self.line(&text);
+    }
+
+    /// One write, so that lines of several processes do not mix. Nobody can be told that telling failed.
+    fn line(&self, text: &str) {
+        let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
+    }
+
+    /// Shows progress on a terminal: the line is overwritten by the next one, and by `None` removed.
+    pub fn progress(&self, text: Option<&str>) {
+        if self.quiet || self.json.load(Ordering::Relaxed) || !io::stderr().is_terminal() {
+            return;
+        }
+        let _ = io::stderr().write_all(format!("\r\x1b[K{}", text.unwrap_or_default()).as_bytes());
+    }
+
+    /// Writes data to standard output. A failure is an error with the status of one; a reader that went away
+    /// is told apart by its source, see [`closed`].
+    pub fn stdout<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let failed = Cell::new(false);
+        let mut out = io::BufWriter::with_capacity(64 * 1024, Unlocked { failed: &failed });
+        let done = write(&mut out).and_then(|done| {
+            out.flush().map_err(|error| Error::io("cannot write", error))?;
+            Ok(done)
+        });
+        // What could not be written must not be tried again when the buffer is dropped.
+        let _ = out.into_parts();
+        if failed.get() { done.context(STDOUT) } else { done }
+    }
+
+    /// Writes one line of data.
+    pub fn print(&self, line: &str) -> anyhow::Result<()> {
+        self.stdout(|out| Ok(writeln!(out, "{line}").map_err(|error| Error::io("cannot write", error))?))
+    }
+
+    /// Hands text to a pager when standard output is a terminal, else prints it.
+    pub fn page(&self, text: &str) -> anyhow::Result<()> {
+        let pager = std::env::var("CONVO_PAGER")
+            .or_else(|_| std::env::var("PAGER"))
+            .unwrap_or("less".into());
+        if !io::stdout().is_terminal() || pager.is_empty() || pager == "cat" {
+            return self.stdout(|out| {
+                Ok(out
+                    .write_all(text.as_bytes())
+                    .map_err(|e| Error::io("cannot write", e))?)
+            });
+        }
+        let mut command = std::process::Command::new("sh");
+        command.arg("-c").arg(&pager).stdin(std::process::Stdio::piped());
+        if std::env::var_os("LESS").is_none() {
+            command.env("LESS", "FRX");
+        }
+        match command.spawn() {
+            Ok(mut child) => {
+                // A pager that is left early closes its input; that is no failure.
+                if let Some(mut stdin) = child.stdin.take() {
+                    let _ = stdin.write_all(text.as_bytes());
+                }
+                let _ = child.wait();
+                Ok(())
+            }
+            Err(_) => self.stdout(|out| {
+                Ok(out
+                    .write_all(text.as_bytes())
+                    .map_err(|e| Error::io("cannot write", e))?)
+            }),
+        }
+    }
+}
+
+/// Standard output without the line buffer that the standard library puts around it.
+struct Unlocked<'f> {
+    failed: &'f Cell<bool>,
+}
+
+impl Write for Unlocked<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = rustix::io::write(rustix::stdio::stdout(), bytes).map_err(io::Error::from);
+        // An interrupted write is repeated by the caller.
+        self.failed.set(
+            written
+                .as_ref()
+                .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted),
+        );
+        written
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether an error is only that the reader of our output went away.
+pub fn closed(error: &anyhow::Error) -> bool {
+    error.to_string() == STDOUT
+        && error
+            .downcast_ref::<Error>()
+            .and_then(|error| error.source.as_ref())
+            .is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Text in which control and direction characters can be seen and do nothing.
+pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            c if !is_hidden(c) => out.push(c),
+            '\0'..='\x1f' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
+            '\x7f' => out.push('\u{2421}'),
+            c => {
+                let _ = write!(out, "<U+{:04X}>", u32::from(c));
+            }
+        }
+    }
+    out.into()
+}
+
+/// Characters that move the cursor, change colours or turn the direction of text around.
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// The name of a file for messages.
+pub fn path_name(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+impl Output {
+    /// Tells of an error that ended a verb; the status of the run.
+    pub fn fail(&self, error: &anyhow::Error) -> u8 {
+        match error.downcast_ref::<Error>() {
+            Some(inner) if error.to_string() == inner.to_string() => self.error(inner),
+            Some(inner) => {
+                // What stands around the error, such as "standard output", is its input.
+                let outer =
+                    Error::new(inner.kind, inner.message.clone()).at(error.to_string(), Place::default());
+                self.error(&Error {
+                    hint: inner.hint.clone(),
+                    ..outer
+                });
+            }
+            None => self.error(&Error::new(Kind::InputOutput, format!("{error:#}"))),
+        }
+        self.status()
+    }
+
+    /// Prints help or a wrong usage as clap tells it: help is data, an error a message.
+    pub fn usage(error: &clap::Error) -> anyhow::Result<u8> {
+        if !error.use_stderr() {
+            let output = Output::new(false, false, Color::Auto);
+            let text = error.render();
+            let text = if output.colored() {
+                text.ansi().to_string()
+            } else {
+                text.to_string()
+            };
+            output.stdout(|out| {
+                Ok(out
+                    .write_all(text.as_bytes())
+                    .map_err(|e| Error::io("cannot write", e))?)
+            })?;
+            return Ok(0);
+        }
+        let text = error.render().to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        let _ = io::stderr().write_all(format!("convo: {}\n", text.trim_end()).as_bytes());
+        Ok(Kind::Usage.status())
+    }
+
+    /// The short help on standard error, for a call that says nothing.
+    pub fn short_help(command: &mut clap::Command) -> anyhow::Result<u8> {
+        let _ = io::stderr().write_all(command.render_help().to_string().as_bytes());
+        Ok(Kind::Usage.status())
+    }
+}

@@ -1,0 +1,113 @@
+//! Verbs that are programs of their own: `convo-NAME` on PATH is `convo NAME`.
+
+use crate::args::Global;
+use crate::commands;
+use anyhow::Context as _;
+use convo::error::{Error, Kind};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs a plugin in place of this program, so that its status is the status.
+pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Result<u8> {
+    let Some(path) = find(name) else {
+        return Err(unknown(name).into());
+    };
+    let mut command = Command::new(&path);
+    command.args(arguments);
+    if let Ok(own) = std::env::current_exe() {
+        command.env("CONVO", own);
+    }
+    if let Some(store) = &global.store {
+        command.env("CONVO_STORE", store);
+    } else if std::env::var_os("CONVO_STORE").is_none()
+        && let Ok(context) = crate::context::Context::new(global)
+    {
+        command.env("CONVO_STORE", context.store_path());
+    }
+    let error = command.exec();
+    Err(Error::new(
+        Kind::Unavailable,
+        format!("the plugin did not start: {error}"),
+    ))
+    .with_context(|| crate::output::path_name(&path))
+}
+
+/// The error for a verb that is neither built in nor a plugin.
+pub fn unknown(name: &str) -> Error {
+    let error = Error::new(Kind::Usage, format!("no verb {name:?}"));
+    let installed = installed();
+    let known = commands::ALL
+        .iter()
+        .filter(|verb| !verb.hidden)
+        .map(|verb| verb.name);
+    let near = known
+        .chain(installed.keys().map(String::as_str))
+        .map(|known| (strsim::damerau_levenshtein(known, name), known))
+        .filter(|(distance, known)| *distance <= 1 + known.len() / 4)
+        .min();
+    match near {
+        Some((_, near)) => error.hint(format!("did you mean {near:?}?")),
+        None => error.hint(format!(
+            "`convo --help` lists the verbs; a program convo-{name} on PATH would be one"
+        )),
+    }
+}
+
+/// Every plugin on PATH by name; the first one of a name counts.
+pub fn installed() -> BTreeMap<String, PathBuf> {
+    let mut found = BTreeMap::new();
+    for folder in folders() {
+        let Ok(entries) = std::fs::read_dir(&folder) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let file = entry.file_name();
+            let Some(name) = file.to_str().and_then(|file| file.strip_prefix("convo-")) else {
+                continue;
+            };
+            if is_name(name) && commands::find(name).is_none() && is_program(&entry.path()) {
+                found.entry(name.to_string()).or_insert_with(|| entry.path());
+            }
+        }
+    }
+    found
+}
+
+/// Where the plugin of this name is.
+pub fn find(name: &str) -> Option<PathBuf> {
+    if !is_name(name) {
+        return None;
+    }
+    folders()
+        .map(|folder| folder.join(format!("convo-{name}")))
+        .find(|path| is_program(path))
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+/// The entries of PATH that are searched: empty and relative ones depend on where one stands, and anybody can
+/// put a program into a world-writable one.
+fn folders() -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders
+        .into_iter()
+        .filter(|folder| folder.is_absolute())
+        .filter(|folder| {
+            std::fs::metadata(folder)
+                .is_ok_and(|about| about.is_dir() && about.permissions().mode() & 0o002 == 0)
+        })
+}
+
+fn is_program(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+}
