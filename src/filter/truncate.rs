@@ -43,7 +43,7 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
         Item::Inserted(_) | Item::Summary(_) => None,
     });
     let id = match target {
-        Some(index) if kept < all => session.ids().swap_remove(index),
+        Some(index) if kept < all => session.id(index),
         _ => None,
     };
     let stamp = stamp(id.as_deref().unwrap_or("all"))?;
@@ -71,9 +71,9 @@ fn leaves(session: &Session, item: &Item) -> bool {
 
 /// The item of this message, moved outward to where a cut may be.
 fn before(session: &Session, view: &View, id: &str) -> Result<Option<usize>> {
-    let ids = session.ids();
+    let message = session.find([id.to_string()].into()).remove(id);
     let is = |item: &Item| match item {
-        Item::Line(index) | Item::Edited(index, _) => ids[*index].as_deref() == Some(id),
+        Item::Line(index) | Item::Edited(index, _) => Some(*index) == message,
         Item::Inserted(_) | Item::Summary(_) => false,
     };
     match view.items.iter().position(is) {
@@ -140,8 +140,7 @@ mod tests {
     #[test]
     fn a_cut_at_a_result_moves_out_to_the_question() {
         let session = session("uauct");
-        let ids = session.ids();
-        let cut = Cut::Before(ids[4].clone().unwrap());
+        let cut = Cut::Before(session.id(4).unwrap());
         assert_eq!(kept("uauct", &cut), "uct");
         assert!(plan(&session, &Cut::Before("nobody".into()), stamp).is_err());
     }

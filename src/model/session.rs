@@ -3,11 +3,14 @@
 use super::event::Action;
 use super::json::{self, Dialect};
 use super::key::Derive;
-use super::message::{Category, Role};
+use super::message::{Category, Message, Role};
 use super::record::{Kind, Record};
 use crate::error::Place;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::num::NonZeroU64;
 
 /// The lines of one session, in order.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +25,8 @@ struct Line {
     end: usize,
     place: Place,
     class: Class,
+    /// Hash of the message's own id; none when it has none.
+    id: Option<NonZeroU64>,
 }
 
 /// What a line is, in short: enough to find exchanges and cuts without a second look at the line.
@@ -84,11 +89,14 @@ impl Session {
     pub fn push(&mut self, record: &Record<'_>) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(record.full);
+        let id = record.message().and_then(Message::id).map(|id| hash(&id));
+        let class = Class::of(record);
         self.lines.push(Line {
             start,
             end: self.bytes.len(),
             place: record.place,
-            class: Class::of(record),
+            class,
+            id,
         });
     }
 
@@ -144,19 +152,59 @@ impl Session {
             })
     }
 
-    /// The id of every line, by index: a message's own or derived one, an event's own one.
-    pub fn ids(&self) -> Vec<Option<String>> {
+    /// The id of a message: its own, or the derived one.
+    pub fn id(&self, index: usize) -> Option<String> {
+        let record = self.record(index);
+        match record.message()?.id() {
+            Some(id) => Some(id.into_owned()),
+            // Derived ids depend on the identical lines before.
+            None => self
+                .derived_ids()
+                .find(|(line, _)| *line == index)
+                .map(|(_, id)| id),
+        }
+    }
+
+    /// The first message of each of these ids: line indexes by id.
+    pub fn find(&self, ids: HashSet<String>) -> HashMap<String, usize> {
+        let mut wanted: HashMap<NonZeroU64, Vec<String>> = HashMap::new();
+        for id in ids {
+            wanted.entry(hash(&id)).or_default().push(id);
+        }
+        let mut found = HashMap::new();
+        for (index, line) in self.lines.iter().enumerate() {
+            let Some(named) = line.id.and_then(|id| wanted.get_mut(&id)) else {
+                continue;
+            };
+            let record = self.record(index);
+            let Some(id) = record.message().and_then(Message::id) else {
+                continue;
+            };
+            if let Some(at) = named.iter().position(|name| *name == id) {
+                found.insert(named.swap_remove(at), index);
+            }
+        }
+        let rest: HashSet<String> = wanted.into_values().flatten().collect();
+        if !rest.is_empty() {
+            for (index, id) in self.derived_ids() {
+                if rest.contains(&id) {
+                    found.entry(id).or_insert(index);
+                }
+            }
+        }
+        found
+    }
+
+    /// Messages without an id of their own: line index and derived id.
+    fn derived_ids(&self) -> impl Iterator<Item = (usize, String)> + '_ {
         let mut derive = Derive::default();
-        (0..self.len())
-            .map(|index| match self.record(index).kind {
-                Kind::Message(message) => Some(match message.id() {
-                    Some(id) => id.into_owned(),
-                    None => derive.id(self.record(index).body),
-                }),
-                Kind::Event(event) => event.id().map(Cow::into_owned),
-                _ => None,
-            })
-            .collect()
+        let without = |line: &Line| matches!(line.class, Class::Message(_)) && line.id.is_none();
+        let lines = self
+            .lines
+            .iter()
+            .enumerate()
+            .filter(move |(_, line)| without(line));
+        lines.map(move |(index, _)| (index, derive.id(self.record(index).body)))
     }
 
     /// The events that count: those that no `restore` has taken back, `restore` events themselves excepted.
@@ -233,4 +281,10 @@ impl Session {
             json::member(body, name).and_then(json::text).map(Cow::into_owned)
         })
     }
+}
+
+fn hash(id: &str) -> NonZeroU64 {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MIN)
 }

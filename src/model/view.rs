@@ -7,7 +7,7 @@ use super::record::{Kind, Record};
 use super::session::{Class, Session, Traits};
 use crate::error::Place;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One thing in the view.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl View {
                 dangling: Vec::new(),
             };
         }
-        let mut replay = Replay::new(session);
+        let mut replay = Replay::new(session, &events);
         for index in events {
             replay.apply(index);
         }
@@ -112,9 +112,38 @@ impl View {
     }
 }
 
+/// The ids of messages that an event names.
+fn names(action: &Action<'_>, named: &mut HashSet<String>) {
+    match action {
+        Action::Truncate(cut) => named.extend(cut.before.iter().map(ToString::to_string)),
+        Action::Summary(summary) => named.extend(summary.covers.iter().flatten().map(ToString::to_string)),
+        Action::Compact(compact) => {
+            for span in &compact.drop {
+                match span {
+                    Span::One(id) => named.extend([id.to_string()]),
+                    Span::Range(ends) => named.extend(ends.iter().map(ToString::to_string)),
+                }
+            }
+            let edited = compact
+                .edit
+                .iter()
+                .filter_map(|edit| json::member(edit.get().as_bytes(), "id"));
+            named.extend(edited.filter_map(json::text).map(Cow::into_owned));
+            named.extend(
+                compact
+                    .insert
+                    .iter()
+                    .filter_map(|insert| insert.before.as_ref())
+                    .map(ToString::to_string),
+            );
+        }
+        _ => {}
+    }
+}
+
 struct Replay<'s> {
     session: &'s Session,
-    /// Line index of the first message with an id.
+    /// Line index of the first message of each id that an event names.
     places: HashMap<String, usize>,
     gone: Vec<bool>,
     edits: HashMap<usize, Vec<u8>>,
@@ -126,13 +155,17 @@ struct Replay<'s> {
 }
 
 impl<'s> Replay<'s> {
-    fn new(session: &'s Session) -> Self {
-        let mut places = HashMap::new();
-        for (index, id) in session.ids().into_iter().enumerate() {
-            if let (Some(id), Class::Message(_)) = (id, session.class(index)) {
-                places.entry(id).or_insert(index);
-            }
+    fn new(session: &'s Session, events: &[usize]) -> Self {
+        let mut named = HashSet::new();
+        for index in events {
+            session
+                .record(*index)
+                .event()
+                .map(|event| event.action())
+                .iter()
+                .for_each(|a| names(a, &mut named));
         }
+        let places = session.find(named);
         let gone = (0..session.len())
             .map(|i| !matches!(session.class(i), Class::Message(_)))
             .collect();

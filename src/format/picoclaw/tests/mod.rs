@@ -56,11 +56,7 @@ impl Read {
             );
             assert!(session.full(index).ends_with(b"\n"));
             assert!(!matches!(session.record(index).kind, Line::Blank));
-            assert!(
-                session.ids()[index]
-                    .as_ref()
-                    .is_none_or(|id| ids.insert(id.clone()))
-            );
+            assert!(session.id(index).as_ref().is_none_or(|id| ids.insert(id.clone())));
         }
         assert_eq!(View::replay(session).dangling, Vec::new());
     }
