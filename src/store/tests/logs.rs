@@ -195,7 +195,8 @@ fn threads_lose_nothing_beside_a_writer_without_locks() {
             .count();
         assert_eq!(of_thread, 200, "thread {thread}");
     }
-    assert_eq!(lines.len(), 601);
+    // A half-written line of the other's looks torn: the newline for it becomes a blank line.
+    assert_eq!(lines.iter().filter(|line| *line != "\n").count(), 601);
 }
 
 #[test]
@@ -209,14 +210,12 @@ fn a_held_lock_is_told_and_changes_nothing() {
     appender.push(&message("b")).unwrap();
     let error = appender.flush().unwrap_err();
     assert_eq!(error.kind, Kind::Locked);
-    if fs::read_to_string("/proc/locks")
-        .is_ok_and(|locks| locks.contains(&format!(" {} ", std::process::id())))
-    {
-        assert!(
-            error.message.contains(&std::process::id().to_string()),
-            "{}",
-            error.message
-        );
+    // The list is no snapshot: an entry may be missed while other tests lock and unlock.
+    let place = format!(":{} ", fs::metadata(log_path(&store, "one")).unwrap().ino());
+    if fs::read_to_string("/proc/locks").is_ok_and(|locks| locks.contains(&place)) {
+        let process = format!("process {}", std::process::id());
+        let named = (0..50).any(|_| appender.flush().unwrap_err().message.ends_with(&process));
+        assert!(named, "{}", error.message);
     }
     assert_eq!(kind(store.remove("one", NOW)), Kind::Locked);
     assert_eq!(fs::read(log_path(&store, "one")).unwrap(), before);

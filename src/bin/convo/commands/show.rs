@@ -216,6 +216,7 @@ impl Page {
         if !title.is_empty() {
             facts.insert(0, visible(&id).into_owned());
         }
+        facts.extend(session.header_text("key").map(|key| visible(&key).into_owned()));
         facts.extend(session.header_text("created_at").map(|time| moment(&time)));
         facts.extend(
             session
@@ -273,6 +274,7 @@ impl Page {
         let fold = if role == Role::Tool { self.fold } else { usize::MAX };
         for part in message.parts() {
             match part {
+                Part::Text(text) if text.is_empty() => {}
                 Part::Text(text) => self.paragraph(&text, fold),
                 Part::Other(kind, raw) => self.paragraph(&format!("[{kind}, {} bytes]", raw.len()), 1),
             }

@@ -214,7 +214,7 @@ impl Migrate {
         }
         if self.mark {
             for (file, examined) in examined.iter().enumerate() {
-                let mut own = steps.iter().filter(|step| step.file == file).peekable();
+                let mut own = plan::of_file(steps, file).iter().peekable();
                 let safe = own.peek().is_some()
                     && own.all(|step| matches!(step.outcome, Outcome::Migrated | Outcome::Skipped));
                 if safe && let Err(error) = mark(&examined.path) {
@@ -281,9 +281,10 @@ impl Migrate {
     fn tell(&self, context: &Context, examined: &[Examined], steps: &[Step]) -> anyhow::Result<()> {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let mut lines = String::new();
+        let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
         for (file, examined) in examined.iter().enumerate() {
-            let own: Vec<&Step> = steps.iter().filter(|step| step.file == file).collect();
-            let row = plan::row(examined, &own);
+            let own = plan::of_file(steps, file);
+            let row = plan::row(examined, own);
             *counts.entry(row.outcome.name()).or_default() += 1;
             lines.push_str(&if self.json {
                 row.json()
@@ -292,12 +293,21 @@ impl Migrate {
             });
             lines.push('\n');
             let label = path_name(&examined.path);
+            // What is true of a whole file and no damage is likely true of many: told once, with their number.
+            let (general, own_findings): (Vec<_>, Vec<_>) = examined
+                .findings
+                .iter()
+                .partition(|finding| !finding.damage && finding.place.line == 0);
+            general
+                .iter()
+                .for_each(|finding| *notes.entry(&finding.what).or_default() += 1);
+            let findings = own_findings.into_iter().cloned().collect();
             let mut report = Report {
-                findings: examined.findings.clone(),
+                findings,
                 losses: examined.losses.clone(),
             };
             context.output.report(&label, &mut report);
-            for step in &own {
+            for step in own {
                 if let Some(error) = &step.error {
                     let told = Error::new(error.kind, error.message.clone()).at(&label, Place::default());
                     context.output.error(&Error {
@@ -316,6 +326,9 @@ impl Migrate {
                     ..told
                 });
             }
+        }
+        for (note, files) in notes {
+            context.output.tell("", &format!("{}: {note}", counted(files)));
         }
         let summary: Vec<String> = Outcome::ALL
             .iter()
@@ -342,24 +355,25 @@ impl Migrate {
             } else {
                 ""
             };
-            let files = if examined.len() == 1 {
-                "1 file".to_string()
+            let summary = if summary.is_empty() {
+                "nothing to do".to_string()
             } else {
-                format!("{} files", examined.len())
+                summary.join(", ")
             };
             context.output.tell(
                 "",
-                &format!(
-                    "{would}{files}: {}",
-                    if summary.is_empty() {
-                        "nothing to do".to_string()
-                    } else {
-                        summary.join(", ")
-                    }
-                ),
+                &format!("{would}{}: {summary}", counted(examined.len() as u64)),
             );
         }
         Ok(())
+    }
+}
+
+fn counted(files: u64) -> String {
+    if files == 1 {
+        "1 file".to_string()
+    } else {
+        format!("{files} files")
     }
 }
 

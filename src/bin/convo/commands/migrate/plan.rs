@@ -116,6 +116,13 @@ pub fn decide(examined: &[Examined], target: Option<&Target<'_>>) -> Vec<Step> {
     steps
 }
 
+/// The steps of one file; steps are in the order of the files.
+pub fn of_file(steps: &[Step], file: usize) -> &[Step] {
+    let start = steps.partition_point(|step| step.file < file);
+    let end = steps.partition_point(|step| step.file <= file);
+    &steps[start..end]
+}
+
 /// What is told of one file.
 pub struct Row<'e> {
     examined: &'e Examined,
@@ -124,7 +131,7 @@ pub struct Row<'e> {
 }
 
 /// The row of a file from the steps of its sessions.
-pub fn row<'e>(examined: &'e Examined, steps: &[&Step]) -> Row<'e> {
+pub fn row<'e>(examined: &'e Examined, steps: &[Step]) -> Row<'e> {
     let outcome = match &examined.found {
         Err(Refusal::NotASession(_)) => Outcome::NotASession,
         Err(Refusal::Damaged(_)) => Outcome::Damaged,
