@@ -6,7 +6,7 @@ use convo::format::Format;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Options of every verb.
+// Options of every verb. No doc comment, which would become the description of the command that takes them.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Everywhere")]
 pub struct Global {

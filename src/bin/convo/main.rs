@@ -10,12 +10,13 @@ mod output;
 mod plugin;
 
 use args::Global;
-use clap::FromArgMatches;
+use clap::{ArgMatches, FromArgMatches};
 use commands::Verb;
 use context::Context;
 use convo::error::{Error, Kind};
 use output::{Color, Output};
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -34,38 +35,51 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         .and_then(|argument| argument.to_str())
         .unwrap_or_default();
     // A verb in the first place is all that is built: the program starts on every line of a shell loop.
-    let command = match commands::find(first) {
-        Some(verb) => commands::root().subcommand(verb.command()),
-        None if !first.is_empty() && !first.starts_with('-') && first != "help" => {
-            return plugin::run(first, &arguments[2..], &Global::default());
-        }
-        None => commands::whole(),
-    };
-    let matches = match command.try_get_matches_from(arguments) {
+    if let Some(verb) = commands::find(first) {
+        // The process ends with the verb: giving memory back piece by piece would cost a tenth of the start.
+        let mut command = ManuallyDrop::new(verb.alone());
+        return match command
+            .try_get_matches_from_mut(&arguments[1..])
+            .map(ManuallyDrop::new)
+        {
+            Ok(matches) => execute(verb, &matches, &matches),
+            Err(error) => Output::usage(&error),
+        };
+    }
+    if !first.is_empty() && !first.starts_with('-') && first != "help" {
+        return plugin::run(first, &arguments[2..], &Global::default());
+    }
+    let matches = match commands::whole().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return Output::usage(&error),
     };
-    let global = Global::from_arg_matches(&matches).unwrap_or_default();
     match matches.subcommand() {
         Some((name, inner)) => match commands::find(name) {
-            Some(Verb { run, .. }) => {
-                let context = Context::new(&global)?;
-                match run(inner, &context) {
-                    Ok(()) => Ok(context.output.status()),
-                    Err(error) if output::closed(&error) => Err(error),
-                    Err(error) => Ok(context.output.fail(&error)),
-                }
-            }
+            Some(verb) => execute(verb, &matches, inner),
             None => {
                 let rest: Vec<OsString> = inner
                     .get_many::<OsString>("")
                     .unwrap_or_default()
                     .cloned()
                     .collect();
-                plugin::run(name, &rest, &global)
+                plugin::run(
+                    name,
+                    &rest,
+                    &Global::from_arg_matches(&matches).unwrap_or_default(),
+                )
             }
         },
         None => Output::short_help(&mut commands::whole()),
+    }
+}
+
+/// Runs a verb with the options of the whole program and its own.
+fn execute(verb: &Verb, global: &ArgMatches, own: &ArgMatches) -> anyhow::Result<u8> {
+    let context = Context::new(&Global::from_arg_matches(global).unwrap_or_default())?;
+    match (verb.run)(own, &context) {
+        Ok(()) => Ok(context.output.status()),
+        Err(error) if output::closed(&error) => Err(error),
+        Err(error) => Ok(context.output.fail(&error)),
     }
 }
 

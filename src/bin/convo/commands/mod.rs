@@ -91,6 +91,15 @@ impl Verb {
     }
 }
 
+impl Verb {
+    /// The verb as a command line of its own, with the options of every verb.
+    pub fn alone(&self) -> Command {
+        Global::augment_args(self.command())
+            .bin_name(format!("convo {}", self.name))
+            .max_term_width(110)
+    }
+}
+
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
     static TABLE: [Verb; 14] = ALL;
@@ -99,7 +108,6 @@ pub fn find(name: &str) -> Option<&'static Verb> {
 
 /// The command line without verbs.
 pub fn root() -> Command {
-    // After the options, whose type has a description of its own.
     Global::augment_args(Command::new("convo"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("The Unix toolkit for LLM conversation sessions: a filter for pipes, and a store that loses nothing")
