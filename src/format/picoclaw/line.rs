@@ -3,7 +3,6 @@
 use super::call::Call;
 use super::go::{self, Accepted, Field};
 use crate::model::json::{self, Dialect, Fault, ObjectBuilder};
-use crate::model::message::{Category, Role};
 
 /// How strictly a message is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,12 +176,6 @@ impl<'a> Line<'a> {
             && self.attachments.is_none()
             && go::is_blank(self.tool_call_id)
             && go::is_blank(self.content)
-    }
-
-    /// Whether the record stream keeps it in view behind a cut, which PicoClaw does not.
-    pub fn is_system(&self) -> bool {
-        let role = self.role.and_then(json::text).unwrap_or_default();
-        Role::from_name(&role).category() == Category::System
     }
 
     /// The message as a line of the record stream, without its newline. Strings keep their spelling.

@@ -77,10 +77,6 @@ impl<'r> Log<'r> {
         if line.is_thought_only() {
             self.hidden.push(id);
         } else if skipped {
-            // The record stream keeps rules in view behind a cut.
-            if line.is_system() {
-                self.hidden.push(id.clone());
-            }
             match &mut self.covered {
                 Some([_, last]) => *last = id,
                 None => self.covered = Some([id.clone(), id]),
@@ -172,6 +168,7 @@ impl<'r> Log<'r> {
                 "before",
                 self.first_kept.as_ref().map_or_else(|| b"null".to_vec(), text),
             );
+            built.raw("keep_system", "false"); // PicoClaw's skip counts every line
             self.session.push_new(&built.finish());
         }
         if !self.hidden.is_empty() {

@@ -148,9 +148,8 @@ fn skip_counts_lines_and_not_messages() {
     );
     let log = read.log();
     let id = |line: &str| Derive::default().id(line.trim_end().as_bytes());
-    let (rules, more, old, new) = (
+    let (rules, old, new) = (
         id(&said("system", "rules")),
-        id(&said("developer", "more")),
         id(&said("user", "old")),
         id(&said("user", "new")),
     );
@@ -158,11 +157,8 @@ fn skip_counts_lines_and_not_messages() {
     assert!(log[log.len() - 3].ends_with(&format!(
         r#"{at},"content":"sum","covers":["{rules}","{old}"],"by":"picoclaw"}}"#
     )));
-    assert!(log[log.len() - 2].ends_with(&format!(r#"{at},"before":"{new}"}}"#)));
-    let hidden = format!(
-        r#"{at},"strategy":"picoclaw","drop":["{rules}","{more}","{}"]}}"#,
-        id(&thought())
-    );
+    assert!(log[log.len() - 2].ends_with(&format!(r#"{at},"before":"{new}","keep_system":false}}"#)));
+    let hidden = format!(r#"{at},"strategy":"picoclaw","drop":["{}"]}}"#, id(&thought()));
     assert!(log[log.len() - 1].ends_with(&hidden), "{log:#?}");
 }
 

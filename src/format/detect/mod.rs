@@ -1,0 +1,258 @@
+//! What is this? Looks at the first 64 KiB and never at the name alone; what answers first wins: magic bytes, a
+//! header line, a vote of the lines, the document as a whole. Below the threshold there is no guess.
+
+mod document;
+mod lines;
+mod seen;
+
+use super::Format;
+use crate::model::json::{self, Dialect};
+use document::document;
+use lines::{header_line, vote};
+use std::borrow::Cow;
+
+/// How much of an input decides.
+pub const HEAD: usize = 64 * 1024;
+
+/// Lines that vote.
+const VOTERS: usize = 50;
+
+/// What is known beside the bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hints<'a> {
+    /// Name of the file, without its folder.
+    pub name: Option<&'a str>,
+    /// Whether `<stem>.meta.json` lies beside it.
+    pub sidecar: bool,
+}
+
+/// The verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detection {
+    /// The format to read it as; none when it is not known or not read.
+    pub format: Option<Format>,
+    /// Formats that the same bytes are valid in as well: the verdict is ambiguous when there are any.
+    pub others: Vec<&'static str>,
+    /// Whether it looks like JSON that is damaged.
+    pub damaged: bool,
+    /// What was seen, for people.
+    pub evidence: String,
+    /// What to do, where something can be done.
+    pub hint: Option<&'static str>,
+}
+
+impl Detection {
+    fn known(format: Format, evidence: impl Into<String>) -> Detection {
+        Detection {
+            format: Some(format),
+            others: Vec::new(),
+            damaged: false,
+            evidence: evidence.into(),
+            hint: None,
+        }
+    }
+
+    fn unknown(evidence: impl Into<String>) -> Detection {
+        Detection {
+            format: None,
+            others: Vec::new(),
+            damaged: false,
+            evidence: evidence.into(),
+            hint: None,
+        }
+    }
+
+    fn hint(mut self, hint: &'static str) -> Detection {
+        self.hint = Some(hint);
+        self
+    }
+}
+
+/// Members of an object, as far as the head of an input shows them: name, and value or the beginning of it.
+type Members<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
+
+fn has(members: &Members<'_>, name: &str) -> bool {
+    members.iter().any(|(known, _)| known == name)
+}
+
+fn get<'a>(members: &Members<'a>, name: &str) -> Option<&'a [u8]> {
+    members
+        .iter()
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| *value)
+}
+
+fn is_text(members: &Members<'_>, name: &str) -> bool {
+    get(members, name).is_some_and(|value| value.starts_with(b"\""))
+}
+
+/// Looks at the head of an input; `whole` tells that there is no more of it.
+pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
+    if head.is_empty() {
+        return Detection::unknown("it is empty");
+    }
+    if let Some(verdict) = magic(head) {
+        return verdict;
+    }
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let start = json::skip_space(text, 0);
+    let text = &text[start..];
+    if text.is_empty() {
+        return Detection::unknown("it holds white space only");
+    }
+    let lines = whole_lines(text, whole);
+    if let Some(first) = lines.first()
+        && let Some(verdict) = header_line(first)
+    {
+        return verdict;
+    }
+    // A first line that is a value of its own makes it a file of lines; so do later ones when it is damaged.
+    let objects = lines
+        .iter()
+        .filter(|line| json::members(line, Dialect::Python).is_some())
+        .count();
+    if objects > 0 && (objects > 1 || json::members(lines[0], Dialect::Python).is_some()) {
+        let single = whole && lines.len() == 1 && json::member(lines[0], "role").is_none();
+        return if single {
+            document(text, hints)
+        } else {
+            vote(&lines, hints)
+        };
+    }
+    if hints.sidecar && hints.name.is_some_and(|name| name.ends_with(".jsonl")) {
+        return Detection::known(Format::Picoclaw, "a .meta.json lies beside it");
+    }
+    match text[0] {
+        b'{' | b'[' => document(text, hints),
+        _ if text.contains(&0) => Detection::unknown("binary data, beginning with bytes that are no text"),
+        _ => Detection::unknown(format!("text that is no JSON: {}", excerpt(text))),
+    }
+}
+
+fn magic(head: &[u8]) -> Option<Detection> {
+    let (what, hint) = match head {
+        [0x1f, 0x8b, ..] => ("gzip data", "unpack it: gunzip -c FILE | convo ..."),
+        [b'P', b'K', 3, 4, ..] => (
+            "a zip archive",
+            "unpack it: unzip -p FILE conversations.json | convo ...",
+        ),
+        _ if head.starts_with(b"SQLite format 3\0") => (
+            "an SQLite database",
+            "databases are read by a plugin: convo plugins lists those that are installed",
+        ),
+        _ => return None,
+    };
+    Some(Detection::unknown(what).hint(hint))
+}
+
+/// The lines that are whole: one that the edge of the head cuts has no vote.
+fn whole_lines(text: &[u8], whole: bool) -> Vec<&[u8]> {
+    let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    if !whole || lines.last().is_some_and(|line| line.is_empty()) {
+        lines.pop();
+    }
+    let mut lines: Vec<&[u8]> = lines
+        .into_iter()
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        .collect();
+    lines.retain(|line| !line.is_empty());
+    lines.truncate(VOTERS);
+    lines
+}
+
+/// The beginning of a text, fit for a message.
+fn excerpt(text: &[u8]) -> String {
+    let shown: String = String::from_utf8_lossy(&text[..text.len().min(160)])
+        .chars()
+        .take(40)
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
+    format!("{shown:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn format(text: &str) -> Option<Format> {
+        detect(text.as_bytes(), true, Hints::default()).format
+    }
+
+    #[test]
+    fn tells_the_formats_apart() {
+        let cases = [
+            (
+                "{\"type\":\"session\",\"version\":1,\"id\":\"a\"}\n",
+                Some(Format::Native),
+            ),
+            (
+                "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n",
+                Some(Format::Jsonl),
+            ),
+            (
+                "{\"role\":\"user\",\"content\":\"a\"}\n{\"type\":\"truncate\",\"id\":\"e\",\"at\":\"x\",\"before\":null}\n",
+                Some(Format::Native),
+            ),
+            (
+                "not json\n{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"a\"}\n",
+                Some(Format::Jsonl),
+            ),
+            (
+                "[{\"role\":\"user\",\"content\":\"a\"}]",
+                Some(Format::OpenaiChat),
+            ),
+            (
+                "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}",
+                Some(Format::OpenaiChat),
+            ),
+            ("{\"messages\":[]}\n{\"messages\":[]}\n", Some(Format::OpenaiChat)),
+            ("{\"key\":\"a:b\",\"messages\":[]}", Some(Format::Picoclaw)),
+            (
+                "{\n \"id\": \"session_1\",\n \"created_at\": \"x\", \"messages\": [{\"role\": \"us",
+                Some(Format::Penguin),
+            ),
+            (
+                "{\"role\":\"user\",\"content\":\"a\",\"created_at\":\"2026-03-01T09:00:00Z\"}\n",
+                Some(Format::Picoclaw),
+            ),
+            ("{\"foo\":1}", None),
+            ("{\"foo\":1}\n{\"bar\":1}\n", None),
+            (
+                "{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}\n{\"type\":\"user\",\"uuid\":\"2\"}\n",
+                None,
+            ),
+            ("hello\n", None),
+            ("[]", None),
+            ("null", None),
+            ("", None),
+            ("PK\u{3}\u{4}", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(format(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn says_when_it_is_ambiguous() {
+        let plain = detect(b"[{\"role\":\"user\",\"content\":\"a\"}]", true, Hints::default());
+        assert_eq!(plain.others, ["anthropic"]);
+        let tools = detect(
+            b"[{\"role\":\"tool\",\"tool_call_id\":\"c\",\"content\":\"a\"}]",
+            true,
+            Hints::default(),
+        );
+        assert!(tools.others.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..300), whole: bool) {
+            detect(&bytes, whole, Hints::default());
+        }
+        #[test]
+        fn never_panics_on_near_json(text in r#"[\[\]{}",:a-c0-9\\ nNI-]{0,80}"#, whole: bool) {
+            detect(text.as_bytes(), whole, Hints::default());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Objects made and changed member by member, everything else as it was.
+
+use super::{Dialect, Fault, Members, number_end, push_text, scalar_end, string_end};
+
+/// Builds one object, member by member, from raw values.
+#[derive(Debug)]
+pub struct ObjectBuilder {
+    out: Vec<u8>,
+}
+
+impl Default for ObjectBuilder {
+    fn default() -> Self {
+        ObjectBuilder { out: vec![b'{'] }
+    }
+}
+
+impl ObjectBuilder {
+    /// Adds a member whose value is JSON already.
+    pub fn raw(&mut self, name: &str, value: impl AsRef<[u8]>) -> &mut Self {
+        if self.out.len() > 1 {
+            self.out.push(b',');
+        }
+        push_text(&mut self.out, name);
+        self.out.push(b':');
+        self.out.extend_from_slice(value.as_ref());
+        self
+    }
+
+    /// Adds a member whose value is this text.
+    pub fn text(&mut self, name: &str, value: &str) -> &mut Self {
+        self.raw(name, b"");
+        push_text(&mut self.out, value);
+        self
+    }
+
+    /// Whether no member was added yet.
+    pub fn is_empty(&self) -> bool {
+        self.out.len() == 1
+    }
+
+    /// The object's bytes.
+    pub fn finish(mut self) -> Vec<u8> {
+        self.out.push(b'}');
+        self.out
+    }
+}
+
+/// An object with some members replaced (in place) or added (at the end); everything else as it was. `changes`
+/// with no value take the member out.
+pub fn with_members(object: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Result<Vec<u8>, Fault> {
+    let mut members = Members::new(object, Dialect::Python)?;
+    let mut kept: Vec<(usize, usize, Option<usize>)> = Vec::new();
+    while let Some(member) = members.next()? {
+        let name = member.name();
+        let change = changes.iter().position(|(changed, _)| *changed == name);
+        kept.push((member.start, member.end, change));
+    }
+    let mut built = ObjectBuilder::default();
+    let mut written = vec![false; changes.len()];
+    for (start, end, change) in kept {
+        match change {
+            None => {
+                if built.out.len() > 1 {
+                    built.out.push(b',');
+                }
+                built.out.extend_from_slice(&object[start..end]);
+            }
+            Some(index) => {
+                if let (name, Some(value)) = changes[index]
+                    && !written[index]
+                {
+                    built.raw(name, value);
+                }
+                written[index] = true;
+            }
+        }
+    }
+    for (index, (name, value)) in changes.iter().enumerate() {
+        if let (false, Some(value)) = (written[index], value) {
+            built.raw(name, value);
+        }
+    }
+    Ok(built.finish())
+}
+
+/// The value without white space between its tokens, so that it fits on a line; strings and numbers keep
+/// their spelling. `NaN` and the infinities become null; the second value counts them.
+pub fn compact(value: &[u8]) -> (Vec<u8>, u64) {
+    let mut out = Vec::with_capacity(value.len());
+    let mut replaced = 0;
+    let mut i = 0;
+    while i < value.len() {
+        match value[i] {
+            b' ' | b'\n' | b'\r' | b'\t' => i += 1,
+            b'"' => {
+                let end = string_end(value, i).unwrap_or(value.len());
+                out.extend_from_slice(&value[i..end]);
+                i = end;
+            }
+            b'-' | b'N' | b'I' if number_end(value, i).is_err() => {
+                let end = scalar_end(value, i, Dialect::Python).unwrap_or(i + 1);
+                out.extend_from_slice(b"null");
+                replaced += 1;
+                i = end;
+            }
+            byte => {
+                out.push(byte);
+                i += 1;
+            }
+        }
+    }
+    (out, replaced)
+}

@@ -1,0 +1,180 @@
+//! Objects and arrays, split into their pieces.
+
+use super::{Dialect, Scan, fault, key_end, skip_space, unescape, value_end};
+use std::borrow::Cow;
+
+/// One member of an object, as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member<'a> {
+    /// The name between its quotes, escapes untouched.
+    pub key: &'a [u8],
+    /// The value's bytes.
+    pub value: &'a [u8],
+    /// Offset of the name's opening quote in the object's bytes.
+    pub start: usize,
+    /// Offset behind the value in the object's bytes.
+    pub end: usize,
+}
+
+impl Member<'_> {
+    /// The name with its escapes decoded.
+    pub fn name(&self) -> Cow<'_, str> {
+        unescape(self.key)
+    }
+}
+
+/// The members of an object, one after another; after the last, the end of the object is checked too.
+pub struct Members<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    dialect: Dialect,
+    state: State,
+}
+
+#[derive(PartialEq)]
+enum State {
+    First,
+    Later,
+    Done,
+}
+
+impl<'a> Members<'a> {
+    /// Over an object's bytes; white space around it is allowed, anything behind it is a fault.
+    pub fn new(bytes: &'a [u8], dialect: Dialect) -> Scan<Self> {
+        Ok(Members {
+            bytes,
+            at: opened(bytes, b'{', "not an object")?,
+            dialect,
+            state: State::First,
+        })
+    }
+
+    /// The next member.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator cannot end with the fault it met"
+    )]
+    pub fn next(&mut self) -> Scan<Option<Member<'a>>> {
+        let Some(start) = step(self.bytes, &mut self.at, &mut self.state, b'}')? else {
+            return Ok(None);
+        };
+        let (name_end, value) = key_end(self.bytes, start)?;
+        let end = value_end(self.bytes, value, self.dialect)?;
+        self.at = end;
+        Ok(Some(Member {
+            key: &self.bytes[start + 1..name_end - 1],
+            value: &self.bytes[value..end],
+            start,
+            end,
+        }))
+    }
+}
+
+/// The elements of an array, one after another.
+pub struct Elements<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    dialect: Dialect,
+    state: State,
+}
+
+impl<'a> Elements<'a> {
+    /// Over an array's bytes.
+    pub fn new(bytes: &'a [u8], dialect: Dialect) -> Scan<Self> {
+        Ok(Elements {
+            bytes,
+            at: opened(bytes, b'[', "not an array")?,
+            dialect,
+            state: State::First,
+        })
+    }
+
+    /// The next element and its offset in the array's bytes.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator cannot end with the fault it met"
+    )]
+    pub fn next(&mut self) -> Scan<Option<(usize, &'a [u8])>> {
+        let Some(start) = step(self.bytes, &mut self.at, &mut self.state, b']')? else {
+            return Ok(None);
+        };
+        self.at = value_end(self.bytes, start, self.dialect)?;
+        Ok(Some((start, &self.bytes[start..self.at])))
+    }
+}
+
+fn opened(bytes: &[u8], bracket: u8, what: &'static str) -> Scan<usize> {
+    let start = skip_space(bytes, 0);
+    if bytes.get(start) == Some(&bracket) {
+        Ok(start + 1)
+    } else {
+        fault(start, what)
+    }
+}
+
+/// Moves over a comma, or over the closing bracket and what white space follows it.
+fn step(bytes: &[u8], at: &mut usize, state: &mut State, close: u8) -> Scan<Option<usize>> {
+    if *state == State::Done {
+        return Ok(None);
+    }
+    let mut i = skip_space(bytes, *at);
+    if bytes.get(i) == Some(&close) {
+        i = skip_space(bytes, i + 1);
+        if i < bytes.len() {
+            return fault(i, "something follows the value");
+        }
+        *state = State::Done;
+        return Ok(None);
+    }
+    if *state == State::First {
+        *state = State::Later;
+    } else {
+        match bytes.get(i) {
+            Some(b',') => i = skip_space(bytes, i + 1),
+            None => return fault(i, "an object or array does not end"),
+            Some(_) => return fault(i, "a comma or a closing bracket is missing"),
+        }
+    }
+    if i >= bytes.len() {
+        return fault(i, "an object or array does not end");
+    }
+    Ok(Some(i))
+}
+
+/// The value of the last member with this name (the last one counts, as in most parsers); none when the bytes
+/// are no object or have no such member.
+pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut members = Members::new(object, Dialect::Python).ok()?;
+    let mut found = None;
+    while let Some(member) = members.next().ok()? {
+        if member.key == name.as_bytes() || (member.key.contains(&b'\\') && member.name() == name) {
+            found = Some(member.value);
+        }
+    }
+    found
+}
+
+/// All members of an object by name; for repeats the last value, at the first one's place. None when the
+/// bytes are no object.
+pub fn members<'a>(object: &'a [u8], dialect: Dialect) -> Option<Vec<(Cow<'a, str>, &'a [u8])>> {
+    let mut scan = Members::new(object, dialect).ok()?;
+    let mut all: Vec<(Cow<'a, str>, &'a [u8])> = Vec::new();
+    while let Some(member) = scan.next().ok()? {
+        let name = unescape(member.key);
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some(known) => known.1 = member.value,
+            None => all.push((name, member.value)),
+        }
+    }
+    Some(all)
+}
+
+/// The elements of an array; none when the bytes are no array.
+pub fn elements(array: &[u8], dialect: Dialect) -> Option<Vec<&[u8]>> {
+    let mut scan = Elements::new(array, dialect).ok()?;
+    let mut all = Vec::new();
+    while let Some((_, element)) = scan.next().ok()? {
+        all.push(element);
+    }
+    Some(all)
+}

@@ -1,0 +1,349 @@
+//! A validating scanner over raw JSON: it splits objects and arrays into borrowed pieces and builds no tree,
+//! so that big integers, float spellings, duplicate members, lone surrogates and member order stay as they
+//! were written. Nesting is no limit: nothing here recurses.
+
+mod build;
+mod members;
+mod text;
+
+pub use build::{ObjectBuilder, compact, with_members};
+pub use members::{Elements, Member, Members, elements, member, members};
+pub use text::{push_text, text, unescape};
+
+/// Why bytes are no JSON, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Offset of the offending byte from the start of the scanned bytes.
+    pub offset: usize,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+/// What is taken for a value beside RFC 8259.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// RFC 8259.
+    Strict,
+    /// As Python's `json` writes it: also `NaN`, `Infinity`, `-Infinity`.
+    Python,
+}
+
+type Scan<T> = Result<T, Fault>;
+
+const fn fault<T>(offset: usize, what: &'static str) -> Scan<T> {
+    Err(Fault { offset, what })
+}
+
+/// Index of the first byte at or after `at` that is no JSON white space.
+pub fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// The same byte in all eight places.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// The highest bit of each byte that ends a run of plain text: a quote, a backslash, a control character. Bits
+/// behind the first one may be wrong, which is why only the first is used.
+/// Source: "Determine if a word has a byte less than n", Bit Twiddling Hacks.
+#[inline(always)]
+fn special(word: u64) -> u64 {
+    let quote = word ^ (EACH * 0x22);
+    let slash = word ^ (EACH * 0x5c);
+    let found = (quote.wrapping_sub(EACH) & !quote)
+        | (slash.wrapping_sub(EACH) & !slash)
+        | (word.wrapping_sub(EACH * 0x20) & !word);
+    found & (EACH * 0x80)
+}
+
+/// Index of the first byte at or after `at` that ends a run of plain text.
+#[inline(always)]
+fn plain_end(bytes: &[u8], mut at: usize) -> usize {
+    let word = |at: usize| -> Option<u64> {
+        let eight: [u8; 8] = bytes.get(at..at + 8)?.try_into().ok()?;
+        Some(special(u64::from_le_bytes(eight)))
+    };
+    // Names and ids end soon; long texts, the bulk of a session, are looked at 32 bytes at a time.
+    for _ in 0..2 {
+        match word(at) {
+            Some(0) => at += 8,
+            Some(found) => return at + found.trailing_zeros() as usize / 8,
+            None => break,
+        }
+    }
+    while let Some(chunk) = bytes.get(at..at + 32) {
+        let mut found = 0u8;
+        for &byte in chunk {
+            found |= u8::from(byte == b'"') | u8::from(byte == b'\\') | u8::from(byte < 0x20);
+        }
+        if found != 0 {
+            break;
+        }
+        at += 32;
+    }
+    while let Some(found) = word(at) {
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    while bytes
+        .get(at)
+        .is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20))
+    {
+        at += 1;
+    }
+    at
+}
+
+/// Index behind the string whose opening quote is at `at`.
+fn string_end(bytes: &[u8], at: usize) -> Scan<usize> {
+    let mut i = at + 1;
+    loop {
+        i = plain_end(bytes, i);
+        match bytes.get(i) {
+            None => return fault(at, "a string does not end"),
+            Some(b'"') => return Ok(i + 1),
+            Some(b'\\') => match bytes.get(i + 1) {
+                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => i += 2,
+                Some(b'u') => {
+                    let digits = bytes.get(i + 2..i + 6);
+                    if !digits.is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit)) {
+                        return fault(i, "a \\u escape needs four hex digits");
+                    }
+                    i += 6;
+                }
+                None => return fault(at, "a string does not end"),
+                Some(_) => return fault(i, "an unknown escape in a string"),
+            },
+            Some(_) => return fault(i, "a raw control character in a string"),
+        }
+    }
+}
+
+fn digits(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    at
+}
+
+fn number_end(bytes: &[u8], at: usize) -> Scan<usize> {
+    let mut i = at + usize::from(bytes[at] == b'-');
+    let whole = digits(bytes, i);
+    if whole == i || (bytes[i] == b'0' && whole > i + 1) {
+        return fault(at, "a malformed number");
+    }
+    i = whole;
+    if bytes.get(i) == Some(&b'.') {
+        let end = digits(bytes, i + 1);
+        if end == i + 1 {
+            return fault(at, "a malformed number");
+        }
+        i = end;
+    }
+    if let Some(b'e' | b'E') = bytes.get(i) {
+        let sign = usize::from(matches!(bytes.get(i + 1), Some(b'+' | b'-')));
+        let end = digits(bytes, i + 1 + sign);
+        if end == i + 1 + sign {
+            return fault(at, "a malformed number");
+        }
+        i = end;
+    }
+    Ok(i)
+}
+
+fn scalar_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
+    let word = |text: &[u8]| bytes[at..].starts_with(text).then_some(at + text.len());
+    let end = match bytes.get(at) {
+        None => return fault(at, "the text ends where a value should be"),
+        Some(b'"') => return string_end(bytes, at),
+        Some(b't') => word(b"true"),
+        Some(b'f') => word(b"false"),
+        Some(b'n') => word(b"null"),
+        Some(b'N') if dialect == Dialect::Python => word(b"NaN"),
+        Some(b'I') if dialect == Dialect::Python => word(b"Infinity"),
+        Some(b'-') if dialect == Dialect::Python && bytes.get(at + 1) == Some(&b'I') => word(b"-Infinity"),
+        Some(b'-' | b'0'..=b'9') => return number_end(bytes, at),
+        Some(_) => None,
+    };
+    end.map_or(fault(at, "no JSON value"), Ok)
+}
+
+/// One bit a level of nesting: set for an object.
+#[derive(Default)]
+struct Levels {
+    low: u64,
+    more: Vec<u64>,
+    depth: usize,
+}
+
+impl Levels {
+    fn push(&mut self, object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.more.push(self.low);
+        }
+        self.low = self.low << 1 | u64::from(object);
+        self.depth += 1;
+    }
+    fn pop(&mut self) {
+        self.depth -= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.low = self.more.pop().unwrap_or_default();
+        } else {
+            self.low >>= 1;
+        }
+    }
+    fn in_object(&self) -> bool {
+        self.low & 1 == 1
+    }
+}
+
+/// Index behind the member name that begins at `at`, and index of the value.
+fn key_end(bytes: &[u8], at: usize) -> Scan<(usize, usize)> {
+    if bytes.get(at) != Some(&b'"') {
+        return fault(at, "a member name is missing");
+    }
+    let end = string_end(bytes, at)?;
+    let colon = skip_space(bytes, end);
+    if bytes.get(colon) != Some(&b':') {
+        return fault(colon, "a colon is missing after a member name");
+    }
+    Ok((end, skip_space(bytes, colon + 1)))
+}
+
+/// Index behind the value that begins at `at` (no white space before it).
+pub fn value_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
+    if !matches!(bytes.get(at), Some(b'{' | b'[')) {
+        return scalar_end(bytes, at, dialect);
+    }
+    let mut levels = Levels::default();
+    let mut i = at;
+    loop {
+        // Here a value begins.
+        match bytes.get(i) {
+            Some(&open @ (b'{' | b'[')) => {
+                let object = open == b'{';
+                let inside = skip_space(bytes, i + 1);
+                levels.push(object);
+                if bytes.get(inside) != Some(if object { &b'}' } else { &b']' }) {
+                    i = if object { key_end(bytes, inside)?.1 } else { inside };
+                    continue;
+                }
+                levels.pop();
+                i = inside + 1;
+            }
+            _ => i = scalar_end(bytes, i, dialect)?,
+        }
+        // Here a value has ended.
+        loop {
+            if levels.depth == 0 {
+                return Ok(i);
+            }
+            i = skip_space(bytes, i);
+            match (bytes.get(i), levels.in_object()) {
+                (Some(b','), true) => {
+                    i = key_end(bytes, skip_space(bytes, i + 1))?.1;
+                    break;
+                }
+                (Some(b','), false) => {
+                    i = skip_space(bytes, i + 1);
+                    break;
+                }
+                (Some(b'}'), true) | (Some(b']'), false) => {
+                    levels.pop();
+                    i += 1;
+                }
+                (None, _) => return fault(at, "an object or array does not end"),
+                _ => return fault(i, "a comma or a closing bracket is missing"),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_serde_on_what_is_json() {
+        let cases = [
+            "{}",
+            "[]",
+            "null",
+            "true",
+            "1",
+            "-0",
+            "01",
+            "1.",
+            "1.5e+3",
+            "1e",
+            "-",
+            "\"a\\u00e9\"",
+            "\"\\x\"",
+            "{\"a\":1,}",
+            "{\"a\" : [1, {\"b\":[]}]}",
+            "[1 2]",
+            "{\"a\"}",
+            "[",
+            "{",
+            "\"",
+            "{\"a\":}",
+            "nul",
+            "[[[[]]]]",
+            "[,]",
+            "{,}",
+            "{\"a\":1 \"b\":2}",
+            "[}",
+            "{]",
+            "\"\\u12\"",
+            "[]]",
+        ];
+        for case in cases {
+            let ours = value_end(case.as_bytes(), 0, Dialect::Strict) == Ok(case.len());
+            let theirs = serde_json::from_str::<serde_json::Value>(case).is_ok();
+            assert_eq!(ours, theirs, "{case}");
+        }
+    }
+
+    #[test]
+    fn nesting_has_no_limit() {
+        let deep = format!(
+            "{{\"a\":{}1{}}}",
+            "[{\"b\":".repeat(200_000),
+            "}]".repeat(200_000)
+        );
+        assert_eq!(value_end(deep.as_bytes(), 0, Dialect::Strict), Ok(deep.len()));
+        let broken = deep.replacen("1}]}", "1}]]", 1);
+        assert!(value_end(broken.as_bytes(), 0, Dialect::Strict).is_err());
+    }
+
+    #[test]
+    fn python_numbers_and_lone_surrogates() {
+        assert_eq!(value_end(b"[NaN,-Infinity]", 0, Dialect::Python), Ok(15));
+        assert!(value_end(b"[NaN]", 0, Dialect::Strict).is_err());
+        assert_eq!(text(br#""a\ud83d b""#).unwrap(), "a\u{fffd} b");
+        assert_eq!(text(br#""\ud83d\ude00""#).unwrap(), "\u{1f600}");
+        assert_eq!(
+            compact(b"{ \"a b\" : [ NaN , -1 , -Infinity ] }"),
+            (b"{\"a b\":[null,-1,null]}".to_vec(), 2)
+        );
+    }
+
+    #[test]
+    fn members_are_replaced_where_they_stand() {
+        let object = br#"{"a":1, "b":12345678901234567890,"a":3}"#;
+        let changed = with_members(object, &[("a", Some(b"9")), ("c", Some(b"null"))]).unwrap();
+        assert_eq!(
+            String::from_utf8(changed).unwrap(),
+            r#"{"a":9,"b":12345678901234567890,"c":null}"#
+        );
+        assert_eq!(
+            with_members(object, &[("a", None)]).unwrap(),
+            br#"{"b":12345678901234567890}"#
+        );
+        assert_eq!(member(object, "a"), Some(&b"3"[..]));
+    }
+}

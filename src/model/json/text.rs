@@ -1,0 +1,89 @@
+//! Strings: their escapes read and written.
+
+use std::borrow::Cow;
+
+/// The text of a string value (with its quotes); none for any other value. Lone surrogates and bytes that are
+/// no UTF-8 become U+FFFD: this is for looking at text, not for carrying it on.
+pub fn text(value: &[u8]) -> Option<Cow<'_, str>> {
+    match value {
+        [b'"', inner @ .., b'"'] => Some(unescape(inner)),
+        _ => None,
+    }
+}
+
+/// Decodes the escapes of a string's inside.
+pub fn unescape(inner: &[u8]) -> Cow<'_, str> {
+    let Some(first) = memchr::memchr(b'\\', inner) else {
+        return String::from_utf8_lossy(inner);
+    };
+    let mut out = String::with_capacity(inner.len());
+    let mut rest = inner;
+    let mut next = Some(first);
+    while let Some(at) = next {
+        out.push_str(&String::from_utf8_lossy(&rest[..at]));
+        let (decoded, length) = escape(&rest[at..]);
+        out.push(decoded);
+        rest = &rest[at + length..];
+        next = memchr::memchr(b'\\', rest);
+    }
+    out.push_str(&String::from_utf8_lossy(rest));
+    Cow::Owned(out)
+}
+
+/// The character an escape stands for and the escape's length in bytes.
+fn escape(bytes: &[u8]) -> (char, usize) {
+    let unit = |bytes: &[u8]| -> Option<u32> {
+        let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    match bytes.get(1) {
+        Some(b'b') => ('\u{8}', 2),
+        Some(b'f') => ('\u{c}', 2),
+        Some(b'n') => ('\n', 2),
+        Some(b'r') => ('\r', 2),
+        Some(b't') => ('\t', 2),
+        Some(b'u') => match (unit(bytes), bytes.get(6..).and_then(unit)) {
+            (Some(high @ 0xD800..0xDC00), Some(low @ 0xDC00..0xE000)) => {
+                let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+                (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
+            }
+            (Some(code), _) => (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 6),
+            (None, _) => (char::REPLACEMENT_CHARACTER, 2),
+        },
+        Some(&byte) if byte.is_ascii() => (char::from(byte), 2),
+        _ => (char::REPLACEMENT_CHARACTER, 1),
+    }
+}
+
+/// Appends `text` as a JSON string with its quotes: only what RFC 8259 demands is escaped.
+pub fn push_text(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    let mut from = 0;
+    for (i, byte) in text.bytes().enumerate() {
+        let short = match byte {
+            b'"' => b'"',
+            b'\\' => b'\\',
+            8 => b'b',
+            9 => b't',
+            10 => b'n',
+            12 => b'f',
+            13 => b'r',
+            0..0x20 => b'u',
+            _ => continue,
+        };
+        out.extend_from_slice(&text.as_bytes()[from..i]);
+        out.extend_from_slice(&[b'\\', short]);
+        if short == b'u' {
+            const HEX: &[u8; 16] = b"0123456789abcdef";
+            out.extend_from_slice(&[
+                b'0',
+                b'0',
+                HEX[usize::from(byte >> 4)],
+                HEX[usize::from(byte & 15)],
+            ]);
+        }
+        from = i + 1;
+    }
+    out.extend_from_slice(&text.as_bytes()[from..]);
+    out.push(b'"');
+}
