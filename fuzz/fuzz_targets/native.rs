@@ -1,0 +1,29 @@
+//! Reading lines gives back every byte, and the view of any log can be replayed and settled.
+#![no_main]
+
+use convo::filter::settle::settle;
+use convo::format::native::NativeReader;
+use convo::format::report::Report;
+use convo::format::{Reader, Sessions};
+use convo::model::stats::Stats;
+use convo::model::view::View;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let mut reader = NativeReader::new(Vec::new(), bytes);
+    let mut report = Report::default();
+    let mut back = Vec::new();
+    let whole = loop {
+        match reader.next(&mut report) {
+            Ok(Some(record)) => back.extend_from_slice(record.full),
+            Ok(None) => break true,
+            Err(_) => break false, // a newer version
+        }
+    };
+    assert!(!whole || back == bytes);
+    let mut sessions = Sessions::new(Box::new(NativeReader::new(Vec::new(), bytes)));
+    while let Ok(Some(session)) = sessions.next(&mut report) {
+        let view = View::replay(&session);
+        Stats::of(&session);
+        assert!(settle(&session, &view, &mut Vec::new()).is_ok());
+    }
+});
