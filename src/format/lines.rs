@@ -7,6 +7,9 @@ use std::io::{self, Read};
 /// processor's cache.
 const BLOCK: usize = 256 * 1024;
 
+/// How much is read at first.
+const FIRST: usize = 16 * 1024;
+
 /// A reader that hands out whole lines.
 pub struct Lines<R> {
     input: R,
@@ -65,12 +68,12 @@ impl<R: Read> Lines<R> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        if self.buffer.len() < self.end + BLOCK {
-            // Doubling, so that a line of a gigabyte is copied a few times and not once a block.
-            self.buffer.resize(
-                (self.end + BLOCK).max(if self.end > BLOCK { self.end * 2 } else { 0 }),
-                0,
-            );
+        // Most files are small, and memory that is never touched costs nothing: the buffer begins small and doubles
+        // up to a block. Behind a long line it goes on doubling, so that one of a gigabyte is copied a few times.
+        let size = self.buffer.len();
+        if size < BLOCK || size - self.end < size / 2 {
+            self.buffer
+                .resize((size * 2).clamp(FIRST, BLOCK).max(self.end * 2), 0);
         }
         loop {
             match self.input.read(&mut self.buffer[self.end..]) {

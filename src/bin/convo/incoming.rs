@@ -10,11 +10,15 @@ use convo::format::report::Report;
 use convo::format::{Converted, Format, Reader};
 use convo::model::json;
 use convo::model::record::{Kind as Line, Record};
+use std::borrow::Cow;
 use std::io::{IsTerminal, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Bytes read at once, and the most that a group holds.
+/// Bytes read at once.
 const BLOCK: usize = 256 * 1024;
+
+/// Bytes that a group holds when more is waiting: few enough syncs to cost little beside the bytes.
+const GROUP: usize = 4 << 20;
 
 /// Standard input as groups of lines.
 pub struct Incoming {
@@ -44,7 +48,7 @@ impl Incoming {
             None => detected(context, &head, whole, reading.strict)?,
         };
         let source = if format.is_lines() {
-            let (send, receive) = sync_channel(4);
+            let (send, receive) = sync_channel(GROUP / BLOCK);
             std::thread::spawn(move || {
                 let mut stdin = std::io::stdin().lock();
                 let mut rest = head;
@@ -111,13 +115,17 @@ impl Incoming {
                 while let Ok(block) = receive.recv() {
                     let mut group = block.map_err(|error| Error::io("cannot read", error))?;
                     // What has come meanwhile goes along.
-                    while group.len() < 4 * BLOCK {
+                    while group.len() < GROUP {
                         let Ok(block) = receive.try_recv() else { break };
                         group.extend_from_slice(&block.map_err(|error| Error::io("cannot read", error))?);
                     }
                     let mut lines = Vec::new();
                     let mut stop = None;
-                    for full in group.split_inclusive(|byte| *byte == b'\n') {
+                    let mut rest = group.as_slice();
+                    while !rest.is_empty() {
+                        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+                        let full;
+                        (full, rest) = rest.split_at(end);
                         let place = Place {
                             line: self.place.line + 1,
                             offset: self.place.offset,
@@ -245,10 +253,10 @@ fn first(head: &[u8]) -> &[u8] {
 pub fn stamped(
     line: &[u8],
     stamp: impl FnOnce() -> convo::Result<(String, Option<String>)>,
-) -> convo::Result<Vec<u8>> {
+) -> convo::Result<Cow<'_, [u8]>> {
     let record = Record::parse(line, Place { line: 1, offset: 1 });
     let Some(message) = record.message().filter(|message| message.id().is_none()) else {
-        return Ok(line.to_vec());
+        return Ok(line.into());
     };
     let (id, time) = stamp()?;
     let quoted = |text: &str| {
@@ -264,5 +272,5 @@ pub fn stamped(
     if let Some(time) = &time {
         changes.push(("timestamp", Some(time)));
     }
-    Ok(json::with_members(line, &changes).unwrap_or_else(|_| line.to_vec()))
+    Ok(json::with_members(line, &changes).map_or(line.into(), Cow::from))
 }

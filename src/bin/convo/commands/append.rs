@@ -11,6 +11,7 @@ use convo::filter::Plan;
 use convo::format::report::Report;
 use convo::model::json::ObjectBuilder;
 use convo::model::message::Category;
+use std::borrow::Cow;
 use std::io::{IsTerminal, Read};
 
 /// Add a message, many messages, or something that happened
@@ -235,6 +236,7 @@ impl Append {
                     incoming::stamped(line, || {
                         stamps.message(&format!("{nth} {}", String::from_utf8_lossy(line)))
                     })
+                    .map(Cow::into_owned)
                 });
                 Ok(Plan::Lines(
                     stamped.collect::<convo::Result<_>>()?,
