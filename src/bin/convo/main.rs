@@ -4,6 +4,7 @@
 mod args;
 mod change;
 mod commands;
+mod complete;
 mod context;
 mod incoming;
 mod output;
@@ -30,6 +31,9 @@ fn main() -> ExitCode {
 
 /// Parses, and runs the verb or the plugin; the status is the worst that the run met.
 fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
+    if let Some(shell) = std::env::var_os(complete::VARIABLE).and_then(complete::shell) {
+        return complete::answer(shell, arguments);
+    }
     let first = arguments
         .get(1)
         .and_then(|argument| argument.to_str())
