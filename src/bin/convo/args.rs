@@ -10,17 +10,21 @@ use std::time::Duration;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Everywhere")]
 pub struct Global {
-    /// The store [default: $CONVO_STORE, the config file, $XDG_DATA_HOME/convo]
+    /// Directory of the store
+    ///
+    /// By default $CONVO_STORE, or what the config file names, or $XDG_DATA_HOME/convo.
     #[arg(long, value_name = "DIR", global = true, value_hint = clap::ValueHint::DirPath)]
     pub store: Option<PathBuf>,
-    /// Read this config file [default: $CONVO_CONFIG, $XDG_CONFIG_HOME/convo/config.toml]
-    #[arg(long, value_name = "FILE", global = true, value_hint = clap::ValueHint::FilePath)]
+    /// Read this config file
+    ///
+    /// By default $CONVO_CONFIG, or $XDG_CONFIG_HOME/convo/config.toml where it is there.
+    #[arg(long, value_name = "FILE", global = true, hide_short_help = true, value_hint = clap::ValueHint::FilePath)]
     pub config: Option<PathBuf>,
     /// Read no config file
-    #[arg(long, global = true, conflicts_with = "config")]
+    #[arg(long, global = true, hide_short_help = true, conflicts_with = "config")]
     pub no_config: bool,
-    /// How long to wait for a lock: 500ms, 10s, 1m
-    #[arg(long, value_name = "TIME", global = true, value_parser = duration)]
+    /// How long to wait for a lock: 500ms, 10s, 1m [default: 10s]
+    #[arg(long, value_name = "TIME", global = true, hide_short_help = true, value_parser = duration)]
     pub lock_timeout: Option<Duration>,
     /// Only errors and damage on standard error
     #[arg(short, long, global = true)]
@@ -28,7 +32,7 @@ pub struct Global {
     /// More on standard error
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// When to use colour [default: auto]
+    /// When to use colour: auto, always, never [default: auto]
     #[arg(long, value_name = "WHEN", global = true, hide_possible_values = true)]
     pub color: Option<Color>,
 }
@@ -49,13 +53,17 @@ pub struct Reading {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Writing {
-    /// Format of the output [default: native; with -i the input's own]
+    /// Format of the output [default: native]
+    ///
+    /// With -i the default is the format that the file has.
     #[arg(short, long, value_name = "FORMAT", value_parser = writable)]
     pub to: Option<Format>,
     /// Write to this file, whole or not at all
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "in_place")]
     pub output: Option<PathBuf>,
-    /// Change the file itself; with =SUFFIX keep the old one beside it
+    /// Change the file itself; =SUFFIX keeps the old one
+    ///
+    /// The file is replaced as a whole or not at all. With =SUFFIX the old one stays under its name and SUFFIX.
     #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub in_place: Option<String>,
 }
@@ -69,7 +77,7 @@ pub struct Changing {
     /// Print the changed session; leave the store as it is
     #[arg(long, conflicts_with = "in_place")]
     pub stdout: bool,
-    /// Print the whole log with the new event at its end, instead of the result
+    /// Print the whole log, the new event at its end
     #[arg(long)]
     pub log: bool,
     /// Print the planned lines and change nothing

@@ -4,6 +4,7 @@
 mod args;
 mod change;
 mod commands;
+mod complete;
 mod context;
 mod incoming;
 mod output;
@@ -30,6 +31,9 @@ fn main() -> ExitCode {
 
 /// Parses, and runs the verb or the plugin; the status is the worst that the run met.
 fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
+    if let Some(shell) = std::env::var_os(complete::VARIABLE).and_then(complete::shell) {
+        return complete::answer(shell, arguments);
+    }
     let first = arguments
         .get(1)
         .and_then(|argument| argument.to_str())
@@ -46,7 +50,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
             Err(error) => Output::usage(&error),
         };
     }
-    if !first.is_empty() && !first.starts_with('-') && first != "help" {
+    if !first.is_empty() && !first.starts_with('-') && first != commands::HELP {
         return plugin::run(first, &arguments[2..], &Global::default());
     }
     let matches = match commands::whole().try_get_matches_from(arguments) {
@@ -54,6 +58,12 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         Err(error) => return Output::usage(&error),
     };
     match matches.subcommand() {
+        // The help of a verb is told by the verb itself, be it built in or a plugin.
+        Some((commands::HELP, inner)) => {
+            let asked = inner.get_many::<OsString>("verb").unwrap_or_default();
+            let asking = [&arguments[0]].into_iter().chain(asked).cloned();
+            run(&asking.chain(["--help".into()]).collect::<Vec<_>>())
+        }
         Some((name, inner)) => match commands::find(name) {
             Some(verb) => execute(verb, &matches, inner),
             None => {

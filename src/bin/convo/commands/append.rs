@@ -34,7 +34,9 @@ pub struct Append {
     /// The text [default: standard input]
     #[arg(value_name = "TEXT", conflicts_with_all = ["stream", "event"])]
     text: Option<String>,
-    /// Who speaks: user, assistant, system, developer, tool, or another
+    /// Who speaks: user, assistant, system, tool, ...
+    ///
+    /// By default user. Other roles than those of OpenAI Chat are taken as they are.
     #[arg(
         short,
         long,
@@ -44,16 +46,22 @@ pub struct Append {
         help_heading = "The message"
     )]
     role: String,
-    /// Something that happened: a context message that begins no turn
+    /// Something that happened: it begins no turn
+    ///
+    /// A message of the category context, which the model is told and need not answer.
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["stream", "role"], help_heading = "The message")]
     event: Option<String>,
-    /// system, context, dialog or system_output [default: from the role]
+    /// What it is worth [default: from the role]
+    ///
+    /// system, context, dialog or system_output: when room is short, the last of these go first.
     #[arg(long, value_name = "CATEGORY", value_parser = category, conflicts_with = "stream", help_heading = "The message")]
     category: Option<Category>,
-    /// A member of the message's metadata; JSON, or else text
+    /// A member of its metadata; JSON, or else text
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair, conflicts_with = "stream", help_heading = "The message")]
     meta: Vec<(String, Vec<u8>)>,
-    /// Add the messages that standard input holds, in any format, as they come
+    /// Add the messages of standard input as they come
+    ///
+    /// In any format. Lines are added as soon as they are there, in groups when they come fast.
     #[arg(long, help_heading = "The message")]
     stream: bool,
     #[command(flatten)]

@@ -100,6 +100,9 @@ impl Verb {
     }
 }
 
+/// The word that asks for the help of a verb; the program itself answers it.
+pub const HELP: &str = "help";
+
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
     static TABLE: [Verb; 14] = ALL;
@@ -140,8 +143,15 @@ pub fn whole() -> Command {
         .help_template(template)
         .subcommands(ALL.iter().map(Verb::command))
         .subcommand(
-            Command::new("help")
+            Command::new(HELP)
                 .hide(true)
-                .arg(clap::Arg::new("verb").num_args(0..=1)),
+                .about("Print the help of a verb")
+                .arg(
+                    clap::Arg::new("verb")
+                        .num_args(0..)
+                        .value_name("VERB")
+                        .help("A verb or a plugin, and what stands behind it")
+                        .value_parser(clap::value_parser!(std::ffi::OsString)),
+                ),
         )
 }

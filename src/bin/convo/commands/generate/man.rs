@@ -1,0 +1,274 @@
+//! The manual pages: prose from the files beside this one, the rest from the program.
+
+use super::Named;
+use super::page::Page;
+use crate::commands::{self, Group, Verb};
+use clap::{Arg, Command};
+use clap_mangen::Man;
+use convo::error::{Error, Kind};
+use convo::format::Format;
+
+/// Every page: file name and source.
+pub fn pages() -> convo::Result<Vec<Named>> {
+    let mut pages = vec![
+        ("convo.1".to_string(), overview()?),
+        ("convo-format.5".to_string(), format()),
+    ];
+    for verb in visible() {
+        pages.push((format!("convo-{}.1", verb.name), of_verb(verb)?));
+    }
+    Ok(pages)
+}
+
+fn visible() -> impl Iterator<Item = &'static Verb> {
+    commands::ALL.iter().filter(|verb| !verb.hidden)
+}
+
+fn about(command: &Command) -> String {
+    command.get_about().map(ToString::to_string).unwrap_or_default()
+}
+
+fn overview() -> convo::Result<String> {
+    let mut page = Page::new("convo", 1);
+    let mut failed = None;
+    page.blocks(include_str!("convo.md"), |page, name| match name {
+        "about" => page.text(&format!("convo - {}", about(&commands::root()))),
+        "verbs" => verbs(page),
+        "options" => {
+            let mut root = commands::root();
+            root.build();
+            failed = options(page, &root, |_| true).err();
+        }
+        "status" => statuses(page),
+        "formats" => formats(page),
+        "see also" => {
+            let pages: Vec<String> = visible()
+                .map(|verb| format!("`convo-{}`(1)", verb.name))
+                .collect();
+            page.text(&format!("{}, `convo-format`(5), `jq`(1)", pages.join(", ")));
+        }
+        other => page.text(other),
+    });
+    failed.map_or_else(|| Ok(page.finish()), Err)
+}
+
+fn verbs(page: &mut Page) {
+    for (group, heading) in Group::ALL {
+        page.heading_below(heading);
+        for verb in visible().filter(|verb| verb.group == group) {
+            page.item(
+                &format!("`convo-{}`(1)", verb.name),
+                &format!("{}.", about(&verb.command())),
+            );
+        }
+    }
+}
+
+fn statuses(page: &mut Page) {
+    page.item("`0`", "done; also when the reader of the output went away");
+    for kind in Kind::ALL {
+        page.item(&format!("`{}`", kind.status()), kind.meaning());
+    }
+}
+
+fn formats(page: &mut Page) {
+    for format in Format::ALL {
+        let read = if format.is_written() { "" } else { " (only read)" };
+        page.item(
+            &format!("`{}`", format.name()),
+            &format!("{}{read}", format.about()),
+        );
+    }
+}
+
+fn format() -> String {
+    let mut page = Page::new("convo-format", 5);
+    page.blocks(include_str!("convo-format.md"), |page, name| page.text(name));
+    page.finish()
+}
+
+fn of_verb(verb: &Verb) -> convo::Result<String> {
+    let name = format!("convo-{}", verb.name);
+    let mut command = ready(verb.command(), &format!("convo {}", verb.name));
+    let mut page = Page::new(&name, 1);
+    page.heading("NAME");
+    page.text(&format!("{name} - {}", about(&command)));
+    page.heading("SYNOPSIS");
+    for (nth, usage) in usages(&mut command).iter().enumerate() {
+        if nth > 0 {
+            page.source(".br\n");
+        }
+        page.text(usage);
+    }
+    page.heading("DESCRIPTION");
+    description(&mut page, &command);
+    if command.has_subcommands() {
+        page.heading("SUBCOMMANDS");
+        for inner in command.get_subcommands() {
+            page.heading_below(inner.get_name());
+            page.text(&format!("{}.", about(inner)));
+            options(&mut page, inner, |_| true)?;
+        }
+    }
+    page.heading("OPTIONS");
+    grouped_options(&mut page, &command)?;
+    page.text("Options of every verb, as `--store` and `--quiet`, are told in `convo`(1).");
+    if let Some(examples) = command.get_before_long_help() {
+        page.heading("EXAMPLES");
+        let text = examples.to_string();
+        page.example(
+            text.lines()
+                .skip(1)
+                .map(|line| line.strip_prefix("  ").unwrap_or(line)),
+        );
+    }
+    page.heading("EXIT STATUS");
+    page.text("As told in `convo`(1).");
+    page.heading("SEE ALSO");
+    page.text("`convo`(1), `convo-format`(5)");
+    Ok(page.finish())
+}
+
+/// A verb's command as a page needs it: called by its whole name, its parts built, without the option for help.
+fn ready(command: Command, name: &str) -> Command {
+    let mut command = command
+        .bin_name(name.to_string())
+        .disable_help_flag(true)
+        .disable_help_subcommand(true)
+        .mut_subcommands(|inner| {
+            let name = format!("{name} {}", inner.get_name());
+            ready(inner, &name)
+        });
+    command.build();
+    command
+}
+
+/// The ways to call a command: its own, or those of the commands in it.
+fn usages(command: &mut Command) -> Vec<String> {
+    if command.has_subcommands() {
+        return command.get_subcommands_mut().flat_map(usages).collect();
+    }
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ");
+    let name = command.get_bin_name().unwrap_or_default();
+    let rest = usage.strip_prefix(name).unwrap_or(usage);
+    vec![format!("`{name}`{rest}")]
+}
+
+/// The paragraphs below the first line of a verb's help; that line itself where there are no others.
+fn description(page: &mut Page, command: &Command) {
+    let long = command.get_long_about().map(ToString::to_string);
+    match long.as_deref().and_then(|long| long.split_once("\n\n")) {
+        Some((_, rest)) => page.blocks(rest, |page, name| page.text(name)),
+        None => page.text(&format!("{}.", about(command))),
+    }
+}
+
+/// The options under the headings that help has too; operands come first, under none.
+fn grouped_options(page: &mut Page, command: &Command) -> convo::Result<()> {
+    let mut headings: Vec<Option<&str>> = vec![None];
+    for heading in command.get_arguments().map(Arg::get_help_heading) {
+        if !headings.contains(&heading) {
+            headings.push(heading);
+        }
+    }
+    for heading in headings {
+        if let Some(heading) = heading {
+            page.heading_below(heading);
+        }
+        options(page, command, |arg| arg.get_help_heading() == heading)?;
+    }
+    if command.get_arguments().next().is_some() {
+        page.paragraph();
+    }
+    Ok(())
+}
+
+/// Some of a command's options as clap_mangen writes them, without its heading.
+fn options(page: &mut Page, command: &Command, some: impl Fn(&Arg) -> bool) -> convo::Result<()> {
+    // The others are hidden instead of left out: options name each other, as those that exclude one another.
+    let command = command.clone().mut_args(|arg| {
+        let hidden = arg.is_hide_set() || !some(&arg);
+        // What -h leaves out has its place here.
+        arg.help_heading(None).hide(hidden).hide_short_help(false)
+    });
+    let mut source = Vec::new();
+    Man::new(command)
+        .render_options_section(&mut source)
+        .map_err(|error| Error::io("cannot write a page", error))?;
+    let source = String::from_utf8_lossy(&source);
+    // The preamble is for apostrophes, which are spelled out here.
+    for line in source.lines().skip_while(|line| *line != ".SH OPTIONS").skip(1) {
+        let line = match line {
+            "" => ".IP".to_string(), // a paragraph of the same option
+            line => line.replace("\\*(Aq", "\\(aq"),
+        };
+        let mut bold = false;
+        let pieces = line.split('`').collect::<Vec<_>>();
+        let mut out = pieces[0].to_string();
+        for piece in &pieces[1..] {
+            bold = !bold;
+            out.push_str(if bold { "\\fB" } else { "\\fR" });
+            out.push_str(piece);
+        }
+        page.source(&format!("{out}\n"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_has_a_line_about_it_and_examples() {
+        for verb in visible() {
+            let command = verb.command();
+            assert!(!about(&command).is_empty(), "{}", verb.name);
+            let examples = command.get_before_long_help().map(ToString::to_string);
+            let examples = examples.unwrap_or_default();
+            assert!(
+                examples.starts_with("Examples:\n  "),
+                "{} has no examples",
+                verb.name
+            );
+            assert!(
+                examples.contains(&format!("convo {}", verb.name)),
+                "{}",
+                verb.name
+            );
+        }
+    }
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        let mut whole = commands::whole().term_width(80);
+        whole.build();
+        for verb in visible() {
+            let command = whole.find_subcommand_mut(verb.name).unwrap();
+            let help = command.render_help().to_string();
+            assert!(help.lines().count() <= 40, "convo {} -h:\n{help}", verb.name);
+        }
+    }
+
+    #[test]
+    fn the_table_of_statuses_is_that_of_the_program() {
+        let page = overview().unwrap();
+        let table = page
+            .split(".SH ")
+            .find_map(|part| part.strip_prefix("EXIT STATUS\n"));
+        let told: Vec<(String, String)> = table
+            .unwrap()
+            .split(".TP\n")
+            .skip(1)
+            .filter_map(|item| item.trim_end().split_once('\n'))
+            .map(|(status, meaning)| (status.to_string(), meaning.replace('\n', " ")))
+            .collect();
+        let known = Kind::ALL.map(|kind| {
+            let meaning = super::super::page::plain(kind.meaning());
+            (format!("\\fB{}\\fR", kind.status()), meaning)
+        });
+        assert_eq!(told[0].0, "\\fB0\\fR");
+        assert_eq!(told[1..], known);
+    }
+}

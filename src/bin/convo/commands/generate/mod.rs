@@ -1,0 +1,90 @@
+//! `generate`: manual pages, completions and the schema, made from the program itself.
+
+mod man;
+mod page;
+mod schema;
+
+use super::Run;
+use crate::complete;
+use crate::context::Context;
+use clap::{Args, Subcommand};
+use convo::error::Error;
+use std::path::{Path, PathBuf};
+
+/// Make manual pages, completions or the JSON schema
+///
+/// What lies in man/, completions/ and docs/ is made by this and compared with it by a test.
+#[derive(Args, Debug)]
+#[command(
+    before_long_help = "Examples:
+  convo generate man
+  convo generate completions
+  convo generate schema --out docs",
+    subcommand_required = true,
+    subcommand_value_name = "WHAT"
+)]
+pub struct Generate {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Write the manual pages: convo(1), one page a verb, convo-format(5)
+    Man {
+        /// Where to
+        #[arg(long, value_name = "DIR", default_value = "man", value_hint = clap::ValueHint::DirPath)]
+        out: PathBuf,
+    },
+    /// Write the completions of bash, zsh and fish
+    Completions {
+        /// Where to
+        #[arg(long, value_name = "DIR", default_value = "completions", value_hint = clap::ValueHint::DirPath)]
+        out: PathBuf,
+    },
+    /// Print the JSON schema of a line of the record stream
+    Schema {
+        /// Write record.schema.json there instead
+        #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
+}
+
+impl Run for Generate {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        match self.what {
+            What::Man { out } => Ok(save(&out, &man::pages()?)?),
+            What::Completions { out } => Ok(save(&out, &completions()?)?),
+            What::Schema { out: Some(out) } => {
+                Ok(save(&out, &[("record.schema.json".into(), schema::text())])?)
+            }
+            What::Schema { out: None } => context.output.print(schema::text().trim_end()),
+        }
+    }
+}
+
+/// A file to write: name and content.
+type Named = (String, String);
+
+/// Writes files into a folder, which is made when it is not there.
+fn save(folder: &Path, files: &[Named]) -> convo::Result<()> {
+    let failed = |path: &Path, error| Error::io(format!("cannot write {}", path.display()), error);
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    for (name, text) in files {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|error| failed(&path, error))?;
+    }
+    Ok(())
+}
+
+/// The script of each shell, under the name that the shell looks for.
+fn completions() -> convo::Result<Vec<Named>> {
+    let named = complete::SHELLS.into_iter().map(|shell| {
+        let name = match shell.name() {
+            "zsh" => "_convo".to_string(),
+            other => format!("convo.{other}"),
+        };
+        Ok((name, complete::script(shell, "convo")?))
+    });
+    named.collect()
+}

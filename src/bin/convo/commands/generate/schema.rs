@@ -1,0 +1,143 @@
+//! The JSON schema of one line of the record stream. It holds lines to what readers rely on, and lets unknown
+//! members, roles and types pass, as readers do.
+
+use convo::model::event::VERSION;
+use convo::model::message::Category;
+use serde_json::{Value, json};
+
+/// The schema as a file.
+pub fn text() -> String {
+    format!("{:#}\n", schema())
+}
+
+fn schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:convo:record:1",
+        "title": "A line of a convo record stream",
+        "description": "A message has a role; an event has a type and no role. Unknown members and types are kept, not refused. See convo-format(5).",
+        "type": "object",
+        "if": {"required": ["role"]},
+        "then": {"$ref": "#/$defs/message"},
+        "else": {"$ref": "#/$defs/event"},
+        "$defs": {
+            "message": message(),
+            "tool_call": tool_call(),
+            "event": event(),
+            "time": {"type": "string", "description": "RFC 3339 with an offset"},
+            "id": {"type": "string", "minLength": 1},
+            "span": {
+                "description": "A message's id, or the ids of the first and the last of a range",
+                "anyOf": [{"$ref": "#/$defs/id"}, {"$ref": "#/$defs/range"}],
+            },
+            "range": {"type": "array", "items": {"$ref": "#/$defs/id"}, "minItems": 2, "maxItems": 2},
+            "checksum": {"type": "string", "pattern": "^[0-9a-f]{8}$"},
+        },
+    })
+}
+
+fn message() -> Value {
+    json!({
+        "description": "What somebody said",
+        "type": "object",
+        "required": ["role"],
+        "properties": {
+            "role": {"type": "string", "examples": ["system", "developer", "user", "assistant", "tool"]},
+            "content": {
+                "anyOf": [
+                    {"type": ["string", "null"]},
+                    {"type": "array", "items": {
+                        "type": "object",
+                        "properties": {"type": {"type": "string"}, "text": {"type": "string"}},
+                    }},
+                ],
+            },
+            "tool_calls": {"type": ["array", "null"], "items": {"$ref": "#/$defs/tool_call"}},
+            "tool_call_id": {"type": "string"},
+            "name": {"type": "string"},
+            "reasoning": {"type": "array", "items": {"type": "object"}},
+            "id": {"$ref": "#/$defs/id"},
+            "timestamp": {"$ref": "#/$defs/time"},
+            "category": {"enum": Category::ALL.map(Category::name)},
+            "tokens": {"type": "integer", "minimum": 0},
+            "usage": {"type": "object"},
+            "model": {"type": "string"},
+            "metadata": {"type": "object"},
+            "_crc": {"$ref": "#/$defs/checksum"},
+        },
+    })
+}
+
+fn tool_call() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "type": {"type": "string"},
+            "function": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "arguments": {"type": "string", "description": "The text that the model wrote, JSON or not"},
+                },
+            },
+        },
+    })
+}
+
+fn event() -> Value {
+    let of = |name: &str, required: &[&str], properties: Value| {
+        json!({
+            "if": {"properties": {"type": {"const": name}}},
+            "then": {"required": required, "properties": properties},
+        })
+    };
+    let id = json!({"$ref": "#/$defs/id"});
+    let id_or_null = json!({"anyOf": [{"$ref": "#/$defs/id"}, {"type": "null"}]});
+    json!({
+        "description": "What happened to the session",
+        "type": "object",
+        "required": ["type"],
+        "properties": {
+            "type": {"type": "string"},
+            "id": id,
+            "at": {"$ref": "#/$defs/time"},
+            "_crc": {"$ref": "#/$defs/checksum"},
+        },
+        "allOf": [
+            of("session", &["version", "id"], json!({
+                "version": {"type": "integer", "minimum": 1, "maximum": VERSION},
+                "created_at": {"$ref": "#/$defs/time"},
+                "title": {"type": "string"},
+                "key": {"type": "string"},
+                "scope": {},
+                "continued_from": id,
+                "source": {"type": "object"},
+                "metadata": {"type": "object"},
+            })),
+            of("meta", &["id", "at"], json!({
+                "set": {"type": "object"},
+                "unset": {"type": "array", "items": {"type": "string"}},
+            })),
+            of("truncate", &["id", "at", "before"], json!({
+                "before": id_or_null,
+                "keep_system": {"type": "boolean", "default": true},
+            })),
+            of("compact", &["id", "at"], json!({
+                "drop": {"type": "array", "items": {"$ref": "#/$defs/span"}},
+                "edit": {"type": "array", "items": {"type": "object", "required": ["id"], "properties": {"id": id}}},
+                "insert": {"type": "array", "items": {
+                    "type": "object",
+                    "required": ["message"],
+                    "properties": {"before": id_or_null, "message": {"$ref": "#/$defs/message"}},
+                }},
+            })),
+            of("summary", &["id", "at", "content"], json!({
+                "content": {"type": "string"},
+                "covers": {"$ref": "#/$defs/range"},
+            })),
+            of("restore", &["id", "at", "of"], json!({"of": id})),
+            of("foreign", &["format", "raw"], json!({"format": {"type": "string"}})),
+        ],
+    })
+}

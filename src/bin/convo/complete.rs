@@ -1,0 +1,315 @@
+//! Completion of a command line: a shell asks the program what may stand next, and it looks into the store.
+//! Whatever goes wrong here, nothing is told and nothing is made: somebody is in the middle of a line.
+
+use crate::args::{Global, Input};
+use crate::commands;
+use crate::context::Context;
+use crate::output::{Color, Output};
+use crate::plugin;
+use clap::{Arg, Command};
+use clap_complete::engine::{
+    ArgValueCandidates, ArgValueCompleter, CompletionCandidate as Candidate, PathCompleter,
+    SubcommandCandidates, ValueCompleter,
+};
+use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
+use convo::error::Error;
+use convo::format::Format;
+use convo::model::message::{Category, Role};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// The variable by which the scripts of the shells ask; its value is the shell's name.
+pub const VARIABLE: &str = "COMPLETE";
+
+/// So many sessions are offered, the newest: nobody looks through more.
+const OFFERED: usize = 500;
+
+/// The shells that have a script.
+pub const SHELLS: [&dyn EnvCompleter; 3] = [&Bash, &Zsh, &Fish];
+
+/// The shell of this name, when completion knows it. Any other value of the variable is none of our business.
+pub fn shell(name: OsString) -> Option<&'static dyn EnvCompleter> {
+    let name = name.to_str()?;
+    SHELLS.into_iter().find(|shell| shell.is(name))
+}
+
+/// The script that makes a shell ask the program named `program`.
+pub fn script(shell: &dyn EnvCompleter, program: &str) -> convo::Result<String> {
+    let mut script = Vec::new();
+    shell
+        .write_registration(VARIABLE, "convo", "convo", program, &mut script)
+        .map_err(|error| Error::io("cannot write the script", error))?;
+    let mut script = String::from_utf8_lossy(&script).trim().to_string();
+    if shell.name() == "zsh" {
+        // A file in $fpath is itself the function, and is read when it is first called.
+        script.push_str("\n\n[[ ${funcstack[1]} == _convo ]] && _clap_dynamic_completer_convo \"$@\"");
+    }
+    script.push('\n');
+    Ok(script)
+}
+
+/// Prints what may stand next; without a line to complete, the script of the shell.
+pub fn answer(shell: &dyn EnvCompleter, arguments: &[OsString]) -> anyhow::Result<u8> {
+    let mut line = arguments.iter().skip_while(|argument| *argument != "--");
+    let words: Vec<OsString> = match line.next() {
+        Some(_) => line.cloned().collect(),
+        None => Vec::new(),
+    };
+    let mut answer = Vec::new();
+    if words.is_empty() {
+        answer.extend_from_slice(script(shell, &program(arguments))?.as_bytes());
+    } else if !is_plugins(&words) {
+        let here = std::env::current_dir().ok();
+        // An error is that there is nothing to offer.
+        let _ = shell.write_complete(&mut command(&words), words, here.as_deref(), &mut answer);
+    }
+    Output::new(true, false, Color::Never).stdout(|out| {
+        Ok(out
+            .write_all(&answer)
+            .map_err(|error| Error::io("cannot write", error))?)
+    })?;
+    Ok(0)
+}
+
+/// How this program was called, so that it is found from every folder.
+fn program(arguments: &[OsString]) -> String {
+    let called = arguments.first().map(Path::new).unwrap_or(Path::new("convo"));
+    let path = match called.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => std::path::absolute(called).ok(),
+        _ => None,
+    };
+    path.as_deref().unwrap_or(called).to_string_lossy().into_owned()
+}
+
+/// The word to complete: shells that have not sent all of the line so far tell which it is.
+fn current(words: &[OsString]) -> usize {
+    let told = std::env::var("_CLAP_COMPLETE_INDEX").ok();
+    told.and_then(|index| index.parse().ok())
+        .unwrap_or(words.len().saturating_sub(1))
+}
+
+/// Whether the line is a plugin's, whose arguments are not known here.
+fn is_plugins(words: &[OsString]) -> bool {
+    let verb = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    current(words) > 1 && !verb.starts_with('-') && verb != commands::HELP && commands::find(verb).is_none()
+}
+
+/// The whole command line, with candidates for its values.
+fn command(words: &[OsString]) -> Command {
+    // Options are offered to those who begin one: among the sessions they would only be in the way.
+    let options = words
+        .get(current(words))
+        .is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
+    let whole = commands::whole().add(SubcommandCandidates::new(plugins));
+    with_candidates(whole, &global(words), options)
+}
+
+/// What the line itself says about where the store is.
+fn global(words: &[OsString]) -> Global {
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let value = |option: &str| {
+        words.iter().enumerate().find_map(|(nth, word)| {
+            let rest = word.strip_prefix(option)?;
+            match rest.strip_prefix('=') {
+                Some(value) => Some(value.into()),
+                None if rest.is_empty() => words.get(nth + 1).map(|value| (*value).into()),
+                None => None,
+            }
+        })
+    };
+    Global {
+        store: value("--store"),
+        config: value("--config"),
+        no_config: words.contains(&"--no-config"),
+        ..Global::default()
+    }
+}
+
+fn with_candidates(command: Command, global: &Global, options: bool) -> Command {
+    let is_new = command.get_name() == "add"; // the alias that it takes is not there yet
+    command
+        .disable_help_flag(!options)
+        .disable_version_flag(!options)
+        .mut_args(|arg| {
+            let positional = arg.is_positional();
+            let arg = with_values(arg, global, is_new);
+            arg.hide(!positional && !options)
+        })
+        .mut_subcommands(|verb| with_candidates(verb, global, options))
+}
+
+/// What an argument can be is told by the name of its value.
+fn with_values(arg: Arg, global: &Global, is_new: bool) -> Arg {
+    let positional = arg.is_positional();
+    let writes = arg.get_id() == "to";
+    let value = arg
+        .get_value_names()
+        .and_then(|names| names.first())
+        .map(ToString::to_string);
+    let global = global.clone();
+    match value.as_deref().unwrap_or_default() {
+        "INPUT" if positional => arg.add(ArgValueCompleter::new(move |word: &OsStr| {
+            let mut found = beginning(word, names(&global));
+            found.extend(files(word));
+            in_order(found)
+        })),
+        "NAME" if positional => arg.add(ArgValueCandidates::new(move || in_order(names(&global)))),
+        "ALIAS" if positional && !is_new => arg.add(ArgValueCandidates::new(move || aliases(&global))),
+        "VERB" => arg.add(ArgValueCandidates::new(verbs)),
+        "FORMAT" => arg.add(ArgValueCandidates::new(move || formats(writes))),
+        "ROLE" => arg.add(ArgValueCandidates::new(roles)),
+        "CATEGORY" => arg.add(ArgValueCandidates::new(categories)),
+        _ => arg,
+    }
+}
+
+fn beginning(word: &OsStr, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let word = word.as_encoded_bytes();
+    candidates.retain(|candidate| candidate.get_value().as_encoded_bytes().starts_with(word));
+    candidates
+}
+
+/// Files in a spelling that means a file, and the folders on the way to them.
+fn files(word: &OsStr) -> Vec<Candidate> {
+    let mut found = PathCompleter::any().stdio().complete(word);
+    found.retain(|candidate| match candidate.get_value().to_str() {
+        Some(text) => !matches!(Input::of(text), Input::Name(_)),
+        None => false,
+    });
+    found
+}
+
+/// Aliases and ids of the store, and what else names a session; the newest sessions first.
+fn names(global: &Global) -> Vec<Candidate> {
+    let mut found = aliases(global);
+    let Some(mut sessions) = Context::new(global)
+        .ok()
+        .and_then(|context| context.store().ok()?.ids().ok())
+    else {
+        return found;
+    };
+    sessions.sort_by(|one, other| (other.modified, &other.id).cmp(&(one.modified, &one.id)));
+    if !sessions.is_empty() {
+        found.push(Candidate::new("@last").help(Some("the newest session".into())));
+    }
+    let newest = sessions.into_iter().take(OFFERED);
+    found.extend(newest.map(|session| Candidate::new(session.id)));
+    found
+}
+
+fn aliases(global: &Global) -> Vec<Candidate> {
+    let aliases = Context::new(global)
+        .ok()
+        .and_then(|context| context.store().ok()?.aliases().ok());
+    let one = |(alias, ids): (String, Vec<String>)| Candidate::new(alias).help(Some(ids.join(", ").into()));
+    aliases.into_iter().flatten().map(one).collect()
+}
+
+fn plugins() -> Vec<Candidate> {
+    let about = |path: std::path::PathBuf| Some(format!("plugin {}", path.display()).into());
+    plugin::installed()
+        .into_iter()
+        .map(|(name, path)| Candidate::new(name).help(about(path)))
+        .collect()
+}
+
+fn verbs() -> Vec<Candidate> {
+    let built_in = commands::ALL.iter().filter(|verb| !verb.hidden);
+    let mut found: Vec<Candidate> = built_in
+        .map(|verb| Candidate::new(verb.name).help(verb.command().get_about().cloned()))
+        .collect();
+    found.extend(plugins());
+    found
+}
+
+fn formats(written: bool) -> Vec<Candidate> {
+    Format::ALL
+        .into_iter()
+        .filter(|format| !written || format.is_written())
+        .map(|format| Candidate::new(format.name()).help(Some(format.about().into())))
+        .collect()
+}
+
+fn roles() -> Vec<Candidate> {
+    let roles = [
+        Role::User,
+        Role::Assistant,
+        Role::System,
+        Role::Developer,
+        Role::Tool,
+    ];
+    roles.map(|role| Candidate::new(role.name())).into()
+}
+
+fn categories() -> Vec<Candidate> {
+    Category::ALL
+        .map(|category| Candidate::new(category.name()))
+        .into()
+}
+
+/// Keeps the candidates in this order, which the engine takes from a number.
+fn in_order(candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let numbered = candidates.into_iter().enumerate();
+    numbered
+        .map(|(nth, candidate)| candidate.display_order(Some(nth)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &[&str]) -> Vec<OsString> {
+        line.iter().map(OsString::from).collect()
+    }
+
+    fn offered(line: &[&str]) -> Vec<String> {
+        let words = words(line);
+        let mut command = command(&words);
+        let found = clap_complete::engine::complete(&mut command, words, line.len() - 1, None);
+        found
+            .unwrap()
+            .iter()
+            .map(|candidate| candidate.get_value().to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn verbs_options_and_formats_are_offered() {
+        assert_eq!(offered(&["convo", "trunc"]), ["truncate"]);
+        assert_eq!(offered(&["convo", "cat", "--to", "o"]), ["openai-chat"]);
+        assert!(offered(&["convo", "truncate", "--keep"]).contains(&"--keep-last".to_string()));
+        assert!(offered(&["convo", "help", "app"]).contains(&"append".to_string()));
+        assert!(!offered(&["convo", ""]).contains(&"generate".to_string()));
+    }
+
+    #[test]
+    fn sessions_and_aliases_of_the_store_on_the_line_are_offered() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let place = path.to_str().unwrap();
+        assert!(offered(&["convo", "--no-config", "show", "--store", place, "tr"]).is_empty());
+        assert!(!path.exists());
+        let store = convo::store::Store::create(&path).unwrap();
+        let header = br#"{"type":"session","version":1,"id":"trip"}"#.to_vec();
+        store.create_session("trip", &[header]).unwrap();
+        store.alias_add("travel", "trip").unwrap();
+        assert_eq!(
+            offered(&["convo", "--no-config", "show", "--store", place, "tr"]),
+            ["travel", "trip"]
+        );
+        let store = format!("--store={place}");
+        assert_eq!(
+            offered(&["convo", "--no-config", &store, "alias", "resolve", ""]),
+            ["travel"]
+        );
+    }
+
+    #[test]
+    fn a_plugins_line_is_left_to_the_shell() {
+        assert!(is_plugins(&words(&["convo", "nonesuch", ""])));
+        assert!(!is_plugins(&words(&["convo", "nones"])));
+        assert!(!is_plugins(&words(&["convo", "help", ""])));
+        assert!(!is_plugins(&words(&["convo", "-q", ""])));
+    }
+}

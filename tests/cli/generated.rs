@@ -1,0 +1,72 @@
+//! What is generated is what lies in the tree, so that a changed flag shows in a review.
+
+use assert_cmd::Command;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const HINT: &str = "cargo run -- generate man && cargo run -- generate completions \
+                    && cargo run -- generate schema --out docs";
+
+fn generated(arguments: &[&str]) -> Vec<u8> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_convo"));
+    // Whatever the terminal and the environment are, the pages are the same.
+    command
+        .env_clear()
+        .env("COLUMNS", "40")
+        .env("HOME", "/nonexistent");
+    command.arg("generate").args(arguments);
+    command.assert().success().get_output().stdout.clone()
+}
+
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let one = |entry: std::io::Result<std::fs::DirEntry>| {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        (name, std::fs::read_to_string(entry.path()).unwrap())
+    };
+    entries.map(one).collect()
+}
+
+/// Compares a folder of the tree with what is generated now.
+fn compare(what: &str) {
+    let made = tempfile::tempdir().unwrap();
+    generated(&[what, "--out", made.path().to_str().unwrap()]);
+    let (made, kept) = (files(made.path()), files(&tree().join(what)));
+    let names = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(
+        names(&made),
+        names(&kept),
+        "files of {what}/ are others now: {HINT}"
+    );
+    for (name, text) in made {
+        assert!(
+            text == kept[&name],
+            "{what}/{name} is not what the program makes now: {HINT}"
+        );
+    }
+}
+
+fn tree() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn manual_pages_are_those_of_the_program() {
+    compare("man");
+}
+
+#[test]
+fn completions_are_those_of_the_program() {
+    compare("completions");
+}
+
+#[test]
+fn the_schema_is_that_of_the_program() {
+    let made = String::from_utf8(generated(&["schema"])).unwrap();
+    let kept = std::fs::read_to_string(tree().join("docs/record.schema.json")).unwrap();
+    assert!(
+        made == kept,
+        "docs/record.schema.json is not what the program makes now: {HINT}"
+    );
+}
