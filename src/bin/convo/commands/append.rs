@@ -204,15 +204,23 @@ impl Append {
             let mut appender = store.appender(&store.resolve(name)?)?;
             let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
             let done = incoming.each_group(&mut report, |group| {
+                let mut printed = String::new();
                 for line in group {
-                    let line =
-                        incoming::stamped(line, || Ok((context.new_id("msg_")?, Some(context.clock.now()))))?;
+                    let stamp = || Ok((context.new_id("msg_")?, Some(context.clock.now())));
+                    let line = incoming::stamped(line, stamp)?;
                     appender.push(&line)?;
                     if self.changing.json {
-                        context.output.print(&String::from_utf8_lossy(&line))?;
+                        printed.push_str(&String::from_utf8_lossy(&line));
+                        printed.push('\n');
                     }
                 }
-                Ok(appender.flush().map(drop).map_err(|error| named(error, name))?)
+                appender.flush().map_err(|error| named(error, name))?;
+                // What is printed is stored.
+                if printed.is_empty() {
+                    Ok(())
+                } else {
+                    context.output.print(printed.trim_end_matches('\n'))
+                }
             });
             context.output.report("-", &mut report);
             incoming.tell_left_out(context);
