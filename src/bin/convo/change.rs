@@ -192,6 +192,12 @@ fn stream(
         (None, Some(_)) => own(opened.format, &label)?,
         (None, None) => Format::Native,
     };
+    // Back in the format that it came in, only what was said counts: ids and books were added on the way.
+    let purpose = if opened.format == to {
+        Purpose::Context
+    } else {
+        Purpose::Export
+    };
     context.each_session(opened, reading.strict, |mut session| {
         let planned = plan(
             &session,
@@ -208,80 +214,62 @@ fn stream(
             context.output.detail(&label, &told);
         }
         *written += 1;
-        write_session(
+        let export = Export {
             context,
-            &label,
-            &session,
+            label: &label,
             to,
-            changing.log,
-            reading.strict,
-            *written,
-            out,
-        )
+            purpose,
+            strict: reading.strict,
+        };
+        if to == Format::Native && changing.log {
+            let mut lines = Lines::new(out);
+            return Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?);
+        }
+        // A file of bare lines is settled, not exported: it keeps what it holds beside messages.
+        if to == Format::Native || (to == Format::Jsonl && session.header().is_empty()) {
+            let view = View::replay(&session);
+            tell_dangling(context, &label, &session, &view);
+            return Ok(settle(&session, &view, out)?);
+        }
+        export.write(&session, *written, out)
     })
 }
 
-/// Writes one session in a format.
-#[expect(clippy::too_many_arguments, reason = "each is a thing of its own")]
-fn write_session(
-    context: &Context,
-    label: &str,
-    session: &Session,
-    to: Format,
-    log: bool,
-    strict: bool,
-    nth: usize,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    if to == Format::Native && log {
-        let mut lines = Lines::new(out);
-        for index in 0..session.len() {
-            lines.write(session.full(index))?;
-        }
-        return Ok(());
-    }
-    // A file of bare lines is settled, not exported: it keeps what it holds beside messages.
-    if to == Format::Native || (to == Format::Jsonl && session.header().is_empty()) {
-        let view = View::replay(session);
-        tell_dangling(context, label, session, &view);
-        return Ok(settle(session, &view, out)?);
-    }
-    export(context, label, session, to, Purpose::Export, strict, nth, out)
+/// How sessions are written in another format.
+pub struct Export<'c> {
+    pub context: &'c Context,
+    /// The input's name in messages.
+    pub label: &'c str,
+    pub to: Format,
+    pub purpose: Purpose,
+    /// Whether a loss is an error, before anything is written.
+    pub strict: bool,
 }
 
-/// Writes one session's view in another format and tells what that cannot carry; with `strict` nothing is
-/// written then.
-#[expect(clippy::too_many_arguments, reason = "each is a thing of its own")]
-pub fn export(
-    context: &Context,
-    label: &str,
-    session: &Session,
-    to: Format,
-    purpose: Purpose,
-    strict: bool,
-    nth: usize,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    single(to, nth)?;
-    let view = View::replay(session);
-    tell_dangling(context, label, session, &view);
-    let mut report = Report::default();
-    if !strict {
-        format::write(to, session, &view, purpose, out, &mut report)?;
-        context.output.report(label, &mut report);
-        return Ok(());
+impl Export<'_> {
+    /// Writes the view of the nth session, and tells what the format cannot carry.
+    pub fn write(&self, session: &Session, nth: usize, out: &mut dyn Write) -> anyhow::Result<()> {
+        single(self.to, nth)?;
+        let view = View::replay(session);
+        tell_dangling(self.context, self.label, session, &view);
+        let mut report = Report::default();
+        if !self.strict {
+            format::write(self.to, session, &view, self.purpose, out, &mut report)?;
+            self.context.output.report(self.label, &mut report);
+            return Ok(());
+        }
+        let mut whole = Vec::new();
+        format::write(self.to, session, &view, self.purpose, &mut whole, &mut report)?;
+        let lost = !report.losses.is_empty();
+        self.context.output.report(self.label, &mut report);
+        if lost {
+            let error = Error::new(Kind::Data, "the format cannot carry everything (--strict)");
+            return Err(named(error, self.label).into());
+        }
+        Ok(out
+            .write_all(&whole)
+            .map_err(|error| Error::io("cannot write", error))?)
     }
-    let mut whole = Vec::new();
-    format::write(to, session, &view, purpose, &mut whole, &mut report)?;
-    let lost = !report.losses.is_empty();
-    context.output.report(label, &mut report);
-    if lost {
-        let error = Error::new(Kind::Data, "the format cannot carry everything (--strict)");
-        return Err(named(error, label).into());
-    }
-    Ok(out
-        .write_all(&whole)
-        .map_err(|error| Error::io("cannot write", error))?)
 }
 
 /// Refuses a second session where a format holds one.
@@ -355,23 +343,25 @@ fn rewrite(
     label: &str,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    // The store speaks the library's errors; what else went wrong in between is kept aside.
-    let mut other = None;
+    // What went wrong on the way to the file, such as an input that is not there, is told as it is.
+    let mut inner = None;
     let write = |out: &mut dyn Write| {
-        write(out).map_err(|error| match error.downcast::<Error>() {
-            Ok(error) => error,
-            Err(error) => {
-                let stand_in = Error::new(Kind::InputOutput, error.to_string());
-                other = Some(error);
-                stand_in
-            }
+        write(out).map_err(|error| {
+            let stand_in = Error::new(Kind::InputOutput, error.to_string());
+            inner = Some(error);
+            stand_in
         })
     };
     let done = write_atomically(path, write, options);
-    match (done, other) {
-        (_, Some(error)) => Err(error),
-        (done, None) => Ok(done.map_err(|error| named(error, label))?),
+    if let Some(error) = inner {
+        return Err(error);
     }
+    // A folder that is missing is a failure to write, and not a session that was not found.
+    let done = done.map_err(|error| match error.kind {
+        Kind::NotFound => error.kind(Kind::InputOutput),
+        _ => error,
+    });
+    Ok(done.map_err(|error| named(error, label))?)
 }
 
 /// Writes to standard output, or to the file of `-o`, which appears whole or not at all.

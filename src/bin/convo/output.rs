@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// When to use colour.
@@ -243,7 +244,10 @@ struct Unlocked<'f> {
 
 impl Write for Unlocked<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = rustix::io::write(rustix::stdio::stdout(), bytes).map_err(io::Error::from);
+        let written = match was_closed() {
+            true => Err(rustix::io::Errno::BADF.into()),
+            false => rustix::io::write(rustix::stdio::stdout(), bytes).map_err(io::Error::from),
+        };
         // An interrupted write is repeated by the caller.
         self.failed.set(
             written
@@ -255,6 +259,22 @@ impl Write for Unlocked<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Whether standard output was closed when the program began. The standard library has then put /dev/null in its
+/// place, open for reading and writing, where data would vanish with status 0.
+fn was_closed() -> bool {
+    static CLOSED: OnceLock<bool> = OnceLock::new();
+    *CLOSED.get_or_init(|| {
+        let stdout = rustix::stdio::stdout();
+        let both =
+            rustix::fs::fcntl_getfl(stdout).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::RDWR));
+        let null = || rustix::fs::stat("/dev/null").ok().map(|about| about.st_rdev);
+        both && rustix::fs::fstat(stdout).is_ok_and(|about| {
+            rustix::fs::FileType::from_raw_mode(about.st_mode) == rustix::fs::FileType::CharacterDevice
+                && Some(about.st_rdev) == null()
+        })
+    })
 }
 
 /// Whether an error is only that the reader of our output went away.

@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::args::{Input, Reading, Writing};
-use crate::change::{self, tell_and_go_on, write_to};
+use crate::change::{Export, tell_and_go_on, write_to};
 use crate::context::{Context, Opened, named, stopped};
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -105,19 +105,16 @@ impl Cat {
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let label = opened.label.clone();
+        let export = Export {
+            context,
+            label: &label,
+            to,
+            purpose: Purpose::Export,
+            strict: self.reading.strict,
+        };
         context.each_session(opened, self.reading.strict, |session| {
             *written += 1;
-            let strict = self.reading.strict;
-            change::export(
-                context,
-                &label,
-                &session,
-                to,
-                Purpose::Export,
-                strict,
-                *written,
-                out,
-            )
+            export.write(&session, *written, out)
         })
     }
 }

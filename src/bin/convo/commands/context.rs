@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::args::{Input, Reading, Writing};
-use crate::change::{export, tell_and_go_on, tell_dangling, write_to};
+use crate::change::{Export, tell_and_go_on, tell_dangling, write_to};
 use crate::context::Context;
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -48,6 +48,14 @@ impl Run for View {
             let mut written = 0;
             for input in &inputs {
                 let label = input.label();
+                let strict = self.reading.strict;
+                let export = Export {
+                    context,
+                    label: &label,
+                    to,
+                    purpose: Purpose::Context,
+                    strict,
+                };
                 let done = context
                     .open(input, &self.reading)
                     .map_err(anyhow::Error::from)
@@ -59,16 +67,7 @@ impl Run for View {
                                 tell_dangling(context, &label, &session, &view);
                                 return native(&session, &view, out);
                             }
-                            export(
-                                context,
-                                &label,
-                                &session,
-                                to,
-                                Purpose::Context,
-                                self.reading.strict,
-                                written,
-                                out,
-                            )
+                            export.write(&session, written, out)
                         })
                     });
                 tell_and_go_on(context, done, inputs.len())?;

@@ -10,7 +10,7 @@ use convo::filter::restore;
 /// Take back a cut, a compaction or a summary
 ///
 /// Without EVENT the newest change is taken back, and called again the one before it. Restoring a `restore`
-/// event does the change again. Nothing to undo is status 1.
+/// event does the change again. The id of a removed session brings that session back. Nothing to undo is status 1.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo restore chat                       undo the last change
@@ -31,6 +31,11 @@ pub struct Restore {
 
 impl Run for Restore {
     fn run(self, context: &Context) -> anyhow::Result<()> {
+        if let (Input::Name(name), None) = (Input::of(&self.input), &self.event)
+            && self.returns(context, &name)?
+        {
+            return Ok(());
+        }
         change::run(
             context,
             &[Input::of(&self.input)],
@@ -38,5 +43,22 @@ impl Run for Restore {
             &self.changing,
             |session, stamps| restore::plan(session, self.event.as_deref(), |content| stamps.event(content)),
         )
+    }
+}
+
+impl Restore {
+    /// Brings a removed session back, when the name is that of one and of nothing else.
+    fn returns(&self, context: &Context, name: &str) -> anyhow::Result<bool> {
+        let store = context.store()?;
+        if store.resolve(name).is_ok() || !store.trash()?.iter().any(|(id, _)| id == name) {
+            return Ok(false);
+        }
+        if self.changing.dry_run {
+            context.output.tell(name, "would come back from the trash");
+        } else {
+            store.restore_removed(name)?;
+            context.output.tell(name, "is back from the trash");
+        }
+        Ok(true)
     }
 }
