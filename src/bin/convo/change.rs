@@ -3,6 +3,7 @@
 
 use crate::args::{Changing, Input, Reading, Writing};
 use crate::context::{Context, Opened, named};
+use crate::inputs::{each_input, sessions_of, tell_and_go_on};
 use convo::error::{Error, Kind};
 use convo::filter::settle::{Lines, settle};
 use convo::filter::{Plan, Stamp};
@@ -62,11 +63,9 @@ pub fn run(
         }
         return write_to(context, &changing.writing, |out| {
             let mut sessions = 0;
-            for input in inputs {
-                let opened = context.open(input, reading)?;
-                stream(context, opened, reading, changing, out, &mut sessions, &mut plan)?;
-            }
-            Ok(())
+            each_input(context, inputs, reading, |opened| {
+                stream(context, opened, reading, changing, out, &mut sessions, &mut plan)
+            })
         });
     }
     for input in inputs {
@@ -79,20 +78,6 @@ pub fn run(
         tell_and_go_on(context, done, inputs.len())?;
     }
     Ok(())
-}
-
-/// With several inputs an error of one is told, and the others go on.
-pub fn tell_and_go_on(context: &Context, done: anyhow::Result<()>, inputs: usize) -> anyhow::Result<()> {
-    match done {
-        Err(error) if inputs > 1 && !crate::output::closed(&error) => match error.downcast::<Error>() {
-            Ok(error) => {
-                context.output.error(&error);
-                Ok(())
-            }
-            Err(error) => Err(error),
-        },
-        done => done,
-    }
 }
 
 fn in_store(input: &Input, changing: &Changing) -> bool {
@@ -153,7 +138,7 @@ fn dry_run(
     let opened = context.open(input, reading)?;
     let label = opened.label.clone();
     let stored = in_store(input, changing);
-    context.each_session(opened, reading.strict, |session| {
+    sessions_of(context, opened, reading.strict, |session| {
         match plan(
             &session,
             &Stamps {
@@ -198,7 +183,7 @@ fn stream(
     } else {
         Purpose::Export
     };
-    context.each_session(opened, reading.strict, |mut session| {
+    sessions_of(context, opened, reading.strict, |mut session| {
         let planned = plan(
             &session,
             &Stamps {

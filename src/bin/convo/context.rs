@@ -8,7 +8,7 @@ use convo::filter::Stamp;
 use convo::format::detect::{self, Detection, Hints};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
-use convo::format::{self, Converted, Format, Reader, Sessions, Source};
+use convo::format::{self, Converted, Format, Reader, Source};
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::model::time::Clock;
@@ -273,28 +273,6 @@ impl Context {
             self.output.tell(label, &message);
         }
         Ok(format)
-    }
-
-    /// Goes through the sessions of an input; what is wrong is told on the way.
-    pub fn each_session(
-        &self,
-        opened: Opened,
-        strict: bool,
-        mut each: impl FnMut(Session) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
-        let Opened { label, reader, .. } = opened;
-        let mut sessions = Sessions::new(reader);
-        let mut report = Report::default();
-        loop {
-            let next = sessions.next(&mut report).map_err(|error| named(error, &label));
-            let damaged = report.is_damaged();
-            self.output.report(&label, &mut report);
-            let Some(session) = next? else { return Ok(()) };
-            if strict && damaged {
-                return Err(stopped().into());
-            }
-            each(session)?;
-        }
     }
 }
 

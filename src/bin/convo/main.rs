@@ -7,6 +7,7 @@ mod commands;
 mod complete;
 mod context;
 mod incoming;
+mod inputs;
 mod output;
 mod plugin;
 

@@ -2,8 +2,9 @@
 
 use super::Run;
 use crate::args::{Input, Reading, Writing};
-use crate::change::{Export, tell_and_go_on, write_to};
+use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
+use crate::inputs::{each_input, sessions_of};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::settle::Lines;
@@ -47,20 +48,13 @@ impl Run for Cat {
         let to = self.writing.to.unwrap_or(Format::Native);
         write_to(context, &self.writing, |out| {
             let mut written = 0;
-            for input in &inputs {
-                let done = context
-                    .open(input, &self.reading)
-                    .map_err(anyhow::Error::from)
-                    .and_then(|opened| {
-                        if to == Format::Native {
-                            self.pass(context, opened, out)
-                        } else {
-                            self.export(context, opened, to, &mut written, out)
-                        }
-                    });
-                tell_and_go_on(context, done, inputs.len())?;
-            }
-            Ok(())
+            each_input(context, &inputs, &self.reading, |opened| {
+                if to == Format::Native {
+                    self.pass(context, opened, out)
+                } else {
+                    self.export(context, opened, to, &mut written, out)
+                }
+            })
         })
     }
 }
@@ -112,7 +106,7 @@ impl Cat {
             purpose: Purpose::Export,
             strict: self.reading.strict,
         };
-        context.each_session(opened, self.reading.strict, |session| {
+        sessions_of(context, opened, self.reading.strict, |session| {
             *written += 1;
             export.write(&session, *written, out)
         })

@@ -2,8 +2,9 @@
 
 use super::Run;
 use crate::args::{Input, Reading, Writing};
-use crate::change::{Export, tell_and_go_on, tell_dangling, write_to};
+use crate::change::{Export, tell_dangling, write_to};
 use crate::context::Context;
+use crate::inputs::each_session;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::settle::Lines;
@@ -46,33 +47,23 @@ impl Run for View {
         let to = self.writing.to.unwrap_or(Format::Native);
         write_to(context, &self.writing, |out| {
             let mut written = 0;
-            for input in &inputs {
-                let label = input.label();
+            each_session(context, &inputs, &self.reading, |label, session| {
+                written += 1;
+                if to == Format::Native {
+                    let view = Replayed::replay(&session);
+                    tell_dangling(context, label, &session, &view);
+                    return native(&session, &view, out);
+                }
                 let strict = self.reading.strict;
-                let export = Export {
+                Export {
                     context,
-                    label: &label,
+                    label,
                     to,
                     purpose: Purpose::Context,
                     strict,
-                };
-                let done = context
-                    .open(input, &self.reading)
-                    .map_err(anyhow::Error::from)
-                    .and_then(|opened| {
-                        context.each_session(opened, self.reading.strict, |session| {
-                            written += 1;
-                            if to == Format::Native {
-                                let view = Replayed::replay(&session);
-                                tell_dangling(context, &label, &session, &view);
-                                return native(&session, &view, out);
-                            }
-                            export.write(&session, written, out)
-                        })
-                    });
-                tell_and_go_on(context, done, inputs.len())?;
-            }
-            Ok(())
+                }
+                .write(&session, written, out)
+            })
         })
     }
 }

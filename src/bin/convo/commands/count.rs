@@ -2,8 +2,8 @@
 
 use super::Run;
 use crate::args::{Input, Reading};
-use crate::change::tell_and_go_on;
 use crate::context::Context;
+use crate::inputs::each_session;
 use clap::Args;
 use convo::error::Error;
 use convo::model::session::Session;
@@ -35,26 +35,16 @@ impl Run for Count {
         let inputs = Input::all(&self.inputs);
         context.output.stdout(|out| {
             let mut first = true;
-            for input in &inputs {
-                let label = input.label();
-                let done = context
-                    .open(input, &self.reading)
-                    .map_err(anyhow::Error::from)
-                    .and_then(|opened| {
-                        context.each_session(opened, self.reading.strict, |session| {
-                            let stats = Stats::of(&session);
-                            if self.json {
-                                return json(&session, &label, &stats, out);
-                            }
-                            if !std::mem::take(&mut first) {
-                                write(out, "\n")?;
-                            }
-                            text(&session, &label, &stats, out)
-                        })
-                    });
-                tell_and_go_on(context, done, inputs.len())?;
-            }
-            Ok(())
+            each_session(context, &inputs, &self.reading, |label, session| {
+                let stats = Stats::of(&session);
+                if self.json {
+                    return json(&session, label, &stats, out);
+                }
+                if !std::mem::take(&mut first) {
+                    write(out, "\n")?;
+                }
+                text(&session, label, &stats, out)
+            })
         })
     }
 }

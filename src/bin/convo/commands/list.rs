@@ -2,8 +2,8 @@
 
 use super::Run;
 use crate::args::{Input, Reading};
-use crate::change::tell_and_go_on;
 use crate::context::Context;
+use crate::inputs::each_session;
 use crate::output::visible;
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -55,22 +55,16 @@ impl Run for List {
         let mut rows = Vec::new();
         if self.inputs.is_empty() {
             rows = stored(context)?;
-        }
-        for input in Input::all(&self.inputs)
-            .into_iter()
-            .filter(|_| !self.inputs.is_empty())
-        {
-            let label = input.label();
-            let done = context
-                .open(&input, &self.reading)
-                .map_err(anyhow::Error::from)
-                .and_then(|opened| {
-                    context.each_session(opened, self.reading.strict, |session| {
-                        rows.push(row(&session, &label, false));
-                        Ok(())
-                    })
-                });
-            tell_and_go_on(context, done, self.inputs.len())?;
+        } else {
+            each_session(
+                context,
+                &Input::all(&self.inputs),
+                &self.reading,
+                |label, session| {
+                    rows.push(row(&session, label, false));
+                    Ok(())
+                },
+            )?;
         }
         name_aliases(context, &mut rows);
         // Newest first; sessions without any time come last, by their ids.

@@ -2,8 +2,8 @@
 
 use super::Run;
 use crate::args::Input;
-use crate::change::tell_and_go_on;
 use crate::context::{Context, named};
+use crate::inputs::tell_and_go_on;
 use clap::Args;
 use convo::error::{Error, Kind};
 

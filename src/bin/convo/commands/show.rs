@@ -2,8 +2,9 @@
 
 use super::Run;
 use crate::args::{Input, Reading};
-use crate::change::{tell_and_go_on, tell_dangling};
+use crate::change::tell_dangling;
 use crate::context::Context;
+use crate::inputs::each_session;
 use crate::output::visible;
 use clap::Args;
 use convo::filter::restore;
@@ -56,21 +57,12 @@ impl Run for Show {
             fold: if self.full { usize::MAX } else { FOLDED },
             tools: HashMap::new(),
         };
-        for input in &inputs {
-            let label = input.label();
-            let done = context
-                .open(input, &self.reading)
-                .map_err(anyhow::Error::from)
-                .and_then(|opened| {
-                    context.each_session(opened, self.reading.strict, |session| {
-                        let view = View::replay(&session);
-                        tell_dangling(context, &label, &session, &view);
-                        page.session(&session, &view, &label, self.all);
-                        Ok(())
-                    })
-                });
-            tell_and_go_on(context, done, inputs.len())?;
-        }
+        each_session(context, &inputs, &self.reading, |label, session| {
+            let view = View::replay(&session);
+            tell_dangling(context, label, &session, &view);
+            page.session(&session, &view, label, self.all);
+            Ok(())
+        })?;
         context.output.page(&page.text)
     }
 }

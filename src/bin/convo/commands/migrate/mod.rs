@@ -7,8 +7,9 @@ mod scan;
 
 use super::Run;
 use crate::args::{Input, Reading};
-use crate::change::{run as filter, tell_and_go_on};
+use crate::change::run as filter;
 use crate::context::{Context, named};
+use crate::inputs::tell_and_go_on;
 use crate::output::path_name;
 use carry::Target;
 use clap::Args;
