@@ -312,6 +312,24 @@ fn is_hidden(c: char) -> bool {
         | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
+/// Columns of the terminal that standard output is; none when it is no terminal.
+pub fn columns() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
+    Some(size.map_or(80, |size| usize::from(size.ws_col)))
+}
+
+/// A time as people write it: the day, the hour and the minute.
+pub fn moment(time: &str) -> String {
+    let plain = visible(time);
+    match (plain.get(..10), plain.get(11..16)) {
+        (Some(day), Some(minute)) => format!("{day} {minute}"),
+        _ => plain.into_owned(),
+    }
+}
+
 /// The name of a file for messages.
 pub fn path_name(path: &Path) -> String {
     path.to_string_lossy().into_owned()

@@ -4,7 +4,7 @@ use super::Run;
 use crate::args::{Input, Reading};
 use crate::context::Context;
 use crate::inputs::each_session;
-use crate::output::visible;
+use crate::output::{columns, moment, visible};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::report::Report;
@@ -12,7 +12,7 @@ use convo::model::session::{Class, Session};
 use convo::model::time;
 use convo::model::view::{Item, View};
 use std::collections::HashMap;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 /// List the sessions of the store, newest first
 ///
@@ -74,10 +74,39 @@ impl Run for List {
                 row.id.clone(),
             )
         });
-        context
-            .output
-            .stdout(|out| rows.iter().try_for_each(|row| self.print(row, out)))
+        context.output.stdout(|out| match columns() {
+            Some(columns) if !self.json => table(&rows, columns, out),
+            _ => rows.iter().try_for_each(|row| self.print(row, out)),
+        })
     }
+}
+
+fn flat(text: &str) -> String {
+    visible(text).replace(['\t', '\n'], " ")
+}
+
+/// The rows for people: aligned, and no wider than the terminal.
+fn table(rows: &[Row], columns: usize, out: &mut dyn Write) -> anyhow::Result<()> {
+    let widest = rows.iter().map(|row| row.id.len()).max().unwrap_or(0).max(2);
+    let heading = format!("{:<widest$}  {:>8}  {:<16}  TITLE", "ID", "MESSAGES", "UPDATED");
+    let line = |row: &Row| {
+        let updated = row.updated.as_deref().map_or("-".to_string(), moment);
+        let title = flat(row.title.as_deref().unwrap_or_default());
+        format!(
+            "{:<widest$}  {:>8}  {updated:<16}  {title}",
+            flat(&row.id),
+            row.view
+        )
+    };
+    let heading = (!rows.is_empty()).then_some(heading);
+    for mut line in heading.into_iter().chain(rows.iter().map(line)) {
+        // Characters may be two columns wide: the last ones go until the line fits.
+        while textwrap::core::display_width(&line) > columns.max(widest) {
+            line.pop();
+        }
+        writeln!(out, "{}", line.trim_end()).map_err(|error| Error::io("cannot write", error))?;
+    }
+    Ok(())
 }
 
 /// Every session of the store, read on as many threads as there are processors.
@@ -191,16 +220,7 @@ impl List {
                 "damaged": row.damaged,
             })
             .to_string()
-        } else if std::io::stdout().is_terminal() {
-            format!(
-                "{:<42} {:>6}  {:<20}  {}",
-                visible(&row.id),
-                row.view,
-                visible(updated),
-                visible(title)
-            )
         } else {
-            let flat = |text: &str| visible(text).replace(['\t', '\n'], " ");
             format!(
                 "{}\t{}\t{}\t{}",
                 flat(&row.id),

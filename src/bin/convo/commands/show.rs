@@ -5,7 +5,7 @@ use crate::args::{Input, Reading};
 use crate::change::tell_dangling;
 use crate::context::Context;
 use crate::inputs::each_session;
-use crate::output::visible;
+use crate::output::{columns, moment, visible};
 use clap::Args;
 use convo::filter::restore;
 use convo::model::json;
@@ -14,7 +14,6 @@ use convo::model::session::{Class, Session};
 use convo::model::view::{Item, View};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::io::IsTerminal;
 
 /// Show sessions to people: turns, tools folded
 ///
@@ -53,7 +52,7 @@ impl Run for Show {
         let mut page = Page {
             text: String::new(),
             colored: context.output.colored(),
-            width: width(),
+            width: columns().map(|columns| columns.clamp(20, WIDEST)),
             fold: if self.full { usize::MAX } else { FOLDED },
             tools: HashMap::new(),
         };
@@ -65,16 +64,6 @@ impl Run for Show {
         })?;
         context.output.page(&page.text)
     }
-}
-
-/// Columns to wrap to; none when the output is no terminal, so that a pipe gets lines as they are.
-fn width() -> Option<usize> {
-    if !std::io::stdout().is_terminal() {
-        return None;
-    }
-    let columns =
-        rustix::termios::tcgetwinsize(rustix::stdio::stdout()).map_or(80, |size| usize::from(size.ws_col));
-    Some(columns.clamp(20, WIDEST))
 }
 
 /// Colours that can be read on a dark and on a light ground.
@@ -319,15 +308,6 @@ impl Page {
             let _ = write!(self.text, " ... {more} more bytes");
         }
         self.text.push('\n');
-    }
-}
-
-/// A time as people write it: the day, the hour and the minute.
-fn moment(time: &str) -> String {
-    let plain = visible(time);
-    match (plain.get(..10), plain.get(11..16)) {
-        (Some(day), Some(minute)) => format!("{day} {minute}"),
-        _ => plain.into_owned(),
     }
 }
 
