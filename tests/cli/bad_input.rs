@@ -87,7 +87,7 @@ fn a_pipe_with_a_name_is_read_as_a_file() {
         .unwrap()
         .write_all(CHAT.as_bytes())
         .unwrap();
-    env.done(child.wait_with_output().unwrap()).fine().gives(CHAT);
+    env.ended(child).fine().gives(CHAT);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_pipe_where_a_file_belongs_never_hangs() {
             .arg(env!("CARGO_BIN_EXE_convo"))
             .args(arguments)
             .stdin(Stdio::null());
-        let run = env.done(command.output().unwrap());
+        let run = env.wait(command);
         assert!(start.elapsed() < Duration::from_secs(4), "{arguments:?} hangs");
         run.status(status)
     };
@@ -140,8 +140,7 @@ fn a_pipe_changed_in_place_is_refused() {
         "--all",
         "./pipe",
     ]);
-    env.done(command.stdin(Stdio::null()).output().unwrap())
-        .status(77);
+    env.wait(command).status(77);
 }
 
 #[test]

@@ -4,11 +4,16 @@
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 use tempfile::TempDir;
 
-/// A three-message conversation as a native stream.
+/// No run takes so long, unless it hangs.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// A conversation of two exchanges as a native stream.
 pub const CHAT: &str = concat!(
     r#"{"type":"session","version":1,"id":"trip","created_at":"2026-11-01T10:00:00Z","title":"Trip"}"#,
     "\n",
@@ -141,7 +146,7 @@ impl Env {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Run {
-        self.done(self.command(arguments).output().unwrap())
+        self.wait(self.command(arguments))
     }
 
     /// With something on standard input.
@@ -153,25 +158,46 @@ impl Env {
     pub fn shell(&self, line: &str) -> Run {
         let mut command = self.program("/bin/sh");
         command.arg("-c").arg(line).stdin(Stdio::null());
-        self.done(command.output().unwrap())
+        self.wait(command)
+    }
+
+    /// Runs to the end, with what is set up.
+    pub fn wait(&self, mut command: Command) -> Run {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.ended(command.spawn().unwrap())
     }
 
     pub fn feed(&self, mut command: Command, input: &[u8]) -> Run {
-        let mut child = command
+        command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
             // A program that reads no further ends the pipe, which is no concern of the writer.
             scope.spawn(move || drop(stdin.write_all(input)));
-            self.done(child.wait_with_output().unwrap())
+            self.ended(child)
         })
     }
 
-    pub fn done(&self, output: Output) -> Run {
+    /// Waits for the end, but not for ever: what hangs is killed, and its status is none.
+    pub fn ended(&self, child: Child) -> Run {
+        let own = rustix::process::Pid::from_child(&child);
+        let (ended, watch) = channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                if watch.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+                    let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+                }
+            });
+            let output = child.wait_with_output().unwrap();
+            drop(ended);
+            self.done(output)
+        })
+    }
+
+    fn done(&self, output: Output) -> Run {
         use std::os::unix::process::ExitStatusExt;
         let run = Run {
             status: output

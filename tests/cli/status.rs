@@ -110,7 +110,8 @@ fn run(env: &Env, arguments: &[&str], with: With) -> Run {
 fn full(env: &Env, arguments: &[&str]) -> Run {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let mut command = env.command(arguments);
-    env.done(command.stdout(full).stderr(Stdio::piped()).output().unwrap())
+    command.stdout(full).stderr(Stdio::piped());
+    env.ended(command.spawn().unwrap())
 }
 
 #[test]
@@ -167,7 +168,7 @@ fn a_lock_that_is_held_is_waited_for() {
         .unwrap();
     std::thread::sleep(std::time::Duration::from_millis(150));
     log.unlock().unwrap();
-    env.done(waiting.wait_with_output().unwrap()).fine();
+    env.ended(waiting).fine();
     snapshot!(
         "status_locked",
         run(
