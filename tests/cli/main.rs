@@ -1,4 +1,27 @@
-//! The program from outside: one file a verb.
-#![allow(clippy::unwrap_used)]
+//! The program from outside: every verb as a filter and on a store, its statuses and its words.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+#[macro_use]
+mod env;
+
+mod alias;
+mod append;
+mod bad_input;
+mod bad_names;
+mod bytes;
+mod cat;
+mod context;
+mod count;
+mod fixtures;
 mod generated;
+mod layering;
+mod list;
+mod migrate;
+mod new;
+mod plugins;
+mod readme;
+mod remove;
+mod restore;
+mod show;
+mod status;
+mod truncate;

@@ -1,0 +1,94 @@
+//! `convo alias`.
+
+use crate::env::{CHAT, Env};
+
+#[test]
+fn a_name_and_its_way() {
+    let env = Env::with_chat();
+    let add = env.run(&["alias", "add", "work", "tri"]).status(0).gives("");
+    assert_eq!(add.stderr, "convo: work: names trip\n");
+    env.run(&["alias", "resolve", "work"]).fine().gives("trip\n");
+    env.run(&["cat", "work"]).fine().gives(CHAT);
+    env.run(&["alias", "list"]).fine().gives("work\ttrip\n");
+    snapshot!("alias_list_json", env.run(&["alias", "list", "--json"]).fine());
+    env.run(&["alias", "remove", "work"])
+        .status(0)
+        .says("convo: work: is no name any more\n");
+    env.run(&["alias", "resolve", "work"]).status(66);
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+}
+
+#[test]
+fn a_taken_name_is_73() {
+    let env = Env::with_chat();
+    env.run(&["new", "--id", "other"]).fine();
+    env.run(&["alias", "add", "-q", "work", "trip"]).fine();
+    env.run(&["alias", "add", "-q", "work", "trip"]).fine();
+    snapshot!(
+        "alias_taken",
+        env.run(&["alias", "add", "work", "other"]).status(73)
+    );
+    snapshot!(
+        "alias_own_name",
+        env.run(&["alias", "add", "other", "trip"]).status(73)
+    );
+    env.run(&["alias", "resolve", "work"]).fine().gives("trip\n");
+}
+
+#[test]
+fn odd_names_are_five_different_ones() {
+    let env = Env::with_chat();
+    let names = [
+        "a:b",
+        "a/b",
+        "a\\b",
+        "a_b",
+        "A_B",
+        "ä b",
+        "-x",
+        "../../etc/passwd",
+    ];
+    for (nth, name) in names.iter().enumerate() {
+        let id = format!("s{nth}");
+        env.run(&["new", "--id", &id]).fine();
+        env.run(&["alias", "add", "-q", "--", name, &id]).fine();
+    }
+    for (nth, name) in names.iter().enumerate() {
+        env.run(&["alias", "resolve", "--", name])
+            .fine()
+            .gives(format!("s{nth}\n"));
+    }
+    assert!(
+        env.files()
+            .iter()
+            .all(|file| file.starts_with("store/") || file == "work/trip.jsonl")
+    );
+}
+
+#[test]
+fn unsafe_names_are_refused() {
+    let env = Env::with_chat();
+    let before = env.files();
+    let long = "x".repeat(300);
+    let mut told = String::new();
+    for name in ["", "@last", "a\nb", "a\u{1b}b", &long] {
+        told += &env.run(&["alias", "add", name, "trip"]).status(77).to_string();
+    }
+    snapshot!("alias_unsafe", told);
+    assert_eq!(env.files(), before);
+}
+
+#[test]
+fn errors() {
+    let env = Env::with_chat();
+    let runs = [
+        env.run(&["alias", "add", "x", "nobody"]).status(66),
+        env.run(&["alias", "remove", "x"]).status(66),
+        env.run(&["alias", "resolve", "x"]).status(66),
+    ];
+    let all: Vec<String> = runs.iter().map(ToString::to_string).collect();
+    snapshot!("alias_errors", all.join("\n"));
+    env.run(&["alias"]).status(2);
+    env.run(&["alias", "add", "x"]).status(2);
+    env.run(&["alias", "list"]).fine().gives("");
+}

@@ -1,0 +1,213 @@
+//! `convo append`.
+
+use crate::env::{BARE, CHAT, Env, OPENAI};
+
+#[test]
+fn a_message_of_the_store_is_acknowledged_by_silence() {
+    let env = Env::with_chat();
+    env.run(&["append", "trip", "Thanks."]).fine().gives("");
+    env.run(&["append", "trip", "-r", "assistant", "You are welcome."])
+        .fine()
+        .gives("");
+    env.run(&[
+        "append",
+        "trip",
+        "-r",
+        "tool",
+        "--category",
+        "context",
+        "--meta",
+        "n=1",
+        "--meta",
+        "s=x",
+        "T",
+    ])
+    .fine();
+    snapshot!("append_store", env.run(&["cat", "trip"]).fine());
+}
+
+#[test]
+fn json_gives_the_record() {
+    let env = Env::with_chat();
+    snapshot!(
+        "append_json",
+        env.run(&["append", "trip", "--json", "Thanks."]).fine()
+    );
+}
+
+#[test]
+fn a_text_from_standard_input_loses_one_last_newline() {
+    let env = Env::with_chat();
+    for (input, stored) in [
+        ("a\n", "a"),
+        ("b\n\n", "b\n"),
+        ("c", "c"),
+        ("", ""),
+        ("d\r\n", "d\r"),
+    ] {
+        env.pipe(&["append", "trip"], input).fine();
+        let log = env.run(&["cat", "trip"]).fine();
+        let last = log.objects().pop().unwrap();
+        assert_eq!(last["content"], stored, "{input:?}");
+        assert_eq!(last["role"], "user");
+    }
+}
+
+#[test]
+fn what_happened_is_a_context_message_without_a_turn() {
+    let env = Env::with_chat();
+    let before = env.run(&["count", "--json", "trip"]).fine().objects();
+    env.run(&["append", "trip", "--event", "The build turned red."])
+        .fine();
+    let after = env.run(&["count", "--json", "trip"]).fine().objects();
+    assert_eq!(after[0]["log"]["categories"]["context"], 1);
+    assert_eq!(after[0]["log"]["exchanges"], before[0]["log"]["exchanges"]);
+    snapshot!("append_event", env.shell("convo cat trip | tail -n 1"));
+}
+
+#[test]
+fn a_stream_is_stored_as_it_is_and_acknowledged() {
+    let env = Env::with_chat();
+    let stream = concat!(
+        r#"{"content" : "odd  order",  "role":"user","id":"own","n":1e400}"#,
+        "\n",
+        r#"{"role":"assistant","content":"x","timestamp":"2026-01-01T00:00:00+01:00"}"#,
+        "\n",
+    );
+    env.pipe(&["append", "trip", "--stream"], stream)
+        .status(0)
+        .gives("")
+        .says("convo: trip: acknowledged 2\n");
+    snapshot!("append_stream", env.shell("convo cat trip | tail -n 2"));
+    env.pipe(&["append", "-q", "trip", "--stream"], stream).fine();
+    env.pipe(&["append", "trip", "--stream"], "")
+        .status(0)
+        .says("convo: trip: acknowledged 0\n");
+}
+
+#[test]
+fn a_stream_may_be_any_format_and_its_session_lines_stay_out() {
+    let env = Env::with_chat();
+    env.pipe(&["append", "trip", "--stream"], OPENAI)
+        .status(0)
+        .says("acknowledged 2");
+    env.pipe(&["append", "trip", "--stream"], CHAT)
+        .status(0)
+        .says("acknowledged 7");
+    let log = env.run(&["cat", "trip"]).status(0);
+    assert_eq!(
+        log.objects()
+            .iter()
+            .filter(|line| line["type"] == "session")
+            .count(),
+        1
+    );
+    assert_eq!(log.objects().len(), 8 + 2 + 7);
+}
+
+#[test]
+fn damaged_lines_of_a_stream_are_told_and_kept() {
+    let env = Env::with_chat();
+    let stream = [
+        BARE.as_bytes(),
+        b"{\"role\":\"us\n\xff\xfe\n{\"role\":\"user\",\"content\":\"last\"}\n",
+    ]
+    .concat();
+    let run = env.pipe(&["append", "trip", "--stream"], &stream);
+    snapshot!("append_stream_damaged", run);
+    let log = env.run(&["cat", "trip"]).status(65);
+    let kept = log
+        .stdout
+        .windows(13)
+        .any(|bytes| bytes == b"{\"role\":\"us\n\xff");
+    assert!(kept, "{log}");
+    let strict = Env::with_chat();
+    strict
+        .pipe(&["append", "--strict", "trip", "--stream"], &stream)
+        .status(65);
+    let log = strict.run(&["cat", "trip"]).fine();
+    assert!(!log.out().contains("last"));
+}
+
+#[test]
+fn a_newer_session_line_in_a_stream_is_refused() {
+    let env = Env::with_chat();
+    let stream =
+        "{\"type\":\"session\",\"version\":2,\"id\":\"new\"}\n{\"role\":\"user\",\"content\":\"x\"}\n";
+    let run = env.pipe(&["append", "trip", "--stream"], stream);
+    snapshot!("append_stream_newer", run);
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+}
+
+#[test]
+fn as_a_filter_it_prints_the_session_with_the_message() {
+    let env = Env::new();
+    let run = env.pipe(&["append", "-", "Thanks."], CHAT).fine();
+    assert!(run.out().starts_with(CHAT));
+    snapshot!("append_filter", run);
+    assert!(!env.store().exists());
+}
+
+#[test]
+fn a_filter_without_clock_or_seed_gives_the_same_bytes_twice() {
+    let env = Env::new();
+    let once = || {
+        let mut command = env.command(&["append", "-", "Thanks."]);
+        command.env_remove("CONVO_NOW").env_remove("CONVO_SEED");
+        env.feed(command, CHAT.as_bytes()).fine().stdout
+    };
+    let first = once();
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    assert_eq!(first, once());
+}
+
+#[test]
+fn with_a_format_the_operand_is_the_text_and_the_state_is_opaque() {
+    let env = Env::new();
+    env.shell(
+        r#"echo '[{"role":"user","content":"1"}]' | convo append --from openai-chat --to openai-chat -q two"#,
+    )
+    .fine()
+    .gives("[\n{\"role\":\"user\",\"content\":\"1\"},\n{\"role\":\"user\",\"content\":\"two\"}\n]\n");
+}
+
+#[test]
+fn a_file_goes_to_standard_output_or_is_changed_in_place() {
+    let env = Env::new();
+    env.write("trip.jsonl", CHAT);
+    let out = env.run(&["append", "trip.jsonl", "Thanks."]).fine();
+    assert_eq!(env.read("trip.jsonl"), CHAT);
+    env.run(&["append", "-i=.old", "trip.jsonl", "Thanks."])
+        .fine()
+        .gives("");
+    assert!(env.read("trip.jsonl").starts_with(CHAT) && env.read("trip.jsonl").len() == out.stdout.len());
+    assert_eq!(env.read("trip.jsonl.old"), CHAT);
+}
+
+#[test]
+fn a_dry_run_tells_the_line_and_changes_nothing() {
+    let env = Env::with_chat();
+    snapshot!("append_dry_run", env.run(&["append", "-n", "trip", "Thanks."]));
+    let run = env.run(&["append", "--stdout", "trip", "Thanks."]).fine();
+    assert!(run.out().starts_with(CHAT) && run.out().contains("Thanks."));
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+}
+
+#[test]
+fn errors() {
+    let env = Env::with_chat();
+    let runs = [
+        env.run(&["append", "nobody", "x"]).status(66),
+        env.run(&["append", "./nofile.jsonl", "x"]).status(66),
+        env.pipe(&["append"], CHAT).status(2),
+        env.run(&["append", "-", "--stream"]).status(2),
+        env.run(&["append", "trip", "--stream", "-r", "user", "x"])
+            .status(2),
+        env.run(&["append", "trip", "--category", "gossip", "x"])
+            .status(2),
+        env.pipe(&["append", "trip"], b"ab\xffcd").status(65),
+    ];
+    let all: Vec<String> = runs.iter().map(ToString::to_string).collect();
+    snapshot!("append_errors", all.join("\n"));
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+}

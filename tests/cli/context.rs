@@ -1,0 +1,63 @@
+//! `convo context`.
+
+use crate::env::{CHAT, Env, OPENAI};
+
+#[test]
+fn the_view_is_what_is_left_after_the_cuts() {
+    let env = Env::with_chat();
+    env.run(&["context", "trip"]).fine().gives(CHAT);
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
+    let view = env.run(&["context", "trip"]).fine();
+    snapshot!("context_cut", view);
+    // The same for a stream that holds the same events.
+    let log = env.run(&["cat", "trip"]).fine().stdout;
+    env.pipe(&["context"], &log).fine().gives(&view.stdout);
+    env.write("log.jsonl", &log);
+    env.run(&["context", "./log.jsonl"]).fine().gives(&view.stdout);
+}
+
+#[test]
+fn in_the_shape_of_an_interface() {
+    let env = Env::with_chat();
+    snapshot!(
+        "context_openai",
+        env.run(&["context", "trip", "--to", "openai-chat"])
+    );
+    snapshot!("context_jsonl", env.pipe(&["context", "--to", "jsonl"], OPENAI));
+}
+
+#[test]
+fn a_summary_stands_for_what_it_covers() {
+    let env = Env::new();
+    let summary = r#"{"type":"summary","id":"evt_1","at":"2026-11-02T00:00:00Z","content":"They spoke of the weather.","covers":["m2","m5"]}"#;
+    let log = format!("{CHAT}{summary}\n");
+    let view = env.pipe(&["context"], &log).fine();
+    snapshot!("context_summary", view);
+    snapshot!(
+        "context_summary_openai",
+        env.pipe(&["context", "--to", "openai-chat"], &log)
+    );
+}
+
+#[test]
+fn an_event_that_names_what_is_not_there_is_told() {
+    let env = Env::new();
+    let cut = r#"{"type":"truncate","id":"evt_1","at":"2026-11-02T00:00:00Z","before":"m99"}"#;
+    snapshot!(
+        "context_dangling",
+        env.pipe(&["context"], format!("{CHAT}{cut}\n"))
+    );
+}
+
+#[test]
+fn errors() {
+    let env = Env::with_chat();
+    env.run(&["context", "nobody"])
+        .status(66)
+        .says("convo: no session nobody\n");
+    env.run(&["context", "-i", "trip"])
+        .status(2)
+        .says("context changes nothing in place");
+    env.run(&["context", "-o", "view.jsonl", "trip"]).fine().gives("");
+    assert_eq!(env.read("view.jsonl"), CHAT);
+}

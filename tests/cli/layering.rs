@@ -1,0 +1,353 @@
+//! Who may know whom: the `crate::` and `super::` paths in `src/`, held against the architecture.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Longest file, in lines.
+const LONGEST: usize = 450;
+
+/// Files that are longer today. An entry that is not needed any more fails.
+const LONGER: [&str; 2] = ["format/detect.rs", "model/json.rs"];
+
+/// Circles that there are today, each by its first file in the order of names.
+const CIRCLES: [&str; 1] = ["format/picoclaw/call.rs format/picoclaw/line.rs"];
+
+/// What locks, renames or syncs outside of `store/atomic.rs` today: a user's file that is replaced.
+const SYNCING: [&str; 1] = ["store/rewrite.rs"];
+
+struct File {
+    /// Below `src`, with slashes.
+    name: String,
+    /// Without comments and tests.
+    code: String,
+    lines: usize,
+}
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+fn files() -> Vec<File> {
+    let root = source();
+    let mut found = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_string();
+            if path.is_dir() {
+                if !name.ends_with("tests") {
+                    folders.push(path);
+                }
+            } else if name.ends_with(".rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push(File {
+                    code: code(&text),
+                    lines: text.lines().count(),
+                    name,
+                });
+            }
+        }
+    }
+    found.sort_by(|one, other| one.name.cmp(&other.name));
+    assert!(found.len() > 40, "{} files", found.len());
+    found
+}
+
+/// Without comments, and without what is compiled for tests only.
+fn code(text: &str) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() == "#[cfg(test)]" {
+            let next = lines.next().unwrap_or_default();
+            if next.ends_with('{') {
+                let end = format!("{}}}", &next[..next.len() - next.trim_start().len()]);
+                lines.by_ref().find(|line| *line == end);
+            }
+            continue;
+        }
+        out.push_str(line.split("//").next().unwrap_or_default());
+        out.push('\n');
+    }
+    out
+}
+
+/// Every path that begins with this word, `use` trees unfolded: the segments behind the word.
+fn paths(code: &str, word: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices(&format!("{word}::")) {
+        let before = code[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+            continue;
+        }
+        unfold(&code[at + word.len() + 2..], &mut Vec::new(), &mut found);
+    }
+    found
+}
+
+/// Reads one path, or a tree of them in braces; gives back what follows.
+fn unfold<'t>(mut text: &'t str, before: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> &'t str {
+    let depth = before.len();
+    loop {
+        text = text.trim_start();
+        if let Some(mut inner) = text.strip_prefix('{') {
+            loop {
+                inner = unfold(inner, before, found).trim_start();
+                match inner.strip_prefix(',') {
+                    Some(rest) => inner = rest,
+                    None => break,
+                }
+            }
+            before.truncate(depth);
+            return inner.strip_prefix('}').unwrap_or(inner);
+        }
+        let end = text
+            .find(|c: char| !c.is_alphanumeric() && c != '_')
+            .unwrap_or(text.len());
+        if end > 0 {
+            before.push(text[..end].to_string());
+        }
+        text = &text[end..];
+        match text.strip_prefix("::") {
+            Some(rest) => text = rest,
+            None => break,
+        }
+    }
+    found.push(before.clone());
+    before.truncate(depth);
+    text.trim_start()
+}
+
+/// The library's file that a path from its root leads to: the deepest one that there is.
+fn file_of(segments: &[String], names: &BTreeSet<&str>) -> Option<String> {
+    (1..=segments.len()).rev().find_map(|length| {
+        let stem = segments[..length].join("/");
+        [format!("{stem}.rs"), format!("{stem}/mod.rs")]
+            .into_iter()
+            .find(|name| names.contains(name.as_str()))
+    })
+}
+
+/// The module of a file as segments: `store/mod.rs` is `store`.
+fn module(name: &str) -> Vec<String> {
+    let stem = name.strip_suffix(".rs").unwrap();
+    let stem = stem.strip_suffix("/mod").unwrap_or(stem);
+    stem.split('/').map(str::to_string).collect()
+}
+
+fn is_library(name: &str) -> bool {
+    !name.starts_with("bin/") && name != "lib.rs"
+}
+
+/// Which file of the library uses which.
+fn graph(files: &[File]) -> BTreeMap<String, BTreeSet<String>> {
+    let library: Vec<&File> = files.iter().filter(|file| is_library(&file.name)).collect();
+    let names: BTreeSet<&str> = library.iter().map(|file| file.name.as_str()).collect();
+    let mut graph = BTreeMap::new();
+    for file in &library {
+        let mut uses: Vec<Vec<String>> = paths(&file.code, "crate");
+        for path in paths(&file.code, "super") {
+            let mut from = module(&file.name);
+            from.pop();
+            let mut rest = &path[..];
+            while let [first, tail @ ..] = rest
+                && first == "super"
+            {
+                from.pop();
+                rest = tail;
+            }
+            uses.push([&from, rest].concat());
+        }
+        let used = uses
+            .iter()
+            .filter_map(|path| file_of(path, &names))
+            .filter(|used| *used != file.name);
+        graph.insert(file.name.clone(), used.collect::<BTreeSet<_>>());
+    }
+    graph
+}
+
+fn layer(name: &str) -> &str {
+    name.split(['/', '.']).next().unwrap()
+}
+
+#[test]
+fn layers_know_only_those_below() {
+    let allowed: BTreeMap<&str, &[&str]> = BTreeMap::from([
+        ("error", &[][..]),
+        ("model", &["error"]),
+        ("format", &["model", "error"]),
+        ("tokens", &["model", "error"]),
+        ("check", &["model", "error"]),
+        ("filter", &["model", "error"]),
+        ("store", &["format", "model", "error"]),
+    ]);
+    let mut wrong = Vec::new();
+    let graph = graph(&files());
+    assert!(
+        graph.values().map(BTreeSet::len).sum::<usize>() > 50,
+        "the paths are not read"
+    );
+    for (name, uses) in &graph {
+        let Some(may) = allowed.get(layer(name)) else {
+            wrong.push(format!("{name} is in no layer"));
+            continue;
+        };
+        for used in uses {
+            if layer(used) != layer(name) && !may.contains(&layer(used)) {
+                wrong.push(format!("{name} uses {used}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A folder's `mod.rs` hands out what its files make, and they use what it defines: that pair is one.
+#[test]
+fn there_is_no_circle_between_files() {
+    let mut graph = graph(&files());
+    graph.retain(|name, _| !name.ends_with("/mod.rs"));
+    let names: Vec<String> = graph.keys().cloned().collect();
+    let reach = |from: &str| {
+        let mut seen = BTreeSet::new();
+        let mut next = vec![from.to_string()];
+        while let Some(name) = next.pop() {
+            for used in graph.get(&name).into_iter().flatten() {
+                if seen.insert(used.clone()) {
+                    next.push(used.clone());
+                }
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&str, BTreeSet<String>> = names.iter().map(|name| (&**name, reach(name))).collect();
+    let circles: BTreeSet<String> = names
+        .iter()
+        .filter(|name| reached[&***name].contains(*name))
+        .map(|name| {
+            let members = names
+                .iter()
+                .filter(|other| reached[&**name].contains(*other) && reached[&***other].contains(name));
+            members.cloned().collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    assert_eq!(circles, CIRCLES.map(str::to_string).into());
+}
+
+#[test]
+fn the_library_knows_no_program_and_commands_not_each_other() {
+    for file in files() {
+        if is_library(&file.name) {
+            assert!(!file.code.contains("bin::"), "{}", file.name);
+            assert!(
+                !file.code.contains("clap") && !file.code.contains("anyhow"),
+                "{}",
+                file.name
+            );
+            continue;
+        }
+        let Some(inside) = file.name.strip_prefix("bin/convo/commands/") else {
+            continue;
+        };
+        if inside == "mod.rs" {
+            continue;
+        }
+        let own = module(inside)[0].clone();
+        for path in paths(&file.code, "crate") {
+            if let [first, verb, ..] = &path[..]
+                && first == "commands"
+            {
+                assert_eq!(*verb, own, "{} uses the verb {verb}", file.name);
+            }
+        }
+        let top = inside.matches('/').count() == 0 || inside.ends_with("/mod.rs");
+        for path in paths(&file.code, "super") {
+            let first = path[0].as_str();
+            let known = !top || first == "Run" || source().join("bin/convo/commands").join(&own).is_dir();
+            assert!(known, "{} uses super::{first}", file.name);
+        }
+    }
+}
+
+fn with_any<'f>(files: &'f [File], words: &[&str]) -> Vec<&'f str> {
+    let found = files
+        .iter()
+        .filter(|file| words.iter().any(|word| file.code.contains(word)));
+    found.map(|file| file.name.as_str()).collect()
+}
+
+#[test]
+fn only_one_file_prints() {
+    let files = files();
+    let printing = [
+        "print!(",
+        "println!(",
+        "eprint!(",
+        "eprintln!(",
+        "dbg!(",
+        "stderr()",
+    ];
+    assert_eq!(with_any(&files, &printing), ["bin/convo/output.rs"]);
+    // Whether it is a terminal may be asked elsewhere, and how wide it is.
+    for file in files.iter().filter(|file| file.name != "bin/convo/output.rs") {
+        for (at, word) in file.code.match_indices("stdout()") {
+            let rest = &file.code[at + word.len()..];
+            let asks = rest.starts_with(".is_terminal()")
+                || file.code[..at].ends_with("tcgetwinsize(rustix::stdio::");
+            assert!(asks, "{} writes to standard output", file.name);
+        }
+    }
+}
+
+#[test]
+fn only_one_file_locks_renames_and_syncs() {
+    let calls = [
+        ".lock()",
+        ".try_lock()",
+        "fs::rename(",
+        "renameat",
+        "sync_all(",
+        "sync_data(",
+        "fdatasync(",
+        "fsync(",
+        "syncfs(",
+    ];
+    let files = files();
+    let found: Vec<&str> = with_any(&files, &calls)
+        .into_iter()
+        .filter(|name| {
+            // Standard input has a lock of its own, which is another thing.
+            let file = files.iter().find(|file| file.name == *name).unwrap();
+            let rest = file.code.replace("stdin().lock()", "");
+            calls.iter().any(|call| rest.contains(call))
+        })
+        .collect();
+    let mut expected = [&["store/atomic.rs"][..], &SYNCING].concat();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let long: Vec<String> = files()
+        .into_iter()
+        .filter(|file| file.lines > LONGEST)
+        .map(|file| file.name)
+        .collect();
+    assert_eq!(long, LONGER);
+}
+
+#[test]
+fn a_verb_has_a_file_of_the_same_name_here() {
+    for file in files() {
+        let Some(inside) = file.name.strip_prefix("bin/convo/commands/") else {
+            continue;
+        };
+        let verb = module(inside)[0].clone();
+        if verb != "mod" && verb != "generate" {
+            let test = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cli/{verb}.rs"));
+            assert!(test.is_file(), "there is no {}", test.display());
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `convo list`.
+
+use crate::env::{BARE, CHAT, Env};
+
+fn filled() -> Env {
+    let env = Env::with_chat();
+    env.run(&["new", "--id", "empty"]).fine();
+    env.write("bare.jsonl", BARE);
+    env.run(&["migrate", "-q", "bare.jsonl"]).fine();
+    env.run(&["alias", "add", "-q", "agent:main", "trip"]).fine();
+    env
+}
+
+#[test]
+fn the_newest_is_the_first() {
+    let env = filled();
+    snapshot!("list", env.run(&["list"]).fine());
+    env.run(&["append", "trip", "later"]).fine();
+    let ids = env.shell("convo list | cut -f1").fine();
+    ids.gives("empty\ntrip\nbare\n");
+}
+
+#[test]
+fn as_objects() {
+    let env = filled();
+    snapshot!("list_json", env.run(&["list", "--json"]).fine());
+}
+
+#[test]
+fn names_and_files() {
+    let env = filled();
+    env.write("two.jsonl", format!("{BARE}{CHAT}"));
+    snapshot!("list_inputs", env.run(&["list", "two.jsonl", "trip"]).fine());
+    snapshot!(
+        "list_some_fail",
+        env.run(&["list", "nobody", "nofile.json", "trip"]).status(66)
+    );
+}
+
+#[test]
+fn standard_input_is_only_read_when_it_is_named() {
+    let env = filled();
+    let whole = env.run(&["list"]).fine().stdout;
+    env.pipe(&["list"], CHAT).fine().gives(whole);
+    env.pipe(&["list", "-"], CHAT)
+        .fine()
+        .gives("trip\t7\t2026-11-01T10:05:02Z\tTrip\n");
+}
+
+#[test]
+fn a_damaged_session_is_listed_and_told() {
+    let env = filled();
+    let mut log = std::fs::read(env.log("bare")).unwrap();
+    let at = log.windows(5).position(|bytes| bytes == b"hello").unwrap();
+    log[at] = b'j';
+    std::fs::write(env.log("bare"), log).unwrap();
+    snapshot!("list_damaged", env.run(&["list"]).status(65));
+}
+
+#[test]
+fn titles_cannot_break_the_columns() {
+    let env = Env::new();
+    env.run(&["new", "--id", "a", "--title", "one\ttwo\nthree\u{1b}[2J"])
+        .fine();
+    let run = env.run(&["list"]).fine();
+    assert_eq!(run.out().lines().count(), 1, "{run}");
+    assert_eq!(run.out().matches('\t').count(), 3, "{run}");
+    assert!(!run.out().contains('\u{1b}'));
+}
+
+#[test]
+fn no_store_is_66() {
+    let env = Env::new();
+    snapshot!("list_no_store", env.run(&["list"]).status(66));
+    assert!(!env.store().exists());
+}

@@ -1,0 +1,278 @@
+//! `convo migrate`.
+
+use crate::env::{BARE, CHAT, Env, OPENAI};
+use std::path::Path;
+
+/// A PicoClaw legacy document.
+const LEGACY: &str = r#"{"key":"agent:main:main","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}],"summary":"They met.","created":"2026-03-01T09:00:00Z","updated":"2026-03-01T09:05:00Z"}"#;
+
+fn with_sources() -> Env {
+    let env = Env::new();
+    env.write("old/a.json", LEGACY);
+    env.write("old/b.jsonl", BARE);
+    env.write("old/c.json", OPENAI);
+    env.write("old/deep/d.jsonl", CHAT);
+    env.write("old/notes.txt", "no session");
+    env
+}
+
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut all: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .map(|path| {
+            (
+                path.file_name().unwrap().to_str().unwrap().to_string(),
+                std::fs::read(&path).unwrap(),
+            )
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_directory_goes_to_the_store() {
+    let env = with_sources();
+    let sources = contents(&env.work().join("old"));
+    snapshot!("migrate", env.run(&["migrate", "old"]).status(0));
+    snapshot!(
+        "migrate_stored",
+        env.shell("for id in $(convo list | cut -f1); do convo cat $id; done")
+    );
+    env.run(&["cat", "agent:main:main"]).status(0);
+    assert_eq!(contents(&env.work().join("old")), sources, "the sources stay");
+    env.run(&["migrate", "-r", "old"]).status(0);
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+}
+
+#[test]
+fn the_second_time_changes_nothing() {
+    let env = with_sources();
+    env.run(&["migrate", "-r", "old"]).status(0);
+    let stored = contents(&env.store().join("sessions"));
+    assert_eq!(stored.len(), 4);
+    snapshot!("migrate_again", env.run(&["migrate", "-r", "old"]).status(0));
+    assert_eq!(contents(&env.store().join("sessions")), stored);
+    // Nor after the session went on.
+    for id in ["b", "trip"] {
+        env.run(&["append", id, "more"]).fine();
+    }
+    let stored = contents(&env.store().join("sessions"));
+    let run = env.run(&["migrate", "-r", "old"]).status(0);
+    assert_eq!(run.out().matches("skipped\t").count(), 4, "{run}");
+    assert_eq!(contents(&env.store().join("sessions")), stored);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let env = with_sources();
+    snapshot!(
+        "migrate_dry_run",
+        env.run(&["migrate", "-n", "-r", "old"]).status(0)
+    );
+    assert!(!env.store().exists());
+    env.run(&["migrate", "-n", "--out", "native", "old"]).status(0);
+    assert!(!env.work().join("native").exists());
+    env.run(&["migrate", "-q", "old"]).status(0);
+    let run = env.run(&["migrate", "-n", "-r", "old"]).status(0);
+    assert_eq!(
+        (
+            run.out().matches("skipped").count(),
+            run.out().matches("would-migrate").count()
+        ),
+        (3, 1)
+    );
+}
+
+#[test]
+fn as_objects() {
+    let env = with_sources();
+    env.write("old/empty.json", "");
+    snapshot!(
+        "migrate_json",
+        env.run(&["migrate", "--json", "-r", "old"]).status(65)
+    );
+}
+
+#[test]
+fn to_a_folder_of_files() {
+    let env = with_sources();
+    env.run(&["migrate", "-q", "--out", "native", "-r", "old"])
+        .status(0);
+    assert_eq!(env.read("native/trip.jsonl"), CHAT);
+    assert!(!env.read("native/b.jsonl").contains("_crc") && env.read("native/b.jsonl").ends_with(BARE));
+    assert!(!env.store().exists());
+    let before = contents(&env.work().join("native"));
+    let run = env.run(&["migrate", "--out", "native", "-r", "old"]).status(0);
+    assert_eq!(run.out().matches("skipped").count(), 4);
+    assert_eq!(contents(&env.work().join("native")), before);
+}
+
+#[test]
+fn standard_input_goes_to_standard_output() {
+    let env = Env::new();
+    snapshot!("migrate_pipe", env.pipe(&["migrate"], LEGACY).status(0));
+    env.pipe(&["migrate", "-q", "-"], CHAT).fine().gives(CHAT);
+    env.pipe(&["migrate", "--out", "x"], CHAT).status(2);
+    env.pipe(&["migrate", "--mark", "-"], CHAT).status(2);
+    assert!(!env.store().exists());
+}
+
+#[test]
+fn one_key_in_two_files_is_a_conflict_and_the_rest_goes_on() {
+    let env = with_sources();
+    env.write("old/z.json", LEGACY.replace("hello", "other"));
+    let sources = contents(&env.work().join("old"));
+    snapshot!("migrate_two_of_a_key", env.run(&["migrate", "old"]).status(73));
+    env.run(&["cat", "agent:main:main"]).status(66);
+    env.run(&["cat", "b"]).fine();
+    assert_eq!(contents(&env.work().join("old")), sources);
+}
+
+#[test]
+fn copies_of_one_session_are_migrated_once() {
+    let env = Env::new();
+    env.write("a.jsonl", CHAT);
+    env.write("b.jsonl", CHAT);
+    let run = env.run(&["migrate", "a.jsonl", "b.jsonl", "a.jsonl"]).status(0);
+    run.gives("migrated\ta.jsonl\ttrip\t7\nskipped\tb.jsonl\ttrip\t7\n");
+}
+
+#[test]
+fn a_name_with_other_content_is_a_conflict_and_both_are_kept() {
+    let env = Env::with_chat();
+    let other = CHAT.replace("Rain.", "Sun.");
+    env.write("trip.jsonl", &other);
+    env.write("bare.jsonl", BARE);
+    snapshot!(
+        "migrate_conflict",
+        env.run(&["migrate", "trip.jsonl", "bare.jsonl"]).status(73)
+    );
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+    assert_eq!(env.read("trip.jsonl"), other);
+    env.run(&["cat", "bare"]).fine();
+}
+
+#[test]
+fn one_damaged_file_does_not_stop_the_rest() {
+    let env = with_sources();
+    env.write("old/broken.json", r#"{"key":"x","messages":[{"role":"user","#);
+    env.write("old/lines.jsonl", format!("{BARE}broken\n"));
+    env.write("old/package.json", "{\"name\":\"a package\"}");
+    snapshot!("migrate_damaged", env.run(&["migrate", "old"]).status(65));
+    env.run(&["cat", "b"]).fine();
+    let lines = env.run(&["cat", "lines"]).status(65);
+    assert!(lines.out().ends_with(&format!("{BARE}broken\n")), "{lines}");
+    let strict = env
+        .run(&["migrate", "--strict", "--out", "strict", "old"])
+        .status(65);
+    assert!(
+        strict.out().contains("damaged\told/lines.jsonl") && !env.work().join("strict/lines.jsonl").exists()
+    );
+    assert!(env.work().join("strict/b.jsonl").exists());
+}
+
+#[test]
+fn sources_are_marked_only_when_they_are_safe() {
+    let env = with_sources();
+    env.write("old/s.jsonl", BARE);
+    env.write("old/s.meta.json", r#"{"key":"s","skip":0,"count":2}"#);
+    env.write("old/empty.json", "");
+    env.run(&["migrate", "-q", "--mark", "old"]).status(65);
+    let names: Vec<_> = contents(&env.work().join("old"))
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let marked = [
+        "a.json.migrated",
+        "b.jsonl.migrated",
+        "c.json.migrated",
+        "empty.json",
+        "notes.txt",
+        "s.jsonl.migrated",
+        "s.meta.json.migrated",
+    ];
+    assert_eq!(names, marked);
+    env.run(&["migrate", "-q", "old"])
+        .status(65)
+        .gives("not-a-session\told/empty.json\t-\t0\n");
+}
+
+#[test]
+fn what_a_sidecar_says_comes_along() {
+    let env = Env::new();
+    let log = r#"{"role":"user","content":"one","created_at":"2026-03-01T09:00:00Z","odd":{"n":1e400}}
+{"role":"assistant","content":"two","created_at":"2026-03-01T09:01:00Z"}
+{"role":"user","content":"three","created_at":"2026-03-01T09:02:00Z"}
+"#;
+    let sidecar = r#"{"key":"agent:main:x","summary":"One and two.","skip":2,"count":3,"created_at":"2026-03-01T09:00:00Z","updated_at":"2026-03-01T09:02:00Z","scope":{"agent_id":"main"},"aliases":["other:x"]}"#;
+    env.write("pc/x.jsonl", log);
+    env.write("pc/x.meta.json", sidecar);
+    env.run(&["migrate", "-q", "pc"]).status(0);
+    snapshot!("migrate_sidecar", env.run(&["cat", "agent:main:x"]).fine());
+    snapshot!(
+        "migrate_sidecar_view",
+        env.run(&["context", "other:x", "--to", "openai-chat"])
+    );
+}
+
+/// PicoClaw leaves this behind when everything was summarised away.
+#[test]
+#[ignore = "bug: a log of no bytes is no session, and the summary beside it stays behind"]
+fn an_empty_log_with_a_sidecar_is_a_session() {
+    let env = Env::new();
+    env.write("pc/x.jsonl", "");
+    env.write(
+        "pc/x.meta.json",
+        r#"{"key":"x","summary":"All of it.","skip":0,"count":0}"#,
+    );
+    env.run(&["migrate", "-q", "pc"]).status(0);
+    assert!(env.run(&["context", "x"]).status(0).out().contains("All of it."));
+}
+
+#[test]
+fn threads_change_nothing_but_the_time() {
+    let env = Env::new();
+    for nth in 0..300 {
+        env.write(
+            &format!("many/s{nth}.jsonl"),
+            BARE.replace("hi", &nth.to_string()),
+        );
+    }
+    let one = env
+        .run(&["migrate", "--jobs", "1", "--out", "one", "many"])
+        .status(0);
+    let eight = env
+        .run(&["migrate", "--jobs", "8", "--out", "eight", "many"])
+        .status(0);
+    assert_eq!(one.stdout, eight.stdout);
+    assert_eq!(
+        contents(&env.work().join("one")),
+        contents(&env.work().join("eight"))
+    );
+    env.run(&["migrate", "--jobs", "0", "many"]).status(2);
+}
+
+/// Nothing is skipped silently.
+#[test]
+#[ignore = "bug: links are passed over without a word"]
+fn a_link_in_a_directory_is_read_or_told() {
+    let env = with_sources();
+    let target = env.write("elsewhere/linked.jsonl", BARE);
+    std::os::unix::fs::symlink(target, env.work().join("old/linked.jsonl")).unwrap();
+    let run = env.run(&["migrate", "old"]);
+    assert!(run.to_string().contains("linked.jsonl"), "{run}");
+}
+
+#[test]
+fn errors() {
+    let env = with_sources();
+    let run = env
+        .run(&["migrate", "nofolder", "old/b.jsonl", "nofile.json"])
+        .status(66);
+    snapshot!("migrate_some_fail", run);
+    env.run(&["migrate", "--from", "nope", "old"]).status(2);
+    env.run(&["migrate", "--mark", "-n", "old"]).status(2);
+}

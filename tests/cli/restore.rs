@@ -1,0 +1,87 @@
+//! `convo restore`.
+
+use crate::env::{CHAT, Env};
+
+#[test]
+fn takes_back_one_change_after_another() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
+    let cut = env.run(&["context", "trip"]).fine().stdout;
+    env.run(&["truncate", "-q", "trip", "--all"]).fine();
+    let run = env.run(&["restore", "trip"]).status(0).gives("");
+    snapshot!("restore", run.stderr);
+    env.run(&["context", "trip"]).fine().gives(cut);
+    env.run(&["restore", "-q", "trip"]).fine();
+    env.run(&["context", "trip"]).fine().gives(CHAT);
+    env.run(&["restore", "trip"])
+        .status(1)
+        .says("convo: trip: nothing to undo\n");
+    snapshot!(
+        "restore_log",
+        env.run(&["cat", "trip"]).fine().out().strip_prefix(CHAT).unwrap()
+    );
+}
+
+#[test]
+fn takes_back_the_event_that_is_named() {
+    let env = Env::new();
+    let first = r#"{"type":"truncate","id":"evt_1","at":"2026-11-02T00:00:00Z","before":"m6"}"#;
+    let second = r#"{"type":"truncate","id":"evt_2","at":"2026-11-02T00:00:01Z","before":null}"#;
+    env.write("trip.jsonl", format!("{CHAT}{first}\n{second}\n"));
+    env.run(&["migrate", "-q", "trip.jsonl"]).fine();
+    env.run(&["restore", "-q", "trip", "evt_2"]).fine();
+    assert!(env.run(&["context", "trip"]).fine().out().contains("Rain."));
+    env.run(&["restore", "trip", "evt_2"])
+        .status(1)
+        .says("taken back already");
+    env.run(&["restore", "trip", "evt_9"])
+        .status(1)
+        .says("convo: trip: no event evt_9 in this session\n");
+    env.run(&["restore", "-q", "trip", "evt_1"]).fine();
+    env.run(&["context", "trip"]).fine().gives(CHAT);
+}
+
+#[test]
+fn restoring_a_restore_does_the_change_again() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "trip", "--all"]).fine();
+    let cut = env.run(&["context", "trip"]).fine().stdout;
+    env.run(&["restore", "-q", "trip"]).fine();
+    let log = env.run(&["cat", "trip"]).fine().objects();
+    let id = log.last().unwrap()["id"].as_str().unwrap().to_string();
+    env.run(&["restore", "-q", "trip", &id]).fine();
+    env.run(&["context", "trip"]).fine().gives(cut);
+}
+
+#[test]
+fn as_a_filter() {
+    let env = Env::new();
+    let log = env.pipe(&["truncate", "--log", "--all"], CHAT).fine().stdout;
+    env.pipe(&["restore"], &log).fine().gives(CHAT);
+    let run = env.pipe(&["restore", "-", "--log"], &log).fine();
+    assert!(run.stdout.starts_with(&log) && run.stdout.len() > log.len());
+    env.pipe(&["restore"], CHAT)
+        .status(1)
+        .gives("")
+        .says("convo: -: nothing to undo\n");
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "trip", "--all"]).fine();
+    let before = env.run(&["cat", "trip"]).fine().stdout;
+    snapshot!("restore_dry_run", env.run(&["restore", "-n", "trip"]));
+    env.run(&["cat", "trip"]).fine().gives(before);
+}
+
+#[test]
+fn what_is_appended_after_a_cut_survives_the_undo() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "trip", "--all"]).fine();
+    env.run(&["append", "trip", "later"]).fine();
+    assert_eq!(env.run(&["context", "trip"]).fine().objects().len(), 3);
+    env.run(&["restore", "-q", "trip"]).fine();
+    let view = env.run(&["context", "trip"]).fine();
+    assert!(view.out().starts_with(CHAT) && view.out().contains("later"));
+}

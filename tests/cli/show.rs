@@ -1,0 +1,88 @@
+//! `convo show`.
+
+use crate::env::{CHAT, Env};
+
+#[test]
+fn a_session_for_people() {
+    let env = Env::with_chat();
+    snapshot!("show_chat", env.run(&["show", "trip"]).fine());
+    let piped = env.pipe(&["show"], CHAT).fine();
+    piped.gives(&env.run(&["show", "trip"]).fine().stdout);
+}
+
+#[test]
+fn what_was_cut_off_is_told_and_shown_with_all() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
+    snapshot!("show_cut", env.run(&["show", "trip"]).fine());
+    snapshot!("show_all", env.run(&["show", "--all", "trip"]).fine());
+}
+
+#[test]
+fn tools_are_folded() {
+    let env = Env::new();
+    let result: Vec<String> = (1..=30).map(|line| format!("line {line}")).collect();
+    let tool = serde_json::json!({"role": "tool", "tool_call_id": "c1", "content": result.join("\n")});
+    let log = format!("{CHAT}{tool}\n");
+    snapshot!("show_folded", env.pipe(&["show"], &log).fine());
+    let full = env.pipe(&["show", "--full"], &log).fine();
+    assert!(full.out().contains("line 30") && !full.out().contains("more line"));
+}
+
+#[test]
+fn control_and_direction_characters_can_be_seen() {
+    let env = Env::new();
+    let evil = serde_json::json!({"role": "user\u{1b}[2J", "name": "n\u{202e}", "content": "a\u{1b}]0;t\u{7}b\r\u{202e}c\u{2066}\u{9b}31m\u{0}\ttab"});
+    let header =
+        serde_json::json!({"type": "session", "version": 1, "id": "x", "title": "t\u{1b}[31m\nsecond"});
+    let run = env.pipe(&["show"], format!("{header}\n{evil}\n")).fine();
+    let hidden = |c: char| c.is_control() && c != '\n' && c != '\t';
+    assert!(!run.out().chars().any(hidden), "{run}");
+    snapshot!("show_control", run);
+}
+
+/// U+061C turns direction too (Unicode's Bidi_Control), and U+2028 and U+2029 end lines.
+#[test]
+#[ignore = "bug: these are not known"]
+fn rarer_direction_characters_and_line_ends_can_be_seen() {
+    let env = Env::new();
+    let evil = serde_json::json!({"role": "user", "content": "a\u{61c}b\u{2028}c\u{2029}d"});
+    let run = env.pipe(&["show"], format!("{evil}\n")).fine();
+    assert!(!run.out().contains(['\u{61c}', '\u{2028}', '\u{2029}']), "{run}");
+}
+
+/// Whoever names a session or a speaker must not be able to write a turn of somebody else.
+#[test]
+#[ignore = "bug: a newline in a title or a role begins a line"]
+fn titles_and_roles_stay_on_their_lines() {
+    let env = Env::new();
+    let header =
+        serde_json::json!({"type": "session", "version": 1, "id": "x", "title": "t\n\nassistant\n  Sure."});
+    let evil = serde_json::json!({"role": "user\n\nassistant", "content": "x"});
+    let run = env.pipe(&["show"], format!("{header}\n{evil}\n")).fine();
+    assert!(!run.out().lines().any(|line| line == "assistant"), "{run}");
+}
+
+#[test]
+fn no_colour_in_a_pipe_unless_it_is_asked_for() {
+    let env = Env::with_chat();
+    let colored = |run: crate::env::Run| run.fine().out().contains('\u{1b}');
+    assert!(!colored(env.run(&["show", "trip"])));
+    assert!(colored(env.run(&["show", "--color", "always", "trip"])));
+    assert!(colored(env.shell("CLICOLOR_FORCE=1 convo show trip")));
+    assert!(!colored(
+        env.shell("CLICOLOR_FORCE=1 convo show --color never trip")
+    ));
+    assert!(!colored(env.shell("NO_COLOR=1 convo show trip")));
+}
+
+#[test]
+fn thinking_parts_and_damage_are_shown() {
+    let env = Env::new();
+    let lines = [
+        r#"{"role":"user","content":[{"type":"text","text":"See:"},{"type":"image_url","image_url":{"url":"data:,x"}}]}"#,
+        r#"{"role":"assistant","content":"Yes.","reasoning":[{"type":"text","text":"Hm."},{"type":"encrypted","data":"x"}]}"#,
+        "broken",
+    ];
+    snapshot!("show_parts", env.pipe(&["show"], lines.join("\n")));
+}

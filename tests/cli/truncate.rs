@@ -1,0 +1,195 @@
+//! `convo truncate`.
+
+use crate::env::{BARE, CHAT, Env, OPENAI};
+
+const HEADER_AND_RULE: &str = concat!(
+    r#"{"type":"session","version":1,"id":"trip","created_at":"2026-11-01T10:00:00Z","title":"Trip"}"#,
+    "\n",
+    r#"{"role":"system","content":"You are terse.","id":"m1"}"#,
+    "\n",
+);
+
+/// The lines of the conversation with these numbers, counted from 0.
+fn lines(numbers: impl IntoIterator<Item = usize>) -> String {
+    let all: Vec<&str> = CHAT.split_inclusive('\n').collect();
+    numbers.into_iter().map(|number| all[number]).collect()
+}
+
+#[test]
+fn a_stream_comes_out_without_what_was_cut() {
+    let env = Env::new();
+    let cut = |options: &[&str]| {
+        env.pipe(&[&["truncate"], options].concat(), CHAT)
+            .fine()
+            .out()
+            .to_string()
+    };
+    assert_eq!(cut(&["--keep-last", "1"]), lines([0, 1, 6, 7]));
+    assert_eq!(cut(&["--keep-last", "2"]), CHAT);
+    assert_eq!(cut(&["--keep-last", "0"]), HEADER_AND_RULE);
+    assert_eq!(cut(&["--all"]), HEADER_AND_RULE);
+    assert_eq!(cut(&["--keep-messages", "2"]), lines([0, 1, 6, 7]));
+    // Outward to the next exchange: a call is not parted from its result.
+    assert_eq!(cut(&["--keep-messages", "3"]), CHAT);
+    assert_eq!(cut(&["--before", "m6"]), lines([0, 1, 6, 7]));
+    assert_eq!(cut(&["--before", "m4"]), CHAT);
+}
+
+#[test]
+fn in_the_store_it_is_one_event() {
+    let env = Env::with_chat();
+    let run = env
+        .run(&["truncate", "trip", "--keep-last", "1"])
+        .status(0)
+        .gives("");
+    assert_eq!(run.stderr, "convo: trip: 4 of 7 messages left the view\n");
+    let log = env.run(&["cat", "trip"]).fine();
+    snapshot!("truncate_event", log.out().strip_prefix(CHAT).unwrap());
+    // And the filter agrees with the store.
+    let view = env.run(&["context", "trip"]).fine().stdout;
+    env.pipe(&["truncate", "--keep-last", "1"], CHAT)
+        .fine()
+        .gives(&view);
+    env.run(&["truncate", "trip", "--keep-last", "1"])
+        .status(0)
+        .says("convo: trip: unchanged: nothing to cut\n");
+    env.run(&["cat", "trip"]).fine().gives(log.stdout);
+}
+
+#[test]
+fn the_log_instead_of_the_result() {
+    let env = Env::new();
+    let run = env.pipe(&["truncate", "--log", "--keep-last", "1"], CHAT).fine();
+    assert!(run.out().starts_with(CHAT));
+    env.pipe(&["context"], &run.stdout)
+        .fine()
+        .gives(lines([0, 1, 6, 7]));
+}
+
+#[test]
+fn the_stream_of_a_stored_session_leaves_the_store_alone() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "trip", "--stdout", "--all"])
+        .fine()
+        .gives(HEADER_AND_RULE);
+    env.run(&["truncate", "trip", "-o", "cut.jsonl", "--all"])
+        .fine()
+        .gives("");
+    assert_eq!(env.read("cut.jsonl"), HEADER_AND_RULE);
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+}
+
+#[test]
+fn a_file_is_changed_in_place_in_its_own_format() {
+    let env = Env::new();
+    env.write("chat.jsonl", CHAT);
+    env.run(&["truncate", "-i=.bak", "--keep-last", "1", "chat.jsonl"])
+        .fine()
+        .gives("");
+    assert_eq!(
+        (env.read("chat.jsonl"), env.read("chat.jsonl.bak")),
+        (lines([0, 1, 6, 7]), CHAT.to_string())
+    );
+    env.write("bare.jsonl", BARE);
+    env.run(&["truncate", "-i", "--all", "bare.jsonl"]).fine();
+    assert_eq!(env.read("bare.jsonl"), "");
+    env.write("request.json", OPENAI);
+    env.run(&["truncate", "-i", "--keep-last", "1", "request.json"])
+        .status(0);
+    let kept: serde_json::Value = serde_json::from_str(&env.read("request.json")).unwrap();
+    assert_eq!(kept["messages"].as_array().or(kept.as_array()).unwrap().len(), 2);
+    assert!(!env.store().exists());
+}
+
+#[test]
+fn in_place_needs_a_file() {
+    let env = Env::new();
+    env.pipe(&["truncate", "-i", "--all"], CHAT)
+        .status(2)
+        .says("-i needs a file");
+}
+
+#[test]
+#[ignore = "bug: -i is passed over, and the store changed"]
+fn in_place_is_refused_for_a_session_of_the_store() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-i", "--all", "trip"]).status(2);
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+}
+
+#[test]
+fn a_dry_run_and_objects() {
+    let env = Env::with_chat();
+    snapshot!("truncate_dry_run", env.run(&["truncate", "-n", "--all", "trip"]));
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+    snapshot!("truncate_json", env.run(&["truncate", "--json", "--all", "trip"]));
+    snapshot!(
+        "truncate_json_again",
+        env.run(&["truncate", "--json", "--all", "trip"])
+    );
+}
+
+#[test]
+fn damaged_lines_stay() {
+    let env = Env::new();
+    let input = format!("broken 1\n{BARE}broken 2\r\n{{\"role\":\"user\",\"content\":\"3\"}}\nbroken 3");
+    let run = env
+        .pipe(&["truncate", "--from", "jsonl", "--all"], &input)
+        .status(65);
+    snapshot!("truncate_damaged", run.stderr);
+    run.gives("broken 1\nbroken 2\r\nbroken 3");
+}
+
+#[test]
+fn several_sessions_are_cut_one_by_one() {
+    let env = Env::with_chat();
+    let out = env
+        .pipe(&["truncate", "--keep-last", "1"], format!("{CHAT}{CHAT}"))
+        .fine();
+    assert_eq!(out.out(), lines([0, 1, 6, 7, 0, 1, 6, 7]));
+    let run = env.run(&["truncate", "--all", "nobody", "trip"]).status(66);
+    snapshot!("truncate_some_fail", run.stderr);
+    env.run(&["context", "trip"]).fine().gives(HEADER_AND_RULE);
+    env.pipe(&["truncate", "--all", "trip", "-"], CHAT)
+        .status(2)
+        .says("sessions of the store and streams in one call");
+}
+
+/// Ids that other systems made need not be unique.
+#[test]
+#[ignore = "bug: the view begins at the first message of that id, and the note says otherwise"]
+fn the_cut_is_where_it_was_planned_although_two_messages_have_one_id() {
+    let env = Env::new();
+    let log: String = [
+        ("user", "1"),
+        ("assistant", "2"),
+        ("user", "3"),
+        ("assistant", "4"),
+        ("user", "5"),
+    ]
+    .iter()
+    .map(|(role, text)| format!("{{\"role\":\"{role}\",\"content\":\"{text}\",\"id\":\"same\"}}\n"))
+    .collect();
+    let last = "{\"role\":\"user\",\"content\":\"5\",\"id\":\"same\"}\n";
+    env.pipe(&["truncate", "--keep-last", "1"], &log)
+        .fine()
+        .gives(last);
+    env.write("same.jsonl", &log);
+    env.run(&["migrate", "-q", "same.jsonl"]).status(0);
+    env.run(&["truncate", "-q", "same", "--keep-last", "1"]).fine();
+    let view = env.run(&["context", "same"]).fine();
+    assert_eq!(view.objects().len(), 2, "{view}");
+}
+
+#[test]
+fn usage() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "trip"]).status(2);
+    env.run(&["truncate", "trip", "--all", "--keep-last", "1"])
+        .status(2);
+    env.run(&["truncate", "trip", "--keep-last", "-1"]).status(2);
+    env.run(&["truncate", "trip", "--keep-last", "many"]).status(2);
+    env.run(&["truncate", "trip", "--before", "nobody"])
+        .status(1)
+        .says("convo: trip: no message nobody in the view\n");
+}
