@@ -49,6 +49,47 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
     Ok(())
 }
 
+/// An output in which what is written after a [`separate`](Joined::separate) begins a line of its own, so that an
+/// input without a last newline never runs into the next.
+pub struct Joined<'w> {
+    out: &'w mut dyn Write,
+    open: bool,
+    separate: bool,
+}
+
+impl<'w> Joined<'w> {
+    /// Over an output.
+    pub fn new(out: &'w mut dyn Write) -> Self {
+        Joined {
+            out,
+            open: false,
+            separate: false,
+        }
+    }
+
+    /// What comes now is another input.
+    pub fn separate(&mut self) {
+        self.separate = true;
+    }
+}
+
+impl Write for Joined<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if std::mem::take(&mut self.separate) && self.open && !bytes.is_empty() {
+            self.out.write_all(b"\n")?;
+        }
+        let written = self.out.write(bytes)?;
+        if written > 0 {
+            self.open = bytes[written - 1] != b'\n';
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// Writes lines so that one without an ending never runs into the next.
 pub struct Lines<'w> {
     out: &'w mut dyn Write,

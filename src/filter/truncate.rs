@@ -56,6 +56,12 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
         Some(id) => event.text("before", id),
         None => event.raw("before", "null"),
     };
+    // An id from elsewhere may repeat; then it takes a number to say which.
+    if let (Some(id), Some(target)) = (&id, target)
+        && let Some(nth @ 1..) = session.all_of(id).iter().position(|index| *index == target)
+    {
+        event.raw("nth", (nth + 1).to_string());
+    }
     let count = view
         .items
         .iter()

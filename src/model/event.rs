@@ -88,6 +88,9 @@ pub struct Truncate<'a> {
     /// Id of the first message that stays; none: all so far leave.
     #[serde(borrow)]
     pub before: Option<Cow<'a, str>>,
+    /// Which message of that id is meant, from 1, when the id repeats; absent: the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u64>,
     /// Whether messages of the category `system` stay.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub keep_system: bool,

@@ -139,8 +139,8 @@ impl Chance {
         seed.map_or(Chance::System, |seed| Chance::Seed(seed, AtomicU64::new(0)))
     }
 
-    /// Sixteen hex digits.
-    pub fn digits(&self) -> Result<String> {
+    /// Sixteen hex digits. `what` is asked for with a seed only, and tells one run of a program from the next.
+    pub fn digits(&self, what: impl FnOnce() -> String) -> Result<String> {
         match self {
             Chance::System => {
                 let bits = getrandom::u64()
@@ -149,7 +149,7 @@ impl Chance {
             }
             Chance::Seed(seed, made) => {
                 let nth = made.fetch_add(1, Ordering::Relaxed);
-                Ok(hex(&Sha256::digest(format!("{seed}\n{nth}"))[..8]))
+                Ok(hex(&Sha256::digest(format!("{seed}\n{nth}\n{}", what()))[..8]))
             }
         }
     }

@@ -195,6 +195,28 @@ impl Session {
         found
     }
 
+    /// The messages of this id, in order.
+    pub fn all_of(&self, id: &str) -> Vec<usize> {
+        let wanted = hash(id);
+        let own = |index: &usize| {
+            self.lines[*index].id == Some(wanted)
+                && self
+                    .record(*index)
+                    .message()
+                    .and_then(Message::id)
+                    .is_some_and(|own| own == id)
+        };
+        let all: Vec<usize> = (0..self.len()).filter(own).collect();
+        if all.is_empty() {
+            return self
+                .derived_ids()
+                .filter(|(_, derived)| derived == id)
+                .map(|(index, _)| index)
+                .collect();
+        }
+        all
+    }
+
     /// Messages without an id of their own: line index and derived id.
     fn derived_ids(&self) -> impl Iterator<Item = (usize, String)> + '_ {
         let mut derive = Derive::default();

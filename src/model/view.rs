@@ -190,6 +190,22 @@ impl<'s> Replay<'s> {
         place
     }
 
+    /// The nth message of an id that repeats.
+    fn find_nth(&mut self, event: usize, id: &str, nth: u64) -> Option<usize> {
+        let all = self.session.all_of(id);
+        let place = usize::try_from(nth - 1)
+            .ok()
+            .and_then(|nth| all.get(nth).copied());
+        if place.is_none_or(|place| place >= event) {
+            self.dangling.push((
+                event,
+                format!("it names message {nth} of the id {id}, which is not there"),
+            ));
+            return None;
+        }
+        place
+    }
+
     fn is_system(&self, index: usize) -> bool {
         matches!(self.session.class(index), Class::Message(traits) if traits.category == Category::System)
     }
@@ -199,9 +215,10 @@ impl<'s> Replay<'s> {
         let record = session.record(event);
         match record.event().map(super::event::Event::action) {
             Some(Action::Truncate(cut)) => {
-                let limit = match &cut.before {
-                    Some(id) => self.find(event, id),
-                    None => Some(event),
+                let limit = match (&cut.before, cut.nth) {
+                    (Some(id), Some(nth)) if nth > 1 => self.find_nth(event, id, nth),
+                    (Some(id), _) => self.find(event, id),
+                    (None, _) => Some(event),
                 };
                 let Some(limit) = limit else { return };
                 for index in 0..limit {

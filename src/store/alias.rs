@@ -80,7 +80,8 @@ impl Store {
         atomic::replace(&aliases, &file, &content(&[id.to_string()]), self.lock_timeout)
     }
 
-    /// Keeps an alias that several sessions claim, so that it resolves to none of them but tells them all.
+    /// Keeps an alias as another system had it: it may hide a session's key. One that several sessions claim
+    /// resolves to none of them, but tells them all.
     pub fn alias_claim(&self, name: &str, ids: &[String]) -> Result<()> {
         let file = encoded(name)?;
         for id in ids {
@@ -141,6 +142,10 @@ impl Store {
         match read(&aliases, file)? {
             // Perhaps of a process that has not synced yet: what we acknowledge is durable.
             Some(known) if known == ids => atomic::sync_directory(&aliases),
+            // More claims of the same name: those that are there stay.
+            Some(known) if known.iter().all(|id| ids.contains(id)) => {
+                atomic::replace(&aliases, file, &content(ids), self.lock_timeout)
+            }
             Some(known) => Err(taken(name, &known)),
             None => Err(Error::new(
                 Kind::Locked,

@@ -147,6 +147,15 @@ impl Store {
         }
     }
 
+    /// Bytes of a session's log.
+    pub fn size(&self, id: &str) -> Result<u64> {
+        let facts = match self.sessions()? {
+            Some(sessions) => sessions.facts(log_name(key::checked_id(id)?))?,
+            None => None,
+        };
+        facts.map(|facts| facts.size).ok_or_else(|| no_session(id))
+    }
+
     /// Refuses a new session whose id is a session's or an alias's.
     fn refuse_taken(&self, id: &str) -> Result<()> {
         if let Some(sessions) = self.sessions()?

@@ -127,7 +127,6 @@ fn a_pipe_where_a_file_belongs_never_hangs() {
 
 /// A file that is read in place must not wait for a writer that never comes.
 #[test]
-#[ignore = "bug: it waits for a writer for ever"]
 fn a_pipe_changed_in_place_is_refused() {
     let env = Env::new();
     pipe(&env, "pipe");
@@ -180,7 +179,6 @@ fn a_line_of_eight_megabytes() {
 
 /// A question with a document pasted into it is the most common first line of this length.
 #[test]
-#[ignore = "bug: a first line longer than 64 KiB makes a document of a file of lines, and a session of each line"]
 fn a_first_line_longer_than_what_detection_looks_at() {
     let env = Env::new();
     let long = format!(
@@ -269,7 +267,6 @@ fn an_unknown_format() {
 
 /// The hint says where the formats are listed.
 #[test]
-#[ignore = "bug: the help names no format"]
 fn the_formats_are_listed_where_the_hint_says() {
     let env = Env::new();
     env.pipe(&["cat"], "Dear diary,\n")

@@ -99,7 +99,6 @@ fn hostile_names_find_nothing() {
 
 /// What `new` accepts as an id, `append` must find again.
 #[test]
-#[ignore = "bug: an id with the ending of a path is made and cannot be named"]
 fn an_id_that_is_accepted_can_be_used() {
     let env = Env::new();
     for id in ["chat.json", "notes.md", "a.jsonl", "x.y"] {

@@ -246,7 +246,6 @@ proptest! {
 
 /// "Any byte line that is not touched comes out identical through `cat`, `truncate` and `migrate`."
 #[test]
-#[ignore = "bug: a line that ends with a carriage return is stored without it"]
 fn carriage_returns_survive_the_store() {
     let env = Env::new();
     let lines = "{\"role\":\"user\",\"content\":\"x\"}\r\nunreadable\r\n";

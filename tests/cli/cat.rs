@@ -33,7 +33,6 @@ fn several_inputs_are_several_sessions() {
 
 /// Two good lines must not become one that cannot be read.
 #[test]
-#[ignore = "bug: the last line of one input runs into the first of the next"]
 fn a_line_without_an_end_does_not_run_into_the_next_input() {
     let env = Env::with_chat();
     let open = BARE.trim_end();
@@ -148,7 +147,6 @@ fn cat_changes_nothing_in_place() {
 }
 
 #[test]
-#[ignore = "bug: up to 64 KiB ahead of the damage are thrown away with the buffer"]
 fn what_comes_before_the_first_damage_is_printed_with_strict() {
     let env = Env::new();
     let run = env

@@ -220,7 +220,6 @@ fn what_a_sidecar_says_comes_along() {
 
 /// PicoClaw leaves this behind when everything was summarised away.
 #[test]
-#[ignore = "bug: a log of no bytes is no session, and the summary beside it stays behind"]
 fn an_empty_log_with_a_sidecar_is_a_session() {
     let env = Env::new();
     env.write("pc/x.jsonl", "");
@@ -257,7 +256,6 @@ fn threads_change_nothing_but_the_time() {
 
 /// Nothing is skipped silently.
 #[test]
-#[ignore = "bug: links are passed over without a word"]
 fn a_link_in_a_directory_is_read_or_told() {
     let env = with_sources();
     let target = env.write("elsewhere/linked.jsonl", BARE);

@@ -88,7 +88,6 @@ fn a_mistyped_verb_gets_the_near_one() {
 }
 
 #[test]
-#[ignore = "bug: the message does not name it"]
 fn a_plugin_that_does_not_start_is_named() {
     let env = with_plugin("#!/nonexistent/interpreter\n");
     env.run(&["hello"]).status(69).says("bin/convo-hello");
@@ -102,7 +101,6 @@ fn a_plugin_that_does_not_start_is_69() {
 
 /// "`convo help NAME`", in the plugins of the issue; `convo help` is what people type first.
 #[test]
-#[ignore = "bug: help is no verb"]
 fn help_asks_the_verb_or_the_plugin() {
     let env = with_plugin("#!/bin/sh\necho \"help: $*\"\n");
     let whole = env.run(&["--help"]).fine().stdout;

@@ -14,7 +14,6 @@ fn to_the_trash_and_told() {
 
 /// The way back that `remove` itself names.
 #[test]
-#[ignore = "bug: restore does not look into the trash"]
 fn restore_brings_it_back() {
     let env = Env::with_chat();
     env.run(&["alias", "add", "-q", "work", "trip"]).fine();

@@ -43,7 +43,6 @@ fn control_and_direction_characters_can_be_seen() {
 
 /// U+061C turns direction too (Unicode's Bidi_Control), and U+2028 and U+2029 end lines.
 #[test]
-#[ignore = "bug: these are not known"]
 fn rarer_direction_characters_and_line_ends_can_be_seen() {
     let env = Env::new();
     let evil = serde_json::json!({"role": "user", "content": "a\u{61c}b\u{2028}c\u{2029}d"});
@@ -53,7 +52,6 @@ fn rarer_direction_characters_and_line_ends_can_be_seen() {
 
 /// Whoever names a session or a speaker must not be able to write a turn of somebody else.
 #[test]
-#[ignore = "bug: a newline in a title or a role begins a line"]
 fn titles_and_roles_stay_on_their_lines() {
     let env = Env::new();
     let header =

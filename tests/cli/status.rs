@@ -191,7 +191,6 @@ fn a_full_disk_under_standard_output_is_told() {
 
 /// "`-o` that cannot be written: 74."
 #[test]
-#[ignore = "bug: a folder that is not there is 66"]
 fn an_output_file_that_cannot_be_written_is_74() {
     let env = place();
     env.run(&["cat", "trip", "-o", "nofolder/out.jsonl"])
@@ -240,7 +239,6 @@ fn a_reader_that_went_away_is_success() {
 }
 
 #[test]
-#[ignore = "bug: what is printed is lost, and the status is 0"]
 fn standard_output_that_is_closed_is_74() {
     let env = place();
     let run = env.shell("convo cat trip >&-");

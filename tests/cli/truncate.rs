@@ -110,7 +110,6 @@ fn in_place_needs_a_file() {
 }
 
 #[test]
-#[ignore = "bug: -i is passed over, and the store changed"]
 fn in_place_is_refused_for_a_session_of_the_store() {
     let env = Env::with_chat();
     env.run(&["truncate", "-i", "--all", "trip"]).status(2);
@@ -157,7 +156,6 @@ fn several_sessions_are_cut_one_by_one() {
 
 /// Ids that other systems made need not be unique.
 #[test]
-#[ignore = "bug: the view begins at the first message of that id, and the note says otherwise"]
 fn the_cut_is_where_it_was_planned_although_two_messages_have_one_id() {
     let env = Env::new();
     let log: String = [

@@ -2,6 +2,7 @@
 
 use crate::output::Color;
 use clap::Args;
+use convo::error::{Error, Kind};
 use convo::format::Format;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -109,7 +110,7 @@ impl Input {
     pub fn of(operand: &str) -> Input {
         if operand == "-" {
             Input::Stdin
-        } else if operand.contains('/') || ENDINGS.iter().any(|ending| operand.ends_with(ending)) {
+        } else if is_path(operand) {
             Input::Path(operand.into())
         } else {
             Input::Name(operand.to_string())
@@ -133,6 +134,21 @@ impl Input {
             Input::Name(name) => name.clone(),
         }
     }
+}
+
+fn is_path(operand: &str) -> bool {
+    operand.contains('/') || ENDINGS.iter().any(|ending| operand.ends_with(ending))
+}
+
+/// Refuses a new name that every verb would take for a path or for standard input.
+pub fn checked_name(name: &str) -> convo::Result<&str> {
+    if name == "-" || is_path(name) {
+        return Err(
+            Error::new(Kind::Usage, format!("the name {name:?} would be read as a path"))
+                .hint("a name has no / and no ending such as .json"),
+        );
+    }
+    Ok(name)
 }
 
 fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {

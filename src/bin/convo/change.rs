@@ -2,10 +2,10 @@
 //! where the session came from.
 
 use crate::args::{Changing, Input, Reading, Writing};
-use crate::context::{Context, Opened, named};
+use crate::context::{Context, Opened, named, place};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
 use convo::error::{Error, Kind};
-use convo::filter::settle::{Lines, settle};
+use convo::filter::settle::{Joined, Lines, settle};
 use convo::filter::{Plan, Stamp};
 use convo::format::report::Report;
 use convo::format::{self, Format, Purpose};
@@ -26,16 +26,22 @@ impl Stamps<'_> {
     /// For an event of this content.
     pub fn event(&self, content: &str) -> convo::Result<Stamp> {
         if self.stored {
-            self.context.stamp()
-        } else {
-            self.context.derived("evt_", self.session, content)
+            let id = self.context.new_id("evt_", || place(self.session, content))?;
+            return Ok(Stamp {
+                id,
+                at: self.context.clock.now(),
+            });
         }
+        self.context.derived("evt_", self.session, content)
     }
 
     /// For a message of this content; a filter that knows no time gives none.
     pub fn message(&self, content: &str) -> convo::Result<(String, Option<String>)> {
         if self.stored {
-            return Ok((self.context.new_id("msg_")?, Some(self.context.clock.now())));
+            return Ok((
+                self.context.new_id("msg_", || place(self.session, content))?,
+                Some(self.context.clock.now()),
+            ));
         }
         let stamp = self.context.derived("msg_", self.session, content)?;
         Ok((stamp.id, self.context.clock.is_fixed().then_some(stamp.at)))
@@ -64,6 +70,7 @@ pub fn run(
         return write_to(context, &changing.writing, |out| {
             let mut sessions = 0;
             each_input(context, inputs, reading, |opened| {
+                out.separate();
                 stream(context, opened, reading, changing, out, &mut sessions, &mut plan)
             })
         });
@@ -71,6 +78,12 @@ pub fn run(
     for input in inputs {
         let done = match input {
             _ if changing.dry_run => dry_run(context, input, reading, changing, &mut plan),
+            Input::Name(name) if changing.writing.in_place.is_some() => {
+                let error = Error::new(Kind::Usage, "-i is for files, and this is a session of the store");
+                Err(named(error, name)
+                    .hint("without -i the change goes to the store")
+                    .into())
+            }
             Input::Name(name) if in_store(input, changing) => store(context, name, changing, &mut plan),
             Input::Path(_) => in_place(context, input, reading, changing, &mut plan),
             _ => Err(Error::new(Kind::Usage, "-i needs a file").into()),
@@ -307,8 +320,14 @@ fn in_place(
         .clone()
         .filter(|suffix| !suffix.is_empty());
     // What is read must be what is replaced.
+    let refused = |error| named(error, &input.label());
+    let about = std::fs::symlink_metadata(path).map_err(|error| refused(Error::io("cannot read", error)))?;
+    if !about.is_file() {
+        let error = Error::new(Kind::Unsafe, "it is no regular file");
+        return Err(refused(error.hint("links, pipes and devices are not changed in place")).into());
+    }
     let file = std::fs::File::open(path).and_then(|file| Facts::of(&file));
-    let read = file.map_err(|error| named(Error::io("cannot read", error), &input.label()))?;
+    let read = file.map_err(|error| refused(Error::io("cannot read", error)))?;
     let options = Rewrite {
         backup: backup.map(Into::into),
         read: Some(read),
@@ -353,8 +372,10 @@ fn rewrite(
 pub fn write_to(
     context: &Context,
     writing: &Writing,
-    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+    write: impl FnOnce(&mut Joined<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    // Each input begins a line of its own, wherever the output goes.
+    let write = |out: &mut dyn Write| write(&mut Joined::new(out));
     match &writing.output {
         None => context.output.stdout(write),
         Some(path) => {

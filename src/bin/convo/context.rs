@@ -118,33 +118,21 @@ impl Context {
         self.lock_timeout
     }
 
-    /// A new id with this prefix.
-    pub fn new_id(&self, prefix: &str) -> Result<String> {
-        Ok(format!("{prefix}{}", self.chance.digits()?))
-    }
-
-    /// Id and time for an event that goes to the store.
-    pub fn stamp(&self) -> Result<Stamp> {
-        Ok(Stamp {
-            id: self.new_id("evt_")?,
-            at: self.clock.now(),
-        })
+    /// A new id with this prefix. With `CONVO_SEED` it is made from the seed and from `what`, which tells one
+    /// run of the program from the next.
+    pub fn new_id(&self, prefix: &str, what: impl FnOnce() -> String) -> Result<String> {
+        Ok(format!("{prefix}{}", self.chance.digits(what)?))
     }
 
     /// Id and time for a line that a filter adds: made from the session and the line's content alone, so that
     /// the same bytes in give the same bytes out. `CONVO_NOW` and `CONVO_SEED` count here too.
     pub fn derived(&self, prefix: &str, session: &Session, content: &str) -> Result<Stamp> {
         let id = match &self.chance {
-            Chance::Seed(..) => self.new_id(prefix)?,
-            Chance::System => {
-                let last = session
-                    .len()
-                    .checked_sub(1)
-                    .map(|last| session.full(last))
-                    .unwrap_or_default();
-                let place = [last, format!("\n{}\n{content}", session.len()).as_bytes()].concat();
-                format!("{prefix}{}", &key::sha256(&place)[..16])
-            }
+            Chance::Seed(..) => self.new_id(prefix, || place(session, content))?,
+            Chance::System => format!(
+                "{prefix}{}",
+                &key::sha256(place(session, content).as_bytes())[..16]
+            ),
         };
         let at = if self.clock.is_fixed() {
             self.clock.now()
@@ -254,11 +242,7 @@ impl Context {
                 Kind::Data,
                 format!("no session that this version reads: {}", verdict.evidence),
             );
-            return Err(error.hint(
-                verdict
-                    .hint
-                    .unwrap_or("--from FORMAT names the format; `convo cat --help` lists those there are"),
-            ));
+            return Err(error.hint(verdict.hint.map_or_else(from_hint, ToString::to_string)));
         };
         if !verdict.others.is_empty() {
             let message = format!(
@@ -274,6 +258,16 @@ impl Context {
         }
         Ok(format)
     }
+}
+
+/// What tells an addition to a session from every other: the last line, the number of lines, the content.
+pub fn place(session: &Session, content: &str) -> String {
+    let last = session
+        .len()
+        .checked_sub(1)
+        .map(|last| session.full(last))
+        .unwrap_or_default();
+    format!("{}\n{}\n{content}", String::from_utf8_lossy(last), session.len())
 }
 
 /// The error with which `--strict` stops.
@@ -328,6 +322,12 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
         }
     }
     detect::detect(head, whole, Hints { name, sidecar })
+}
+
+/// What to do when the format is not known.
+pub fn from_hint() -> String {
+    let names: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
+    format!("--from names the format: {}", names.join(", "))
 }
 
 fn has_spare(path: &Path) -> bool {
@@ -409,7 +409,7 @@ fn config(global: &Global) -> Result<Config> {
     };
     toml::from_str(&text).map_err(|error| {
         named(
-            Error::new(Kind::Config, error.to_string().trim().to_string()),
+            Error::new(Kind::Config, error.message().to_string()),
             &path_name(&path),
         )
     })

@@ -239,7 +239,7 @@ fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow
             ),
             "-",
         )
-        .hint("--from FORMAT names the format")
+        .hint(context::from_hint())
         .into()),
     }
 }

@@ -54,7 +54,7 @@ pub fn sessions_of(
         context.output.report(&label, &mut report);
         let Some(session) = next? else { return Ok(()) };
         if strict && damaged {
-            return Err(stopped().into());
+            return Err(named(stopped(), &label).into());
         }
         each(session)?;
     }

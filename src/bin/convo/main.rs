@@ -15,7 +15,6 @@ use args::Global;
 use clap::{ArgMatches, FromArgMatches};
 use commands::Verb;
 use context::Context;
-use convo::error::{Error, Kind};
 use output::{Color, Output};
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
@@ -96,10 +95,5 @@ fn execute(verb: &Verb, global: &ArgMatches, own: &ArgMatches) -> anyhow::Result
 
 /// Tells of an error that ended the run before there was a context.
 fn failed(error: &anyhow::Error) -> u8 {
-    let output = Output::new(false, false, Color::Auto);
-    match error.downcast_ref::<Error>() {
-        Some(error) => output.error(error),
-        None => output.error(&Error::new(Kind::InputOutput, format!("{error:#}"))),
-    }
-    output.status()
+    Output::new(false, false, Color::Auto).fail(error)
 }

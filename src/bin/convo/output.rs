@@ -157,15 +157,15 @@ impl Output {
         }
         let mut text = String::from("convo: ");
         if !input.is_empty() {
-            text.push_str(&visible(input));
+            text.push_str(&in_line(input));
             if place.line > 0 {
                 let _ = write!(text, ":{}: byte {}", place.line, place.offset);
             }
             text.push_str(": ");
         }
-        text.push_str(&visible(what));
+        text.push_str(&in_line(what));
         if let Some(hint) = hint {
-            let _ = write!(text, "\nhint: {}", visible(hint));
+            let _ = write!(text, "\nhint: {}", in_line(hint));
         }
         self.line(&text);
     }
@@ -188,8 +188,11 @@ impl Output {
     pub fn stdout<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let failed = Cell::new(false);
         let mut out = io::BufWriter::with_capacity(64 * 1024, Unlocked { failed: &failed });
-        let done = write(&mut out).and_then(|done| {
-            out.flush().map_err(|error| Error::io("cannot write", error))?;
+        let done = write(&mut out);
+        // What was written before an error stands before it.
+        let flushed = if failed.get() { Ok(()) } else { out.flush() };
+        let done = done.and_then(|done| {
+            flushed.map_err(|error| Error::io("cannot write", error))?;
             Ok(done)
         });
         // What could not be written must not be tried again when the buffer is dropped.
@@ -305,10 +308,15 @@ pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
     out.into()
 }
 
+/// The same for text that must stay on its line.
+pub fn in_line(text: &str) -> String {
+    visible(text).replace('\n', "\u{240a}").replace('\t', "\u{2409}")
+}
+
 /// Characters that move the cursor, change colours or turn the direction of text around.
 fn is_hidden(c: char) -> bool {
     matches!(c,
-        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}'
+        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' | '\u{61c}' | '\u{180e}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}'
         | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
@@ -373,6 +381,12 @@ impl Output {
         }
         let text = error.render().to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text);
+        let text = text
+            .replace(
+                "\n\nFor more information, try '--help'.",
+                "\nhint: --help tells more",
+            )
+            .replace("\n  tip: ", "\nhint: ");
         let _ = io::stderr().write_all(format!("convo: {}\n", text.trim_end()).as_bytes());
         Ok(Kind::Usage.status())
     }

@@ -20,8 +20,21 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
         .and_then(first_element)
         .map(|element| seen_members(element).0)
         .unwrap_or_default();
+    // What begins on one line, and may go on beyond what can be seen, is a line; a document has several.
+    let line = memchr::memchr(b'\n', text).is_none();
     if is_text(&members, "role") {
-        return known(Format::OpenaiChat, "one message");
+        return match (line, hints.sidecar) {
+            (true, true) => known(Format::Picoclaw, "a message line with a .meta.json beside it"),
+            (true, false) => known(Format::Jsonl, "a message line"),
+            (false, _) => known(Format::OpenaiChat, "one message"),
+        };
+    }
+    if line
+        && get(&members, "type") == Some(b"\"session\"")
+        && has(&members, "version")
+        && !has(&members, "cwd")
+    {
+        return known(Format::Native, "a session line begins it");
     }
     if has(&members, "skip") && has(&members, "key") && has(&members, "count") {
         return known(Format::Picoclaw, "a PicoClaw sidecar");

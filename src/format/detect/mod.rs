@@ -88,8 +88,12 @@ fn is_text(members: &Members<'_>, name: &str) -> bool {
 
 /// Looks at the head of an input; `whole` tells that there is no more of it.
 pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
+    let log = hints.name.is_some_and(|name| name.ends_with(".jsonl"));
     if head.is_empty() {
-        return Detection::unknown("it is empty");
+        return match hints.sidecar && log {
+            true => Detection::known(Format::Picoclaw, "an empty log with a .meta.json beside it"),
+            false => Detection::unknown("it is empty"),
+        };
     }
     if let Some(verdict) = magic(head) {
         return verdict;
@@ -119,7 +123,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
             vote(&lines, hints)
         };
     }
-    if hints.sidecar && hints.name.is_some_and(|name| name.ends_with(".jsonl")) {
+    if hints.sidecar && log {
         return Detection::known(Format::Picoclaw, "a .meta.json lies beside it");
     }
     match text[0] {

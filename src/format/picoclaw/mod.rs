@@ -83,12 +83,25 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         return Ok(vec![read_log(source, source.name.map(stem_of), None, report)]);
     }
     let why = match whole {
-        _ if is_list => "it is a list".to_string(),
-        Whole::Pieces(fault) if !bytes.is_empty() => format!("byte {}: {}", fault.offset + bom, fault.what),
-        Whole::Pieces(_) => "it is empty".to_string(),
-        _ => "an object without messages and summary".to_string(),
+        _ if is_list => "it is a list",
+        Whole::Pieces(fault) if !bytes.is_empty() => {
+            let offset = fault.offset + bom;
+            let before = &source.bytes[..offset.min(source.bytes.len())];
+            let line = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
+            let place = Place {
+                line,
+                offset: offset as u64,
+            };
+            return Err(not_a_session(fault.what).at("", place));
+        }
+        Whole::Pieces(_) => "it is empty",
+        _ => "an object without messages and summary",
     };
-    Err(Error::new(Kind::Data, format!("not a PicoClaw session: {why}")))
+    Err(not_a_session(why))
+}
+
+fn not_a_session(why: &str) -> Error {
+    Error::new(Kind::Data, format!("not a PicoClaw session: {why}"))
 }
 
 /// The aliases in the header of a session that was read: trimmed, without blanks, repeats and its own key.
@@ -281,13 +294,18 @@ fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut
 /// A sidecar without a log: a session without messages.
 fn read_sidecar(source: &Source<'_>, stem: Option<&str>, report: &mut Report) -> Result<Vec<Session>> {
     let read = Facts::read(without_bom(source.bytes).1, Shape::Sidecar);
-    let why = match &read {
-        Ok(facts) if facts.is_known => None,
-        Ok(_) => Some("an object that is no sidecar either".to_string()),
-        Err(fault) => Some(format!("byte {}: {}", fault.offset, fault.what)),
-    };
-    if let Some(why) = why {
-        return Err(Error::new(Kind::Data, format!("not a PicoClaw session: {why}")));
+    match &read {
+        Ok(facts) if facts.is_known => {}
+        Ok(_) => return Err(not_a_session("an object that is no sidecar either")),
+        Err(fault) => {
+            return Err(not_a_session(fault.what).at(
+                "",
+                Place {
+                    line: 1,
+                    offset: fault.offset as u64,
+                },
+            ));
+        }
     }
     let stem = stem.or_else(|| source.name.map(stem_of));
     let member = source_member(Format::Picoclaw, source, &[]);

@@ -1,6 +1,7 @@
 //! `alias`: other names for sessions.
 
 use super::Run;
+use crate::args::checked_name;
 use crate::context::Context;
 use clap::{Args, Subcommand};
 use convo::error::{Error, Kind};
@@ -55,6 +56,7 @@ impl Run for Alias {
         let store = context.store()?;
         match self.action {
             Action::Add { alias, name } => {
+                checked_name(&alias)?;
                 let id = store.resolve(&name)?;
                 store.alias_add(&alias, &id)?;
                 context.output.tell(&alias, &format!("names {id}"));
@@ -84,11 +86,11 @@ impl Run for Alias {
                 let ids = store.alias_ids(&alias)?.unwrap_or_default();
                 match ids.as_slice() {
                     [id] => context.output.print(id),
-                    [] => Err(Error::new(Kind::NotFound, format!("no alias {alias:?}")).into()),
+                    [] => Err(Error::new(Kind::NotFound, format!("no alias {alias}")).into()),
                     ids => Err(Error::new(
                         Kind::Exists,
                         format!(
-                            "the alias {alias:?} is claimed by several sessions: {}",
+                            "the alias {alias} is claimed by several sessions: {}",
                             ids.join(", ")
                         ),
                     )

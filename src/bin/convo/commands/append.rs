@@ -151,7 +151,9 @@ impl Append {
         context.output.speak_json(self.changing.json);
         let store = context.store()?;
         let id = store.resolve(name)?;
-        let line = self.line(text, &context.new_id("msg_")?, Some(&context.clock.now()));
+        // The log's length tells an append from the one before it.
+        let what = || format!("{id}\n{}\n{text}", store.size(&id).unwrap_or_default());
+        let line = self.line(text, &context.new_id("msg_", what)?, Some(&context.clock.now()));
         store.append(&id, &[&line]).map_err(|error| named(error, name))?;
         if self.changing.json {
             context.output.print(&String::from_utf8_lossy(&line))?;
@@ -201,12 +203,15 @@ impl Append {
         let mut report = Report::default();
         if let (true, Input::Name(name)) = (stored, input) {
             let store = context.store()?;
-            let mut appender = store.appender(&store.resolve(name)?)?;
+            let id = store.resolve(name)?;
+            let size = store.size(&id)?;
+            let mut appender = store.appender(&id)?;
             let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
             let done = incoming.each_group(&mut report, |group| {
                 let mut printed = String::new();
                 for line in group {
-                    let stamp = || Ok((context.new_id("msg_")?, Some(context.clock.now())));
+                    let what = || format!("{id}\n{}\n{}", size, String::from_utf8_lossy(line));
+                    let stamp = || Ok((context.new_id("msg_", what)?, Some(context.clock.now())));
                     let line = incoming::stamped(line, stamp)?;
                     appender.push(&line)?;
                     if self.changing.json {

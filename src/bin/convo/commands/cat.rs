@@ -49,6 +49,7 @@ impl Run for Cat {
         write_to(context, &self.writing, |out| {
             let mut written = 0;
             each_input(context, &inputs, &self.reading, |opened| {
+                out.separate();
                 if to == Format::Native {
                     self.pass(context, opened, out)
                 } else {
@@ -79,7 +80,7 @@ impl Cat {
             }
             if self.reading.strict && report.is_damaged() {
                 context.output.report(&label, &mut report);
-                return Err(stopped().into());
+                return Err(named(stopped(), &label).into());
             }
             // Told in pieces, so that a file of nothing but damage takes no more memory than another.
             if report.findings.len() >= 4096 {

@@ -49,6 +49,7 @@ impl Run for View {
             let mut written = 0;
             each_session(context, &inputs, &self.reading, |label, session| {
                 written += 1;
+                out.separate();
                 if to == Format::Native {
                     let view = Replayed::replay(&session);
                     tell_dangling(context, label, &session, &view);

@@ -1,7 +1,7 @@
 //! `new`: makes a session.
 
 use super::Run;
-use crate::args::pair;
+use crate::args::{checked_name, pair};
 use crate::context::Context;
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -40,8 +40,8 @@ impl Run for New {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let now = context.clock.now();
         let id = match &self.id {
-            Some(id) => checked_id(id)?.to_string(),
-            None => context.new_id(&format!("{}_", context.clock.session_stem()))?,
+            Some(id) => checked_name(checked_id(id)?)?.to_string(),
+            None => self.free_id(context)?,
         };
         let lines = self.lines(context, &id, &now)?;
         if self.stdout {
@@ -56,6 +56,7 @@ impl Run for New {
         let store = context.store_or_new()?;
         // Names are looked at before anything is made, so that a taken one leaves nothing behind.
         for alias in &self.alias {
+            checked_name(alias)?;
             if store.alias_ids(alias)?.is_some() || (is_id(alias) && store.has(alias)?) {
                 return Err(Error::new(Kind::Exists, format!("the name {alias:?} is taken")).into());
             }
@@ -69,6 +70,17 @@ impl Run for New {
 }
 
 impl New {
+    /// An id that no session has: with a seed the ones before may have been made by other runs.
+    fn free_id(&self, context: &Context) -> anyhow::Result<String> {
+        let prefix = format!("{}_", context.clock.session_stem());
+        loop {
+            let id = context.new_id(&prefix, String::new)?;
+            if self.stdout || !context.store_or_new()?.has(&id)? {
+                return Ok(id);
+            }
+        }
+    }
+
     fn lines(&self, context: &Context, id: &str, now: &str) -> anyhow::Result<Vec<Vec<u8>>> {
         let mut header = HeaderBuilder::default();
         header
@@ -91,7 +103,7 @@ impl New {
             let mut message = ObjectBuilder::default();
             message.text("role", "system").text("content", &text);
             message
-                .text("id", &context.new_id("msg_")?)
+                .text("id", &context.new_id("msg_", || format!("{id}\n{text}"))?)
                 .text("timestamp", now);
             lines.push(message.finish());
         }

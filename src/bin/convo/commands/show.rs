@@ -5,7 +5,7 @@ use crate::args::{Input, Reading};
 use crate::change::tell_dangling;
 use crate::context::Context;
 use crate::inputs::each_session;
-use crate::output::{columns, moment, visible};
+use crate::output::{columns, in_line, moment, visible};
 use clap::Args;
 use convo::filter::restore;
 use convo::model::json;
@@ -165,7 +165,10 @@ impl Page {
         if unreadable > 0 {
             let text = self.ink(
                 Ink::Faint,
-                &format!("({unreadable} damaged lines; `convo cat` tells which)"),
+                &format!(
+                    "({unreadable} damaged line{}; `convo cat` tells which)",
+                    if unreadable == 1 { "" } else { "s" }
+                ),
             );
             self.line(&format!("\n{text}"));
         }
@@ -183,7 +186,7 @@ impl Page {
     fn heading(&mut self, session: &Session, view: &View, label: &str) {
         let id = session.header_text("id").unwrap_or_else(|| label.to_string());
         let title = session.header_text("title").unwrap_or_default();
-        let heading = self.ink(Ink::Title, &visible(if title.is_empty() { &id } else { &title }));
+        let heading = self.ink(Ink::Title, &in_line(if title.is_empty() { &id } else { &title }));
         self.line(&heading);
         let messages = view
             .items
@@ -195,14 +198,14 @@ impl Page {
             if messages == 1 { "" } else { "s" }
         )];
         if !title.is_empty() {
-            facts.insert(0, visible(&id).into_owned());
+            facts.insert(0, in_line(&id));
         }
-        facts.extend(session.header_text("key").map(|key| visible(&key).into_owned()));
+        facts.extend(session.header_text("key").map(|key| in_line(&key)));
         facts.extend(session.header_text("created_at").map(|time| moment(&time)));
         facts.extend(
             session
                 .header_text("continued_from")
-                .map(|from| format!("continues {}", visible(&from))),
+                .map(|from| format!("continues {}", in_line(&from))),
         );
         let facts = self.ink(Ink::Faint, &facts.join(" · "));
         self.line(&facts);
@@ -237,7 +240,7 @@ impl Page {
             .unwrap_or_default();
         let heading = format!(
             "{}{}",
-            self.ink(ink, &visible(&label)),
+            self.ink(ink, &in_line(&label)),
             self.ink(Ink::Faint, &format!("{time}{mark}"))
         );
         self.line(&format!("\n{heading}"));

@@ -1,7 +1,7 @@
 //! Carries found sessions to where they are kept, in groups: a group is written, made durable, and only then
 //! told.
 
-use super::examine::{self, Examined, Found, stored_lines};
+use super::examine::{self, Examined, Found, stored, stored_lines};
 use convo::error::{Error, Kind, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
@@ -80,7 +80,7 @@ impl Target<'_> {
             let mut next = || loop {
                 match existing.next(&mut report) {
                     Ok(Some(record)) if matches!(record.kind, Line::Blank) => {}
-                    Ok(Some(record)) => return Some(record.body == log::strip(line).as_ref()),
+                    Ok(Some(record)) => return Some(stored(&record) == log::strip(line).as_ref()),
                     _ => return None,
                 }
             };
@@ -205,7 +205,7 @@ impl Stream {
             if self.ahead > 0 {
                 continue;
             }
-            let line = record.body.to_vec();
+            let line = stored(&record).to_vec();
             if header {
                 self.waiting = None;
             } else if let Some(before) = self.waiting.take() {

@@ -267,6 +267,16 @@ impl Building {
     }
 }
 
+/// A line as it is stored: without its newline and a byte order mark, but with a carriage return.
+pub fn stored<'r>(record: &Record<'r>) -> &'r [u8] {
+    let end = record.full.strip_suffix(b"\n").unwrap_or(record.full);
+    if end.ends_with(b"\r") && record.body.len() < end.len() {
+        let start = end.len() - 1 - record.body.len();
+        return &end[start..];
+    }
+    record.body
+}
+
 /// The lines of a session as they are stored: its header first, made when it had none.
 pub fn stored_lines(found: &Found) -> impl Iterator<Item = &[u8]> {
     let session = found.session.as_ref();
@@ -276,7 +286,7 @@ pub fn stored_lines(found: &Found) -> impl Iterator<Item = &[u8]> {
     let line = move |index| {
         let session = session?;
         // Empty lines and a byte order mark belong to the file, not to the session.
-        (session.class(index) != Class::Blank).then(|| session.record(index).body)
+        (session.class(index) != Class::Blank).then(|| stored(&session.record(index)))
     };
     made.into_iter().chain((0..length).filter_map(line))
 }

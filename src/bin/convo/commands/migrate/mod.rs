@@ -254,23 +254,20 @@ impl Migrate {
             if known == ids {
                 continue;
             }
-            // An alias that somebody gave to another session stays theirs.
-            let taken = store.resolve(&alias).ok().filter(|id| !ids.contains(id));
-            if let Some(other) = known.iter().find(|id| !ids.contains(id)).or(taken.as_ref()) {
-                let whose = if ids.len() == 1 {
-                    ids[0].clone()
-                } else {
-                    format!("{} sessions that claim it", ids.len())
+            // An alias that somebody gave to another session stays theirs. One session's claim wins over the
+            // session whose key it is, as it does for PicoClaw; claims of several do not.
+            let own = (ids.len() > 1).then(|| store.resolve(&alias).ok()).flatten();
+            if let Some(other) = known.iter().chain(&own).find(|id| !ids.contains(id)) {
+                let whose = match ids.as_slice() {
+                    [id] => id.clone(),
+                    ids => format!("{} sessions that claim it", ids.len()),
                 };
                 context
                     .output
                     .tell(&alias, &format!("names {other} already, and not {whose}"));
                 continue;
             }
-            let done = match ids.as_slice() {
-                [id] => store.alias_add(&alias, id),
-                ids => store.alias_claim(&alias, ids),
-            };
+            let done = store.alias_claim(&alias, &ids);
             if let Err(error) = done {
                 context.output.error(&named(error, &alias));
             }
@@ -336,7 +333,10 @@ impl Migrate {
             .filter_map(|outcome| {
                 counts
                     .get(outcome.name())
-                    .map(|count| format!("{count} {}", outcome.name()))
+                    .map(|count| match (outcome, self.dry_run) {
+                        (Outcome::Migrated, true) => format!("{count} to migrate"),
+                        _ => format!("{count} {}", outcome.name()),
+                    })
             })
             .collect();
         if self.json {

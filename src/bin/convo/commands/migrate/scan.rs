@@ -43,9 +43,12 @@ pub fn files(operand: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
             if name.starts_with('.') {
                 continue;
             }
+            // A link to a file is read as the file; links to directories may lead in circles.
+            let linked =
+                kind.is_symlink() && std::fs::metadata(entry.path()).is_ok_and(|about| about.is_file());
             if kind.is_dir() {
                 inner.push(entry.path());
-            } else if kind.is_file() {
+            } else if kind.is_file() || linked {
                 names.insert(name);
             }
         }
