@@ -27,7 +27,13 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
             }
         }
     };
-    let mut next = 0;
+    // The header stands first, whatever the view begins with.
+    let mut next = (0..session.len())
+        .find(|index| session.class(*index) == Class::Header)
+        .map_or(0, |at| at + 1);
+    for other in (0..next).filter(|other| stays(*other)) {
+        lines.write(session.full(other))?;
+    }
     for item in &view.items {
         if let Item::Line(index) | Item::Edited(index, _) = item {
             for other in (next..*index).filter(|other| stays(*other)) {

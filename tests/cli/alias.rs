@@ -38,16 +38,7 @@ fn a_taken_name_is_73() {
 #[test]
 fn odd_names_are_five_different_ones() {
     let env = Env::with_chat();
-    let names = [
-        "a:b",
-        "a/b",
-        "a\\b",
-        "a_b",
-        "A_B",
-        "ä b",
-        "-x",
-        "../../etc/passwd",
-    ];
+    let names = ["a:b", "a\\b", "a_b", "A_B", "ä b", "-x", "..\\..\\etc"];
     for (nth, name) in names.iter().enumerate() {
         let id = format!("s{nth}");
         env.run(&["new", "--id", &id]).fine();
@@ -63,6 +54,18 @@ fn odd_names_are_five_different_ones() {
             .iter()
             .all(|file| file.starts_with("store/") || file == "work/trip.jsonl")
     );
+}
+
+#[test]
+fn a_name_that_reads_as_a_path_is_refused() {
+    let env = Env::with_chat();
+    let before = env.files();
+    for name in ["a/b", "../../etc/passwd", "x.jsonl", "-"] {
+        env.run(&["alias", "add", "--", name, "trip"])
+            .status(2)
+            .says("would be read as a path");
+    }
+    assert_eq!(env.files(), before);
 }
 
 #[test]

@@ -10,26 +10,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What is known to be otherwise, by the beginning of what is told, with the reason.
-const DEVIATIONS: [(&str, &str); 9] = [
+const DEVIATIONS: [(&str, &str); 3] = [
     (
         "picoclaw 40-key-collisions",
         "keys that share a file there are one session, under the key that the sidecar names",
     ),
-    ("picoclaw 50-alias-resolve \"legacy:key\" resolves", OWN_NAME),
-    (
-        "picoclaw 52-alias-promotion \"agent:main:direct:user123\" resolves",
-        OWN_NAME,
-    ),
-    (
-        "picoclaw 53-alias-no-overwrite \"agent:main:direct:user123\" resolves",
-        OWN_NAME,
-    ),
-    (
-        "picoclaw 54-alias-main-not-promoted \"agent:main:main\" resolves",
-        OWN_NAME,
-    ),
-    ("picoclaw 61-legacy-after \"empty\" resolves", EMPTY_LOG),
-    ("picoclaw 61-legacy-after \"notasession\" resolves", EMPTY_LOG),
     (
         "picoclaw 61-legacy-after \"dup/key\"",
         "its file is the one of dup:key, which the sidecar names",
@@ -39,12 +24,6 @@ const DEVIATIONS: [(&str, &str); 9] = [
         "parts.json lies there still, and is read although PicoClaw passes over it",
     ),
 ];
-
-/// Told by `migrate` as a note.
-const OWN_NAME: &str = "a session's own key goes before an alias of another session";
-
-/// A bug: see `migrate::an_empty_log_with_a_sidecar_is_a_session`.
-const EMPTY_LOG: &str = "an empty log with a sidecar is not taken for a session";
 
 fn collection(name: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");

@@ -6,7 +6,7 @@ use crate::env::Env;
 fn prints_the_id_and_nothing_else() {
     let env = Env::new();
     let run = env.run(&["new"]).fine();
-    assert_eq!(run.out(), "session_20261120_180203_c12a2033cab01382\n");
+    assert_eq!(run.out(), "session_20261120_180203_20a85bdb7fd21742\n");
     env.run(&["new", "--id", "chat"]).fine().gives("chat\n");
     assert_eq!(
         std::fs::read_to_string(env.log("chat")).unwrap(),

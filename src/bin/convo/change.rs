@@ -322,9 +322,12 @@ fn in_place(
     // What is read must be what is replaced.
     let refused = |error| named(error, &input.label());
     let about = std::fs::symlink_metadata(path).map_err(|error| refused(Error::io("cannot read", error)))?;
-    if !about.is_file() {
+    if !about.is_file() && !about.is_dir() {
         let error = Error::new(Kind::Unsafe, "it is no regular file");
         return Err(refused(error.hint("links, pipes and devices are not changed in place")).into());
+    }
+    if about.is_dir() {
+        return context.open(input, reading).map(drop).map_err(Into::into); // which says what to do instead
     }
     let file = std::fs::File::open(path).and_then(|file| Facts::of(&file));
     let read = file.map_err(|error| refused(Error::io("cannot read", error)))?;

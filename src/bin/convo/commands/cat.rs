@@ -74,14 +74,15 @@ impl Cat {
                 Ok(None) => break,
                 Err(error) => return Err(named(error, &label).into()),
             };
-            lines.write(record.full)?;
             if report.findings.is_empty() {
+                lines.write(record.full)?;
                 continue;
             }
             if self.reading.strict && report.is_damaged() {
                 context.output.report(&label, &mut report);
                 return Err(named(stopped(), &label).into());
             }
+            lines.write(record.full)?;
             // Told in pieces, so that a file of nothing but damage takes no more memory than another.
             if report.findings.len() >= 4096 {
                 context.output.report(&label, &mut report);
