@@ -2,6 +2,7 @@
 //! left is the bytes it was.
 
 use crate::error::{Error, Result};
+use crate::model::json;
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::collections::HashSet;
@@ -34,15 +35,27 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
     for other in (0..next).filter(|other| stays(*other)) {
         lines.write(session.full(other))?;
     }
+    // The last message ahead that is no rule: a summary stands where it stood.
+    let mut behind: Option<usize> = None;
     for item in &view.items {
         if let Item::Line(index) | Item::Edited(index, _) = item {
+            if !item.stays(session) {
+                behind = Some(*index);
+            }
             for other in (next..*index).filter(|other| stays(*other)) {
                 lines.write(session.full(other))?;
             }
             next = index + 1;
         }
         match item {
-            Item::Line(index) | Item::Summary(index) => lines.write(session.full(*index))?,
+            Item::Line(index) => lines.write(session.full(*index))?,
+            Item::Summary(index) => match summary(session, *index, behind) {
+                Some(changed) => {
+                    lines.write(&changed)?;
+                    lines.write_ending()?;
+                }
+                None => lines.write(session.full(*index))?,
+            },
             Item::Edited(_, body) | Item::Inserted(body) => {
                 lines.write(body)?;
                 lines.write_ending()?;
@@ -53,6 +66,20 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
         lines.write(session.full(other))?;
     }
     Ok(())
+}
+
+/// A summary's line when what it covered is gone from the stream; none when it says so already.
+fn summary(session: &Session, index: usize, behind: Option<usize>) -> Option<Vec<u8>> {
+    let body = session.record(index).body;
+    let after = behind.and_then(|index| session.id(index)).map(|id| {
+        let mut quoted = Vec::new();
+        json::push_text(&mut quoted, &id);
+        quoted
+    });
+    if json::member(body, "covers").is_none() && json::member(body, "after") == after.as_deref() {
+        return None;
+    }
+    json::with_members(body, &[("covers", None), ("after", after.as_deref())]).ok()
 }
 
 /// An output in which what is written after a [`separate`](Joined::separate) begins a line of its own, so that an

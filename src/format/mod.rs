@@ -169,6 +169,9 @@ pub enum Purpose {
     Export,
     /// To send it to a model: ids, times and books were never meant for it.
     Context,
+    /// Back in the format that it came in: what was there before is there again, and what was added on the way
+    /// goes without a word.
+    Return,
 }
 
 /// Writes a session in a format other than the native one.

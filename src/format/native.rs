@@ -4,7 +4,7 @@ use super::Reader;
 use super::lines::Lines;
 use super::report::Report;
 use crate::error::{Error, Kind, Result};
-use crate::model::event::{self, Header};
+use crate::model::event;
 use crate::model::json;
 use crate::model::record::{Kind as Line, Record};
 use std::io::Read;
@@ -107,11 +107,6 @@ impl HeaderBuilder {
         }
         built.finish()
     }
-}
-
-/// Reads the members of a header line that commands ask for.
-pub fn header(line: &[u8]) -> Header<'_> {
-    serde_json::from_slice(line).unwrap_or_default()
 }
 
 /// The `source` member of a session that was converted: where from, and the SHA-256 of what was read, by which

@@ -1,8 +1,6 @@
 //! What happened to a session: the header and the events that move its view.
 
-use super::json;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use super::json::{self, Dialect};
 use std::borrow::Cow;
 
 /// The version of the format that this program writes, and the highest that it reads.
@@ -37,18 +35,78 @@ impl<'a> Event<'a> {
 
     /// What the event does; an event whose members do not fit its type is [`Action::Unknown`].
     pub fn action(&self) -> Action<'a> {
-        fn read<'a, T: Deserialize<'a>>(raw: &'a [u8], action: fn(T) -> Action<'a>) -> Action<'a> {
-            serde_json::from_slice(raw).map_or(Action::Unknown, action)
-        }
-        match self.name().as_ref() {
-            "session" => Action::Session,
-            "meta" => read(self.raw, Action::Meta),
-            "truncate" => read(self.raw, Action::Truncate),
-            "compact" => read(self.raw, Action::Compact),
-            "summary" => read(self.raw, Action::Summary),
-            "restore" => read(self.raw, Action::Restore),
-            _ => Action::Unknown,
-        }
+        let action = match self.name().as_ref() {
+            "session" => Some(Action::Session),
+            "meta" => self.meta().map(Action::Meta),
+            "truncate" => self.truncate().map(Action::Truncate),
+            "compact" => self.compact().map(Action::Compact),
+            "summary" => self.summary().map(Action::Summary),
+            "restore" => self.text("of").map(|of| Action::Restore(Restore { of })),
+            _ => None,
+        };
+        action.unwrap_or(Action::Unknown)
+    }
+
+    fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        json::member(self.raw, name).and_then(json::text)
+    }
+
+    /// The elements of an array; none when it is something else, empty when it is absent.
+    fn list(&self, name: &str) -> Option<Vec<&'a [u8]>> {
+        json::member(self.raw, name).map_or(Some(Vec::new()), |raw| json::elements(raw, Dialect::Strict))
+    }
+
+    fn meta(&self) -> Option<Meta<'a>> {
+        let unset: Option<Vec<_>> = self.list("unset")?.into_iter().map(json::text).collect();
+        Some(Meta {
+            set: json::member(self.raw, "set"),
+            unset: unset?,
+        })
+    }
+
+    fn truncate(&self) -> Option<Truncate<'a>> {
+        let before = match json::member(self.raw, "before")? {
+            b"null" => None,
+            raw => Some(json::text(raw)?),
+        };
+        let nth = match json::member(self.raw, "nth") {
+            Some(raw) => Some(std::str::from_utf8(raw).ok()?.parse().ok()?),
+            None => None,
+        };
+        Some(Truncate {
+            before,
+            nth,
+            keep_system: json::member(self.raw, "keep_system") != Some(b"false"),
+        })
+    }
+
+    fn compact(&self) -> Option<Compact<'a>> {
+        let drop: Option<Vec<_>> = self.list("drop")?.into_iter().map(Span::read).collect();
+        let insert: Option<Vec<_>> = self.list("insert")?.into_iter().map(Insert::read).collect();
+        Some(Compact {
+            drop: drop?,
+            edit: self.list("edit")?,
+            insert: insert?,
+        })
+    }
+
+    fn summary(&self) -> Option<Summary<'a>> {
+        let covers = match json::member(self.raw, "covers") {
+            None | Some(b"null") => None,
+            Some(raw) => Some(pair(raw)?),
+        };
+        Some(Summary {
+            content: self.text("content")?,
+            covers,
+            after: self.text("after"),
+        })
+    }
+}
+
+fn pair(raw: &[u8]) -> Option<[Cow<'_, str>; 2]> {
+    match json::elements(raw, Dialect::Strict)?.as_slice() {
+        [first, last] => Some([json::text(first)?, json::text(last)?]),
+        _ => None,
     }
 }
 
@@ -72,118 +130,86 @@ pub enum Action<'a> {
 }
 
 /// `meta`: members of the header that were set and unset.
-#[derive(Debug, Default, Deserialize, Serialize)]
+#[derive(Debug)]
 pub struct Meta<'a> {
     /// Object of members to set.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub set: Option<&'a RawValue>,
+    pub set: Option<&'a [u8]>,
     /// Names of members to take away.
-    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub unset: Vec<Cow<'a, str>>,
 }
 
 /// `truncate`: messages ahead of one leave the view.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
 pub struct Truncate<'a> {
     /// Id of the first message that stays; none: all so far leave.
-    #[serde(borrow)]
     pub before: Option<Cow<'a, str>>,
     /// Which message of that id is meant, from 1, when the id repeats; absent: the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nth: Option<u64>,
     /// Whether messages of the category `system` stay.
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub keep_system: bool,
 }
 
-fn yes() -> bool {
-    true
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_true(value: &bool) -> bool {
-    *value
-}
-
 /// `compact`: what a compaction dropped, edited and inserted.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
 pub struct Compact<'a> {
     /// Ids, or ranges of ids with both ends.
-    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub drop: Vec<Span<'a>>,
     /// Objects with `id` and the members that replace the message's.
-    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
-    pub edit: Vec<&'a RawValue>,
+    pub edit: Vec<&'a [u8]>,
     /// Messages that were put in.
-    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub insert: Vec<Insert<'a>>,
 }
 
 /// A message, or a range of messages with both ends, by id.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 pub enum Span<'a> {
     /// One.
-    One(#[serde(borrow)] Cow<'a, str>),
+    One(Cow<'a, str>),
     /// From the first to the last.
-    Range(#[serde(borrow)] [Cow<'a, str>; 2]),
+    Range([Cow<'a, str>; 2]),
+}
+
+impl<'a> Span<'a> {
+    fn read(raw: &'a [u8]) -> Option<Span<'a>> {
+        json::text(raw)
+            .map(Span::One)
+            .or_else(|| pair(raw).map(Span::Range))
+    }
 }
 
 /// A message that a compaction puts in.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
 pub struct Insert<'a> {
     /// Id of the message that it stands before; none: at the end.
-    #[serde(borrow)]
     pub before: Option<Cow<'a, str>>,
     /// The message.
-    #[serde(borrow)]
-    pub message: &'a RawValue,
+    pub message: &'a [u8],
+}
+
+impl<'a> Insert<'a> {
+    fn read(raw: &'a [u8]) -> Option<Insert<'a>> {
+        let before = json::member(raw, "before").and_then(json::text);
+        Some(Insert {
+            before,
+            message: json::member(raw, "message")?,
+        })
+    }
 }
 
 /// `summary`: text that stands for messages, and replaces the summary before it.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
 pub struct Summary<'a> {
     /// The text.
-    #[serde(borrow)]
     pub content: Cow<'a, str>,
     /// First and last message that it stands for; absent when it stands for messages that are gone.
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub covers: Option<[Cow<'a, str>; 2]>,
+    /// Without `covers`, the message that it stands behind; absent: it stands behind the leading rules.
+    pub after: Option<Cow<'a, str>>,
 }
 
 /// `restore`: an event that counts as never written.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug)]
 pub struct Restore<'a> {
     /// Its id.
-    #[serde(borrow)]
     pub of: Cow<'a, str>,
-}
-
-/// The members of a header that commands ask for.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct Header<'a> {
-    /// Version of the format.
-    #[serde(default)]
-    pub version: Option<u64>,
-    /// Id of the session.
-    #[serde(borrow, default)]
-    pub id: Option<Cow<'a, str>>,
-    /// When it began.
-    #[serde(borrow, default)]
-    pub created_at: Option<Cow<'a, str>>,
-    /// What people call it.
-    #[serde(borrow, default)]
-    pub title: Option<Cow<'a, str>>,
-    /// The key it has elsewhere.
-    #[serde(borrow, default)]
-    pub key: Option<Cow<'a, str>>,
-    /// The session that it continues.
-    #[serde(borrow, default)]
-    pub continued_from: Option<Cow<'a, str>>,
-    /// Where it was migrated from.
-    #[serde(borrow, default)]
-    pub source: Option<&'a RawValue>,
-    /// Free.
-    #[serde(borrow, default)]
-    pub metadata: Option<&'a RawValue>,
 }

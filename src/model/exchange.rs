@@ -8,7 +8,7 @@
 use super::message::{Category, Role};
 use super::session::{Session, Traits};
 use super::view::{Item, View};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One message of a view as far as cutting goes.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct Cuts {
     begins: Vec<bool>,
     /// For each item: whether it is a user's turn or a record, so that a view may begin with it.
     opens: Vec<bool>,
+    /// For each item: the first item of any atom that a cut there would part, or the item itself.
+    parted: Vec<usize>,
 }
 
 impl Cuts {
@@ -62,7 +64,13 @@ impl Cuts {
             before = Some(piece.traits.role);
         }
         let atoms = number(&pieces, &stays);
-        Cuts { atoms, begins, opens }
+        let parted = parted(&atoms);
+        Cuts {
+            atoms,
+            begins,
+            opens,
+            parted,
+        }
     }
 
     /// Number of exchanges; messages before the first beginning are one more, the oldest.
@@ -75,12 +83,14 @@ impl Cuts {
     }
 
     /// Index of the item with which the `keep` newest exchanges begin; none when there are no more than that.
+    /// Where a result came so late that the cut would part it from its call, more exchanges are kept.
     pub fn last_exchanges(&self, keep: usize) -> Option<usize> {
         let beginnings: Vec<usize> = (0..self.begins.len())
             .filter(|index| self.begins[*index])
             .collect();
         let nth = beginnings.len().checked_sub(keep)?;
-        let cut = *beginnings.get(nth)?;
+        let whole = |cut: &&usize| self.parted[**cut] == **cut;
+        let cut = *beginnings.get(..=nth)?.iter().rev().find(whole)?;
         self.atoms[..cut].iter().any(Option::is_some).then_some(cut)
     }
 
@@ -98,7 +108,7 @@ impl Cuts {
     pub fn outward(&self, mut cut: usize) -> Option<usize> {
         let record_leads = (0..cut).any(|index| self.opens[index] && self.atoms[index].is_none());
         loop {
-            let parted = self.parted(cut);
+            let parted = self.parted[cut];
             if parted == cut && (self.opens[cut] || record_leads) {
                 break;
             }
@@ -109,14 +119,6 @@ impl Cuts {
             };
         }
         self.atoms[..cut].iter().any(Option::is_some).then_some(cut)
-    }
-
-    /// The first item of the atoms that a cut at this item would part; the item itself when none is.
-    fn parted(&self, cut: usize) -> usize {
-        let kept: std::collections::HashSet<usize> = self.atoms[cut..].iter().flatten().copied().collect();
-        (0..cut)
-            .find(|index| self.atoms[*index].is_some_and(|atom| kept.contains(&atom)))
-            .unwrap_or(cut)
     }
 
     /// Number of the atom that an item belongs to; none for system messages and summaries.
@@ -142,6 +144,30 @@ impl Cuts {
             })
             .collect()
     }
+}
+
+/// See [`Cuts::parted`].
+fn parted(atoms: &[Option<usize>]) -> Vec<usize> {
+    let mut first: HashMap<usize, usize> = HashMap::new();
+    for (index, atom) in atoms.iter().enumerate() {
+        if let Some(atom) = atom {
+            first.entry(*atom).or_insert(index);
+        }
+    }
+    // From the end: what is kept behind a cut belongs to atoms that begin at the least of these.
+    let mut least = atoms.len();
+    let mut parted: Vec<usize> = (0..atoms.len())
+        .rev()
+        .map(|index| {
+            let begin = atoms[index]
+                .and_then(|atom| first.get(&atom).copied())
+                .unwrap_or(atoms.len());
+            least = least.min(begin);
+            least.min(index)
+        })
+        .collect();
+    parted.reverse();
+    parted
 }
 
 fn is_system(piece: &Piece) -> bool {
@@ -216,9 +242,13 @@ fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
         .iter()
         .flatten()
         .any(|piece| piece.traits.reasoning);
-    if reasons && let Some(first) = atoms[since..].iter().flatten().next().copied() {
-        for atom in atoms[since..].iter_mut().flatten() {
-            *atom = first;
+    if reasons {
+        // One piece, and with it whatever it holds half of: a late result brings its call.
+        let joined: HashSet<usize> = atoms[since..].iter().flatten().copied().collect();
+        if let Some(one) = joined.iter().min().copied() {
+            for atom in atoms.iter_mut().flatten().filter(|atom| joined.contains(atom)) {
+                *atom = one;
+            }
         }
     }
     atoms

@@ -269,9 +269,7 @@ impl Session {
             let Some(Action::Meta(meta)) = record.event().map(super::event::Event::action) else {
                 continue;
             };
-            let set = meta
-                .set
-                .and_then(|raw| json::members(raw.get().as_bytes(), Dialect::Strict));
+            let set = meta.set.and_then(|raw| json::members(raw, Dialect::Strict));
             for (name, value) in set.unwrap_or_default() {
                 match header.iter_mut().find(|(known, _)| *known == name) {
                     Some(known) => known.1 = value.to_vec(),

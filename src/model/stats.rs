@@ -1,6 +1,5 @@
 //! What is in a session, counted.
 
-use super::event::Header;
 use super::exchange::Cuts;
 use super::message::{Category, Role};
 use super::session::{Class, Session, Traits};
@@ -88,18 +87,4 @@ fn counts(session: &Session, view: &View) -> Counts {
         }
     }
     counts
-}
-
-/// Reads the members of a header that commands ask for, from the members that `meta` events have left.
-pub fn header_line(session: &Session) -> Vec<u8> {
-    let mut built = super::json::ObjectBuilder::default();
-    for (name, value) in session.header() {
-        built.raw(&name, value);
-    }
-    built.finish()
-}
-
-/// The header of a line made by [`header_line`].
-pub fn header(line: &[u8]) -> Header<'_> {
-    serde_json::from_slice(line).unwrap_or_default()
 }

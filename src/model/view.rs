@@ -116,7 +116,16 @@ impl View {
 fn names(action: &Action<'_>, named: &mut HashSet<String>) {
     match action {
         Action::Truncate(cut) => named.extend(cut.before.iter().map(ToString::to_string)),
-        Action::Summary(summary) => named.extend(summary.covers.iter().flatten().map(ToString::to_string)),
+        Action::Summary(summary) => {
+            named.extend(
+                summary
+                    .covers
+                    .iter()
+                    .flatten()
+                    .chain(&summary.after)
+                    .map(ToString::to_string),
+            );
+        }
         Action::Compact(compact) => {
             for span in &compact.drop {
                 match span {
@@ -124,10 +133,7 @@ fn names(action: &Action<'_>, named: &mut HashSet<String>) {
                     Span::Range(ends) => named.extend(ends.iter().map(ToString::to_string)),
                 }
             }
-            let edited = compact
-                .edit
-                .iter()
-                .filter_map(|edit| json::member(edit.get().as_bytes(), "id"));
+            let edited = compact.edit.iter().filter_map(|edit| json::member(edit, "id"));
             named.extend(edited.filter_map(json::text).map(Cow::into_owned));
             named.extend(
                 compact
@@ -242,6 +248,8 @@ impl<'s> Replay<'s> {
                         }
                     }
                     behind = Some(last);
+                } else if let (None, Some(id)) = (&summary.covers, &summary.after) {
+                    behind = self.find(event, id);
                 }
                 self.summary = Some((event, behind));
             }
@@ -264,7 +272,7 @@ impl<'s> Replay<'s> {
             }
         }
         for edit in &compact.edit {
-            let raw = edit.get().as_bytes();
+            let raw = *edit;
             let id = json::member(raw, "id").and_then(json::text).unwrap_or_default();
             let Some(index) = self.find(event, &id) else {
                 continue;
@@ -289,8 +297,7 @@ impl<'s> Replay<'s> {
                 None => Some(event),
             };
             if let Some(place) = place {
-                self.inserts
-                    .push((place, insert.message.get().as_bytes().to_vec()));
+                self.inserts.push((place, insert.message.to_vec()));
             }
         }
     }

@@ -17,6 +17,8 @@ pub struct Appender<'s> {
     pending: Pending,
     acknowledged: u64,
     known: Option<Known>,
+    /// Length that the log must have.
+    expected: Option<u64>,
 }
 
 /// The log as the last flush left it.
@@ -36,7 +38,14 @@ impl<'s> Appender<'s> {
             pending: Pending::default(),
             acknowledged: 0,
             known: None,
+            expected: None,
         }
+    }
+
+    /// Appends only while the log has this length, which is the one that was read.
+    pub(super) fn expecting(mut self, length: u64) -> Self {
+        self.expected = Some(length);
+        self
     }
 
     /// Adds a line to what the next flush writes; one newline at its end is taken as its ending.
@@ -70,6 +79,9 @@ impl<'s> Appender<'s> {
         let (file, facts) = atomic::open_locked(sessions, &name, file, access, self.store.lock_timeout)?
             .ok_or_else(|| no_session(&self.id))?;
         let shown = sessions.shown(&name);
+        if self.expected.is_some_and(|expected| expected != facts.size) {
+            return Err(Error::new(Kind::Locked, format!("{shown} was changed meanwhile")));
+        }
         let tail = match before {
             Some((same, length, chain)) if same.is_same_file(&facts) && length == facts.size => {
                 Tail { chain, torn: false }

@@ -202,6 +202,19 @@ impl Store {
         appender.flush().map(|_| ())
     }
 
+    /// Adds lines to a session if its log still has the length that was read; tells whether it had.
+    pub fn append_to(&self, id: &str, lines: &[&[u8]], length: u64) -> Result<bool> {
+        let mut appender = self.appender(id)?.expecting(length);
+        for line in lines {
+            appender.push(line)?;
+        }
+        match appender.flush() {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind == Kind::Locked && self.size(id)? != length => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Adds lines to a session in groups.
     pub fn appender(&self, id: &str) -> Result<Appender<'_>> {
         Ok(Appender::new(self, key::checked_id(id)?))
@@ -218,12 +231,17 @@ impl Store {
 
     /// Reads a session as a whole.
     pub fn load(&self, id: &str, report: &mut Report) -> Result<Session> {
+        self.load_with_length(id, report).map(|(session, _)| session)
+    }
+
+    /// Reads a session as a whole, and tells the length of the log that was read.
+    pub fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
         let mut reader = self.reader(id)?;
         let mut session = Session::default();
         while let Some(record) = reader.next(report)? {
             session.push(&record);
         }
-        Ok(session)
+        Ok((session, reader.length()))
     }
 
     /// The first line of a session without its checksum and newline, unverified; none when it has no line.

@@ -14,15 +14,22 @@ pub struct LogReader {
     lines: Lines<Take<File>>,
     chain: Chain,
     bare: Vec<u8>,
+    length: u64,
 }
 
 impl LogReader {
+    /// Bytes of the log that are read.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Over a log up to this length.
     pub(super) fn new(file: File, length: u64) -> LogReader {
         LogReader {
             lines: Lines::new(Vec::new(), file.take(length)),
             chain: Chain::default(),
             bare: Vec::new(),
+            length,
         }
     }
 }

@@ -20,6 +20,7 @@ mod migrate;
 mod new;
 mod plugins;
 mod readme;
+mod regression;
 mod remove;
 mod restore;
 mod show;

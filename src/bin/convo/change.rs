@@ -102,30 +102,49 @@ fn in_store(input: &Input, changing: &Changing) -> bool {
 
 type Planner<'p> = &'p mut dyn FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>;
 
+/// How often a change is planned anew when the session grew meanwhile.
+const TRIES: u32 = 50;
+
 /// A session of the store: the lines are appended to its log.
 fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) -> anyhow::Result<()> {
     let store = context.store()?;
     let id = store.resolve(name)?;
-    let mut report = Report::default();
-    let session = store.load(&id, &mut report)?;
-    context.output.report(name, &mut report);
-    let stamps = Stamps {
-        context,
-        session: &session,
-        stored: true,
-    };
-    let (lines, told) = match plan(&session, &stamps).map_err(|error| named(error, name))? {
-        Plan::Nothing(why) => {
-            context.output.tell(name, &format!("unchanged: {why}"));
-            (Vec::new(), why)
-        }
-        Plan::Lines(lines, told) => {
+    let mut tries = 0;
+    let (lines, told) = loop {
+        let mut report = Report::default();
+        let (session, length) = store.load_with_length(&id, &mut report)?;
+        let stamps = Stamps {
+            context,
+            session: &session,
+            stored: true,
+        };
+        let planned = plan(&session, &stamps).map_err(|error| named(error, name))?;
+        if let Plan::Lines(lines, told) = planned {
+            // What was planned holds for what was read: a message that came meanwhile is never cut off unseen.
             let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
-            store.append(&id, &borrowed).map_err(|error| named(error, name))?;
+            let done = store
+                .append_to(&id, &borrowed, length)
+                .map_err(|error| named(error, name))?;
+            tries += 1;
+            if !done && tries < TRIES {
+                continue;
+            }
+            context.output.report(name, &mut report);
+            if !done {
+                return Err(named(
+                    Error::new(Kind::Locked, "it changes faster than it can be read"),
+                    name,
+                )
+                .into());
+            }
             if !changing.json {
                 context.output.tell(name, &told);
             }
-            (lines, told)
+            break (lines, told);
+        } else if let Plan::Nothing(why) = planned {
+            context.output.report(name, &mut report);
+            context.output.tell(name, &format!("unchanged: {why}"));
+            break (Vec::new(), why);
         }
     };
     if changing.json {
@@ -191,8 +210,9 @@ fn stream(
         (None, None) => Format::Native,
     };
     // Back in the format that it came in, only what was said counts: ids and books were added on the way.
-    let purpose = if opened.format == to {
-        Purpose::Context
+    let opened_as = opened.format;
+    let purpose = if opened_as == to {
+        Purpose::Return
     } else {
         Purpose::Export
     };
@@ -219,12 +239,13 @@ fn stream(
             purpose,
             strict: reading.strict,
         };
-        if to == Format::Native && changing.log {
+        if changing.log && (to == Format::Native || to == opened_as && to == Format::Jsonl) {
             let mut lines = Lines::new(out);
             return Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?);
         }
-        // A file of bare lines is settled, not exported: it keeps what it holds beside messages.
-        if to == Format::Native || (to == Format::Jsonl && session.header().is_empty()) {
+        // A file of lines is settled, not exported: it keeps what it holds beside messages.
+        let lines = to == Format::Jsonl && (session.header().is_empty() || opened_as == Format::Jsonl);
+        if to == Format::Native || lines {
             let view = View::replay(&session);
             tell_dangling(context, &label, &session, &view);
             return Ok(settle(&session, &view, out)?);

@@ -255,7 +255,10 @@ pub fn stamped(
     stamp: impl FnOnce() -> convo::Result<(String, Option<String>)>,
 ) -> convo::Result<Cow<'_, [u8]>> {
     let record = Record::parse(line, Place { line: 1, offset: 1 });
-    let Some(message) = record.message().filter(|message| message.id().is_none()) else {
+    let Some(message) = record
+        .message()
+        .filter(|message| message.id.is_none() || message.id == Some(b"\"\""))
+    else {
         return Ok(line.into());
     };
     let (id, time) = stamp()?;

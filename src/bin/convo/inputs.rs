@@ -2,7 +2,6 @@
 
 use crate::args::{Input, Reading};
 use crate::context::{Context, Opened, named, stopped};
-use crate::output::closed;
 use convo::error::Error;
 use convo::format::Sessions;
 use convo::format::report::Report;
@@ -63,7 +62,7 @@ pub fn sessions_of(
 /// With several inputs an error of one is told, and the others go on.
 pub fn tell_and_go_on(context: &Context, done: anyhow::Result<()>, inputs: usize) -> anyhow::Result<()> {
     match done {
-        Err(error) if inputs > 1 && !closed(&error) => match error.downcast::<Error>() {
+        Err(error) if inputs > 1 && !context.output.stdout_failed() => match error.downcast::<Error>() {
             Ok(error) => {
                 context.output.error(&error);
                 Ok(())

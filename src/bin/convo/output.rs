@@ -3,11 +3,9 @@
 use anyhow::Context as _;
 use convo::error::{Error, Kind, Place};
 use convo::format::report::Report;
-use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// When to use colour.
@@ -30,6 +28,7 @@ pub struct Output {
     json: AtomicBool,
     color: Color,
     worst: AtomicU8,
+    failed: AtomicBool,
 }
 
 /// The name of standard output in messages.
@@ -47,6 +46,7 @@ impl Output {
             json: AtomicBool::new(false),
             color,
             worst: AtomicU8::new(0),
+            failed: AtomicBool::new(false),
         }
     }
 
@@ -186,18 +186,26 @@ impl Output {
     /// Writes data to standard output. A failure is an error with the status of one; a reader that went away
     /// is told apart by its source, see [`closed`].
     pub fn stdout<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
-        let failed = Cell::new(false);
-        let mut out = io::BufWriter::with_capacity(64 * 1024, Unlocked { failed: &failed });
+        let mut out = io::BufWriter::with_capacity(64 * 1024, Unlocked { failed: &self.failed });
         let done = write(&mut out);
         // What was written before an error stands before it.
-        let flushed = if failed.get() { Ok(()) } else { out.flush() };
+        let flushed = if self.stdout_failed() { Ok(()) } else { out.flush() };
         let done = done.and_then(|done| {
             flushed.map_err(|error| Error::io("cannot write", error))?;
             Ok(done)
         });
         // What could not be written must not be tried again when the buffer is dropped.
         let _ = out.into_parts();
-        if failed.get() { done.context(STDOUT) } else { done }
+        if self.stdout_failed() {
+            done.context(STDOUT)
+        } else {
+            done
+        }
+    }
+
+    /// Whether standard output takes no more: then no input is worth reading.
+    pub fn stdout_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
     }
 
     /// Writes one line of data.
@@ -242,42 +250,24 @@ impl Output {
 
 /// Standard output without the line buffer that the standard library puts around it.
 struct Unlocked<'f> {
-    failed: &'f Cell<bool>,
+    failed: &'f AtomicBool,
 }
 
 impl Write for Unlocked<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = match was_closed() {
-            true => Err(rustix::io::Errno::BADF.into()),
-            false => rustix::io::write(rustix::stdio::stdout(), bytes).map_err(io::Error::from),
-        };
+        let written = rustix::io::write(rustix::stdio::stdout(), bytes).map_err(io::Error::from);
         // An interrupted write is repeated by the caller.
-        self.failed.set(
-            written
-                .as_ref()
-                .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted),
-        );
+        if written
+            .as_ref()
+            .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted)
+        {
+            self.failed.store(true, Ordering::Relaxed);
+        }
         written
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Whether standard output was closed when the program began. The standard library has then put /dev/null in its
-/// place, open for reading and writing, where data would vanish with status 0.
-fn was_closed() -> bool {
-    static CLOSED: OnceLock<bool> = OnceLock::new();
-    *CLOSED.get_or_init(|| {
-        let stdout = rustix::stdio::stdout();
-        let both =
-            rustix::fs::fcntl_getfl(stdout).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::RDWR));
-        let null = || rustix::fs::stat("/dev/null").ok().map(|about| about.st_rdev);
-        both && rustix::fs::fstat(stdout).is_ok_and(|about| {
-            rustix::fs::FileType::from_raw_mode(about.st_mode) == rustix::fs::FileType::CharacterDevice
-                && Some(about.st_rdev) == null()
-        })
-    })
 }
 
 /// Whether an error is only that the reader of our output went away.

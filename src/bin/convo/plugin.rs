@@ -23,7 +23,7 @@ pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Resul
     }
     if let Some(store) = &global.store {
         command.env("CONVO_STORE", store);
-    } else if std::env::var_os("CONVO_STORE").is_none()
+    } else if std::env::var_os("CONVO_STORE").is_none_or(|store| store.is_empty())
         && let Ok(context) = crate::context::Context::new(global)
     {
         command.env("CONVO_STORE", context.store_path());

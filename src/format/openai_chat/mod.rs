@@ -3,7 +3,8 @@
 //! (a request) or `choices` (a response); an array, or lines, of such objects: many sessions.
 //!
 //! What the record stream spells otherwise is noted in `metadata.openai-chat`, so that it can be written back:
-//! `reasoning` names the member that the reasoning came from, `function` marks the legacy form of calls.
+//! `reasoning` names the member that the reasoning came from, `function` marks the legacy form of calls, `own` names
+//! the members that the message had of itself although the record stream uses them for books.
 
 use super::native::{self, HeaderBuilder};
 use super::report::{Loss, Report};
@@ -216,7 +217,7 @@ impl Reading<'_> {
                 report.damage(place, "NaN or Infinity, which JSON does not have, became null");
             }
             let mut line = repair_text(body, place, report);
-            line = functions.modern(native_reasoning(line));
+            line = functions.modern(native_reasoning(own_members(line)));
             line = carried(line, place, report);
             line.push(b'\n');
             session.push(&Record::parse(&line, place));
@@ -269,12 +270,42 @@ fn carried(line: Vec<u8>, place: Place, report: &mut Report) -> Vec<u8> {
     built.finish()
 }
 
+/// Members that the record stream adds, and a message from elsewhere may have of itself.
+pub(super) const BOOKS: [&str; 7] = [
+    "id",
+    "timestamp",
+    "category",
+    "tokens",
+    "usage",
+    "model",
+    "metadata",
+];
+
+/// Notes which of those members the message has.
+fn own_members(line: Vec<u8>) -> Vec<u8> {
+    let own: Vec<String> = BOOKS
+        .iter()
+        .filter(|name| json::member(&line, name).is_some())
+        .map(|name| format!("{name:?}"))
+        .collect();
+    let object = json::member(&line, "metadata").is_none_or(|raw| raw.starts_with(b"{"));
+    if own.is_empty() || !object {
+        return line;
+    }
+    let metadata = noted(&line, "own", &format!("[{}]", own.join(",")));
+    json::with_members(&line, &[("metadata", Some(&metadata))]).unwrap_or(line)
+}
+
 /// Reasoning in a provider's own member becomes reasoning parts; the member's name is noted.
 fn native_reasoning(line: Vec<u8>) -> Vec<u8> {
     for name in REASONING {
         let Some(value) = json::member(&line, name) else {
             continue;
         };
+        // A message with two kinds of it keeps both as they are.
+        if name != "reasoning" && json::member(&line, "reasoning").is_some() {
+            continue;
+        }
         let parts = match (name, value.first()) {
             ("reasoning_content" | "reasoning", Some(b'"')) => {
                 let mut part = ObjectBuilder::default();

@@ -1,6 +1,7 @@
 //! Writes the view as an array of messages. What this program added to a message goes; results stand right
 //! behind the message that owns their calls, as the interface demands.
 
+use super::BOOKS;
 use crate::error::Result;
 use crate::format::report::{Loss, Report};
 use crate::format::{Purpose, summary_message, written};
@@ -26,22 +27,39 @@ pub fn write(
     if purpose == Purpose::Export {
         report.lose_lines(session);
     }
+    let request = request(session).filter(|_| purpose == Purpose::Return);
+    let (open, close): (&[u8], &[u8]) = match &request {
+        Some(request) => (request, b"\n]}\n"),
+        None => (b"[", b"\n]\n"),
+    };
+    written(out.write_all(open))?;
     let mut first = true;
     for index in order(session, view, report) {
         let line = match view.items[index].summary(session) {
             Some(text) => {
-                if purpose == Purpose::Export {
+                if purpose != Purpose::Context {
                     report.lose(Loss::Summary, 1);
                 }
                 summary_message(&text)
             }
             None => message(&view.items[index], session, purpose, report),
         };
-        written(out.write_all(if first { b"[\n" } else { b",\n" }))?;
+        written(out.write_all(if first { b"\n" } else { b",\n" }))?;
         written(out.write_all(&line))?;
         first = false;
     }
-    written(out.write_all(if first { b"[]\n" } else { b"\n]\n" }))
+    // Nothing between the brackets: they stand on one line.
+    written(out.write_all(if first { &close[1..] } else { close }))
+}
+
+/// The beginning of the request that the messages came in, up to the bracket of `messages`.
+fn request(session: &Session) -> Option<Vec<u8>> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    let request = json::member(metadata, "request")?;
+    let mut open = json::with_members(request, &[("messages", Some(b"["))]).ok()?;
+    open.pop();
+    Some(open)
 }
 
 /// Indexes of the view's items: results are moved behind the message whose call they answer.
@@ -100,28 +118,39 @@ fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Report
         }
     }
     let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
-    let mut lose = |name: &'static str, loss: Loss, inner: bool, report: &mut Report| {
-        if json::member(body, name).is_some() {
-            changes.push((name, None));
-            // What is only kept books on is no loss in what a model is sent.
-            if inner || purpose == Purpose::Export {
-                report.lose(loss, 1);
-            }
-        }
+    let metadata = json::member(body, "metadata");
+    let notes = metadata.and_then(|raw| json::member(raw, "openai-chat"));
+    let note = |name: &str| notes.and_then(|notes| json::member(notes, name));
+    let own = note("own")
+        .and_then(|raw| json::elements(raw, Dialect::Strict))
+        .unwrap_or_default();
+    let had = |name: &str| {
+        own.iter()
+            .any(|raw| json::text(raw).is_some_and(|own| own == name))
     };
-    lose("id", Loss::Id, false, report);
-    lose("timestamp", Loss::Timestamp, false, report);
-    lose("category", Loss::Category, false, report);
-    lose("tokens", Loss::Usage, false, report);
-    lose("usage", Loss::Usage, false, report);
-    lose("model", Loss::Model, false, report);
-    let own = json::member(body, "metadata").and_then(|raw| json::member(raw, "openai-chat"));
-    let note = |name: &str| own.and_then(|own| json::member(own, name));
-    let only_notes = json::member(body, "metadata").is_none_or(|raw| own.is_some() && members_in(raw) == 1);
-    if only_notes {
-        changes.push(("metadata", None));
-    } else {
-        lose("metadata", Loss::Metadata, false, report);
+    for (name, loss) in BOOKS.into_iter().zip([
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Category,
+        Loss::Usage,
+        Loss::Usage,
+        Loss::Model,
+        Loss::Metadata,
+    ]) {
+        let Some(raw) = json::member(body, name) else {
+            continue;
+        };
+        let only_notes = name == "metadata" && notes.is_some() && members_in(raw) == 1;
+        if purpose == Purpose::Return && had(name) {
+            if name == "metadata" {
+                changes.push((name, json::with_members(raw, &[("openai-chat", None)]).ok()));
+            }
+            continue;
+        }
+        changes.push((name, None));
+        if purpose == Purpose::Export && !only_notes {
+            report.lose(loss, 1);
+        }
     }
     if let Some(raw) = read.reasoning {
         reasoning(raw, note("reasoning"), &mut changes, report);

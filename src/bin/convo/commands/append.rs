@@ -89,7 +89,12 @@ impl Run for Append {
         {
             self.text = self.input.take();
         }
+        if self.role.is_empty() {
+            return Err(Error::new(Kind::Usage, "the role is empty").into());
+        }
         let input = Input::of(self.input.as_deref().unwrap_or("-"));
+        // What is hidden in a log stays in it: an addition settles nothing.
+        self.changing.log = true;
         let stored = matches!(input, Input::Name(_))
             && !self.changing.stdout
             && !self.changing.dry_run

@@ -8,6 +8,7 @@ use crate::output::{columns, moment, visible};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::report::Report;
+use convo::model::json;
 use convo::model::session::{Class, Session};
 use convo::model::time;
 use convo::model::view::{Item, View};
@@ -157,24 +158,31 @@ fn stored(context: &Context) -> anyhow::Result<Vec<Row>> {
 
 fn row(session: &Session, label: &str, damaged: bool) -> Row {
     let view = View::replay(session);
-    let header = convo::model::stats::header_line(session);
-    let header = convo::model::stats::header(&header);
-    let owned = |text: Option<std::borrow::Cow<'_, str>>| text.map(|text| text.into_owned());
+    let header = session.header();
+    let text = |name: &str| {
+        let value = header
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value);
+        value
+            .and_then(|raw| json::text(raw))
+            .map(|text| text.into_owned())
+    };
     Row {
-        id: owned(header.id).unwrap_or_else(|| label.to_string()),
-        title: owned(header.title)
+        id: text("id").unwrap_or_else(|| label.to_string()),
+        title: text("title")
             .filter(|title| !title.trim().is_empty())
             .or_else(|| beginning(session)),
-        key: owned(header.key),
+        key: text("key"),
         messages: session.messages().count(),
         view: view
             .items
             .iter()
             .filter(|item| !matches!(item, Item::Summary(_)))
             .count(),
-        created: owned(header.created_at),
+        created: text("created_at"),
         updated: session.newest_time(),
-        continued_from: owned(header.continued_from),
+        continued_from: text("continued_from"),
         aliases: Vec::new(),
         damaged,
     }

@@ -31,7 +31,7 @@ pub struct Restore {
 
 impl Run for Restore {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        if let (Input::Name(name), None) = (Input::of(&self.input), &self.event)
+        if let (Input::Name(name), None, false) = (Input::of(&self.input), &self.event, self.changing.stdout)
             && self.returns(context, &name)?
         {
             return Ok(());

@@ -249,10 +249,7 @@ fn the_header_has_what_it_can_and_metadata_the_rest() {
         whats(&report),
         ["created_at is not readable as a time: kept as it is"]
     );
-    assert_eq!(
-        super::super::native::header(header.as_bytes()).title.as_deref(),
-        Some("Té")
-    );
+    assert!(header.contains(r#""title":"Té""#), "{header}");
 }
 
 #[test]
@@ -262,11 +259,8 @@ fn a_title_with_a_lone_surrogate_leaves_the_header_readable() {
         r#"{"id":"s","metadata":{"title":"a\ud83d"},"messages":[]}"#,
     );
     let line = lines(&session)[0].clone();
-    let header = super::super::native::header(line.as_bytes());
-    assert_eq!(
-        (header.id.as_deref(), header.title.as_deref()),
-        (Some("s"), Some("a\u{fffd}"))
-    );
+    assert_eq!(session.header_text("id").as_deref(), Some("s"));
+    assert_eq!(session.header_text("title").as_deref(), Some("a\u{fffd}"));
     assert!(line.contains(r#""metadata":{"title":"a\ud83d"}"#));
 }
 

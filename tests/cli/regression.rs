@@ -1,0 +1,141 @@
+//! Faults that were found once, each by its name, so that they stay away.
+
+use crate::env::Env;
+
+const SUMMED: &str = concat!(
+    "{\"type\":\"session\",\"version\":1,\"id\":\"s\"}\n",
+    "{\"role\":\"user\",\"content\":\"u1\",\"id\":\"m1\"}\n",
+    "{\"role\":\"assistant\",\"content\":\"a2\",\"id\":\"m2\"}\n",
+    "{\"type\":\"summary\",\"id\":\"e1\",\"at\":\"2026-01-01T00:00:00Z\",\"content\":\"earlier\",\"covers\":[\"m1\",\"m2\"]}\n",
+    "{\"role\":\"user\",\"content\":\"u3\",\"id\":\"m3\"}\n",
+    "{\"role\":\"assistant\",\"content\":\"a4\",\"id\":\"m4\"}\n",
+);
+
+/// The header came behind the summary, and the session was torn in two.
+#[test]
+fn a_settled_stream_begins_with_its_header_and_needs_nothing_that_is_gone() {
+    let env = Env::new();
+    let once = env.pipe(&["truncate", "--keep-last", "1"], SUMMED).fine();
+    assert!(once.out().starts_with("{\"type\":\"session\""), "{once}");
+    assert!(!once.out().contains("covers"), "{once}");
+    let twice = env.pipe(&["truncate", "--keep-last", "1"], once.out()).fine();
+    assert_eq!(once.out(), twice.out());
+    let context = env
+        .pipe(&["context", "-t", "openai-chat", "-q"], once.out())
+        .fine();
+    assert_eq!(context.out().matches("\"role\"").count(), 3, "{context}");
+    let count = env.pipe(&["count", "--json"], once.out()).fine();
+    assert!(count.out().contains("\"summary\":true"), "{count}");
+}
+
+/// A summary of the middle stood at the front once its stream was settled.
+#[test]
+fn a_summary_of_the_middle_stays_in_the_middle() {
+    let env = Env::new();
+    let (event, rest): (Vec<&str>, Vec<&str>) = SUMMED
+        .split_inclusive('\n')
+        .partition(|line| line.contains("summary"));
+    let middle = [
+        rest.concat(),
+        event[0].replace("[\"m1\",\"m2\"]", "[\"m2\",\"m3\"]"),
+    ]
+    .concat();
+    let settled = env.pipe(&["truncate", "--keep-last", "9"], &middle).fine();
+    assert!(settled.out().contains("\"after\":\"m1\""), "{settled}");
+    let direct = env.pipe(&["context", "-t", "jsonl", "-q"], &middle).fine();
+    let through = env.pipe(&["context", "-t", "jsonl", "-q"], settled.out()).fine();
+    assert_eq!(through.out(), direct.out());
+}
+
+/// An addition settled what it had not changed: hidden messages were gone from the file.
+#[test]
+fn an_addition_leaves_the_log_as_it_is() {
+    let env = Env::new();
+    env.write("s.jsonl", SUMMED);
+    env.run(&["append", "-i", "s.jsonl", "more"]).fine();
+    assert!(env.read("s.jsonl").starts_with(SUMMED));
+}
+
+/// Members of a request, and of messages, were gone without a word.
+#[test]
+fn a_request_comes_back_as_the_request_it_was() {
+    let env = Env::new();
+    let request = concat!(
+        "{\"model\":\"gpt-4\",\"tools\":[{\"type\":\"function\"}],\"messages\":[\n",
+        "{\"role\":\"user\",\"content\":\"u1\",\"id\":\"m1\",\"metadata\":{\"k\":1}},\n",
+        "{\"role\":\"assistant\",\"content\":\"a\",\"reasoning_content\":\"A\",\"reasoning\":\"B\"}\n]}\n",
+    );
+    env.write("request.json", request);
+    env.run(&["append", "-i", "request.json", "hi"]).fine();
+    let expected = request.replace("\"B\"}\n", "\"B\"},\n{\"role\":\"user\",\"content\":\"hi\"}\n");
+    assert_eq!(env.read("request.json"), expected);
+}
+
+/// A file whose first lines are bare is one of lines, whatever comes later.
+#[test]
+fn a_file_of_lines_keeps_what_it_holds_beside_messages() {
+    let env = Env::new();
+    let mut text = "{\"role\":\"user\",\"content\":\"x\"}\n".repeat(60);
+    text += "{\"type\":\"session\",\"version\":1,\"id\":\"late\"}\nnot json\n{\"role\":\"user\",\"content\":\"y\"}\n";
+    env.write("late.jsonl", &text);
+    env.run(&["truncate", "-i", "--keep-last", "99", "late.jsonl"])
+        .status(65);
+    assert_eq!(env.read("late.jsonl"), text);
+}
+
+/// Late results were parted from their calls.
+#[test]
+fn a_late_result_keeps_its_call() {
+    let env = Env::new();
+    let late = concat!(
+        "{\"role\":\"user\",\"content\":\"u1\"}\n{\"role\":\"assistant\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"u2\"}\n",
+        "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}\n",
+        "{\"role\":\"user\",\"content\":\"wait\"}\n",
+        "{\"role\":\"assistant\",\"content\":\"t\",\"reasoning\":[{\"type\":\"text\",\"text\":\"t\"}]}\n",
+        "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"r\"}\n",
+    );
+    for cut in [
+        ["--keep-last", "1"],
+        ["--keep-messages", "1"],
+        ["--keep-messages", "3"],
+    ] {
+        let run = env.pipe(&["truncate", cut[0], cut[1]], late).fine();
+        assert!(
+            run.out().starts_with("{\"role\":\"user\",\"content\":\"u2\"}"),
+            "{cut:?}: {run}"
+        );
+        assert!(run.out().contains("\"id\":\"c1\"") && run.out().contains("\"tool_call_id\":\"c1\""));
+    }
+}
+
+/// A summary with a lone surrogate was ignored.
+#[test]
+fn a_lone_surrogate_spoils_no_event() {
+    let env = Env::new();
+    let odd = SUMMED
+        .replace("earlier", "earl\\ud83d")
+        .replace("\"id\":\"s\"", "\"id\":\"s\",\"title\":\"\\udc00t\"");
+    let count = env.pipe(&["count", "--json"], &odd).fine();
+    assert!(count.out().contains("\"summary\":true"), "{count}");
+    env.pipe(&["cat"], &odd).fine().gives(&odd);
+}
+
+/// Inputs that name a closed output were all read and told.
+#[test]
+fn a_full_disk_is_told_once() {
+    let env = Env::new();
+    env.write("a.jsonl", SUMMED);
+    env.write("b.jsonl", SUMMED);
+    let run = env
+        .shell("convo cat a.jsonl b.jsonl a.jsonl > /dev/full; exit $?")
+        .status(74);
+    assert_eq!(run.to_string().matches("No space left").count(), 1, "{run}");
+}
+
+/// Python's DEVNULL is open for reading and writing: that is no closed output.
+#[test]
+fn a_null_device_open_both_ways_is_an_output() {
+    let env = Env::new();
+    env.write("a.jsonl", SUMMED);
+    env.shell("convo cat a.jsonl 1<>/dev/null").fine();
+}
