@@ -1,7 +1,7 @@
 //! A tool call of PicoClaw, and the same call in the shape of the record stream.
 
 use super::go::{self, Accepted, Field};
-use super::line::{EMPTY, Oddity, Rules, filled, push_members};
+use super::member::{EMPTY, Oddity, Rules, filled, push_members};
 use crate::model::json::{self, ObjectBuilder};
 
 const WRONG_CALL: &str = "a tool call is wrong: id, type, name and arguments are strings";

@@ -1,7 +1,7 @@
 //! What is said of a session as a whole: by the sidecar of a log, or by the members of a legacy document.
 
 use super::go::{self, Accepted};
-use super::line::push_members;
+use super::member::push_members;
 use crate::format::native::HeaderBuilder;
 use crate::model::json::{self, Fault, ObjectBuilder};
 use std::borrow::Cow;

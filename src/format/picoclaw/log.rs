@@ -3,7 +3,8 @@
 
 use super::facts;
 use super::go;
-use super::line::{Line, array};
+use super::line::Line;
+use super::member::array;
 use crate::error::Place;
 use crate::format::report::Report;
 use crate::model::json::{self, Fault, ObjectBuilder};

@@ -15,6 +15,7 @@ mod facts;
 mod go;
 mod line;
 mod log;
+mod member;
 #[cfg(test)]
 mod tests;
 
@@ -26,8 +27,9 @@ use crate::model::json::{self, Dialect};
 use crate::model::key;
 use crate::model::session::Session;
 use facts::{Facts, Shape, Whole};
-use line::{Line, Rules};
+use line::Line;
 use log::Log;
+use member::Rules;
 use std::borrow::Cow;
 
 const LOG: &str = ".jsonl";

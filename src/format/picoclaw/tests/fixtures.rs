@@ -2,7 +2,8 @@
 //! folder, else `../shared/fixtures` beside the crate is looked at.
 #![allow(clippy::print_stderr)]
 
-use super::super::line::{Line, Rules};
+use super::super::line::Line;
+use super::super::member::Rules;
 use super::super::{BOM, RawLine, lines};
 use super::{Folder, Read, read_in};
 use crate::model::message::Message;

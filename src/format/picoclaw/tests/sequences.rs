@@ -1,8 +1,9 @@
 //! Sequences of operations on one session: after each of them the files are read.
 #![allow(clippy::print_stderr)]
 
-use super::super::line::{Line, Rules};
+use super::super::line::Line;
 use super::super::lines;
+use super::super::member::Rules;
 use super::fixtures::{fixtures, json_lines, texts};
 use super::read_pair;
 use serde_json::{Value, json as value};
