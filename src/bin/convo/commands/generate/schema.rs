@@ -121,6 +121,7 @@ fn event() -> Value {
             })),
             of("truncate", &["id", "at", "before"], json!({
                 "before": id_or_null,
+                "nth": {"type": "integer", "minimum": 1},
                 "keep_system": {"type": "boolean", "default": true},
             })),
             of("compact", &["id", "at"], json!({
@@ -135,6 +136,7 @@ fn event() -> Value {
             of("summary", &["id", "at", "content"], json!({
                 "content": {"type": "string"},
                 "covers": {"$ref": "#/$defs/range"},
+                "after": {"type": "string"},
             })),
             of("restore", &["id", "at", "of"], json!({"of": id})),
             of("foreign", &["format", "raw"], json!({"format": {"type": "string"}})),
