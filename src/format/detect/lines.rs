@@ -1,110 +1,181 @@
 //! A header line settles it; otherwise the lines vote.
 
+use super::foreign::{self, unread};
 use super::{Detection, Format, Hints, Members, excerpt, get, has, is_text};
 use crate::model::json::{self, Dialect};
 
 /// A first line that settles it, whatever the lines below look like.
 pub(super) fn header_line(line: &[u8]) -> Option<Detection> {
     let members = json::members(line, Dialect::Strict)?;
-    let kind = get(&members, "type").and_then(json::text).unwrap_or_default();
-    if kind == "session" && has(&members, "version") && !has(&members, "cwd") && !has(&members, "role") {
+    let session = get(&members, "type") == Some(b"\"session\"");
+    if session && has(&members, "version") && !has(&members, "cwd") && !has(&members, "role") {
         return Some(Detection::known(Format::Native, "a session line begins it"));
     }
-    let foreign = match kind.as_ref() {
-        "session" if has(&members, "cwd") => "a pi session",
-        "session_meta" if has(&members, "payload") => "a Codex log",
-        _ if has(&members, "sessionId") && has(&members, "projectHash") => "a Gemini CLI log",
-        _ if has(&members, "working_dir") && has(&members, "message_count") => "a goose session",
-        _ => return None,
-    };
-    Some(unread(foreign))
+    foreign::header(&members).map(unread)
 }
 
-pub(super) fn unread(what: &str) -> Detection {
-    Detection::unknown(format!("{what}, a format that this version does not read"))
+/// Whether a line is one of the native stream's own, beside messages.
+pub(super) fn native_line(members: &Members<'_>) -> bool {
+    let Some(kind) = get(members, "type").and_then(json::text) else {
+        return false;
+    };
+    match kind.as_ref() {
+        _ if has(members, "role") => false,
+        "session" => has(members, "version") && !has(members, "cwd"),
+        "meta" | "truncate" | "compact" | "summary" | "restore" => has(members, "at"),
+        "foreign" => has(members, "at") || has(members, "format"),
+        _ => false,
+    }
+}
+
+/// Whether a message says something: a role alone may be anyone's.
+pub(super) fn has_body(members: &Members<'_>) -> bool {
+    let body = [
+        "content",
+        "tool_calls",
+        "tool_call_id",
+        "function_call",
+        "reasoning",
+        "reasoning_content",
+        "refusal",
+    ];
+    body.iter().any(|name| has(members, name))
 }
 
 /// What one line says it is.
-fn ballot(members: &Members<'_>, hints: Hints<'_>) -> Option<&'static str> {
-    if is_text(members, "role") {
-        let foreign = has(members, "parts") || has(members, "data") || has(members, "created");
+enum Vote {
+    Native,
+    /// A message, and whether it has what no foreign message has.
+    Message(bool),
+    /// A role and nothing that a message says.
+    Bare,
+    Picoclaw,
+    Chat,
+    Foreign(&'static str),
+    None,
+}
+
+fn ballot(members: &Members<'_>, hints: Hints<'_>) -> Vote {
+    if native_line(members) {
+        return Vote::Native;
+    }
+    let message = is_text(members, "role");
+    if message && hints.sidecar {
+        return Vote::Picoclaw;
+    }
+    if let Some(what) = foreign::named(members) {
+        return Vote::Foreign(what);
+    }
+    if message {
         let times = is_text(members, "created_at") && !has(members, "timestamp") && !has(members, "id");
-        return match () {
-            () if foreign => None,
-            () if hints.sidecar || times => Some("picoclaw"),
-            () => Some("jsonl"),
+        return match has_body(members) {
+            false => Vote::Bare,
+            true if times => Vote::Picoclaw,
+            true => Vote::Message(foreign::own(members)),
         };
     }
-    if get(members, "messages").is_some_and(|value| value.starts_with(b"[")) && !has(members, "key") {
-        return Some("openai-chat");
+    let messages = get(members, "messages").is_some_and(|value| value.starts_with(b"["));
+    match messages && !has(members, "key") {
+        true => Vote::Chat,
+        false => Vote::None,
     }
-    let kind = get(members, "type").and_then(json::text)?;
-    match kind.as_ref() {
-        "session" if has(members, "version") => Some("native"),
-        "meta" | "truncate" | "compact" | "summary" | "restore" if has(members, "at") => Some("native"),
-        "foreign" if has(members, "format") => Some("native"),
-        _ => None,
+}
+
+/// The votes that were cast.
+#[derive(Default)]
+struct Count {
+    objects: usize,
+    native: usize,
+    messages: usize,
+    own: usize,
+    bare: usize,
+    picoclaw: usize,
+    chat: usize,
+    foreign: Vec<(&'static str, usize)>,
+}
+
+impl Count {
+    fn add(&mut self, vote: Vote) {
+        self.objects += 1;
+        match vote {
+            Vote::Native => self.native += 1,
+            Vote::Message(own) => {
+                self.messages += 1;
+                self.own += usize::from(own);
+            }
+            Vote::Bare => self.bare += 1,
+            Vote::Picoclaw => self.picoclaw += 1,
+            Vote::Chat => self.chat += 1,
+            Vote::Foreign(what) => match self.foreign.iter_mut().find(|(known, _)| *known == what) {
+                Some((_, count)) => *count += 1,
+                None => self.foreign.push((what, 1)),
+            },
+            Vote::None => {}
+        }
+    }
+
+    /// Messages may stand among native events, in PicoClaw's log some lines lack a time, and the plain ones of a
+    /// foreign log look like anyone's: those join the lines that tell.
+    fn settle(&mut self) {
+        let plain = self.messages + self.bare;
+        if self.native > 0 {
+            self.native += plain + self.picoclaw;
+        } else if self.picoclaw > 0 {
+            self.picoclaw += plain;
+        } else if self.own == 0
+            && let Some((_, count)) = self
+                .foreign
+                .iter_mut()
+                .find(|(what, _)| foreign::takes_plain(what))
+        {
+            *count += plain;
+        } else if self.messages > 0 {
+            self.messages += self.bare;
+        }
     }
 }
 
 pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
-    let mut votes = [("native", 0), ("jsonl", 0), ("openai-chat", 0), ("picoclaw", 0)];
+    let mut count = Count::default();
     let mut silent: Option<&[u8]> = None;
-    let mut objects = 0;
     for line in lines {
         let Some(members) = json::members(line, Dialect::Python) else {
             continue;
         };
-        objects += 1;
-        match ballot(&members, hints) {
-            Some(name) => votes
-                .iter_mut()
-                .filter(|(known, _)| *known == name)
-                .for_each(|(_, count)| *count += 1),
-            None => silent = silent.or(Some(line)),
+        let vote = ballot(&members, hints);
+        if matches!(vote, Vote::None | Vote::Bare) {
+            silent = silent.or(Some(line));
         }
+        count.add(vote);
     }
-    // Messages may stand among native events, and in PicoClaw's log some lines lack a time.
-    if votes[0].1 > 0 {
-        votes[0].1 += votes[1].1;
-    } else if votes[3].1 > 0 {
-        votes[3].1 += votes[1].1;
-    }
+    count.settle();
     // The first of equals wins: formats are listed by rank.
-    let (name, most) = votes
-        .iter()
-        .rev()
-        .max_by_key(|(_, count)| *count)
-        .copied()
-        .unwrap_or_default();
-    if most * 2 < objects || most == 0 {
+    let (format, most) = [
+        (Format::Native, count.native),
+        (Format::Jsonl, count.messages),
+        (Format::OpenaiChat, count.chat),
+        (Format::Picoclaw, count.picoclaw),
+    ]
+    .into_iter()
+    .rev()
+    .max_by_key(|(_, votes)| *votes)
+    .unwrap_or((Format::Jsonl, 0));
+    let foreign = count.foreign.iter().rev().max_by_key(|(_, votes)| *votes);
+    let short = most == 0 || most * 2 < count.objects;
+    if let Some((what, votes)) = foreign
+        && (short || *votes >= most)
+    {
+        return unread(what);
+    }
+    if short {
         let seen = silent.map_or_else(String::new, |line| format!(": {}", excerpt(line)));
-        return match silent.and_then(foreign_line) {
-            Some(what) => unread(what),
-            None => Detection::unknown(format!(
-                "{objects} JSON lines, of which {most} look like a session's{seen}"
-            )),
-        };
+        return Detection::unknown(format!(
+            "{} JSON lines, of which {most} look like a session's{seen}",
+            count.objects
+        ));
     }
-    let evidence = format!("{most} of {} lines are of that form", lines.len());
-    match Format::from_name(name) {
-        Some(format) => Detection::known(format, evidence),
-        None => Detection::unknown(evidence),
-    }
-}
-
-/// Names the system that a line is of, when it is one that people are likely to bring.
-pub(super) fn foreign_line(line: &[u8]) -> Option<&'static str> {
-    let members = json::members(line, Dialect::Python)?;
-    let claude_code = ["uuid", "leafUuid", "messageId", "parentUuid"]
-        .iter()
-        .any(|name| has(&members, name));
-    match () {
-        () if claude_code => Some("a Claude Code log"),
-        () if has(&members, "payload") => Some("a Codex log"),
-        () if has(&members, "conversations") => Some("ShareGPT records"),
-        () if has(&members, "data") && has(&members, "type") => Some("LangChain messages"),
-        () if has(&members, "parts") => Some("messages with parts (Gemini or Vercel)"),
-        () => None,
-    }
+    Detection::known(
+        format,
+        format!("{most} of {} lines are of that form", lines.len()),
+    )
 }

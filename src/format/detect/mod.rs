@@ -2,8 +2,11 @@
 //! header line, a vote of the lines, the document as a whole. Below the threshold there is no guess.
 
 mod document;
+mod foreign;
 mod lines;
 mod seen;
+#[cfg(test)]
+mod tests;
 
 use super::Format;
 use crate::model::json::{self, Dialect};
@@ -104,6 +107,9 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     if text.is_empty() {
         return Detection::unknown("it holds white space only");
     }
+    if let (false, Some(what)) = (matches!(text[0], b'{' | b'['), foreign::text(text)) {
+        return foreign::unread(what);
+    }
     let lines = whole_lines(text, whole);
     if let Some(first) = lines.first()
         && let Some(verdict) = header_line(first)
@@ -140,10 +146,16 @@ fn magic(head: &[u8]) -> Option<Detection> {
             "a zip archive",
             "unpack it: unzip -p FILE conversations.json | convo ...",
         ),
-        _ if head.starts_with(b"SQLite format 3\0") => (
-            "an SQLite database",
-            "databases are read by a plugin: convo plugins lists those that are installed",
-        ),
+        _ if head.starts_with(b"SQLite format 3\0") => {
+            let what = match foreign::database(head) {
+                Some(whose) => format!("an SQLite database of {whose}"),
+                None => "an SQLite database".to_string(),
+            };
+            return Some(
+                Detection::unknown(what)
+                    .hint("databases are read by a plugin: convo plugins lists those that are installed"),
+            );
+        }
         _ => return None,
     };
     Some(Detection::unknown(what).hint(hint))
@@ -172,91 +184,4 @@ fn excerpt(text: &[u8]) -> String {
         .map(|c| if c.is_control() { '\u{fffd}' } else { c })
         .collect();
     format!("{shown:?}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn format(text: &str) -> Option<Format> {
-        detect(text.as_bytes(), true, Hints::default()).format
-    }
-
-    #[test]
-    fn tells_the_formats_apart() {
-        let cases = [
-            (
-                "{\"type\":\"session\",\"version\":1,\"id\":\"a\"}\n",
-                Some(Format::Native),
-            ),
-            (
-                "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n",
-                Some(Format::Jsonl),
-            ),
-            (
-                "{\"role\":\"user\",\"content\":\"a\"}\n{\"type\":\"truncate\",\"id\":\"e\",\"at\":\"x\",\"before\":null}\n",
-                Some(Format::Native),
-            ),
-            (
-                "not json\n{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"a\"}\n",
-                Some(Format::Jsonl),
-            ),
-            (
-                "[{\"role\":\"user\",\"content\":\"a\"}]",
-                Some(Format::OpenaiChat),
-            ),
-            (
-                "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}",
-                Some(Format::OpenaiChat),
-            ),
-            ("{\"messages\":[]}\n{\"messages\":[]}\n", Some(Format::OpenaiChat)),
-            ("{\"key\":\"a:b\",\"messages\":[]}", Some(Format::Picoclaw)),
-            (
-                "{\n \"id\": \"session_1\",\n \"created_at\": \"x\", \"messages\": [{\"role\": \"us",
-                Some(Format::Penguin),
-            ),
-            (
-                "{\"role\":\"user\",\"content\":\"a\",\"created_at\":\"2026-03-01T09:00:00Z\"}\n",
-                Some(Format::Picoclaw),
-            ),
-            ("{\"foo\":1}", None),
-            ("{\"foo\":1}\n{\"bar\":1}\n", None),
-            (
-                "{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}\n{\"type\":\"user\",\"uuid\":\"2\"}\n",
-                None,
-            ),
-            ("hello\n", None),
-            ("[]", None),
-            ("null", None),
-            ("", None),
-            ("PK\u{3}\u{4}", None),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(format(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn says_when_it_is_ambiguous() {
-        let plain = detect(b"[{\"role\":\"user\",\"content\":\"a\"}]", true, Hints::default());
-        assert_eq!(plain.others, ["anthropic"]);
-        let tools = detect(
-            b"[{\"role\":\"tool\",\"tool_call_id\":\"c\",\"content\":\"a\"}]",
-            true,
-            Hints::default(),
-        );
-        assert!(tools.others.is_empty());
-    }
-
-    proptest! {
-        #[test]
-        fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..300), whole: bool) {
-            detect(&bytes, whole, Hints::default());
-        }
-        #[test]
-        fn never_panics_on_near_json(text in r#"[\[\]{}",:a-c0-9\\ nNI-]{0,80}"#, whole: bool) {
-            detect(text.as_bytes(), whole, Hints::default());
-        }
-    }
 }

@@ -40,11 +40,7 @@ pub(super) fn seen_members(text: &[u8]) -> (Members<'_>, Option<&'static str>) {
     (found, (!whole).then_some("a member name is missing"))
 }
 
-/// The first element of an array, or the beginning of it.
-pub(super) fn first_element(array: &[u8]) -> Option<&[u8]> {
-    first_elements(array, 1).into_iter().next()
-}
-
+/// The first elements of an array; the last of them may be cut.
 pub(super) fn first_elements(array: &[u8], most: usize) -> Vec<&[u8]> {
     let mut found = Vec::new();
     if array.first() != Some(&b'[') {

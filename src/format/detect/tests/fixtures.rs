@@ -1,0 +1,114 @@
+//! Every file of the fixtures, when they are there: `CONVO_FIXTURES` names their folder, else
+//! `../shared/fixtures` beside the crate is looked at.
+#![allow(clippy::print_stderr)]
+
+use super::super::{Detection, HEAD, Hints, detect};
+use crate::format::Format;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+fn verdict(path: &Path) -> Detection {
+    let mut head = Vec::new();
+    File::open(path)
+        .unwrap()
+        .take(HEAD as u64)
+        .read_to_end(&mut head)
+        .unwrap();
+    let name = path.file_name().and_then(|name| name.to_str());
+    let sidecar = name
+        .and_then(|name| name.strip_suffix(".jsonl"))
+        .is_some_and(|stem| path.with_file_name(format!("{stem}.meta.json")).exists());
+    detect(&head, head.len() < HEAD, Hints { name, sidecar })
+}
+
+/// What the evidence on the files of a folder names; the first that fits counts.
+const NAMES: [(&str, &str); 22] = [
+    ("goaitools/states/", "a goaitools state"),
+    ("penguiflow/states/", "a PenguiFlow memory"),
+    ("wild/aichat/", "aichat"),
+    ("wild/aider/", "aider"),
+    ("wild/anthropic/", "Anthropic"),
+    ("wild/chatgpt-export/", "ChatGPT"),
+    ("wild/claude-ai-export/", "Claude.ai"),
+    ("wild/claude-code/", "Claude Code"),
+    ("wild/cline-roo/", "Cline or Roo"),
+    ("wild/codex/", "Codex"),
+    ("wild/continue/", "Continue"),
+    ("wild/gemini-cli/", "Gemini CLI"),
+    ("wild/gemini/", "Gemini contents"),
+    ("wild/goose/", "goose"),
+    ("wild/langchain/", "LangChain"),
+    ("wild/llm/", "SQLite"),
+    ("wild/openai-agents/", "OpenAI Agents"),
+    ("wild/openai-responses/", "OpenAI Responses"),
+    ("wild/opencode/", "opencode"),
+    ("wild/pi/", "a pi session"),
+    ("wild/sharegpt/", "ShareGPT"),
+    ("wild/vercel-ui/", "Vercel"),
+];
+
+/// Nothing in these says whose they are: a number, and parts that do without the ids of their kind.
+const NAMELESS: [&str; 3] = [
+    "wild/opencode/storage_v2/migration",
+    "wild/opencode/storage_v2/part/m_assistant_small/002.json",
+    "wild/opencode/storage_v2/part/m_user_small/001.json",
+];
+
+/// What is wrong with a verdict on the file of that path.
+fn fault(path: &str, verdict: &Detection) -> Option<String> {
+    let about = ["truth.json", "SOURCES.md", "README.md", "LICENSES.md"];
+    let format = verdict.format;
+    let is = format.map_or("unknown", Format::name);
+    let expected = if let Some(name) = path
+        .strip_prefix("wild/openai-chat/")
+        .filter(|name| !about.contains(name))
+    {
+        let lines = name == "syn-messages.jsonl";
+        let expected = if lines { Format::Jsonl } else { Format::OpenaiChat };
+        (format != Some(expected)).then(|| expected.name().to_string())
+    } else if path.starts_with("picoclaw/") || path.starts_with("penguin/") {
+        // Their own tests tell what is read; no file of theirs is anyone else's.
+        let foreign = verdict.evidence.contains("does not read");
+        foreign.then(|| "no other system's".to_string())
+    } else if format.is_some() {
+        Some("unknown".to_string())
+    } else {
+        let name = NAMES.iter().find(|(folder, _)| path.starts_with(folder));
+        let about = about.iter().any(|name| path.ends_with(name)) || NAMELESS.contains(&path);
+        name.filter(|(_, name)| !about && !verdict.evidence.contains(name))
+            .map(|(_, name)| (*name).to_string())
+    };
+    expected.map(|expected| format!("{path}: {is} ({}), expected: {expected}", verdict.evidence))
+}
+
+#[test]
+fn every_fixture_is_what_it_is() {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    let root = std::env::var_os("CONVO_FIXTURES").map_or_else(beside, PathBuf::from);
+    if !root.is_dir() {
+        eprintln!("no fixtures at {}: nothing was looked at", root.display());
+        return;
+    }
+    let mut found = Vec::new();
+    files(&root, &mut found);
+    let faults: Vec<String> = found
+        .iter()
+        .filter_map(|path| {
+            let name = path.strip_prefix(&root).unwrap().to_string_lossy();
+            fault(&name, &verdict(path))
+        })
+        .collect();
+    eprintln!("detection looked at {} files", found.len());
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

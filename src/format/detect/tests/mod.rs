@@ -1,0 +1,285 @@
+//! What is told apart, by small inputs.
+
+mod fixtures;
+
+use super::*;
+use proptest::prelude::*;
+
+fn format(text: &str) -> Option<Format> {
+    detect(text.as_bytes(), true, Hints::default()).format
+}
+
+#[test]
+fn tells_the_formats_apart() {
+    let cases = [
+        (
+            "{\"type\":\"session\",\"version\":1,\"id\":\"a\"}\n",
+            Some(Format::Native),
+        ),
+        (
+            "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n",
+            Some(Format::Jsonl),
+        ),
+        (
+            "{\"role\":\"user\",\"content\":\"a\"}\n{\"type\":\"truncate\",\"id\":\"e\",\"at\":\"x\",\"before\":null}\n",
+            Some(Format::Native),
+        ),
+        (
+            "not json\n{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"a\"}\n",
+            Some(Format::Jsonl),
+        ),
+        (
+            "[{\"role\":\"user\",\"content\":\"a\"}]",
+            Some(Format::OpenaiChat),
+        ),
+        (
+            "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}",
+            Some(Format::OpenaiChat),
+        ),
+        ("{\"messages\":[]}\n{\"messages\":[]}\n", Some(Format::OpenaiChat)),
+        ("{\"key\":\"a:b\",\"messages\":[]}", Some(Format::Picoclaw)),
+        (
+            "{\n \"id\": \"session_1\",\n \"created_at\": \"x\", \"messages\": [{\"role\": \"us",
+            Some(Format::Penguin),
+        ),
+        (
+            "{\"role\":\"user\",\"content\":\"a\",\"created_at\":\"2026-03-01T09:00:00Z\"}\n",
+            Some(Format::Picoclaw),
+        ),
+        ("{\"foo\":1}", None),
+        ("{\"foo\":1}\n{\"bar\":1}\n", None),
+        (
+            "{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}\n{\"type\":\"user\",\"uuid\":\"2\"}\n",
+            None,
+        ),
+        ("hello\n", None),
+        ("[]", None),
+        ("null", None),
+        ("", None),
+        ("PK\u{3}\u{4}", None),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(format(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn says_when_it_is_ambiguous() {
+    let plain = detect(b"[{\"role\":\"user\",\"content\":\"a\"}]", true, Hints::default());
+    assert_eq!(plain.others, ["anthropic"]);
+    let tools = detect(
+        b"[{\"role\":\"tool\",\"tool_call_id\":\"c\",\"content\":\"a\"}]",
+        true,
+        Hints::default(),
+    );
+    assert!(tools.others.is_empty());
+}
+
+/// What the evidence names, of an input that is not read.
+fn unread(text: &str) -> String {
+    let verdict = detect(text.as_bytes(), true, Hints::default());
+    assert_eq!(verdict.format, None, "{text}: {}", verdict.evidence);
+    verdict.evidence
+}
+
+#[test]
+fn names_what_it_does_not_read() {
+    let cases = [
+        (
+            r#"{"type":"summary","summary":"Fix","leafUuid":"a"}"#,
+            "Claude Code",
+        ),
+        (
+            r#"{"uuid":"a","name":"n","summary":"s","created_at":"x","chat_messages":[]}"#,
+            "Claude.ai",
+        ),
+        (r#"{"title":"t","mapping":{},"current_node":"n"}"#, "ChatGPT"),
+        (r#"[{"mapping":{}}]"#, "ChatGPT"),
+        (
+            r#"{"version":1,"provider":"openai","processed_length":0,"messages":[]}"#,
+            "goaitools",
+        ),
+        (
+            r#"{"version":1,"health":"healthy","summary":"","turns":[],"pending":[]}"#,
+            "PenguiFlow",
+        ),
+        (
+            r#"{"sessionId":"a","projectHash":"b","messages":[{"id":"1","type":"user"}]}"#,
+            "Gemini CLI",
+        ),
+        (r#"{"sessionId":"a","title":"t","history":[]}"#, "Continue"),
+        (
+            r#"{"info":{"id":"ses_1"},"messages":[{"info":{},"parts":[]}]}"#,
+            "opencode",
+        ),
+        (
+            r#"{"id":"m","sessionID":"s","role":"user","time":{"created":1},"summary":{"title":"a"}}"#,
+            "opencode",
+        ),
+        (
+            "{\n\"id\":\"s\",\"time\":{\"created\":1},\"directory\":\"/a\",\"messages\":[\"m\"]}",
+            "opencode",
+        ),
+        (r#"{"id":"1","working_dir":"/a","conversation":[]}"#, "goose"),
+        (
+            r#"{"conversations":[{"from":"human","value":"a"},{"from":"gpt","value":"b"}]}"#,
+            "ShareGPT",
+        ),
+        (
+            r#"{"messages":[{"role":"user","content":[{"type":"text","value":"a"}]}]}"#,
+            "ShareGPT",
+        ),
+        (
+            r#"{"model":"m","input":[{"role":"user","content":"a"}]}"#,
+            "OpenAI Responses",
+        ),
+        (
+            r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}]}"#,
+            "Gemini",
+        ),
+        (
+            r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t"}]}]}"#,
+            "Anthropic",
+        ),
+        (
+            r#"{"messages":[{"role":"user","id":"1","parts":[]}],"created":"x"}"#,
+            "Vercel",
+        ),
+        (
+            r#"{"lc":1,"type":"constructor","id":["a"],"kwargs":{}}"#,
+            "LangChain",
+        ),
+        (
+            "{\"lc\":1,\"type\":\"constructor\",\"id\":[]}\n{\"lc\":1,\"type\":\"constructor\",\"id\":[]}\n",
+            "LangChain",
+        ),
+        (
+            "{\"id\":\"a\",\"timestamp\":\"x\",\"instructions\":null}\n{\"type\":\"message\",\"role\":\"user\",\"content\":[]}\n",
+            "Codex",
+        ),
+        (
+            r#"{"$schemaVersion":"1.9","original_input":"a"}"#,
+            "OpenAI Agents",
+        ),
+        (r#"[{"sessionId":"a","dateCreated":"1"}]"#, "Continue"),
+        ("model: a:b\ntemperature: 1\nmessages:\n- role: user\n", "aichat"),
+        ("\n# aider chat started at 2026-06-01 10:00:00\n", "aider"),
+    ];
+    for (text, name) in cases {
+        let evidence = unread(text);
+        assert!(evidence.contains(name), "{text}: {evidence}");
+    }
+}
+
+#[test]
+fn plain_messages_among_foreign_ones_are_foreign() {
+    let blocks = concat!(
+        "{\"role\":\"user\",\"content\":\"a\"}\n",
+        "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"n\",\"input\":{}}]}\n",
+        "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t\",\"content\":\"b\"}]}\n",
+        "{\"role\":\"assistant\",\"content\":\"c\"}\n",
+        "{\"role\":\"user\",\"content\":\"d\"}\n",
+    );
+    assert!(unread(blocks).contains("Anthropic"));
+    // A thought beside a call of OpenAI's is no one else's, nor is text that tells of such blocks.
+    let calls = concat!(
+        "{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\"}],\"tool_calls\":[]}\n",
+        "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"\\\"tool_use\\\"\"}]}\n",
+    );
+    assert_eq!(format(calls), Some(Format::Jsonl));
+    let items = concat!(
+        "{\"role\":\"user\",\"content\":\"a\"}\n",
+        "{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"n\",\"arguments\":\"{}\"}\n",
+        "{\"type\":\"function_call_output\",\"call_id\":\"c\",\"output\":\"b\"}\n",
+        "{\"role\":\"assistant\",\"content\":\"c\"}\n",
+    );
+    assert!(unread(items).contains("OpenAI Responses"));
+}
+
+#[test]
+fn a_line_of_the_stream_alone_is_native() {
+    for kind in ["meta", "truncate", "compact", "summary", "restore", "foreign"] {
+        let line = format!("{{\"type\":\"{kind}\",\"id\":\"e\",\"at\":\"2026-03-01T09:00:00Z\"}}");
+        assert_eq!(format(&line), Some(Format::Native), "{line}");
+        assert_eq!(format(&format!("{line}\n")), Some(Format::Native), "{line}");
+    }
+    assert_eq!(format(r#"{"type":"summary","summary":"a"}"#), None);
+    assert_eq!(format(r#"{"type":"session","version":1}"#), Some(Format::Native));
+}
+
+#[test]
+fn a_role_alone_needs_company() {
+    assert_eq!(format("{\"role\":\"user\"}\n"), None);
+    assert_eq!(format("{\"role\":\"user\"}\n{\"role\":\"user\"}\n"), None);
+    let spoken = "{\"role\":\"user\"}\n{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\"}\n";
+    assert_eq!(format(spoken), Some(Format::Jsonl));
+    let bodies = [
+        "content",
+        "tool_calls",
+        "tool_call_id",
+        "function_call",
+        "reasoning",
+        "reasoning_content",
+        "refusal",
+    ];
+    for name in bodies {
+        let line = format!("{{\"role\":\"assistant\",\"{name}\":null}}\n");
+        assert_eq!(format(&line), Some(Format::Jsonl), "{line}");
+    }
+}
+
+#[test]
+fn documents_with_messages() {
+    let cases = [
+        (r#"{"key":"a","messages":[]}"#, Some(Format::Picoclaw)),
+        (
+            r#"{"key":"a","messages":null,"summary":""}"#,
+            Some(Format::Picoclaw),
+        ),
+        (
+            r#"{"messages":[{"role":"user","content":"a"}],"summary":"s","created":"x"}"#,
+            Some(Format::Picoclaw),
+        ),
+        (r#"{"summary":"s","created":"x"}"#, None),
+        (r#"{"key":"a","summary":{"title":"b"}}"#, None),
+        (r#"{"messages":["a"],"created":"x"}"#, None),
+        (r#"{"messages":{}}"#, None),
+        (r#"{"messages":[]}"#, Some(Format::OpenaiChat)),
+        (
+            r#"{"messages":[{"role":"user","content":"a"}],"model":"m"}"#,
+            Some(Format::OpenaiChat),
+        ),
+        (
+            r#"[{"messages":[{"role":"user","content":"a"}]}]"#,
+            Some(Format::OpenaiChat),
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(format(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn depth_costs_no_stack() {
+    for open in [
+        "{\"messages\":[",
+        "[{\"messages\":[",
+        "[",
+        "{\"role\":\"user\",\"content\":[",
+    ] {
+        let deep = open.repeat(HEAD / open.len());
+        detect(deep.as_bytes(), false, Hints::default());
+        detect(deep.as_bytes(), true, Hints::default());
+    }
+}
+
+proptest! {
+    #[test]
+    fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..300), whole: bool) {
+        detect(&bytes, whole, Hints::default());
+    }
+    #[test]
+    fn never_panics_on_near_json(text in r#"[\[\]{}",:a-c0-9\\ nNI-]{0,80}"#, whole: bool) {
+        detect(text.as_bytes(), whole, Hints::default());
+    }
+}
