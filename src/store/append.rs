@@ -5,6 +5,7 @@ use super::log::{Chain, Pending};
 use super::tail::Tail;
 use super::{Store, atomic, log_name, no_session};
 use crate::error::{Error, Kind, Result};
+use crate::model::record::Record;
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -51,6 +52,11 @@ impl<'s> Appender<'s> {
     /// Adds a line to what the next flush writes; one newline at its end is taken as its ending.
     pub fn push(&mut self, line: &[u8]) -> Result<()> {
         self.pending.push(line)
+    }
+
+    /// Adds a line that was read already, without its ending.
+    pub fn push_record(&mut self, record: &Record<'_>) {
+        self.pending.push_record(record);
     }
 
     /// Number of bytes that wait for a flush.

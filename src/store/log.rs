@@ -194,8 +194,17 @@ impl Pending {
             ));
         }
         // Not the start of an input: a byte order mark would be content here.
-        let record = Record::parse(line, Place { line: 0, offset: 1 });
-        let closed = line.last() == Some(&b'}') && matches!(record.kind, Line::Message(_) | Line::Event(_));
+        self.add(line, &Record::parse(line, Place { line: 0, offset: 1 }).kind);
+        Ok(())
+    }
+
+    /// Adds a line that was read already.
+    pub fn push_record(&mut self, record: &Record<'_>) {
+        self.add(record.body, &record.kind);
+    }
+
+    fn add(&mut self, line: &[u8], kind: &Line<'_>) {
+        let closed = line.last() == Some(&b'}') && matches!(kind, Line::Message(_) | Line::Event(_));
         let covered = match (closed, digits_of(line).is_some()) {
             (true, true) => Some(line.len() - SEAL),
             (true, false) => Some(line.len() - 1),
@@ -215,7 +224,6 @@ impl Pending {
             end: self.bytes.len(),
             checked: covered.is_some(),
         });
-        Ok(())
     }
 
     /// Adds a line for a file outside a store: without its checksum.

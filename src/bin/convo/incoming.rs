@@ -9,8 +9,8 @@ use convo::format::native;
 use convo::format::report::Report;
 use convo::format::{Converted, Format, Reader};
 use convo::model::json;
+use convo::model::message::Message;
 use convo::model::record::{Kind as Line, Record};
-use std::borrow::Cow;
 use std::io::{IsTerminal, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -96,7 +96,7 @@ impl Incoming {
     pub fn each_group(
         &mut self,
         report: &mut Report,
-        mut each: impl FnMut(&[&[u8]]) -> anyhow::Result<()>,
+        mut each: impl FnMut(&[Record<'_>]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         match &mut self.source {
             Source::Document(document) => {
@@ -109,7 +109,13 @@ impl Incoming {
                 if self.strict && report.is_damaged() {
                     return Err(stopped().into());
                 }
-                each(&lines.iter().map(Vec::as_slice).collect::<Vec<_>>())
+                let place = Place { line: 1, offset: 1 };
+                each(
+                    &lines
+                        .iter()
+                        .map(|line| Record::parse(line, place))
+                        .collect::<Vec<_>>(),
+                )
             }
             Source::Lines(receive) => {
                 while let Ok(block) = receive.recv() {
@@ -144,7 +150,7 @@ impl Incoming {
                             break;
                         }
                         if wanted(&record, &mut self.headers) {
-                            lines.push(record.body);
+                            lines.push(record);
                         }
                     }
                     if !lines.is_empty() {
@@ -248,18 +254,15 @@ fn first(head: &[u8]) -> &[u8] {
     &head[..memchr::memchr(b'\n', head).unwrap_or(head.len())]
 }
 
-/// A message as it is stored: one with an id is the bytes it was; one without gets an id, and a time when it
-/// has none.
+/// A message as it is stored when it needs an id, and a time when it has none; none for a message that has an
+/// id, and for every other line: those stay the bytes that they are.
 pub fn stamped(
-    line: &[u8],
+    record: &Record<'_>,
     stamp: impl FnOnce() -> convo::Result<(String, Option<String>)>,
-) -> convo::Result<Cow<'_, [u8]>> {
-    let record = Record::parse(line, Place { line: 1, offset: 1 });
-    let Some(message) = record
-        .message()
-        .filter(|message| message.id.is_none() || message.id == Some(b"\"\""))
-    else {
-        return Ok(line.into());
+) -> convo::Result<Option<Vec<u8>>> {
+    let without = |message: &&Message<'_>| matches!(message.id, None | Some(b"\"\""));
+    let Some(message) = record.message().filter(without) else {
+        return Ok(None);
     };
     let (id, time) = stamp()?;
     let quoted = |text: &str| {
@@ -275,5 +278,5 @@ pub fn stamped(
     if let Some(time) = &time {
         changes.push(("timestamp", Some(time)));
     }
-    Ok(json::with_members(line, &changes).map_or(line.into(), Cow::from))
+    Ok(json::with_members(record.body, &changes).ok())
 }

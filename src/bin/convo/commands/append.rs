@@ -6,12 +6,12 @@ use crate::change::{self, Stamps};
 use crate::context::{Context, named};
 use crate::incoming::{self, Incoming};
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
 use convo::format::report::Report;
 use convo::model::json::ObjectBuilder;
 use convo::model::message::Category;
-use std::borrow::Cow;
+use convo::model::record::Record;
 use std::io::{IsTerminal, Read};
 
 /// Add a message, many messages, or something that happened
@@ -214,13 +214,16 @@ impl Append {
             let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
             let done = incoming.each_group(&mut report, |group| {
                 let mut printed = String::new();
-                for line in group {
-                    let what = || format!("{id}\n{}\n{}", size, String::from_utf8_lossy(line));
+                for record in group {
+                    let what = || format!("{id}\n{size}\n{}", String::from_utf8_lossy(record.body));
                     let stamp = || Ok((context.new_id("msg_", what)?, Some(context.clock.now())));
-                    let line = incoming::stamped(line, stamp)?;
-                    appender.push(&line)?;
+                    let line = incoming::stamped(record, stamp)?;
+                    match &line {
+                        Some(line) => appender.push(line)?,
+                        None => appender.push_record(record),
+                    }
                     if self.changing.json {
-                        printed.push_str(&String::from_utf8_lossy(&line));
+                        printed.push_str(&String::from_utf8_lossy(line.as_deref().unwrap_or(record.body)));
                         printed.push('\n');
                     }
                 }
@@ -242,7 +245,7 @@ impl Append {
         let mut lines: Vec<Vec<u8>> = Vec::new();
         let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
         incoming.each_group(&mut report, |group| {
-            lines.extend(group.iter().map(|line| line.to_vec()));
+            lines.extend(group.iter().map(|record| record.body.to_vec()));
             Ok(())
         })?;
         context.output.report("-", &mut report);
@@ -259,10 +262,10 @@ impl Append {
             &self.changing,
             |_, stamps| {
                 let stamped = lines.iter().enumerate().map(|(nth, line)| {
-                    incoming::stamped(line, || {
-                        stamps.message(&format!("{nth} {}", String::from_utf8_lossy(line)))
-                    })
-                    .map(Cow::into_owned)
+                    let what = || format!("{nth} {}", String::from_utf8_lossy(line));
+                    let record = Record::parse(line, Place { line: 1, offset: 1 });
+                    let changed = incoming::stamped(&record, || stamps.message(&what()))?;
+                    Ok(changed.unwrap_or_else(|| line.clone()))
                 });
                 Ok(Plan::Lines(
                     stamped.collect::<convo::Result<_>>()?,
