@@ -200,6 +200,34 @@ fn sources_are_marked_only_when_they_are_safe() {
         .gives("not-a-session\told/empty.json\t-\t0\n");
 }
 
+/// A store's export has the header of the conversion, and lines that were added since are not in the store.
+#[test]
+fn a_header_that_came_along_does_not_vouch_for_lines_that_were_added() {
+    let env = with_sources();
+    env.run(&["migrate", "-q", "old/a.json"]).status(0);
+    let export = env.run(&["cat", "agent:main:main"]).fine().out().to_string();
+    assert!(export.contains("\"sha256\":"));
+    env.write("export/a.jsonl", &export);
+    // As it came out, or the beginning of it, it is there.
+    let id = env.run(&["list"]).out().split('\t').next().unwrap().to_string();
+    env.run(&["append", &id, "more"]).fine();
+    env.run(&["migrate", "export"])
+        .status(0)
+        .gives(format!("skipped\texport/a.jsonl\t{id}\t2\n"));
+    // The source of the conversion is known again all the same.
+    env.run(&["migrate", "old/a.json"]).status(0);
+    let longer = format!("{export}{{\"role\":\"user\",\"content\":\"only here\"}}\n");
+    env.write("export/a.jsonl", &longer);
+    for arguments in [&["migrate", "export"][..], &["migrate", "--mark", "export"]] {
+        env.run(arguments)
+            .status(73)
+            .says("with other content")
+            .gives(format!("conflict\texport/a.jsonl\t{id}\t3\n"));
+    }
+    assert_eq!(env.read("export/a.jsonl"), longer);
+    assert!(!env.run(&["cat", &id]).out().contains("only here"));
+}
+
 #[test]
 fn what_a_sidecar_says_comes_along() {
     let env = Env::new();

@@ -57,24 +57,27 @@ impl Target<'_> {
             return Ok(Standing::New);
         };
         let mut report = Report::default();
-        // The same source was migrated before, whatever was appended since.
-        let first = existing
-            .next(&mut report)?
-            .map(|record| record.body.to_vec())
-            .unwrap_or_default();
-        let hash = |header: &[u8]| {
-            let source = json::member(header, "source")?;
-            json::text(json::member(source, "sha256")?).map(|text| text.into_owned())
-        };
-        let known = hash(&first);
-        if known.is_some() && known == hash(&found.header) {
-            return Ok(Standing::There);
+        // The same source was migrated before, whatever was appended since. A header that came in the file says
+        // where its session once came from, and nothing of the lines below it.
+        if found.made {
+            let first = existing
+                .next(&mut report)?
+                .map(|record| record.body.to_vec())
+                .unwrap_or_default();
+            let hash = |header: &[u8]| {
+                let source = json::member(header, "source")?;
+                json::text(json::member(source, "sha256")?).map(|text| text.into_owned())
+            };
+            let known = hash(&first);
+            if known.is_some() && known == hash(&found.header) {
+                return Ok(Standing::There);
+            }
+            match self.existing(&found.id)? {
+                Some(again) => existing = again,
+                None => return Ok(Standing::New),
+            }
         }
-        drop(existing);
         // Otherwise it is there when its lines are the first ones of what is there.
-        let Some(mut existing) = self.existing(&found.id)? else {
-            return Ok(Standing::New);
-        };
         let mut same = true;
         each_line(examined, nth, |line| {
             let mut next = || loop {

@@ -42,6 +42,8 @@ pub struct Found {
     pub id: String,
     /// Its header line, made when it had none.
     pub header: Vec<u8>,
+    /// Whether the header was made in this run, so that what it says of the source is true of this file.
+    pub made: bool,
     /// By which two copies are known to be the same.
     pub fingerprint: String,
     pub messages: u64,
@@ -153,6 +155,7 @@ fn converted(session: Session, keep: bool) -> Found {
         messages: session.messages().count() as u64,
         session: keep.then_some(session),
         header,
+        made: true,
     }
 }
 
@@ -237,6 +240,7 @@ impl Building {
             return Ok(Found {
                 id,
                 header,
+                made: false,
                 fingerprint,
                 messages: self.messages,
                 session: self.session,
@@ -260,6 +264,7 @@ impl Building {
         Ok(Found {
             header: header.finish(&id),
             id,
+            made: true,
             fingerprint: whole.to_string(),
             messages: self.messages,
             session: self.session,
