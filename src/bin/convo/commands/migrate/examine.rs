@@ -44,6 +44,8 @@ pub struct Found {
     pub header: Vec<u8>,
     /// Whether the header was made in this run, so that what it says of the source is true of this file.
     pub made: bool,
+    /// Where its first line begins in a file of lines.
+    pub offset: u64,
     /// By which two copies are known to be the same.
     pub fingerprint: String,
     pub messages: u64,
@@ -156,6 +158,7 @@ fn converted(session: Session, keep: bool) -> Found {
         session: keep.then_some(session),
         header,
         made: true,
+        offset: 0,
     }
 }
 
@@ -173,7 +176,13 @@ fn lines(
         whole.update(record.full);
         let header = record.event().is_some_and(|event| event.is_header());
         if header || (building.is_empty() && !matches!(record.kind, Line::Blank)) {
-            building.push(Building::new(&record, header));
+            // What stands ahead of the first belongs to it, as a byte order mark does.
+            let offset = if building.is_empty() {
+                0
+            } else {
+                record.place.offset
+            };
+            building.push(Building::new(&record, header, offset));
         }
         if let Some(last) = building.last_mut() {
             last.add(&record, keep);
@@ -191,6 +200,7 @@ fn lines(
 
 struct Building {
     header: Option<Vec<u8>>,
+    offset: u64,
     hash: Sha256,
     messages: u64,
     readable: u64,
@@ -198,10 +208,11 @@ struct Building {
 }
 
 impl Building {
-    fn new(first: &Record<'_>, header: bool) -> Self {
+    fn new(first: &Record<'_>, header: bool, offset: u64) -> Self {
         let header = header.then(|| first.body.to_vec());
         Building {
             header,
+            offset,
             hash: Sha256::new(),
             messages: 0,
             readable: 0,
@@ -241,6 +252,7 @@ impl Building {
                 id,
                 header,
                 made: false,
+                offset: self.offset,
                 fingerprint,
                 messages: self.messages,
                 session: self.session,
@@ -265,6 +277,7 @@ impl Building {
             header: header.finish(&id),
             id,
             made: true,
+            offset: self.offset,
             fingerprint: whole.to_string(),
             messages: self.messages,
             session: self.session,

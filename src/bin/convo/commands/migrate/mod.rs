@@ -12,7 +12,7 @@ use crate::change::run as filter;
 use crate::context::{Context, named};
 use crate::inputs::tell_and_go_on;
 use crate::output::path_name;
-use carry::Target;
+use carry::{Recent, Target};
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
@@ -91,11 +91,12 @@ impl Run for Migrate {
         files.retain(|file| seen.insert(file.clone()));
         let target = self.target(context)?;
         let examined = self.examine(context, &files);
-        let mut steps = plan::decide(&examined, target.as_ref());
+        let recent = Recent::default();
+        let mut steps = plan::decide(&examined, target.as_ref(), &recent);
         if !self.dry_run
             && let Some(target) = &target
         {
-            self.carry(context, &examined, target, &mut steps)?;
+            self.carry(context, &examined, target, &recent, &mut steps)?;
         }
         self.mark(context, &examined, &steps, &left);
         self.tell(context, &examined, &steps)
@@ -181,6 +182,7 @@ impl Migrate {
         context: &Context,
         examined: &[Examined],
         target: &Target<'_>,
+        recent: &Recent,
         steps: &mut [Step],
     ) -> anyhow::Result<()> {
         let new: Vec<usize> = (0..steps.len())
@@ -190,7 +192,7 @@ impl Migrate {
         for group in new.chunks(GROUP) {
             let batch = target.batch()?;
             let results = in_parallel(self.threads(), group, |step| {
-                carry::stage(&batch, &examined[steps[*step].file], steps[*step].nth)
+                carry::stage(&batch, &examined[steps[*step].file], steps[*step].nth, recent)
             });
             let mut staged = Vec::with_capacity(group.len());
             let mut order = Vec::with_capacity(group.len());
