@@ -6,6 +6,9 @@ use std::path::Path;
 /// A PicoClaw legacy document.
 const LEGACY: &str = r#"{"key":"agent:main:main","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}],"summary":"They met.","created":"2026-03-01T09:00:00Z","updated":"2026-03-01T09:05:00Z"}"#;
 
+/// A Penguin document.
+const PENGUIN: &str = r#"{"id":"session_1","created_at":"2026-03-01T09:00:00","last_active":"2026-03-01T09:00:00","messages":[{"role":"user","content":"hello","category":"DIALOG","id":"m1","timestamp":"2026-03-01T09:00:00","metadata":{}}],"metadata":{}}"#;
+
 fn with_sources() -> Env {
     let env = Env::new();
     env.write("old/a.json", LEGACY);
@@ -198,6 +201,94 @@ fn sources_are_marked_only_when_they_are_safe() {
     env.run(&["migrate", "-q", "old"])
         .status(65)
         .gives("not-a-session\told/empty.json\t-\t0\n");
+}
+
+/// A store's export has the header of the conversion, and lines that were added since are not in the store.
+#[test]
+fn a_header_that_came_along_does_not_vouch_for_lines_that_were_added() {
+    let env = with_sources();
+    env.run(&["migrate", "-q", "old/a.json"]).status(0);
+    let export = env.run(&["cat", "agent:main:main"]).fine().out().to_string();
+    assert!(export.contains("\"sha256\":"));
+    env.write("export/a.jsonl", &export);
+    // As it came out, or the beginning of it, it is there.
+    let id = env.run(&["list"]).out().split('\t').next().unwrap().to_string();
+    env.run(&["append", &id, "more"]).fine();
+    env.run(&["migrate", "export"])
+        .status(0)
+        .gives(format!("skipped\texport/a.jsonl\t{id}\t2\n"));
+    // The source of the conversion is known again all the same.
+    env.run(&["migrate", "old/a.json"]).status(0);
+    let longer = format!("{export}{{\"role\":\"user\",\"content\":\"only here\"}}\n");
+    env.write("export/a.jsonl", &longer);
+    for arguments in [&["migrate", "export"][..], &["migrate", "--mark", "export"]] {
+        env.run(arguments)
+            .status(73)
+            .says("with other content")
+            .gives(format!("conflict\texport/a.jsonl\t{id}\t3\n"));
+    }
+    assert_eq!(env.read("export/a.jsonl"), longer);
+    assert!(!env.run(&["cat", &id]).out().contains("only here"));
+}
+
+/// A run that is killed after the first of its renames and run again gives what one run gives. `names` are the
+/// files of one session, in the order of their renaming; `operand` is what names the session.
+fn killed_between_renames(operand: &str, names: &[&str], setup: impl Fn(&Env)) {
+    let state = |env: &Env| {
+        let old = contents(&env.work().join("old"));
+        (old, contents(&env.store().join("sessions")))
+    };
+    let whole = Env::new();
+    setup(&whole);
+    whole.run(&["migrate", "-q", "--mark", "old"]);
+    let whole = state(&whole);
+    let marked: Vec<_> = whole.0.iter().map(|(name, _)| name.clone()).collect();
+    let mut expected: Vec<_> = names.iter().map(|name| format!("{name}.migrated")).collect();
+    expected.sort();
+    assert_eq!(marked, expected);
+    for operand in ["old", operand] {
+        let env = Env::new();
+        setup(&env);
+        env.run(&["migrate", "-q", "old"]);
+        let from = format!("old/{}", names[0]);
+        let to = format!("{from}.migrated");
+        std::fs::rename(env.work().join(from), env.work().join(to)).unwrap();
+        let killed = state(&env);
+        env.run(&["migrate", operand])
+            .status(0)
+            .gives("")
+            .says("passed over");
+        assert_eq!(state(&env), killed);
+        env.run(&["migrate", "--mark", operand])
+            .status(0)
+            .gives("")
+            .says("nothing to do");
+        assert_eq!(state(&env), whole, "{operand}");
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_between_its_renames_is_finished_by_the_next() {
+    killed_between_renames("old/few.jsonl", &["few.jsonl", "few.meta.json"], |env| {
+        env.write("old/few.jsonl", BARE);
+        env.write(
+            "old/few.meta.json",
+            r#"{"key":"few","summary":"S","skip":1,"count":2}"#,
+        );
+    });
+    let other = |what| PENGUIN.replace("hello", what);
+    let primary = "old/session_1.json";
+    let names = ["session_1.json", "session_1.json.bak", "session_1.json.temp"];
+    killed_between_renames(primary, &names, |env| {
+        env.write(primary, PENGUIN);
+        env.write("old/session_1.json.bak", other("before"));
+        env.write("old/session_1.json.temp", other("behind"));
+    });
+    // A session of spares alone: the one that is left must not pass for another version of it.
+    killed_between_renames(primary, &names[1..], |env| {
+        env.write("old/session_1.json.bak", other("before"));
+        env.write("old/session_1.json.temp", other("behind"));
+    });
 }
 
 #[test]

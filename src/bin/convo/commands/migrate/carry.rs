@@ -10,7 +10,9 @@ use convo::model::json;
 use convo::model::record::Kind as Line;
 use convo::store::{Batch, Staged, Store, log};
 use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Where sessions go.
 pub enum Target<'c> {
@@ -48,7 +50,7 @@ impl Target<'_> {
     }
 
     /// How a session stands to what is there: new, there already, or another of the same name.
-    pub fn standing(&self, examined: &Examined, nth: usize) -> Result<Standing> {
+    pub fn standing(&self, examined: &Examined, nth: usize, recent: &Recent) -> Result<Standing> {
         let Ok(found) = &examined.found else {
             return Ok(Standing::New);
         };
@@ -57,26 +59,29 @@ impl Target<'_> {
             return Ok(Standing::New);
         };
         let mut report = Report::default();
-        // The same source was migrated before, whatever was appended since.
-        let first = existing
-            .next(&mut report)?
-            .map(|record| record.body.to_vec())
-            .unwrap_or_default();
-        let hash = |header: &[u8]| {
-            let source = json::member(header, "source")?;
-            json::text(json::member(source, "sha256")?).map(|text| text.into_owned())
-        };
-        let known = hash(&first);
-        if known.is_some() && known == hash(&found.header) {
-            return Ok(Standing::There);
+        // The same source was migrated before, whatever was appended since. A header that came in the file says
+        // where its session once came from, and nothing of the lines below it.
+        if found.made {
+            let first = existing
+                .next(&mut report)?
+                .map(|record| record.body.to_vec())
+                .unwrap_or_default();
+            let hash = |header: &[u8]| {
+                let source = json::member(header, "source")?;
+                json::text(json::member(source, "sha256")?).map(|text| text.into_owned())
+            };
+            let known = hash(&first);
+            if known.is_some() && known == hash(&found.header) {
+                return Ok(Standing::There);
+            }
+            match self.existing(&found.id)? {
+                Some(again) => existing = again,
+                None => return Ok(Standing::New),
+            }
         }
-        drop(existing);
         // Otherwise it is there when its lines are the first ones of what is there.
-        let Some(mut existing) = self.existing(&found.id)? else {
-            return Ok(Standing::New);
-        };
         let mut same = true;
-        each_line(examined, nth, |line| {
+        each_line(examined, nth, recent, |line| {
             let mut next = || loop {
                 match existing.next(&mut report) {
                     Ok(Some(record)) if matches!(record.kind, Line::Blank) => {}
@@ -100,29 +105,35 @@ pub enum Standing {
 }
 
 /// Writes one session under a temporary name.
-pub fn stage<'b>(batch: &'b Batch, examined: &Examined, nth: usize) -> Result<Staged<'b>> {
+pub fn stage<'b>(batch: &'b Batch, examined: &Examined, nth: usize, recent: &Recent) -> Result<Staged<'b>> {
     let found = of(examined, nth)?;
     if found.session.is_some() {
         return batch.stage(&found.id, stored_lines(found));
     }
     match examined.format {
         Some(format) if format.is_lines() => {
-            let mut stream = Stream::open(&examined.path, found, nth)?;
+            let mut stream = Stream::open(&examined.path, found)?;
             let staged = batch.stage(&found.id, &mut stream)?;
             match stream.failed {
                 Some(error) => Err(error),
                 None => Ok(staged),
             }
         }
-        format => {
-            let again = again(&examined.path, format, nth, found)?;
-            batch.stage(&again.id, stored_lines(&again))
+        _ => {
+            let all = recent.again(examined)?;
+            let again = unchanged(&all, nth, found)?;
+            batch.stage(&again.id, stored_lines(again))
         }
     }
 }
 
 /// Hands out the lines of a session until the callback has seen enough.
-fn each_line(examined: &Examined, nth: usize, mut each: impl FnMut(&[u8]) -> bool) -> Result<()> {
+fn each_line(
+    examined: &Examined,
+    nth: usize,
+    recent: &Recent,
+    mut each: impl FnMut(&[u8]) -> bool,
+) -> Result<()> {
     let found = of(examined, nth)?;
     if found.session.is_some() {
         let _ = stored_lines(found).all(&mut each);
@@ -130,13 +141,13 @@ fn each_line(examined: &Examined, nth: usize, mut each: impl FnMut(&[u8]) -> boo
     }
     match examined.format {
         Some(format) if format.is_lines() => {
-            let mut stream = Stream::open(&examined.path, found, nth)?;
+            let mut stream = Stream::open(&examined.path, found)?;
             let _ = stream.by_ref().all(|line| each(&line));
             stream.failed.map_or(Ok(()), Err)
         }
-        format => {
-            let again = again(&examined.path, format, nth, found)?;
-            let _ = stored_lines(&again).all(&mut each);
+        _ => {
+            let all = recent.again(examined)?;
+            let _ = stored_lines(unchanged(&all, nth, found)?).all(&mut each);
             Ok(())
         }
     }
@@ -145,20 +156,54 @@ fn each_line(examined: &Examined, nth: usize, mut each: impl FnMut(&[u8]) -> boo
 fn of(examined: &Examined, nth: usize) -> Result<&Found> {
     match &examined.found {
         Ok(found) if nth < found.len() => Ok(&found[nth]),
-        _ => Err(Error::new(Kind::Locked, "the file was changed meanwhile")),
+        _ => Err(changed()),
     }
 }
 
-/// A document that was too large to be kept, read once more.
-fn again(path: &Path, format: Option<Format>, nth: usize, before: &Found) -> Result<Found> {
-    let mut found = examine::again(path, format.unwrap_or(Format::Native))?;
-    let same = found
-        .get(nth)
-        .is_some_and(|now| now.fingerprint == before.fingerprint);
-    if !same {
-        return Err(Error::new(Kind::Locked, "the file was changed meanwhile"));
+/// The document that was read once more last, for the next of its sessions: one too large to be kept may hold
+/// thousands. Threads may share it; those that want the same document wait for one of them to read it.
+#[derive(Default)]
+pub struct Recent {
+    last: RwLock<Option<Last>>,
+}
+
+type Last = (PathBuf, Arc<Again>);
+type Again = OnceLock<Result<Arc<Vec<Found>>>>;
+
+impl Recent {
+    /// The sessions of a document that was too large to be kept.
+    fn again(&self, examined: &Examined) -> Result<Arc<Vec<Found>>> {
+        let known = |last: &Option<Last>| {
+            let (_, read) = last.as_ref().filter(|(path, _)| *path == examined.path)?;
+            Some(read.clone())
+        };
+        let read = known(&self.last.read().unwrap_or_else(PoisonError::into_inner));
+        let read = read.unwrap_or_else(|| {
+            let mut last = self.last.write().unwrap_or_else(PoisonError::into_inner);
+            // Another thread may have been faster.
+            known(&last).unwrap_or_else(|| {
+                let read = Arc::new(Again::new());
+                *last = Some((examined.path.clone(), read.clone()));
+                read
+            })
+        });
+        let format = examined.format.unwrap_or(Format::Native);
+        match read.get_or_init(|| examine::again(&examined.path, format).map(Arc::new)) {
+            Ok(all) => Ok(all.clone()),
+            Err(error) => Err(Error::new(error.kind, error.message.clone())),
+        }
     }
-    Ok(found.swap_remove(nth))
+}
+
+/// A session among those that were read once more, unless it is another one by now.
+fn unchanged<'a>(all: &'a [Found], nth: usize, before: &Found) -> Result<&'a Found> {
+    all.get(nth)
+        .filter(|now| now.fingerprint == before.fingerprint)
+        .ok_or_else(changed)
+}
+
+fn changed() -> Error {
+    Error::new(Kind::Locked, "the file was changed meanwhile")
 }
 
 /// The lines of one session of a file of lines, read in constant memory.
@@ -167,20 +212,22 @@ struct Stream {
     /// The line that comes next: first the header that was made for lines without one, from then on the line
     /// before the one that was read.
     waiting: Option<Vec<u8>>,
-    /// Sessions that are still to be passed over, the wanted one included.
-    ahead: usize,
+    /// Whether the first line has to be the header.
+    own: bool,
     begun: bool,
     ended: bool,
     failed: Option<Error>,
 }
 
 impl Stream {
-    fn open(path: &Path, found: &Found, nth: usize) -> Result<Stream> {
-        let file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+    fn open(path: &Path, found: &Found) -> Result<Stream> {
+        let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+        file.seek(SeekFrom::Start(found.offset))
+            .map_err(|error| Error::io("cannot read", error))?;
         Ok(Stream {
             reader: NativeReader::new(Vec::new(), file),
             waiting: Some(found.header.clone()),
-            ahead: nth + 1,
+            own: !found.made,
             begun: false,
             ended: false,
             failed: None,
@@ -195,15 +242,13 @@ impl Stream {
                 continue;
             }
             let header = record.event().is_some_and(|event| event.is_header());
-            if header || !self.begun {
+            if !self.begun {
                 self.begun = true;
-                if self.ahead == 0 {
-                    return Ok(None);
+                if header != self.own || (header && self.waiting.as_deref() != Some(record.body)) {
+                    return Err(changed());
                 }
-                self.ahead -= 1;
-            }
-            if self.ahead > 0 {
-                continue;
+            } else if header {
+                return Ok(None);
             }
             let line = stored(&record).to_vec();
             if header {
@@ -214,7 +259,7 @@ impl Stream {
             }
             return Ok(Some(line));
         }
-        Ok(None)
+        if self.begun { Ok(None) } else { Err(changed()) }
     }
 }
 
@@ -229,7 +274,7 @@ impl Iterator for Stream {
             Ok(Some(line)) => Some(line),
             Ok(None) => {
                 self.ended = true;
-                self.waiting.take().filter(|_| self.begun)
+                self.waiting.take()
             }
             Err(error) => {
                 self.ended = true;

@@ -42,6 +42,10 @@ pub struct Found {
     pub id: String,
     /// Its header line, made when it had none.
     pub header: Vec<u8>,
+    /// Whether the header was made in this run, so that what it says of the source is true of this file.
+    pub made: bool,
+    /// Where its first line begins in a file of lines.
+    pub offset: u64,
     /// By which two copies are known to be the same.
     pub fingerprint: String,
     pub messages: u64,
@@ -153,6 +157,8 @@ fn converted(session: Session, keep: bool) -> Found {
         messages: session.messages().count() as u64,
         session: keep.then_some(session),
         header,
+        made: true,
+        offset: 0,
     }
 }
 
@@ -170,7 +176,13 @@ fn lines(
         whole.update(record.full);
         let header = record.event().is_some_and(|event| event.is_header());
         if header || (building.is_empty() && !matches!(record.kind, Line::Blank)) {
-            building.push(Building::new(&record, header));
+            // What stands ahead of the first belongs to it, as a byte order mark does.
+            let offset = if building.is_empty() {
+                0
+            } else {
+                record.place.offset
+            };
+            building.push(Building::new(&record, header, offset));
         }
         if let Some(last) = building.last_mut() {
             last.add(&record, keep);
@@ -188,6 +200,7 @@ fn lines(
 
 struct Building {
     header: Option<Vec<u8>>,
+    offset: u64,
     hash: Sha256,
     messages: u64,
     readable: u64,
@@ -195,10 +208,11 @@ struct Building {
 }
 
 impl Building {
-    fn new(first: &Record<'_>, header: bool) -> Self {
+    fn new(first: &Record<'_>, header: bool, offset: u64) -> Self {
         let header = header.then(|| first.body.to_vec());
         Building {
             header,
+            offset,
             hash: Sha256::new(),
             messages: 0,
             readable: 0,
@@ -237,6 +251,8 @@ impl Building {
             return Ok(Found {
                 id,
                 header,
+                made: false,
+                offset: self.offset,
                 fingerprint,
                 messages: self.messages,
                 session: self.session,
@@ -260,6 +276,8 @@ impl Building {
         Ok(Found {
             header: header.finish(&id),
             id,
+            made: true,
+            offset: self.offset,
             fingerprint: whole.to_string(),
             messages: self.messages,
             session: self.session,

@@ -2,6 +2,7 @@
 
 mod carry;
 mod examine;
+mod mark;
 mod plan;
 mod scan;
 
@@ -11,16 +12,15 @@ use crate::change::run as filter;
 use crate::context::{Context, named};
 use crate::inputs::tell_and_go_on;
 use crate::output::path_name;
-use carry::Target;
+use carry::{Recent, Target};
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
 use convo::format::picoclaw;
 use convo::format::report::Report;
-use convo::store::rename_new;
 use examine::{Examined, Refusal};
 use plan::{Outcome, Step};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
@@ -77,23 +77,28 @@ impl Run for Migrate {
         if self.paths.is_empty() || piped {
             return self.pipe(context);
         }
-        let mut files = Vec::new();
+        let (mut files, mut left) = (Vec::new(), Vec::new());
         for path in &self.paths {
             match scan::files(path, self.recursive) {
-                Ok(found) => files.extend(found),
+                Ok(found) => {
+                    files.extend(found.sessions);
+                    left.extend(found.left);
+                }
                 Err(error) => tell_and_go_on(context, Err(named(error, &path_name(path)).into()), 2)?,
             }
         }
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         files.retain(|file| seen.insert(file.clone()));
         let target = self.target(context)?;
         let examined = self.examine(context, &files);
-        let mut steps = plan::decide(&examined, target.as_ref());
+        let recent = Recent::default();
+        let mut steps = plan::decide(&examined, target.as_ref(), &recent);
         if !self.dry_run
             && let Some(target) = &target
         {
-            self.carry(context, &examined, target, &mut steps)?;
+            self.carry(context, &examined, target, &recent, &mut steps)?;
         }
+        self.mark(context, &examined, &steps, &left);
         self.tell(context, &examined, &steps)
     }
 }
@@ -177,6 +182,7 @@ impl Migrate {
         context: &Context,
         examined: &[Examined],
         target: &Target<'_>,
+        recent: &Recent,
         steps: &mut [Step],
     ) -> anyhow::Result<()> {
         let new: Vec<usize> = (0..steps.len())
@@ -186,7 +192,7 @@ impl Migrate {
         for group in new.chunks(GROUP) {
             let batch = target.batch()?;
             let results = in_parallel(self.threads(), group, |step| {
-                carry::stage(&batch, &examined[steps[*step].file], steps[*step].nth)
+                carry::stage(&batch, &examined[steps[*step].file], steps[*step].nth, recent)
             });
             let mut staged = Vec::with_capacity(group.len());
             let mut order = Vec::with_capacity(group.len());
@@ -213,17 +219,35 @@ impl Migrate {
         if let Target::Store(store) = target {
             self.aliases(context, store, examined, steps)?;
         }
-        if self.mark {
-            for (file, examined) in examined.iter().enumerate() {
-                let mut own = plan::of_file(steps, file).iter().peekable();
-                let safe = own.peek().is_some()
-                    && own.all(|step| matches!(step.outcome, Outcome::Migrated | Outcome::Skipped));
-                if safe && let Err(error) = mark(&examined.path) {
-                    context.output.error(&named(error, &path_name(&examined.path)));
-                }
+        Ok(())
+    }
+
+    /// Renames the sources that are safe, and what a run that was killed while it renamed has left.
+    fn mark(&self, context: &Context, examined: &[Examined], steps: &[Step], left: &[PathBuf]) {
+        if !self.mark {
+            if !left.is_empty() {
+                let note = "the session was migrated and renamed; passed over (--mark renames the rest)";
+                let files = counted(left.len() as u64);
+                context.output.tell("", &format!("{files}: {note}"));
+            }
+            return;
+        }
+        let tell = |path: &Path, result: convo::Result<()>| {
+            if let Err(error) = result {
+                context.output.error(&named(error, &path_name(path)));
+            }
+        };
+        left.iter().for_each(|file| tell(file, mark::one(file)));
+        let listed: HashSet<&Path> = examined.iter().map(|one| one.path.as_path()).collect();
+        for (file, examined) in examined.iter().enumerate() {
+            let mut own = plan::of_file(steps, file).iter().peekable();
+            let safe = own.peek().is_some()
+                && own.all(|step| matches!(step.outcome, Outcome::Migrated | Outcome::Skipped));
+            if safe {
+                let marked = mark::source(&examined.path, |path| listed.contains(path));
+                tell(&examined.path, marked);
             }
         }
-        Ok(())
     }
 
     /// Gives the sessions the aliases that they had. One that several claim names them all, so that using it
@@ -376,23 +400,6 @@ fn counted(files: u64) -> String {
     } else {
         format!("{files} files")
     }
-}
-
-/// Renames a source and what belongs to it, so that the next run passes over it.
-fn mark(path: &Path) -> convo::Result<()> {
-    let sidecar = path
-        .to_str()
-        .and_then(|path| path.strip_suffix(".jsonl"))
-        .map(|stem| PathBuf::from(format!("{stem}.meta.json")));
-    let mut all = vec![path.to_path_buf()];
-    all.extend(scan::spares(path));
-    all.extend(sidecar);
-    for file in all.into_iter().filter(|file| file.exists()) {
-        let mut marked = file.clone().into_os_string();
-        marked.push(".migrated");
-        rename_new(&file, Path::new(&marked))?;
-    }
-    Ok(())
 }
 
 /// Does the same with every item on several threads; the results are in the order of the items.

@@ -1,6 +1,6 @@
 //! What is to become of each session that was found, and how it is told.
 
-use super::carry::{Standing, Target};
+use super::carry::{Recent, Standing, Target};
 use super::examine::{Examined, Refusal};
 use crate::output::{path_name, visible};
 use convo::error::{Error, Kind};
@@ -61,14 +61,28 @@ impl Step {
     }
 }
 
+/// Who has an id: the file and the place in it of the first that does, and of the first whose content is another.
+struct Claim<'e> {
+    first: (usize, usize),
+    fingerprint: &'e str,
+    other: Option<(usize, usize)>,
+}
+
 /// Decides for every session: a key in two files of different content is a conflict of both; copies of one
 /// session are migrated once.
-pub fn decide(examined: &[Examined], target: Option<&Target<'_>>) -> Vec<Step> {
-    let mut claims: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recent) -> Vec<Step> {
+    let mut claims: HashMap<&str, Claim<'_>> = HashMap::new();
     let mut steps = Vec::new();
     for (file, examined) in examined.iter().enumerate() {
         for (nth, found) in examined.found.iter().flatten().enumerate() {
-            claims.entry(&found.id).or_default().push((file, nth));
+            let claim = claims.entry(&found.id).or_insert(Claim {
+                first: (file, nth),
+                fingerprint: &found.fingerprint,
+                other: None,
+            });
+            if claim.other.is_none() && claim.fingerprint != found.fingerprint {
+                claim.other = Some((file, nth));
+            }
             steps.push(Step {
                 file,
                 nth,
@@ -77,17 +91,15 @@ pub fn decide(examined: &[Examined], target: Option<&Target<'_>>) -> Vec<Step> {
             });
         }
     }
-    let found = |(file, nth): (usize, usize)| examined[file].found.as_ref().ok().map(|found| &found[nth]);
     for step in &mut steps {
-        let Some(own) = found((step.file, step.nth)) else {
+        let Ok(own) = &examined[step.file].found else {
             continue;
         };
-        let all = &claims[own.id.as_str()];
-        let other = all.iter().find(|other| {
-            **other != (step.file, step.nth)
-                && found(**other).is_some_and(|o| o.fingerprint != own.fingerprint)
-        });
-        if let Some(other) = other {
+        let own = &own[step.nth];
+        let claim = &claims[own.id.as_str()];
+        if let Some(other) = claim.other {
+            let first = claim.fingerprint != own.fingerprint;
+            let other = if first { claim.first } else { other };
             let name = path_name(&examined[other.0].path);
             step.fail(
                 Error::new(
@@ -96,10 +108,10 @@ pub fn decide(examined: &[Examined], target: Option<&Target<'_>>) -> Vec<Step> {
                 )
                 .hint("neither was migrated: take one away, or migrate them to different places"),
             );
-        } else if all[0] != (step.file, step.nth) {
+        } else if claim.first != (step.file, step.nth) {
             step.outcome = Outcome::Skipped;
         } else if let Some(target) = target {
-            match target.standing(&examined[step.file], step.nth) {
+            match target.standing(&examined[step.file], step.nth, recent) {
                 Ok(Standing::New) => {}
                 Ok(Standing::There) => step.outcome = Outcome::Skipped,
                 Ok(Standing::Other) => step.fail(

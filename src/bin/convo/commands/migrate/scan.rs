@@ -1,5 +1,6 @@
 //! Which files there are to migrate.
 
+use super::mark;
 use convo::error::{Error, Kind, Result};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,23 +11,56 @@ const ENDINGS: [&str; 3] = [".json", ".jsonl", ".ndjson"];
 /// Files that systems keep beside their sessions.
 const INDEXES: [&str; 2] = ["session_index.json", "checkpoint_index.json"];
 
-/// The files of an operand in the order of their names: the file itself, or what a directory holds. A session
-/// that is left in spare files only is listed under the name it had.
-pub fn files(operand: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
+/// What a save that was cut off leaves its copies with, behind the whole name.
+const SPARES: [&str; 2] = [".bak", ".temp"];
+
+/// What is found for an operand.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Scan<P> {
+    /// Files that may be sessions, in the order of their names. A session that is left in spare files only is
+    /// listed under the name it had.
+    pub sessions: Vec<P>,
+    /// Files whose session was migrated and renamed, and that a killed run did not come to rename too.
+    pub left: Vec<P>,
+}
+
+/// The files of an operand: the file itself, or what a directory holds.
+pub fn files(operand: &Path, recursive: bool) -> Result<Scan<PathBuf>> {
+    let there = |name: &str| operand.with_file_name(name).is_file();
+    let is_left = |path: &Path| file_name(path).is_some_and(|name| is_left(name, &there));
+    let one = || vec![operand.to_path_buf()];
     let about = match std::fs::metadata(operand) {
         Ok(about) => about,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && has_spare(operand) => {
-            return Ok(vec![operand.to_path_buf()]);
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let beside = beside(operand);
+            let left: Vec<_> = beside.into_iter().filter(|file| file.is_file()).collect();
+            let (left, other): (Vec<_>, Vec<_>) = left.into_iter().partition(|file| is_left(file));
+            let sessions = if other.iter().any(|file| spare_of(file).is_some()) {
+                one()
+            } else {
+                Vec::new()
+            };
+            if sessions.is_empty() && left.is_empty() {
+                return Err(Error::io("cannot open", error));
+            }
+            return Ok(Scan { sessions, left });
         }
         Err(error) => return Err(Error::io("cannot open", error)),
     };
     if about.is_file() {
-        return Ok(vec![operand.to_path_buf()]);
+        // A spare that is named is wanted; a sidecar says nothing without its log.
+        let left = log_of(operand).is_some() && is_left(operand);
+        let (sessions, left) = if left {
+            (Vec::new(), one())
+        } else {
+            (one(), Vec::new())
+        };
+        return Ok(Scan { sessions, left });
     }
     if !about.is_dir() {
         return Err(Error::new(Kind::Unsafe, "neither a file nor a directory"));
     }
-    let mut found = Vec::new();
+    let mut found = Scan::default();
     let mut folders = vec![operand.to_path_buf()];
     while let Some(folder) = folders.pop() {
         let mut names: BTreeSet<String> = BTreeSet::new();
@@ -52,7 +86,11 @@ pub fn files(operand: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
                 names.insert(name);
             }
         }
-        found.extend(sessions(&names).into_iter().map(|name| folder.join(name)));
+        let here = sessions(&names);
+        found
+            .sessions
+            .extend(here.sessions.iter().map(|name| folder.join(name)));
+        found.left.extend(here.left.iter().map(|name| folder.join(name)));
         if recursive {
             // The last pushed is the first looked at.
             inner.sort();
@@ -63,40 +101,83 @@ pub fn files(operand: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
 }
 
 /// The names that may be sessions among the names of a folder.
-fn sessions(names: &BTreeSet<String>) -> BTreeSet<String> {
+fn sessions(names: &BTreeSet<String>) -> Scan<String> {
     let mut found = BTreeSet::new();
+    let mut left = Vec::new();
     for name in names {
-        if let Some(primary) = name.strip_suffix(".bak").or(name.strip_suffix(".temp")) {
+        if is_left(name, &|name| names.contains(name)) {
+            left.push(name.clone());
+        } else if let Some(primary) = without_spare(name) {
             if primary.ends_with(".json") && !INDEXES.contains(&primary) {
                 found.insert(primary.to_string());
             }
-            continue;
-        }
-        let is_sidecar = name
-            .strip_suffix(".meta.json")
-            .is_some_and(|stem| names.contains(&format!("{stem}.jsonl")));
-        if ENDINGS.iter().any(|ending| name.ends_with(ending))
-            && !is_sidecar
-            && !INDEXES.contains(&name.as_str())
-        {
-            found.insert(name.clone());
+        } else {
+            let is_sidecar = log_name(name).is_some_and(|log| names.contains(&log));
+            if ENDINGS.iter().any(|ending| name.ends_with(ending))
+                && !is_sidecar
+                && !INDEXES.contains(&name.as_str())
+            {
+                found.insert(name.clone());
+            }
         }
     }
-    found
+    Scan {
+        sessions: found.into_iter().collect(),
+        left,
+    }
 }
 
-fn has_spare(path: &Path) -> bool {
-    spares(path).iter().any(|spare| spare.is_file())
+/// Whether a file is a spare or a sidecar whose session was migrated and renamed without it: the name that it
+/// belongs to is gone, and lies there marked. A session of spares alone has its spares marked instead.
+pub fn is_left(name: &str, there: &dyn Fn(&str) -> bool) -> bool {
+    let marked = |name: &str| there(&format!("{name}{}", mark::ENDING));
+    let spare = without_spare(name);
+    let Some(primary) = spare.map(str::to_string).or_else(|| log_name(name)) else {
+        return false;
+    };
+    if there(&primary) {
+        return spare.is_some() && is_left(&primary, there);
+    }
+    let spares = || SPARES.iter().any(|ending| marked(&format!("{primary}{ending}")));
+    marked(&primary) || (spare.is_some() && spares())
 }
 
-/// Where a save that was cut off leaves its copies.
-pub fn spares(path: &Path) -> Vec<PathBuf> {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+fn file_name(path: &Path) -> Option<&str> {
+    path.file_name().and_then(|name| name.to_str())
+}
+
+/// The name that a spare copy is one of.
+fn without_spare(name: &str) -> Option<&str> {
+    SPARES.iter().find_map(|ending| name.strip_suffix(ending))
+}
+
+fn spare_of(path: &Path) -> Option<&str> {
+    file_name(path).and_then(without_spare)
+}
+
+/// The name of the log that a sidecar is beside.
+fn log_name(name: &str) -> Option<String> {
+    Some(format!("{}.jsonl", name.strip_suffix(".meta.json")?))
+}
+
+/// The log that a file is the sidecar of, there or not.
+pub fn log_of(path: &Path) -> Option<PathBuf> {
+    Some(path.with_file_name(log_name(file_name(path)?)?))
+}
+
+/// What may lie beside a session and belong to it: where a save that was cut off leaves its copies, and the
+/// sidecar of a log.
+pub fn beside(path: &Path) -> Vec<PathBuf> {
+    let Some(name) = file_name(path) else {
         return Vec::new();
     };
-    [".bak", ".temp"]
-        .iter()
-        .map(|ending| path.with_file_name(format!("{name}{ending}")))
+    let spares = SPARES.iter().map(|ending| format!("{name}{ending}"));
+    let sidecar = name
+        .strip_suffix(".jsonl")
+        .map(|stem| format!("{stem}.meta.json"));
+    spares
+        .chain(sidecar)
+        .map(|name| path.with_file_name(name))
         .collect()
 }
 
@@ -122,6 +203,41 @@ mod tests {
         ];
         let names = names.iter().map(ToString::to_string).collect();
         let expected = ["a.json", "b.json", "c.jsonl", "d.meta.json", "e.json"];
-        assert_eq!(sessions(&names).into_iter().collect::<Vec<_>>(), expected);
+        assert_eq!(sessions(&names).sessions, expected);
+    }
+
+    #[test]
+    fn tells_what_a_killed_run_left() {
+        let cases: [(&[&str], &[&str], &[&str]); 8] = [
+            (&["a.json.migrated", "a.json.bak"], &[], &["a.json.bak"]),
+            (
+                &["a.json.migrated", "a.json.bak.migrated", "a.json.temp"],
+                &[],
+                &["a.json.temp"],
+            ),
+            (&["a.json.bak.migrated", "a.json.temp"], &[], &["a.json.temp"]),
+            (&["x.jsonl.migrated", "x.meta.json"], &[], &["x.meta.json"]),
+            (
+                &["x.jsonl.migrated", "x.meta.json", "x.meta.json.bak"],
+                &[],
+                &["x.meta.json", "x.meta.json.bak"],
+            ),
+            // A new session of the name.
+            (&["a.json", "a.json.bak", "a.json.migrated"], &["a.json"], &[]),
+            (&["x.jsonl", "x.jsonl.migrated", "x.meta.json"], &["x.jsonl"], &[]),
+            (&["a.json.bak", "b.json.migrated"], &["a.json"], &[]),
+        ];
+        for (names, found, left) in cases {
+            let scan = sessions(&names.iter().map(ToString::to_string).collect());
+            assert_eq!(
+                (scan.sessions, scan.left),
+                (owned(found), owned(left)),
+                "{names:?}"
+            );
+        }
+    }
+
+    fn owned(names: &[&str]) -> Vec<String> {
+        names.iter().map(ToString::to_string).collect()
     }
 }

@@ -1,0 +1,34 @@
+//! Renames sources whose sessions are durable, so that the next run passes over them.
+
+use super::scan;
+use convo::store::rename_new;
+use std::path::{Path, PathBuf};
+
+/// What a source is called once it was migrated.
+pub const ENDING: &str = ".migrated";
+
+/// Renames a source and what belongs to it. The source itself goes first: what a killed run leaves is then known
+/// by its name ([`scan::is_left`]), and never taken for a session of its own.
+pub fn source(path: &Path, listed: impl Fn(&Path) -> bool) -> convo::Result<()> {
+    let mut all = Vec::new();
+    if let Some(log) = scan::log_of(path).filter(|log| log.exists()) {
+        if listed(&log) {
+            return Ok(()); // the log has its own turn, and takes its sidecar along
+        }
+        all.push(log.clone());
+        all.extend(scan::beside(&log));
+    }
+    all.push(path.to_path_buf());
+    all.extend(scan::beside(path));
+    all.iter().try_for_each(|file| one(file))
+}
+
+/// Renames one file, if it is there still.
+pub fn one(file: &Path) -> convo::Result<()> {
+    if !file.exists() {
+        return Ok(());
+    }
+    let mut marked = file.as_os_str().to_owned();
+    marked.push(ENDING);
+    rename_new(file, &PathBuf::from(marked))
+}
