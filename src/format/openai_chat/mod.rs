@@ -32,6 +32,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         sessions: Vec::new(),
         many: false,
         lines: LineCount::default(),
+        member: native::source_member(Format::OpenaiChat, source, &[]),
     };
     let start = json::skip_space(text, 0);
     // One value is a document; otherwise there is a session on each line.
@@ -67,6 +68,8 @@ struct Reading<'a> {
     /// Whether sessions are numbered.
     many: bool,
     lines: LineCount,
+    /// What the headers say of the source; made once, as it hashes the whole of it.
+    member: Vec<u8>,
 }
 
 impl Reading<'_> {
@@ -193,10 +196,7 @@ impl Reading<'_> {
         if id != name {
             header.text("key", Some(&name));
         }
-        header.raw(
-            "source",
-            native::source_member(Format::OpenaiChat, self.source, &[]),
-        );
+        header.raw("source", self.member.clone());
         if !request.is_empty() {
             let mut members = ObjectBuilder::default();
             for (name, value) in request {
