@@ -139,3 +139,25 @@ fn a_null_device_open_both_ways_is_an_output() {
     env.write("a.jsonl", SUMMED);
     env.shell("convo cat a.jsonl 1<>/dev/null").fine();
 }
+
+/// Flags that had no effect, and said nothing.
+#[test]
+fn a_flag_that_does_nothing_is_refused() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "trip", "--all", "--log"])
+        .status(2)
+        .says("--log is for streams");
+    env.run(&["truncate", "trip", "--all", "-n", "-o", "x.jsonl"])
+        .status(2);
+    env.run(&["truncate", "trip", "--all", "-i"])
+        .status(2)
+        .says("-i is for files");
+    assert_eq!(
+        env.run(&["count", "--json", "trip"])
+            .fine()
+            .out()
+            .matches("\"messages\":7")
+            .count(),
+        2
+    );
+}

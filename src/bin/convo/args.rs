@@ -82,7 +82,7 @@ pub struct Changing {
     #[arg(long)]
     pub log: bool,
     /// Print the planned lines and change nothing
-    #[arg(short = 'n', long)]
+    #[arg(short = 'n', long, conflicts_with = "output")]
     pub dry_run: bool,
     /// Messages as JSON, one object a line
     #[arg(long)]

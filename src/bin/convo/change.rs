@@ -109,6 +109,13 @@ const TRIES: u32 = 50;
 fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) -> anyhow::Result<()> {
     let store = context.store()?;
     let id = store.resolve(name)?;
+    if changing.log {
+        let error = Error::new(
+            Kind::Usage,
+            "--log is for streams: the store keeps the log in any case",
+        );
+        return Err(named(error, name).hint("--stdout --log prints it").into());
+    }
     let mut tries = 0;
     let (lines, told) = loop {
         let mut report = Report::default();
