@@ -1,6 +1,8 @@
 //! Sessions to sessions, without input or output. A change is planned as lines that are appended to the log;
 //! a stream shows the result as a value: the session as if it had always been so.
 
+#[cfg(test)]
+mod agreement;
 pub mod restore;
 pub mod settle;
 pub mod truncate;

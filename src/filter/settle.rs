@@ -35,13 +35,8 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
     for other in (0..next).filter(|other| stays(*other)) {
         lines.write(session.full(other))?;
     }
-    // The last message ahead that is no rule: a summary stands where it stood.
-    let mut behind: Option<usize> = None;
     for item in &view.items {
         if let Item::Line(index) | Item::Edited(index, _) = item {
-            if !item.stays(session) {
-                behind = Some(*index);
-            }
             for other in (next..*index).filter(|other| stays(*other)) {
                 lines.write(session.full(other))?;
             }
@@ -49,7 +44,7 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
         }
         match item {
             Item::Line(index) => lines.write(session.full(*index))?,
-            Item::Summary(index) => match summary(session, *index, behind) {
+            Item::Summary(index) => match summary(session, *index) {
                 Some(changed) => {
                     lines.write(&changed)?;
                     lines.write_ending()?;
@@ -68,18 +63,11 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
     Ok(())
 }
 
-/// A summary's line when what it covered is gone from the stream; none when it says so already.
-fn summary(session: &Session, index: usize, behind: Option<usize>) -> Option<Vec<u8>> {
+/// A summary's line when what it covered is gone from the stream; none when it covers nothing as it is.
+fn summary(session: &Session, index: usize) -> Option<Vec<u8>> {
     let body = session.record(index).body;
-    let after = behind.and_then(|index| session.id(index)).map(|id| {
-        let mut quoted = Vec::new();
-        json::push_text(&mut quoted, &id);
-        quoted
-    });
-    if json::member(body, "covers").is_none() && json::member(body, "after") == after.as_deref() {
-        return None;
-    }
-    json::with_members(body, &[("covers", None), ("after", after.as_deref())]).ok()
+    json::member(body, "covers")?;
+    json::with_members(body, &[("covers", None), ("here", Some(b"true"))]).ok()
 }
 
 /// An output in which what is written after a [`separate`](Joined::separate) begins a line of its own, so that an

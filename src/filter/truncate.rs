@@ -35,7 +35,14 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
         Cut::LastMessages(keep) => Cuts::of(session, &view).last_messages(*keep),
         Cut::Before(id) => before(session, &view, id)?,
     };
-    let Some(kept) = kept.filter(|kept| going(*kept) > 0) else {
+    // What a compaction put in ahead of a message has no name of its own, and stays with that message.
+    let bound = |mut kept: usize| {
+        while kept < all && kept > 0 && matches!(view.items[kept - 1], Item::Inserted(_)) {
+            kept -= 1;
+        }
+        kept
+    };
+    let Some(kept) = kept.map(bound).filter(|kept| going(*kept) > 0) else {
         return Ok(Plan::Nothing("nothing to cut".to_string()));
     };
     let target = view.items[kept..].iter().find_map(|item| match item {

@@ -98,7 +98,7 @@ impl<'a> Event<'a> {
         Some(Summary {
             content: self.text("content")?,
             covers,
-            after: self.text("after"),
+            here: json::member(self.raw, "here") == Some(b"true"),
         })
     }
 }
@@ -203,8 +203,8 @@ pub struct Summary<'a> {
     pub content: Cow<'a, str>,
     /// First and last message that it stands for; absent when it stands for messages that are gone.
     pub covers: Option<[Cow<'a, str>; 2]>,
-    /// Without `covers`, the message that it stands behind; absent: it stands behind the leading rules.
-    pub after: Option<Cow<'a, str>>,
+    /// Without `covers`: whether it stands where its line stands; otherwise it stands behind the leading rules.
+    pub here: bool,
 }
 
 /// `restore`: an event that counts as never written.

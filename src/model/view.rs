@@ -116,16 +116,7 @@ impl View {
 fn names(action: &Action<'_>, named: &mut HashSet<String>) {
     match action {
         Action::Truncate(cut) => named.extend(cut.before.iter().map(ToString::to_string)),
-        Action::Summary(summary) => {
-            named.extend(
-                summary
-                    .covers
-                    .iter()
-                    .flatten()
-                    .chain(&summary.after)
-                    .map(ToString::to_string),
-            );
-        }
+        Action::Summary(summary) => named.extend(summary.covers.iter().flatten().map(ToString::to_string)),
         Action::Compact(compact) => {
             for span in &compact.drop {
                 match span {
@@ -248,8 +239,8 @@ impl<'s> Replay<'s> {
                         }
                     }
                     behind = Some(last);
-                } else if let (None, Some(id)) = (&summary.covers, &summary.after) {
-                    behind = self.find(event, id);
+                } else if summary.covers.is_none() && summary.here {
+                    behind = Some(event);
                 }
                 self.summary = Some((event, behind));
             }

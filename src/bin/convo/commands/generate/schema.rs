@@ -136,7 +136,7 @@ fn event() -> Value {
             of("summary", &["id", "at", "content"], json!({
                 "content": {"type": "string"},
                 "covers": {"$ref": "#/$defs/range"},
-                "after": {"type": "string"},
+                "here": {"type": "boolean"},
             })),
             of("restore", &["id", "at", "of"], json!({"of": id})),
             of("foreign", &["format", "raw"], json!({"format": {"type": "string"}})),
