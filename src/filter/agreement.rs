@@ -3,11 +3,9 @@
 use super::settle::settle;
 use super::truncate::{self, Cut};
 use super::{Plan, Stamp};
-use crate::error::Result;
-use crate::format::native::NativeReader;
-use crate::format::report::Report;
-use crate::format::{Reader, Sessions};
+use crate::error::{Place, Result};
 use crate::model::message::Role;
+use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
@@ -125,15 +123,14 @@ fn sent(session: &Session) -> Vec<String> {
 }
 
 fn reread(bytes: &[u8]) -> Session {
-    let mut report = Report::default();
-    let reader: Box<dyn Reader> = Box::new(NativeReader::new(
-        Vec::new(),
-        std::io::Cursor::new(bytes.to_vec()),
-    ));
-    Sessions::new(reader)
-        .next(&mut report)
-        .unwrap()
-        .unwrap_or_default()
+    let mut session = Session::default();
+    let mut place = Place::default();
+    for full in bytes.split_inclusive(|byte| *byte == b'\n') {
+        place.line += 1;
+        session.push(&Record::parse(full, place));
+        place.offset += full.len() as u64;
+    }
+    session
 }
 
 fn settled(session: &Session) -> Vec<u8> {
