@@ -10,6 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export CONVO_STORE=$work/store
 unset CONVO_NOW CONVO_SEED
+nth=0
 
 # median COMMAND: milliseconds of the median run, after one that is not counted.
 median() {
@@ -85,9 +86,9 @@ pair "migrate $megabytes MB / cat | cat" "'$convo' migrate -q '$work/big.jsonl' 
 unsynced="import os,sys
 for name in os.listdir(sys.argv[1]):
     open(sys.argv[2]+'/'+name,'wb').write(open(sys.argv[1]+'/'+name,'rb').read())"
-pair "migrate $files files / copied unsynced" "'$convo' migrate -q '$work/legacy' --store '$work/new'" \
-    "mkdir -p '$work/plain'; python3 -c \"$unsynced\" '$work/legacy' '$work/plain'" "rm -rf '$work/new'" "rm -rf '$work/plain'"
-rm -rf "$work/new"
+# Each run into a folder of its own: a file system that has just deleted ten thousand files is slow to make more.
+pair "migrate $files files / copied unsynced" "'$convo' migrate -q '$work/legacy' --store '$work'/new.\$((nth++))" \
+    "mkdir '$work'/plain.\$((++nth)); python3 -c \"$unsynced\" '$work/legacy' '$work'/plain.\$nth"
 "$convo" migrate -q "$work/legacy" --store "$work/new" >/dev/null
 pair "list $files sessions / ls -l" "'$convo' list --store '$work/new'" "ls -l '$work/new/sessions'"
 pair "resolve an alias / an id" "'$convo' count telegram:5 --store '$work/new'" "'$convo' count key_telegram_3a5 --store '$work/new'"
