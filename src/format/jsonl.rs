@@ -15,9 +15,6 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    if purpose == Purpose::Export {
-        report.lose_lines(session);
-    }
     for item in &view.items {
         match item.summary(session) {
             Some(text) => {

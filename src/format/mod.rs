@@ -183,6 +183,9 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    if purpose == Purpose::Export {
+        report.lose_lines(session);
+    }
     match format {
         Format::Jsonl => jsonl::write(session, view, purpose, out, report),
         Format::OpenaiChat => openai_chat::write(session, view, purpose, out, report),

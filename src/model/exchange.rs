@@ -125,25 +125,6 @@ impl Cuts {
     pub fn atom(&self, item: usize) -> Option<usize> {
         self.atoms[item]
     }
-
-    /// For each item the number of its exchange from 0; none for system messages and summaries.
-    pub fn exchange_of(&self) -> Vec<Option<usize>> {
-        let mut number = 0;
-        let mut open = false;
-        self.atoms
-            .iter()
-            .zip(&self.begins)
-            .map(|(atom, begins)| {
-                atom.map(|_| {
-                    if *begins && open {
-                        number += 1;
-                    }
-                    open = true;
-                    number
-                })
-            })
-            .collect()
-    }
 }
 
 /// See [`Cuts::parted`].
@@ -327,6 +308,5 @@ mod tests {
         let cuts = cuts(&[RULES, REPLY, CALL, RESULT]);
         assert_eq!(cuts.exchanges(), 1);
         assert_eq!(cuts.last_exchanges(1), None);
-        assert_eq!(cuts.exchange_of(), vec![None, Some(0), Some(0), Some(0)]);
     }
 }

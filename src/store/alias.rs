@@ -72,14 +72,6 @@ impl Store {
         self.claim(name, &file, &[id.to_string()])
     }
 
-    /// Makes an alias name another session than before, in one step; it may be new.
-    pub fn alias_move(&self, name: &str, id: &str) -> Result<()> {
-        let file = encoded(name)?;
-        self.refuse_session_names(name, id)?;
-        let aliases = atomic::folder(self.directory(), ALIASES)?;
-        atomic::replace(&aliases, &file, &content(&[id.to_string()]), self.lock_timeout)
-    }
-
     /// Keeps an alias as another system had it: it may hide a session's key. One that several sessions claim
     /// resolves to none of them, but tells them all.
     pub fn alias_claim(&self, name: &str, ids: &[String]) -> Result<()> {

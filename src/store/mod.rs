@@ -32,8 +32,7 @@ use crate::model::key;
 use crate::model::session::Session;
 use directory::Directory;
 use log::{Chain, Pending};
-use rustix::fs::OFlags;
-use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -42,9 +41,6 @@ use std::time::Duration;
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 const SESSIONS: &str = "sessions";
-
-/// How much of a log is read at once for its first line.
-const HEAD: usize = 4096;
 
 /// A store.
 #[derive(Debug)]
@@ -242,33 +238,6 @@ impl Store {
             session.push(&record);
         }
         Ok((session, reader.length()))
-    }
-
-    /// The first line of a session without its checksum and newline, unverified; none when it has no line.
-    pub fn head_line(&self, id: &str) -> Result<Option<Vec<u8>>> {
-        let id = key::checked_id(id)?;
-        let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
-        let name = log_name(id);
-        let file = sessions
-            .file(&name, OFlags::RDONLY)?
-            .ok_or_else(|| no_session(id))?;
-        let mut line = Vec::new();
-        loop {
-            let known = line.len();
-            line.resize(known.max(HEAD / 2) * 2, 0);
-            let read = file
-                .read_at(&mut line[known..], known as u64)
-                .map_err(|error| Error::io(sessions.shown(&name), error).kind(Kind::InputOutput))?;
-            line.truncate(known + read);
-            let end = memchr::memchr(b'\n', &line[known..]);
-            if let Some(end) = end {
-                line.truncate(known + end);
-            }
-            if end.is_some() || read == 0 {
-                break;
-            }
-        }
-        Ok((!line.is_empty()).then(|| log::strip(&line).into_owned()))
     }
 
     /// Begins a batch of new sessions, which are synced and named together.

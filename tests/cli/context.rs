@@ -57,7 +57,7 @@ fn errors() {
         .says("convo: no session nobody\n");
     env.run(&["context", "-i", "trip"])
         .status(2)
-        .says("context changes nothing in place");
+        .says("unexpected argument '-i'");
     env.run(&["context", "-o", "view.jsonl", "trip"]).fine().gives("");
     assert_eq!(env.read("view.jsonl"), CHAT);
 }

@@ -152,6 +152,11 @@ fn a_flag_that_does_nothing_is_refused() {
     env.run(&["truncate", "trip", "--all", "-i"])
         .status(2)
         .says("-i is for files");
+    env.run(&["append", "trip", "-i", "x"])
+        .status(2)
+        .says("-i is for files");
+    env.run(&["append", "trip", "--log", "x"]).status(2);
+    env.run(&["cat", "trip", "-i"]).status(2);
     assert_eq!(
         env.run(&["count", "--json", "trip"])
             .fine()

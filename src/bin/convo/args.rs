@@ -55,18 +55,11 @@ pub struct Reading {
 #[command(next_help_heading = "Output")]
 pub struct Writing {
     /// Format of the output [default: native]
-    ///
-    /// With -i the default is the format that the file has.
     #[arg(short, long, value_name = "FORMAT", value_parser = writable)]
     pub to: Option<Format>,
     /// Write to this file, whole or not at all
-    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "in_place")]
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Change the file itself; =SUFFIX keeps the old one
-    ///
-    /// The file is replaced as a whole or not at all. With =SUFFIX the old one stays under its name and SUFFIX.
-    #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    pub in_place: Option<String>,
 }
 
 /// How a verb that changes sessions does it.
@@ -75,11 +68,18 @@ pub struct Writing {
 pub struct Changing {
     #[command(flatten)]
     pub writing: Writing,
+    /// Change the file itself; =SUFFIX keeps the old one
+    ///
+    /// The file is replaced as a whole or not at all, in the format that it has. With =SUFFIX the old one stays under
+    /// its name and SUFFIX.
+    #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(conflicts_with = "output")]
+    pub in_place: Option<String>,
     /// Print the changed session; leave the store as it is
     #[arg(long, conflicts_with = "in_place")]
     pub stdout: bool,
-    /// Print the whole log, the new event at its end
-    #[arg(long)]
+    // Whether a stream keeps its whole log, with what is new at its end: a verb's own choice.
+    #[arg(skip)]
     pub log: bool,
     /// Print the planned lines and change nothing
     #[arg(short = 'n', long, conflicts_with = "output")]

@@ -58,7 +58,7 @@ pub fn run(
 ) -> anyhow::Result<()> {
     context.output.speak_json(changing.json);
     let streams = inputs.iter().any(|input| !in_store(input, changing));
-    if streams && changing.writing.in_place.is_none() && !changing.dry_run {
+    if streams && changing.in_place.is_none() && !changing.dry_run {
         let named = inputs.iter().filter(|input| !in_store(input, changing)).count();
         if named < inputs.len() {
             return Err(
@@ -78,7 +78,7 @@ pub fn run(
     for input in inputs {
         let done = match input {
             _ if changing.dry_run => dry_run(context, input, reading, changing, &mut plan),
-            Input::Name(name) if changing.writing.in_place.is_some() => {
+            Input::Name(name) if changing.in_place.is_some() => {
                 let error = Error::new(Kind::Usage, "-i is for files, and this is a session of the store");
                 Err(named(error, name)
                     .hint("without -i the change goes to the store")
@@ -93,7 +93,8 @@ pub fn run(
     Ok(())
 }
 
-fn in_store(input: &Input, changing: &Changing) -> bool {
+/// Whether a change of this input goes to the store.
+pub fn in_store(input: &Input, changing: &Changing) -> bool {
     matches!(input, Input::Name(_))
         && !changing.stdout
         && changing.writing.to.is_none()
@@ -211,7 +212,7 @@ fn stream(
     plan: Planner<'_>,
 ) -> anyhow::Result<()> {
     let label = opened.label.clone();
-    let to = match (changing.writing.to, &changing.writing.in_place) {
+    let to = match (changing.writing.to, &changing.in_place) {
         (Some(to), _) => to,
         (None, Some(_)) => own(opened.format, &label)?,
         (None, None) => Format::Native,
@@ -342,11 +343,7 @@ fn in_place(
     plan: Planner<'_>,
 ) -> anyhow::Result<()> {
     let Input::Path(path) = input else { return Ok(()) };
-    let backup = changing
-        .writing
-        .in_place
-        .clone()
-        .filter(|suffix| !suffix.is_empty());
+    let backup = changing.in_place.clone().filter(|suffix| !suffix.is_empty());
     // What is read must be what is replaced.
     let refused = |error| named(error, &input.label());
     let about = std::fs::symlink_metadata(path).map_err(|error| refused(Error::io("cannot read", error)))?;

@@ -305,7 +305,7 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
         _ => false,
     };
     if let (true, Some(path), Some(name)) = (head.is_empty(), path, name) {
-        for ending in [".bak", ".temp"] {
+        for ending in SPARES {
             if let Ok(mut spare) = File::open(path.with_file_name(format!("{name}{ending}")))
                 && let Ok((head, whole)) = self::head(&mut spare, detect::HEAD)
                 && !head.is_empty()
@@ -330,13 +330,16 @@ pub fn from_hint() -> String {
     format!("--from names the format: {}", names.join(", "))
 }
 
+/// Endings of the copies that a save which was cut off leaves beside a file.
+pub const SPARES: [&str; 2] = [".bak", ".temp"];
+
 fn has_spare(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-        return false;
-    };
-    [".bak", ".temp"]
-        .iter()
-        .any(|ending| path.with_file_name(format!("{name}{ending}")).is_file())
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| {
+        SPARES
+            .iter()
+            .any(|ending| path.with_file_name(format!("{name}{ending}")).is_file())
+    })
 }
 
 /// Reads a whole document with what lies beside it.

@@ -24,9 +24,6 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    if purpose == Purpose::Export {
-        report.lose_lines(session);
-    }
     let request = request(session).filter(|_| purpose == Purpose::Return);
     let (open, close): (&[u8], &[u8]) = match &request {
         Some(request) => (request, b"\n]}\n"),

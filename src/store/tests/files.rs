@@ -100,7 +100,6 @@ fn links_and_pipes_are_refused() {
     for id in ["link", "pipe"].into_iter().take(1 + usize::from(pipe)) {
         assert_eq!(kind(store.append(id, &[b"{}"])), Kind::Unsafe, "{id}");
         assert_eq!(kind(store.reader(id).map(|_| ())), Kind::Unsafe, "{id}");
-        assert_eq!(kind(store.head_line(id)), Kind::Unsafe, "{id}");
         assert_eq!(kind(store.resolve(id)), Kind::Unsafe, "{id}");
         assert_eq!(kind(store.remove(id, NOW)), Kind::Unsafe, "{id}");
         assert_eq!(kind(store.create_session(id, &[])), Kind::Exists, "{id}");

@@ -75,7 +75,8 @@ fn names_are_taken_once() {
     assert_eq!(kind(store.alias_add("two", "one")), Kind::Exists);
     assert_eq!(kind(store.alias_add("other", "three")), Kind::NotFound);
     assert_eq!(kind(store.create_session("name", &[])), Kind::Exists);
-    store.alias_move("name", "two").unwrap();
+    store.alias_remove("name").unwrap();
+    store.alias_add("name", "two").unwrap();
     store.alias_add("agent:main/ü", "one").unwrap();
     let all = [
         ("agent:main/ü".to_string(), vec!["one".to_string()]),

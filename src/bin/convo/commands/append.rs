@@ -95,11 +95,9 @@ impl Run for Append {
         let input = Input::of(self.input.as_deref().unwrap_or("-"));
         // What is hidden in a log stays in it: an addition settles nothing.
         self.changing.log = true;
-        let stored = matches!(input, Input::Name(_))
-            && !self.changing.stdout
+        let stored = change::in_store(&input, &self.changing)
             && !self.changing.dry_run
-            && self.changing.writing.to.is_none()
-            && self.changing.writing.output.is_none();
+            && self.changing.in_place.is_none();
         if self.stream {
             return self.many(context, &input, stored);
         }

@@ -6,7 +6,7 @@ use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
 use crate::inputs::{each_input, sessions_of};
 use clap::Args;
-use convo::error::{Error, Kind};
+
 use convo::filter::settle::Lines;
 use convo::format::report::Report;
 use convo::format::{Format, Purpose};
@@ -39,11 +39,6 @@ pub struct Cat {
 impl Run for Cat {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        if self.writing.in_place.is_some() {
-            return Err(Error::new(Kind::Usage, "cat changes nothing in place")
-                .hint("use -o FILE")
-                .into());
-        }
         let inputs = Input::all(&self.inputs);
         let to = self.writing.to.unwrap_or(Format::Native);
         write_to(context, &self.writing, |out| {

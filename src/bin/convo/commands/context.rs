@@ -6,7 +6,6 @@ use crate::change::{Export, tell_dangling, write_to};
 use crate::context::Context;
 use crate::inputs::each_session;
 use clap::Args;
-use convo::error::{Error, Kind};
 use convo::filter::settle::Lines;
 use convo::format::{Format, Purpose};
 use convo::model::session::{Class, Session};
@@ -38,11 +37,6 @@ pub struct View {
 impl Run for View {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        if self.writing.in_place.is_some() {
-            return Err(Error::new(Kind::Usage, "context changes nothing in place")
-                .hint("use -o FILE")
-                .into());
-        }
         let inputs = Input::all(&self.inputs);
         let to = self.writing.to.unwrap_or(Format::Native);
         write_to(context, &self.writing, |out| {

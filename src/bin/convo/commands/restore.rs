@@ -27,10 +27,14 @@ pub struct Restore {
     reading: Reading,
     #[command(flatten)]
     changing: Changing,
+    /// Print the whole log, the new event at its end
+    #[arg(long, help_heading = "Output")]
+    log: bool,
 }
 
 impl Run for Restore {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+        self.changing.log = self.log;
         if let (Input::Name(name), None, false) = (Input::of(&self.input), &self.event, self.changing.stdout)
             && self.returns(context, &name)?
         {

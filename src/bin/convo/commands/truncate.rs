@@ -27,6 +27,9 @@ pub struct Truncate {
     reading: Reading,
     #[command(flatten)]
     changing: Changing,
+    /// Print the whole log, the new event at its end
+    #[arg(long, help_heading = "Output")]
+    log: bool,
 }
 
 #[derive(Args, Debug)]
@@ -48,7 +51,8 @@ struct CutOptions {
 }
 
 impl Run for Truncate {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+        self.changing.log = self.log;
         let cut = match self.cut {
             CutOptions {
                 keep_last: Some(keep),

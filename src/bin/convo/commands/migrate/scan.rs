@@ -1,6 +1,7 @@
 //! Which files there are to migrate.
 
 use super::mark;
+use crate::context::SPARES;
 use convo::error::{Error, Kind, Result};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,9 +11,6 @@ const ENDINGS: [&str; 3] = [".json", ".jsonl", ".ndjson"];
 
 /// Files that systems keep beside their sessions.
 const INDEXES: [&str; 2] = ["session_index.json", "checkpoint_index.json"];
-
-/// What a save that was cut off leaves its copies with, behind the whole name.
-const SPARES: [&str; 2] = [".bak", ".temp"];
 
 /// What is found for an operand.
 #[derive(Debug, Default, PartialEq, Eq)]
