@@ -1,77 +1,21 @@
-//! All or nothing: the only file that locks, renames and syncs.
+//! All or nothing: the only file that renames and syncs.
 
 use super::directory::{self, Directory, FILE_MODE, Facts};
+use super::lock::{Lock, lock};
 use crate::error::{Error, Kind, Result};
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-/// How long the first wait for a lock is: about what another's append takes on a fast disk.
-const FIRST_WAIT: Duration = Duration::from_micros(100);
-
-/// The longest wait between two looks at a lock: a few appends on a slow disk.
-const LONGEST_WAIT: Duration = Duration::from_millis(4);
-
 /// So many files are synced one by one; a sync of the whole file system takes about as long as that of eight.
 #[cfg(target_os = "linux")]
 const FEW: usize = 8;
-
-/// Who else may hold the lock meanwhile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lock {
-    /// Nobody: for a change.
-    Alone,
-    /// Other readers.
-    Shared,
-}
-
-/// Takes the lock of an open file, or gives up after `timeout` with [`Kind::Locked`].
-pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> Result<()> {
-    let began = Instant::now();
-    let mut wait = FIRST_WAIT;
-    loop {
-        let outcome = match lock {
-            Lock::Alone => file.try_lock(),
-            Lock::Shared => file.try_lock_shared(),
-        };
-        match outcome {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(TryLockError::Error(error)) => return Err(Error::io(format!("cannot lock {shown}"), error)),
-            Err(TryLockError::WouldBlock) => {}
-        }
-        let left = timeout.saturating_sub(began.elapsed());
-        if left.is_zero() {
-            let by = holder(file).map_or("another process".to_string(), |pid| format!("process {pid}"));
-            return Err(Error::new(Kind::Locked, format!("{shown} is locked by {by}"))
-                .hint("nothing was changed: try again, or wait longer with --lock-timeout"));
-        }
-        std::thread::sleep(wait.min(left));
-        wait = (wait * 2).min(LONGEST_WAIT);
-    }
-}
-
-/// The process that holds a file's lock, where the system tells it.
-fn holder(file: &File) -> Option<String> {
-    let facts = Facts::of(file).ok()?;
-    let (major, minor) = (fs::major(facts.device), fs::minor(facts.device));
-    let place = format!("{major:02x}:{minor:02x}:{}", facts.inode);
-    let locks = std::fs::read_to_string("/proc/locks").ok()?;
-    locks.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        match fields[..] {
-            // A waiting process has an arrow in the second place; pid 0 is in another container.
-            [_, "FLOCK", _, _, pid, held, ..] if held == place && pid != "0" => Some(pid.to_string()),
-            _ => None,
-        }
-    })
-}
 
 /// Opens a file and takes its lock; none when there is no such file. The file is the one that has the name now:
 /// one that was replaced while we waited is opened anew. `known` is an open file that probably has the name.
@@ -177,6 +121,13 @@ pub fn sync_end(file: &File, shown: &str, length: u64, written: usize) -> Result
         .map_err(|error| cut_back(file, shown, length, written, error))
 }
 
+/// Cuts a locked file to a length, durably.
+pub fn cut(file: &File, shown: &str, length: u64) -> Result<()> {
+    file.set_len(length)
+        .and_then(|()| file.sync_data())
+        .map_err(|error| Error::io(shown, error).kind(Kind::Unsure))
+}
+
 /// Undoes a failed append; the error tells whether that succeeded. A sync that failed is not tried again: what
 /// is synced here is the shorter file.
 fn cut_back(file: &File, shown: &str, length: u64, written: usize, error: io::Error) -> Error {
@@ -235,6 +186,15 @@ pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<O
             .or_else(refuse),
         Err(Errno::EXIST) => Ok(false),
         Err(errno) => refuse(errno),
+    }
+}
+
+/// Gives a file a second name that nobody has, durably; whether it did.
+pub fn link_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Result<bool> {
+    match fs::linkat(from, old, to, new, AtFlags::empty()) {
+        Ok(()) => sync_directory(to).map(|()| true),
+        Err(Errno::EXIST) => Ok(false),
+        Err(errno) => Err(failed(to.shown(new), errno)),
     }
 }
 
