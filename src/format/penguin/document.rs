@@ -182,10 +182,7 @@ impl<'a> Document<'a> {
 
     /// Everything but the messages: names with their values.
     pub fn members(&self) -> impl Iterator<Item = &[u8]> {
-        self.parts
-            .members
-            .iter()
-            .map(|range| &self.bytes[range.clone()])
+        self.parts.members.iter().map(|range| &self.bytes[range.clone()])
     }
 
     /// Where the document begins.

@@ -117,7 +117,10 @@ impl<'c> Merge<'c> {
             }
             if !shares[file].different.is_empty() {
                 let ids = named(&shares[file].different);
-                let what = format!("other content in {}, and not read from there: {ids}", candidate.name);
+                let what = format!(
+                    "other content in {}, and not read from there: {ids}",
+                    candidate.name
+                );
                 report.damage(Place::default(), what);
             }
         }
@@ -164,10 +167,7 @@ impl<'c> Merge<'c> {
 }
 
 /// The elements of the first file of the order, and those that only the others have.
-fn elements<'c>(
-    candidates: &'c [Candidate<'_>],
-    order: &[usize],
-) -> (Vec<(Place, &'c [u8])>, Vec<Share>) {
+fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place, &'c [u8])>, Vec<Share>) {
     let repeated = repeated(candidates);
     let mut nodes: Vec<Node<'c>> = Vec::new();
     let mut first = None;

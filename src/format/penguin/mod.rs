@@ -49,6 +49,9 @@ pub use notice::{is_lost, is_session_name, notice};
 /// The spare copies, the one that is preferred first.
 const SPARES: [&str; 2] = [".temp", ".bak"];
 
+/// The file in which Penguin lists the sessions of a folder.
+pub const INDEX: &str = "session_index.json";
+
 /// What a source without a name is called.
 const PIPE: &str = "the document";
 

@@ -10,11 +10,15 @@ use crate::model::session::Session;
 
 /// Whether a file has a name that Penguin gives to sessions: `session_YYYYMMDD_HHMMSS_` and eight hex digits.
 pub fn is_session_name(name: &str) -> bool {
-    let Some(stem) = name.strip_prefix("session_").and_then(|rest| rest.strip_suffix(".json")) else {
+    let Some(stem) = name
+        .strip_prefix("session_")
+        .and_then(|rest| rest.strip_suffix(".json"))
+    else {
         return false;
     };
     let pieces: Vec<&str> = stem.split('_').collect();
-    let digits = |piece: &str, length| piece.len() == length && piece.bytes().all(|byte| byte.is_ascii_digit());
+    let digits =
+        |piece: &str, length| piece.len() == length && piece.bytes().all(|byte| byte.is_ascii_digit());
     match pieces.as_slice() {
         [day, time, chance] => {
             let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);

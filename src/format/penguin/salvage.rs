@@ -125,7 +125,8 @@ pub(super) fn is_message(raw: &[u8], bare: bool) -> bool {
 pub(super) fn holds_messages(value: &[u8]) -> bool {
     let first = json::skip_space(value, 1);
     value.first() == Some(&b'[')
-        && json::value_end(value, first, Dialect::Python).is_ok_and(|end| is_message(&value[first..end], false))
+        && json::value_end(value, first, Dialect::Python)
+            .is_ok_and(|end| is_message(&value[first..end], false))
 }
 
 struct Search<'b> {
@@ -273,8 +274,9 @@ impl<'b> Search<'b> {
             let reached = match fault.what {
                 what if what.ends_with("does not end") => self.bytes.len(),
                 "a malformed number" => {
-                    let is_number =
-                        |byte: &&u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
+                    let is_number = |byte: &&u8| {
+                        byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
+                    };
                     let rest = self.bytes[fault.offset..].iter();
                     fault.offset + rest.take_while(is_number).count()
                 }

@@ -114,7 +114,13 @@ fn the_best_copy_is_read_and_the_others_fill_it_up() {
             "3 messages from s.json.temp",
             3,
         ),
-        (String::new(), None, Some(whole(2)), "2 messages from s.json.bak", 2),
+        (
+            String::new(),
+            None,
+            Some(whole(2)),
+            "2 messages from s.json.bak",
+            2,
+        ),
         (
             "\0\0\0\0".into(),
             Some(torn(2)),
