@@ -76,7 +76,8 @@ impl<'a> Document<'a> {
         {
             // Behind a quote that is missing, text and what is around it are confused: there, mending does harm.
             let parts = take_apart(&mended);
-            if parts.torn.is_none() || parts.elements.len() > document.parts.elements.len() {
+            let (mended_has, has) = (parts.elements.len(), document.parts.elements.len());
+            if mended_has > has || (mended_has == has && parts.torn.is_none()) {
                 document.parts = parts;
                 document.bytes = Cow::Owned(mended);
                 document.escaped = escaped;
@@ -334,16 +335,18 @@ fn list(bytes: &[u8]) -> Parts {
     let end = found.last().map_or(start + 1, |range| range.end);
     parts.elements = found;
     let Some(fault) = fault else { return parts };
-    let found = salvage::list(bytes, start, true);
-    if found.fault.is_none() {
-        let close = json::skip_space(bytes, end);
-        parts.trailing = Some(json::skip_space(bytes, close + 1));
-    } else if found.elements.iter().any(|range| bytes[range.start] == b'{') {
-        parts.keep(found, fault);
-    } else {
-        // The bracket may be what is damaged, and a document follow.
+    if salvage::begins_member(bytes, json::skip_space(bytes, start + 1)) {
+        // It is the bracket that is damaged.
         parts = Parts::default();
         torn(bytes, 0, fault, &mut parts);
+        return parts;
+    }
+    let found = salvage::list(bytes, start, true);
+    if found.fault.is_some() {
+        parts.keep(found, fault);
+    } else {
+        let close = json::skip_space(bytes, end);
+        parts.trailing = Some(json::skip_space(bytes, close + 1));
     }
     parts
 }
@@ -366,7 +369,14 @@ fn torn(bytes: &[u8], end: usize, fault: Fault, parts: &mut Parts) {
         Some(range) => Some(salvage::anywhere(bytes, range.start, bare)),
         None => Some(salvage::behind(bytes, end, bare)),
     };
-    let found = found.filter(|found| !found.elements.is_empty());
+    let mut found = found.filter(|found| !found.elements.is_empty());
+    if let (None, None, Some(last)) = (&found, &value, parts.members.last().cloned())
+        && fault.offset == bytes.len()
+        && let Some(open) = salvage::swallowed(bytes, last)
+    {
+        found = Some(salvage::list(bytes, open, bare));
+        parts.members.pop();
+    }
     if found.is_none() && parts.form == Form::Object && bytes.get(next) == Some(&b'}') {
         parts.trailing = Some(json::skip_space(bytes, next + 1));
         return;

@@ -1,7 +1,7 @@
 //! What is had of a damaged list of messages: every message that is whole, in front of the damage and behind it.
 //! Where one is damaged, the next place is looked for at which one begins again.
 
-use crate::model::json::{self, Dialect, Elements, Fault};
+use crate::model::json::{self, Dialect, Elements, Fault, Members};
 use std::ops::Range;
 
 const ROLE: &[u8] = b"\"role\"";
@@ -87,6 +87,20 @@ pub(super) fn behind(bytes: &[u8], end: usize, bare: bool) -> Salvage {
     }
 }
 
+/// Where the messages begin in a member that lost its end, so that it took in what follows: the last of a document
+/// that ends too early.
+pub(super) fn swallowed(bytes: &[u8], member: Range<usize>) -> Option<usize> {
+    let name_end = json::value_end(bytes, member.start, Dialect::Python).ok()?;
+    let value = json::skip_space(bytes, json::skip_space(bytes, name_end) + 1);
+    let mut members = Members::new(&bytes[value..member.end], Dialect::Python).ok()?;
+    while let Some(inner) = members.next().ok()? {
+        if inner.name() == "messages" && holds_messages(inner.value) {
+            return Some(value + inner.end - inner.value.len());
+        }
+    }
+    None
+}
+
 /// Offset of the bracket, when `"messages": [` is here.
 fn messages_open(bytes: &[u8], at: usize) -> Option<usize> {
     bytes.get(at..)?.starts_with(MESSAGES).then_some(())?;
@@ -119,6 +133,12 @@ pub(super) fn anywhere(bytes: &[u8], from: usize, bare: bool) -> Salvage {
 pub(super) fn is_message(raw: &[u8], bare: bool) -> bool {
     let has = |name| json::member(raw, name).is_some();
     raw.first() == Some(&b'{') && has("role") && has("content") && (bare || has("category"))
+}
+
+/// Whether this may be a message where one has to be.
+fn speaks(raw: &[u8]) -> bool {
+    let has = |name| json::member(raw, name).is_some();
+    has("role") && (has("content") || has("category"))
 }
 
 /// Whether this is a list that begins with a message.
@@ -171,8 +191,9 @@ impl<'b> Search<'b> {
                         None => "an object or array does not end",
                     };
                     let fault = Fault { offset: next, what };
-                    // What is followed by a member was closed too early; and a lone value is what is left of a message.
-                    if bytes[at] == b'{' && !begins_member(bytes, next) {
+                    // A lone value is what is left of a message, and so may be an object without an id.
+                    let cut = || is_cut_short(bytes, next) && json::member(&bytes[at..end], "id").is_none();
+                    if bytes[at] == b'{' && !cut() {
                         self.take(at..end);
                         (fault, end, [next, next + 1])
                     } else {
@@ -217,10 +238,7 @@ impl<'b> Search<'b> {
     fn resume(&mut self, from: usize, near: &[usize]) -> Option<usize> {
         let bytes = self.bytes;
         let from = from.min(bytes.len());
-        let spoken = |raw: &[u8], _| {
-            let has = |name| json::member(raw, name).is_some();
-            has("role") && (has("content") || has("category"))
-        };
+        let spoken = |raw: &[u8], _| speaks(raw);
         for place in near {
             let at = json::skip_space(bytes, *place);
             if self.begins(at, spoken) {
@@ -312,8 +330,16 @@ fn is_end(bytes: &[u8], bracket: usize) -> bool {
     bytes.get(next) != Some(&b'{')
 }
 
+/// Whether an object that ended before `next`, and not before a comma, was closed too early by a damaged byte: text
+/// follows. If the separator is what is damaged, the next object follows, the end, or bytes that are no text.
+fn is_cut_short(bytes: &[u8], next: usize) -> bool {
+    let begins = |at| matches!(bytes.get(json::skip_space(bytes, at)), None | Some(b'{' | b']'));
+    let text = bytes.get(next).is_some_and(u8::is_ascii_graphic);
+    text && !begins(next) && !begins(next + 1)
+}
+
 /// Whether a name and a colon are here.
-fn begins_member(bytes: &[u8], at: usize) -> bool {
+pub(super) fn begins_member(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'"')
         && json::value_end(bytes, at, Dialect::Python)
             .is_ok_and(|end| bytes.get(json::skip_space(bytes, end)) == Some(&b':'))
