@@ -41,6 +41,8 @@ struct Parts {
     /// Whether that member has another name.
     renamed: bool,
     elements: Vec<Range<usize>>,
+    /// Where elements begin of which a piece is missing.
+    cut: Vec<usize>,
     /// Where the first damage is that could not be mended.
     torn: Option<Fault>,
     /// What of the messages was left out.
@@ -170,6 +172,12 @@ impl<'a> Document<'a> {
             .iter()
             .filter(|range| self.bytes[range.start] == b'{')
             .count()
+    }
+
+    /// Whether a piece is missing of this element.
+    pub fn is_cut(&self, nth: usize) -> bool {
+        let element = self.parts.elements.get(nth);
+        element.is_some_and(|element| self.parts.cut.binary_search(&element.start).is_ok())
     }
 
     /// The elements of `messages`, each with its place in the file.
@@ -320,6 +328,7 @@ impl Parts {
     /// Takes over what was salvaged; `fault` is where the file itself is damaged first.
     fn keep(&mut self, found: Salvage, fault: Fault) {
         self.elements = found.elements;
+        self.cut = found.cut;
         self.gaps = found.gaps;
         self.torn = Some(found.fault.unwrap_or(fault));
     }

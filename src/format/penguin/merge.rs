@@ -20,6 +20,13 @@ pub(super) struct Candidate<'a> {
     pub spare: Option<&'a [u8]>,
 }
 
+impl Candidate<'_> {
+    /// The place, if it is one in the file itself: those in copies would be taken for places in it.
+    fn own(&self, place: Place) -> Place {
+        self.spare.map_or(place, |_| Place::default())
+    }
+}
+
 /// What the session is made of.
 pub(super) struct Merge<'c> {
     /// An object of everything but the messages.
@@ -31,7 +38,7 @@ pub(super) struct Merge<'c> {
     /// The elements of `messages`, each with its place in the file itself; those of copies have none.
     pub elements: Vec<(Place, &'c [u8])>,
     /// What is wrong with the file that most is read from, although it could be read.
-    pub damage: &'c [(Place, &'static str)],
+    pub damage: Vec<(Place, &'static str)>,
     /// The copies that were used.
     pub used: Vec<&'c [u8]>,
     /// How many messages are from which file, when not all of them had to be from the file itself.
@@ -43,6 +50,8 @@ struct Node<'c> {
     file: usize,
     place: Place,
     raw: &'c [u8],
+    /// Whether a piece of it is missing.
+    cut: bool,
     next: Option<usize>,
 }
 
@@ -64,7 +73,7 @@ impl<'c> Merge<'c> {
             start: document.start(),
             is_list: document.is_list(),
             elements: document.elements().collect(),
-            damage: &document.damage,
+            damage: document.damage.clone(),
             used: Vec::new(),
             salvaged: Vec::new(),
         }
@@ -87,6 +96,10 @@ impl<'c> Merge<'c> {
             elements,
             ..Merge::alone(&candidates[base].document)
         };
+        merge.start = candidates[base].own(merge.start);
+        for (place, _) in &mut merge.damage {
+            *place = candidates[base].own(*place);
+        }
         let mut told = Vec::new();
         for &file in &order {
             let (candidate, share) = (&candidates[file], &shares[file]);
@@ -178,7 +191,8 @@ fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place
         let (mut derive, mut copies) = (Derive::default(), Derive::default());
         // The element that stands before, here and in what is read.
         let mut before: Option<usize> = None;
-        for (place, raw) in candidates[file].document.elements() {
+        let document = &candidates[file].document;
+        for (nth, (place, raw)) in document.elements().enumerate() {
             let is_object = raw.first() == Some(&b'{');
             if !is_object && !base {
                 continue;
@@ -190,8 +204,21 @@ fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place
                 false => id,
             });
             let same = key.as_ref().and_then(|key| known.get(key)).copied();
+            // Lines and offsets are those of the file that messages name.
+            let place = candidates[file].own(place);
+            let cut = document.is_cut(nth);
             if let (Some(same), false) = (same, base) {
-                if !alike(nodes[same].raw, raw) {
+                let node = &mut nodes[same];
+                if node.cut && !cut {
+                    *node = Node {
+                        file,
+                        place,
+                        raw,
+                        cut,
+                        next: node.next,
+                    };
+                    shares[file].added.extend(id);
+                } else if !alike(node.raw, raw) {
                     shares[file].different.extend(id);
                 }
                 before = Some(same);
@@ -200,16 +227,11 @@ fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place
             let index = nodes.len();
             let link = before.map_or(&mut first, |before| &mut nodes[before].next);
             let next = link.replace(index);
-            // Lines and offsets are those of the file that messages name.
-            let place = if candidates[file].spare.is_none() {
-                place
-            } else {
-                Place::default()
-            };
             nodes.push(Node {
                 file,
                 place,
                 raw,
+                cut,
                 next,
             });
             before = Some(index);
@@ -254,7 +276,6 @@ fn alike(one: &[u8], other: &[u8]) -> bool {
 /// Tells what of a damaged file is missing among what was read, beyond its first fault.
 fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
     let gaps = candidate.document.gaps();
-    let place = |at: Place| candidate.spare.map_or(at, |_| Place::default());
     if let (Some(_), Some((at, why))) = (candidate.spare, candidate.document.torn()) {
         let what = format!("{} is damaged too, in line {}: {why}", candidate.name, at.line);
         report.damage(Place::default(), what);
@@ -268,7 +289,7 @@ fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
             from.line,
             to.line
         );
-        report.damage(place(*from), what);
+        report.damage(candidate.own(*from), what);
     }
     if let Some((from, _)) = gaps.get(NAMED) {
         let rest = &gaps[NAMED..];
@@ -278,7 +299,7 @@ fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
             candidate.name,
             rest.len()
         );
-        report.damage(place(*from), what);
+        report.damage(candidate.own(*from), what);
     }
 }
 

@@ -161,7 +161,7 @@ fn tell_newer(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mu
 }
 
 fn convert(merge: &Merge<'_>, source: &Source<'_>, report: &mut Report) -> Session {
-    for (place, what) in merge.damage {
+    for (place, what) in &merge.damage {
         report.damage(*place, *what);
     }
     let older = header::is_older(&merge.head, merge.is_list, source);

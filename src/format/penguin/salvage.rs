@@ -20,6 +20,8 @@ const EFFORT: usize = 4;
 pub(super) struct Salvage {
     /// The elements, ascending.
     pub elements: Vec<Range<usize>>,
+    /// Where those begin that were most likely closed too early, so that a piece of them is missing.
+    pub cut: Vec<usize>,
     /// What was left out between and behind them.
     pub gaps: Vec<Range<usize>>,
     /// The first fault.
@@ -192,8 +194,9 @@ impl<'b> Search<'b> {
                     };
                     let fault = Fault { offset: next, what };
                     // A lone value is what is left of a message, and so may be an object without an id.
-                    let cut = || is_cut_short(bytes, next) && json::member(&bytes[at..end], "id").is_none();
-                    if bytes[at] == b'{' && !cut() {
+                    let cut = is_cut_short(bytes, next);
+                    if bytes[at] == b'{' && (!cut || json::member(&bytes[at..end], "id").is_some()) {
+                        self.found.cut.extend(cut.then_some(at));
                         self.take(at..end);
                         (fault, end, [next, next + 1])
                     } else {

@@ -1,6 +1,7 @@
 //! One damaged byte costs at most the message that it is in.
 
-use super::{lines, read_files, whats};
+use super::super::notice::{is_lost, is_session_name};
+use super::{document, lines, message, read_files, whats};
 use crate::model::json;
 use crate::model::session::Session;
 use std::ops::Range;
@@ -158,5 +159,111 @@ fn one_damaged_byte_costs_at_most_the_message_that_it_is_in() {
                 damaged(&text, &places, &bak, &all, at, *byte);
             }
         }
+    }
+}
+
+#[test]
+fn a_message_that_lost_a_piece_is_taken_from_a_copy_that_has_it() {
+    let (text, places) = session(12, true);
+    let (bak, _) = session(10, true);
+    let at = places[5].start + text[places[5].clone()].find(",\n      \"timestamp\"").unwrap();
+    let mut cut = text.into_bytes();
+    cut[at] = b'}';
+    let (alone, _) = read_files("session_x.json", &[("session_x.json", &cut)]);
+    let alone = said(&alone.unwrap());
+    assert!(alone.len() == 12 && !alone[5].contains("timestamp"));
+    let files = [
+        ("session_x.json", cut.as_slice()),
+        ("session_x.json.bak", bak.as_bytes()),
+    ];
+    let (session, report) = read_files("session_x.json", &files);
+    let all = said(&session.unwrap());
+    assert!(all.len() == 12 && all[5].contains("timestamp"));
+    assert!(
+        report.findings[0]
+            .what
+            .ends_with("11 messages from it, 1 from session_x.json.bak (msg_55555555)"),
+        "{:?}",
+        whats(&report)
+    );
+    assert!(!whats(&report).iter().any(|what| what.contains("other content")));
+}
+
+#[test]
+fn ids_that_occur_twice_are_told_apart_by_content() {
+    let of = |texts: &[&str]| {
+        let messages: Vec<String> = texts.iter().map(|text| message("m", text)).collect();
+        document("s", &messages)
+    };
+    let torn = of(&["one", "three"]).replace("], \"tool", "");
+    let files = of(&["one", "two", "three"]);
+    let (session, report) = read_files(
+        "s.json",
+        &[("s.json", torn.as_bytes()), ("s.json.bak", files.as_bytes())],
+    );
+    assert_eq!(session.unwrap().messages().count(), 3);
+    let bak = of(&["two", "two"]);
+    assert!(!whats(&report).iter().any(|what| what.contains("other content")));
+    let (session, _) = read_files(
+        "s.json",
+        &[("s.json", torn.as_bytes()), ("s.json.bak", bak.as_bytes())],
+    );
+    assert_eq!(session.unwrap().messages().count(), 4);
+}
+
+#[test]
+fn cached_counts_are_no_other_content() {
+    let messages = [message("a", "a"), message("b", "b")];
+    let torn = document("s", &messages).replace("], \"tool", "");
+    let bak = document("s", &messages[..1]).replace("\"tokens\": 0", "\"tokens\": 7");
+    let read = |bak: &str| {
+        let files = [("s.json", torn.as_bytes()), ("s.json.bak", bak.as_bytes())];
+        let (_, report) = read_files("s.json", &files);
+        report
+            .findings
+            .iter()
+            .any(|finding| finding.what.contains("other content"))
+    };
+    assert!(!read(&bak));
+    assert!(read(
+        &bak.replace("\"a\", \"category\"", "\"other\", \"category\"")
+    ));
+}
+
+#[test]
+fn messages_under_a_damaged_name_are_read() {
+    let text = document("s", &[message("a", "a"), message("b", "b")]).replace("\"messages\"", "\"messagEs\"");
+    let (session, report) = read_files("s.json", &[("s.json", text.as_bytes())]);
+    let session = session.unwrap();
+    assert_eq!(session.messages().count(), 2);
+    assert!(!lines(&session)[0].contains("messagEs") && report.is_damaged());
+}
+
+#[test]
+fn what_is_lost_and_what_is_named_as_penguin_names() {
+    for lost in [
+        "",
+        " \n",
+        "\0\0",
+        "{",
+        "{\"a\":1} x",
+        "{}",
+        "[]",
+        "\u{feff}{\"a\"",
+    ] {
+        assert!(is_lost(lost.as_bytes()), "{lost:?}");
+    }
+    for whole in ["{\"a\":1}", "[1]\n", "5"] {
+        assert!(!is_lost(whole.as_bytes()), "{whole:?}");
+    }
+    assert!(is_session_name("session_20260820_130001_5bc8fbbc.json"));
+    for other in [
+        "session_20260820_130001_5bc8fbbg.json",
+        "session_20260820_130001.json",
+        "session_20260820_130001_5bc8fbbc.jsonl",
+        "session_2026082_130001_5bc8fbbc.json",
+        "recovery_20260820_130001.json",
+    ] {
+        assert!(!is_session_name(other), "{other}");
     }
 }
