@@ -304,26 +304,26 @@ fn penguins_own_recovery_session_stands_beside_what_was_salvaged() {
 /// Nothing of it may be read over and over.
 #[test]
 fn a_hostile_file_is_done_with_soon() {
-    let size = 20 << 20;
-    for (index, piece) in [
-        "{",
-        "\n    {\"role\":",
-        ",{\"role\":[",
-        "\n    {\"role\":\"x\",\"content\":[\n    {\"role\":\"x\",\"content\":1},",
-        "{\"messages\":[{\"role\":",
-    ]
-    .iter()
-    .enumerate()
-    {
+    let size: usize = 20 << 20;
+    let nested = "\n    {\"role\":\"x\",\"content\":[\n    {\"role\":\"x\",\"content\":1},";
+    for (piece, tail, size) in [
+        ("{", "", size),
+        (",{\"role\":[", "", size),
+        (nested, "", size),
+        ("\n    {\"role\":1,\"content\":", "}", size / 2),
+        // Messages without end, of which each has its finding.
+        ("{\"role\":1,\"content\":1,\"category\":1}X", "", size / 20),
+    ] {
+        let times = size / piece.len();
+        let (begin, end) = (piece.repeat(times), tail.repeat(times));
         let text = format!(
-            "{{\"id\":\"s\",\"created_at\":\"2026-01-01T00:00:00Z\",\"messages\":[\n    {}",
-            piece.repeat(size / piece.len())
+            "{{\"id\":\"s\",\"created_at\":\"2026-01-01T00:00:00Z\",\"messages\":[\n    {begin}1{end}x"
         );
         let env = Env::new();
         env.write("s.json", text);
         let begun = std::time::Instant::now();
         env.run(&["migrate", "-q", "--from", "penguin", "s.json"])
             .status(65);
-        assert!(begun.elapsed().as_secs() < 20, "{index}: {:?}", begun.elapsed());
+        assert!(begun.elapsed().as_secs() < 20, "{piece}: {:?}", begun.elapsed());
     }
 }

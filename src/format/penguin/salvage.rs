@@ -156,6 +156,8 @@ struct Search<'b> {
     bare: bool,
     /// A line break and the white space that the elements stand behind; none when they do not begin lines.
     indent: Option<&'b [u8]>,
+    /// Whether no further element stands behind it.
+    indent_ended: bool,
     /// How many bytes may still be read in vain.
     effort: usize,
     found: Salvage,
@@ -167,6 +169,7 @@ impl<'b> Search<'b> {
             bytes,
             bare,
             indent: None,
+            indent_ended: false,
             effort: bytes.len().saturating_mul(EFFORT),
             found: Salvage::default(),
         }
@@ -200,10 +203,12 @@ impl<'b> Search<'b> {
                         self.take(at..end);
                         (fault, end, [next, next + 1])
                     } else {
+                        self.effort = self.effort.saturating_sub(end - at);
                         (fault, at, [at + 1; 2])
                     }
                 }
-                Ok(_) => {
+                Ok(end) => {
+                    self.effort = self.effort.saturating_sub(end - at);
                     let what = "a list in the place of a message";
                     (Fault { offset: at, what }, at, [at + 1; 2])
                 }
@@ -248,7 +253,7 @@ impl<'b> Search<'b> {
                 return Some(at);
             }
         }
-        if let Some(indent) = self.indent {
+        if let Some(indent) = self.indent.filter(|_| !self.indent_ended) {
             let marker = [indent, b"{"].concat();
             for found in memchr::memmem::find_iter(&bytes[from..], &marker) {
                 let at = from + found + indent.len();
@@ -257,7 +262,7 @@ impl<'b> Search<'b> {
                 }
             }
             // Nor will there be any further on: what is left is not looked through for it again.
-            self.indent = None;
+            self.indent_ended = true;
         }
         for found in memchr::memmem::find_iter(&bytes[from..], ROLE) {
             let Some(at) = last_token(bytes, from + found) else {
@@ -311,10 +316,10 @@ impl<'b> Search<'b> {
 
 /// The line break and white space that a byte stands behind.
 fn indentation(bytes: &[u8], at: usize) -> Option<&[u8]> {
-    let before = &bytes[..at.min(bytes.len())];
-    let start = memchr::memrchr(b'\n', before)?;
-    let indent = &before[start..];
-    (json::skip_space(indent, 0) == indent.len()).then_some(indent)
+    let at = at.min(bytes.len());
+    let space = last_token(bytes, at).map_or(0, |last| last + 1);
+    let start = memchr::memrchr(b'\n', &bytes[space..at])?;
+    Some(&bytes[space + start..at])
 }
 
 /// Where the last byte is that stands in front of this one and is no white space.
