@@ -34,7 +34,8 @@ fn spelled(nth: usize) -> String {
         ],
         "inner": {{
           "role": "user",
-          "content": "no message"
+          "content": "no message",
+          "category": "DIALOG"
         }}
       }},
       "tokens": {nth},
