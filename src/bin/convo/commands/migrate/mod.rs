@@ -31,6 +31,10 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 /// file is told only when its session is durable, so the command can be killed at any time and run again: what
 /// is there already is skipped. A key in two files, or a name that exists with other content, is a conflict
 /// (73): nothing is overwritten. The sources stay as they are, unless --mark renames them.
+///
+/// A damaged Penguin session is put together message by message from the file and its .bak and .temp, and the report
+/// tells what came from where. Where nothing can be read of any of them, the session gets a notice that says so, under
+/// its own id (outcome `notice`, status 65).
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo migrate ~/.picoclaw/sessions              a directory, into the store
