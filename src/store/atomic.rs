@@ -1,77 +1,21 @@
-//! All or nothing: the only file that locks, renames and syncs.
+//! All or nothing: the only file that renames and syncs, and with `lock` the only one that locks.
 
 use super::directory::{self, Directory, FILE_MODE, Facts};
+use super::lock::{Lock, lock};
 use crate::error::{Error, Kind, Result};
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-/// How long the first wait for a lock is: about what another's append takes on a fast disk.
-const FIRST_WAIT: Duration = Duration::from_micros(100);
-
-/// The longest wait between two looks at a lock: a few appends on a slow disk.
-const LONGEST_WAIT: Duration = Duration::from_millis(4);
-
 /// So many files are synced one by one; a sync of the whole file system takes about as long as that of eight.
 #[cfg(target_os = "linux")]
 const FEW: usize = 8;
-
-/// Who else may hold the lock meanwhile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lock {
-    /// Nobody: for a change.
-    Alone,
-    /// Other readers.
-    Shared,
-}
-
-/// Takes the lock of an open file, or gives up after `timeout` with [`Kind::Locked`].
-pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> Result<()> {
-    let began = Instant::now();
-    let mut wait = FIRST_WAIT;
-    loop {
-        let outcome = match lock {
-            Lock::Alone => file.try_lock(),
-            Lock::Shared => file.try_lock_shared(),
-        };
-        match outcome {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(TryLockError::Error(error)) => return Err(Error::io(format!("cannot lock {shown}"), error)),
-            Err(TryLockError::WouldBlock) => {}
-        }
-        let left = timeout.saturating_sub(began.elapsed());
-        if left.is_zero() {
-            let by = holder(file).map_or("another process".to_string(), |pid| format!("process {pid}"));
-            return Err(Error::new(Kind::Locked, format!("{shown} is locked by {by}"))
-                .hint("nothing was changed: try again, or wait longer with --lock-timeout"));
-        }
-        std::thread::sleep(wait.min(left));
-        wait = (wait * 2).min(LONGEST_WAIT);
-    }
-}
-
-/// The process that holds a file's lock, where the system tells it.
-fn holder(file: &File) -> Option<String> {
-    let facts = Facts::of(file).ok()?;
-    let (major, minor) = (fs::major(facts.device), fs::minor(facts.device));
-    let place = format!("{major:02x}:{minor:02x}:{}", facts.inode);
-    let locks = std::fs::read_to_string("/proc/locks").ok()?;
-    locks.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        match fields[..] {
-            // A waiting process has an arrow in the second place; pid 0 is in another container.
-            [_, "FLOCK", _, _, pid, held, ..] if held == place && pid != "0" => Some(pid.to_string()),
-            _ => None,
-        }
-    })
-}
 
 /// Opens a file and takes its lock; none when there is no such file. The file is the one that has the name now:
 /// one that was replaced while we waited is opened anew. `known` is an open file that probably has the name.
@@ -345,14 +289,48 @@ pub fn sync_files<'n>(directory: &Directory, names: impl ExactSizeIterator<Item 
 
 /// Replaces a file of ours by one with these bytes.
 pub fn replace(directory: &Directory, name: &str, bytes: &[u8], timeout: Duration) -> Result<()> {
-    let mut temporary = Temporary::new(directory, format!(".{name}.new"), FILE_MODE, timeout)?;
-    let write = temporary
-        .file
-        .write_all(bytes)
-        .and_then(|()| temporary.file.sync_data());
-    write.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+    replace_through(
+        directory,
+        name,
+        format!(".{name}.new"),
+        bytes,
+        |_| Ok(()),
+        timeout,
+    )
+    .map(drop)
+}
+
+/// Replaces a file by one with these bytes, written under the name `hidden` and dressed before it is synced. The
+/// new file is given back, still locked.
+pub fn replace_through(
+    directory: &Directory,
+    name: &str,
+    hidden: String,
+    bytes: &[u8],
+    dress: impl FnOnce(&File) -> Result<()>,
+    timeout: Duration,
+) -> Result<File> {
+    let mut temporary = Temporary::new(directory, hidden, FILE_MODE, timeout)?;
+    let failed = |error| Error::io(directory.shown(name), error).kind(Kind::InputOutput);
+    temporary.file.write_all(bytes).map_err(failed)?;
+    dress(&temporary.file)?;
+    temporary.file.sync_all().map_err(failed)?;
+    let file = temporary.file.try_clone().map_err(failed)?; // the lock belongs to both
     temporary.keep(name)?;
-    sync_directory(directory).map_err(|error| error.kind(Kind::Unsure))
+    sync_directory(directory).map_err(|error| error.kind(Kind::Unsure))?;
+    Ok(file)
+}
+
+/// Takes away a temporary file that a dead process left under this name. One in use stays, and so does one that
+/// cannot be taken away: it is in nobody's way.
+pub fn sweep(directory: &Directory, name: &str) {
+    if let Ok(Some(dead)) = directory.facts(name).and_then(|facts| match facts {
+        Some(_) => open_locked(directory, name, None, OFlags::RDWR, Duration::ZERO),
+        None => Ok(None),
+    }) {
+        let _ = unlink(directory, name);
+        drop(dead);
+    }
 }
 
 /// A file under a temporary name, locked as long as it is wanted; gone when it is dropped.

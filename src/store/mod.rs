@@ -1,15 +1,17 @@
 //! Sessions kept under a name: one log a session, and promises about it (see `convo-store`(7)).
 //!
 //! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
-//! - `atomic` alone locks, renames and syncs; `stage` and `rewrite` are protocols made of it;
+//! - `atomic` (with `lock`) alone locks, renames and syncs; `stage`, `rewrite` and `pair` are protocols made of it;
 //! - `names` finds a session, `alias` and `trash` are what their names say.
 
 mod alias;
 mod append;
 mod atomic;
 mod directory;
+mod lock;
 pub mod log;
 mod names;
+mod pair;
 mod reader;
 mod rewrite;
 mod stage;
@@ -21,6 +23,7 @@ mod trash;
 pub use append::Appender;
 pub use directory::Facts;
 pub use names::Entry;
+pub use pair::{Appended, Compaction, Pair, Receipt, compact};
 pub use reader::LogReader;
 pub use rewrite::{Rewrite, rename_new, write_atomically};
 pub use stage::{Batch, Staged};

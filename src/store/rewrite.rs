@@ -167,7 +167,7 @@ fn changed(path: &Path) -> Error {
 }
 
 /// Gives the new file the old one's owner and permissions.
-fn dress(new: &File, old: &Facts, path: &Path, force: bool) -> Result<()> {
+pub(super) fn dress(new: &File, old: &Facts, path: &Path, force: bool) -> Result<()> {
     let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
     let own = Facts::of(new).map_err(failed)?;
     if own.owner != old.owner {

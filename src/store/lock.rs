@@ -1,0 +1,66 @@
+//! The lock of an open file: waited for, and never longer than asked.
+
+use super::directory::Facts;
+use crate::error::{Error, Kind, Result};
+use rustix::fs;
+use std::fmt::Display;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How long the first wait for a lock is: about what another's append takes on a fast disk.
+const FIRST_WAIT: Duration = Duration::from_micros(100);
+
+/// The longest wait between two looks at a lock: a few appends on a slow disk.
+const LONGEST_WAIT: Duration = Duration::from_millis(4);
+
+/// Who else may hold the lock meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Nobody: for a change.
+    Alone,
+    /// Other readers.
+    Shared,
+}
+
+/// Takes the lock of an open file, or gives up after `timeout` with [`Kind::Locked`].
+pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> Result<()> {
+    let began = Instant::now();
+    let mut wait = FIRST_WAIT;
+    loop {
+        let outcome = match lock {
+            Lock::Alone => file.try_lock(),
+            Lock::Shared => file.try_lock_shared(),
+        };
+        match outcome {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(TryLockError::Error(error)) => return Err(Error::io(format!("cannot lock {shown}"), error)),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let left = timeout.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            let by = holder(file).map_or("another process".to_string(), |pid| format!("process {pid}"));
+            return Err(Error::new(Kind::Locked, format!("{shown} is locked by {by}"))
+                .hint("nothing was changed: try again, or wait longer with --lock-timeout"));
+        }
+        std::thread::sleep(wait.min(left));
+        wait = (wait * 2).min(LONGEST_WAIT);
+    }
+}
+
+/// The process that holds a file's lock, where the system tells it.
+fn holder(file: &File) -> Option<String> {
+    let facts = Facts::of(file).ok()?;
+    let (major, minor) = (fs::major(facts.device), fs::minor(facts.device));
+    let place = format!("{major:02x}:{minor:02x}:{}", facts.inode);
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    locks.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        match fields[..] {
+            // A waiting process has an arrow in the second place; pid 0 is in another container.
+            [_, "FLOCK", _, _, pid, held, ..] if held == place && pid != "0" => Some(pid.to_string()),
+            _ => None,
+        }
+    })
+}
