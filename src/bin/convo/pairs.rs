@@ -131,12 +131,12 @@ fn tell_end(pair: &Pair, report: &mut Report) {
     let whole = Place::default();
     if pair.surplus() > 0 {
         let what = format!(
-            "the sidecar skips {} lines more than there are: it skips all that there are, and shows what is added",
+            "the sidecar skips {} lines more than there are, which would hide what is added: it is brought back",
             pair.surplus()
         );
         report.damage(whole, what);
     }
     if pair.is_torn() {
-        report.note(whole, "the last line had no end: it is a line of its own now");
+        report.note(whole, "the last line has no end: it stays as a line of its own");
     }
 }

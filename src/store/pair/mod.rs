@@ -174,7 +174,7 @@ impl Pair {
         let rules = rules.count();
         if rules > 0 {
             let what =
-                format!("{rules} system messages stand ahead of the cut, and PicoClaw's takes them too");
+                format!("PicoClaw's cut takes system messages too, and {rules} ahead of it are to stay");
             let hint = "nothing was changed: leave -i out, and keep the result as a native file";
             return Err(Error::new(Kind::No, what).hint(hint));
         }
