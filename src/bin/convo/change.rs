@@ -337,7 +337,7 @@ fn pair(
     let (Input::Path(path), Some(_)) = (input, &changing.in_place) else {
         return Ok(false);
     };
-    if !pairs::is_pair(path, reading) {
+    if !pairs::is_pair(path, reading).map_err(|error| named(error, &input.label()))? {
         return Ok(false);
     }
     let plan = |session: &Session| plan(session, &Stamps::new(context, session, Place::Pair));

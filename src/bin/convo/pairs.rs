@@ -12,28 +12,27 @@ use convo::model::record::Record;
 use convo::model::session::Session;
 use convo::store::Pair;
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 /// Whether this file is the log of a PicoClaw session, beyond doubt or because `--from` says so.
-pub fn is_pair(path: &Path, reading: &Reading) -> bool {
-    let is_log = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .is_some_and(|name| name.ends_with(LOG));
-    if !is_log || !std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file()) {
-        return false;
+pub fn is_pair(path: &Path, reading: &Reading) -> convo::Result<bool> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    if !name.is_some_and(|name| name.ends_with(LOG)) {
+        return Ok(false);
+    }
+    match std::fs::symlink_metadata(path) {
+        Ok(about) if about.is_file() => {}
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io("cannot read", error)),
+        _ => return Ok(false),
     }
     if let Some(format) = reading.from {
-        return format == Format::Picoclaw;
+        return Ok(format == Format::Picoclaw);
     }
-    let Ok((head, whole)) = File::open(path)
-        .map_err(|error| Error::io("cannot open", error))
-        .and_then(|mut file| head(&mut file, HEAD))
-    else {
-        return false;
-    };
+    let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+    let (head, whole) = head(&mut file, HEAD)?;
     let verdict = detect_file(&head, whole, Some(path));
-    verdict.format == Some(Format::Picoclaw) && verdict.others.is_empty()
+    Ok(verdict.format == Some(Format::Picoclaw) && verdict.others.is_empty())
 }
 
 /// Plans a change of the session whose log this is, and carries it out under its lock.
