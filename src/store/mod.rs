@@ -1,7 +1,7 @@
 //! Sessions kept under a name: one log a session, and promises about it (see `convo-store`(7)).
 //!
 //! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
-//! - `atomic` (with `lock`) alone locks, renames and syncs; `stage`, `rewrite` and `pair` are protocols made of it;
+//! - `atomic` alone locks, renames and syncs; `stage` and `rewrite` are protocols made of it;
 //! - `names` finds a session, `alias` and `trash` are what their names say.
 
 mod alias;

@@ -116,6 +116,13 @@ fn other_files_are_changed_as_ever() {
     env.run(&["append", "s.json", "-i", "x"])
         .status(2)
         .says("not changed in place");
+    env.write(
+        "s.jsonl",
+        r#"{"key":"a:b","messages":[{"role":"user","content":"x"}],"summary":""}"#,
+    );
+    env.run(&["append", "s.jsonl", "-i", "x"])
+        .status(2)
+        .says("one document and no log");
     env.write("bare.jsonl", crate::env::BARE);
     env.run(&["append", "bare.jsonl", "-i", "x"]).fine();
     assert!(env.read("bare.jsonl").contains("\"id\":\"msg_"));

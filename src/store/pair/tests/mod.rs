@@ -338,6 +338,15 @@ fn what_another_program_writes_meanwhile_is_not_lost() {
     pair.append(&[line("ours")], NOW).unwrap();
     drop(pair);
     assert_eq!(folder.view()[7..], ["theirs", "ours"]);
+    // Half a line of theirs becomes a line of its own, and is counted.
+    let mut pair = folder.pair();
+    let before = folder.text("s.jsonl");
+    fs::write(folder.log(), format!("{before}half")).unwrap();
+    pair.append(&[line("behind")], NOW).unwrap();
+    drop(pair);
+    let ours = String::from_utf8(line("behind")).unwrap();
+    assert_eq!(folder.text("s.jsonl"), format!("{before}half\n{ours}\n"));
+    assert!(folder.text("s.meta.json").contains("\"count\": 10,"));
     // A skip that is put back would hide messages: the compaction stops, and shows what it showed.
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
     let stopped = run(&folder.log(), &options(), &mut |step| {
