@@ -2,11 +2,11 @@
 
 use super::settle::settle;
 use super::truncate::{self, Cut};
-use super::{Plan, Stamp};
+use super::{Plan, Stamp, gc};
 use crate::error::{Place, Result};
 use crate::model::message::Role;
 use crate::model::record::Record;
-use crate::model::session::Session;
+use crate::model::session::{Piece, Session};
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -198,6 +198,53 @@ proptest! {
         if let Plan::Lines(..) = planned {
             store.push_new(br#"{"type":"restore","id":"e_undo","at":"2026-01-03T00:00:00Z","of":"e_new"}"#);
             prop_assert_eq!(sent(&store), sent(&before));
+        }
+    }
+}
+
+/// The session of a planned log.
+fn made(session: &Session, pieces: &[Piece]) -> Session {
+    let mut new = Session::default();
+    for piece in pieces {
+        match piece {
+            Piece::Line(index) => new.push_new(session.record(*index).body),
+            Piece::Made(body) => new.push_new(body),
+        }
+    }
+    new
+}
+
+proptest! {
+    #[test]
+    fn what_a_gc_leaves_shows_the_same(steps in proptest::collection::vec(step(), 0..25), old in 0usize..26) {
+        let before = history(&steps, false);
+        // Everything is old enough: what no view needs goes, and a second gc finds nothing.
+        if let Ok(Some(pieces)) = gc::plan(&before, None) {
+            let after = made(&before, &pieces);
+            prop_assert_eq!(sent(&after), sent(&before));
+            prop_assert_eq!(gc::plan(&after, None).unwrap(), None);
+            let damage = |session: &Session| (0..session.len()).filter(|index| session.full(*index) == b"not json\n").count();
+            prop_assert_eq!(damage(&after), damage(&before));
+        }
+        // Some events are young: those can still be taken back, with the same effect.
+        let mut aged = Session::default();
+        for index in 0..before.len() {
+            let line = String::from_utf8_lossy(before.record(index).body).into_owned();
+            let time = if index < old { "2020" } else { "2026" };
+            aged.push_new(line.replace("\"at\":\"2026", &format!("\"at\":\"{time}")).as_bytes());
+        }
+        let until = crate::model::time::seconds("2021-01-01T00:00:00Z");
+        if let Ok(Some(pieces)) = gc::plan(&aged, until) {
+            let mut after = made(&aged, &pieces);
+            prop_assert_eq!(sent(&after), sent(&aged));
+            let young = super::restore::events(&after).into_iter();
+            let young: Vec<String> = young.filter(|event| event.counts && event.at.starts_with("2026")).map(|event| event.id).collect();
+            for id in young.iter().rev() {
+                let undo = format!(r#"{{"type":"restore","id":"u{id}","at":"2026-01-03T00:00:00Z","of":"{id}"}}"#);
+                after.push_new(undo.as_bytes());
+                aged.push_new(undo.as_bytes());
+                prop_assert_eq!(sent(&after), sent(&aged), "without {}:\n{}\n{}", id, aged.text(), after.text());
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod agreement;
+pub mod gc;
 pub mod restore;
 pub mod settle;
 pub mod truncate;

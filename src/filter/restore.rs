@@ -2,14 +2,24 @@
 
 use super::{Plan, Stamp};
 use crate::error::{Error, Kind, Result};
-use crate::model::json::ObjectBuilder;
+use crate::model::event::{Action, Event};
+use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
+use std::collections::HashSet;
 
 /// Plans to take back the event of this id, or the newest cut, compaction or summary that still counts.
 pub fn plan(session: &Session, id: Option<&str>, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
     let (id, kind) = match id {
         Some(id) => (id.to_string(), named(session, id)?),
-        None => newest(session).ok_or_else(|| Error::new(Kind::No, "nothing to undo"))?,
+        None => changes(session).pop().ok_or_else(|| {
+            let error = Error::new(Kind::No, "nothing to undo");
+            match packed(session) {
+                Some(gc) => error.hint(format!(
+                    "a gc made older changes final; name it to bring them back: {gc}"
+                )),
+                None => error,
+            }
+        })?,
     };
     let stamp = stamp(&id)?;
     let mut event = ObjectBuilder::default();
@@ -24,20 +34,118 @@ pub fn plan(session: &Session, id: Option<&str>, stamp: impl FnOnce(&str) -> Res
     ))
 }
 
+/// An event, as a list of what can be taken back shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Its id.
+    pub id: String,
+    /// Its time, as written.
+    pub at: String,
+    /// Its type.
+    pub kind: String,
+    /// What it did, in a few words.
+    pub what: String,
+    /// Whether it still counts.
+    pub counts: bool,
+}
+
+/// Every event that can be taken back, oldest first.
+pub fn events(session: &Session) -> Vec<Change> {
+    let live = session.live_events();
+    // What takes an event back is live as long as nothing takes it back in turn.
+    let mut taken_back: HashSet<String> = HashSet::new();
+    let mut changes = Vec::new();
+    for index in (0..session.len()).rev() {
+        let record = session.record(index);
+        let Some(event) = record.event().filter(|event| !event.is_header()) else {
+            continue;
+        };
+        let (Some(id), kind) = (event.id(), event.name()) else {
+            continue;
+        };
+        if kind == "repair" {
+            continue;
+        }
+        let action = event.action();
+        let mut counts = live.binary_search(&index).is_ok();
+        if let Action::Restore(restore) = &action {
+            counts = !taken_back.contains(id.as_ref());
+            if counts {
+                taken_back.insert(restore.of.to_string());
+            }
+        }
+        let text = |name| json::member(record.body, name).and_then(json::text);
+        changes.push(Change {
+            what: words(&action, record.body),
+            at: text("at").unwrap_or_default().into_owned(),
+            id: id.into_owned(),
+            kind: kind.into_owned(),
+            counts,
+        });
+    }
+    changes.reverse();
+    changes
+}
+
+fn words(action: &Action<'_>, body: &[u8]) -> String {
+    let count = |all: usize, word: &str| format!("{all} {word}");
+    match action {
+        Action::Truncate(cut) => match &cut.before {
+            Some(id) => format!("all before {id}"),
+            None => "all so far".to_string(),
+        },
+        Action::Compact(compact) => {
+            let parts = [
+                (compact.drop.len(), "dropped"),
+                (compact.edit.len(), "edited"),
+                (compact.insert.len(), "inserted"),
+            ];
+            let parts = parts.iter().filter(|(all, _)| *all > 0);
+            parts
+                .map(|(all, word)| count(*all, word))
+                .collect::<Vec<_>>()
+                .join(", ")
+        }
+        Action::Summary(summary) => summary.content.chars().take(60).collect(),
+        Action::Restore(restore) => format!("takes back {}", restore.of),
+        Action::Meta(meta) => {
+            let set = meta
+                .set
+                .and_then(|raw| json::members(raw, json::Dialect::Strict))
+                .unwrap_or_default();
+            let names = set.iter().map(|(name, _)| name).chain(&meta.unset);
+            names.map(AsRef::as_ref).collect::<Vec<&str>>().join(", ")
+        }
+        Action::Session | Action::Unknown => {
+            let lines = json::member(body, "lines").map(String::from_utf8_lossy);
+            let child = json::member(body, "continued_to").and_then(json::text);
+            lines
+                .map(|lines| format!("{lines} lines"))
+                .or(child.map(|id| id.into_owned()))
+                .unwrap_or_default()
+        }
+    }
+}
+
 /// Changes of the view that still count, newest last: id and type.
 pub fn changes(session: &Session) -> Vec<(String, String)> {
     let found = session.live_events().into_iter().filter_map(|index| {
         let record = session.record(index);
         let event = record.event()?;
         let kind = event.name();
-        matches!(kind.as_ref(), "truncate" | "compact" | "summary")
-            .then(|| Some((event.id()?.into_owned(), kind.into_owned())))?
+        let moves = matches!(kind.as_ref(), "truncate" | "compact" | "summary") && !is_final(event);
+        moves.then(|| Some((event.id()?.into_owned(), kind.into_owned())))?
     });
     found.collect()
 }
 
-fn newest(session: &Session) -> Option<(String, String)> {
-    changes(session).pop()
+/// A gc that still counts: with it, what came before is in the archive.
+fn packed(session: &Session) -> Option<String> {
+    session.live_events().into_iter().rev().find_map(|index| {
+        let record = session.record(index);
+        let event = record.event().filter(|event| event.name() == "gc")?;
+        Some(event.id()?.into_owned())
+    })
 }
 
 /// The type of the event of this id, which must still count.
@@ -60,6 +168,32 @@ fn named(session: &Session, id: &str) -> Result<String> {
         .event()
         .map(|event| event.name().into_owned())
         .unwrap_or_default();
+    if matches!(kind.as_str(), "gc" | "repair") && session.live_events().contains(&index) {
+        let why = match kind.as_str() {
+            "gc" => "what that gc took out is not here: only a session of the store has an archive",
+            _ => "a repair vouches for lines, and is not taken back",
+        };
+        return Err(Error::new(Kind::No, why));
+    }
+    if record.event().is_some_and(is_final) {
+        let error = Error::new(
+            Kind::No,
+            "what this summary stands for is not in the log any more",
+        );
+        return Err(match packed(session) {
+            Some(gc) => error.hint(format!("take back the gc that moved it: {gc}")),
+            None => error,
+        });
+    }
+    if kind == "restore"
+        && let Some(Action::Restore(restore)) = record.event().map(Event::action)
+        && is_gc(session, &restore.of)
+    {
+        return Err(Error::new(
+            Kind::No,
+            "that brought lines back from the archive: gc does it again",
+        ));
+    }
     if kind != "restore" && !session.live_events().contains(&index) {
         return Err(Error::new(
             Kind::No,
@@ -67,6 +201,20 @@ fn named(session: &Session, id: &str) -> Result<String> {
         ));
     }
     Ok(kind)
+}
+
+/// Whether it is a summary of what is gone from the log: without it nothing would stand for that.
+fn is_final(event: &Event<'_>) -> bool {
+    matches!(event.action(), Action::Summary(summary) if summary.covers.is_none())
+}
+
+fn is_gc(session: &Session, id: &str) -> bool {
+    (0..session.len()).any(|index| {
+        let record = session.record(index);
+        record
+            .event()
+            .is_some_and(|event| event.name() == "gc" && event.id().is_some_and(|own| own == id))
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::json;
-use crate::model::session::{Class, Session};
+use crate::model::session::{Class, Piece, Session};
 use crate::model::view::{Item, View};
 use std::collections::HashSet;
 use std::io::Write;
@@ -28,39 +28,43 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
             }
         }
     };
-    // The header stands first, whatever the view begins with.
-    let mut next = (0..session.len())
-        .find(|index| session.class(*index) == Class::Header)
-        .map_or(0, |at| at + 1);
-    for other in (0..next).filter(|other| stays(*other)) {
-        lines.write(session.full(other))?;
-    }
-    for item in &view.items {
-        if let Item::Line(index) | Item::Edited(index, _) = item {
-            for other in (next..*index).filter(|other| stays(*other)) {
-                lines.write(session.full(other))?;
-            }
-            next = index + 1;
-        }
-        match item {
-            Item::Line(index) => lines.write(session.full(*index))?,
-            Item::Summary(index) => match summary(session, *index) {
-                Some(changed) => {
-                    lines.write(&changed)?;
-                    lines.write_ending()?;
-                }
-                None => lines.write(session.full(*index))?,
-            },
-            Item::Edited(_, body) | Item::Inserted(body) => {
-                lines.write(body)?;
+    for piece in pieces(session, view, stays) {
+        match piece {
+            Piece::Line(index) => lines.write(session.full(index))?,
+            Piece::Made(body) => {
+                lines.write(&body)?;
                 lines.write_ending()?;
             }
         }
     }
-    for other in (next..session.len()).filter(|other| stays(*other)) {
-        lines.write(session.full(other))?;
-    }
     Ok(())
+}
+
+/// The lines of a session of which the view's items stay, and what else is to stay.
+pub(super) fn pieces(session: &Session, view: &View, stays: impl Fn(usize) -> bool) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    // The header stands first, whatever the view begins with.
+    let mut next = (0..session.len())
+        .find(|index| session.class(*index) == Class::Header)
+        .map_or(0, |at| at + 1);
+    pieces.extend((0..next).filter(|other| stays(*other)).map(Piece::Line));
+    for item in &view.items {
+        if let Item::Line(index) | Item::Edited(index, _) = item {
+            pieces.extend((next..*index).filter(|other| stays(*other)).map(Piece::Line));
+            next = index + 1;
+        }
+        pieces.push(match item {
+            Item::Line(index) => Piece::Line(*index),
+            Item::Summary(index) => summary(session, *index).map_or(Piece::Line(*index), Piece::Made),
+            Item::Edited(_, body) | Item::Inserted(body) => Piece::Made(body.clone()),
+        });
+    }
+    pieces.extend(
+        (next..session.len())
+            .filter(|other| stays(*other))
+            .map(Piece::Line),
+    );
+    pieces
 }
 
 /// A summary's line when what it covered is gone from the stream; none when it covers nothing as it is.

@@ -44,6 +44,15 @@ pub enum Class {
     Blank,
 }
 
+/// A line of a session that is being made from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// A line of the other, as it stands.
+    Line(usize),
+    /// A new line, without its newline.
+    Made(Vec<u8>),
+}
+
 /// What decides where a message may be cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
@@ -113,6 +122,12 @@ impl Session {
                 offset: self.bytes.len() as u64 + 1,
             },
         ));
+    }
+
+    /// All lines, for messages of tests.
+    #[cfg(test)]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
     /// Number of lines.
@@ -218,7 +233,7 @@ impl Session {
     }
 
     /// Messages without an id of their own: line index and derived id.
-    fn derived_ids(&self) -> impl Iterator<Item = (usize, String)> + '_ {
+    pub fn derived_ids(&self) -> impl Iterator<Item = (usize, String)> + '_ {
         let mut derive = Derive::default();
         let without = |line: &Line| matches!(line.class, Class::Message(_)) && line.id.is_none();
         let lines = self

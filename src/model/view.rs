@@ -86,13 +86,22 @@ impl Item {
 impl View {
     /// Replays a session.
     pub fn replay(session: &Session) -> View {
-        let events = session.live_events();
-        let moves = |index: &usize| {
-            let record = session.record(*index);
-            let name = record.event().map(|event| event.name()).unwrap_or_default();
-            matches!(name.as_ref(), "truncate" | "compact" | "summary")
-        };
-        let events: Vec<usize> = events.into_iter().filter(moves).collect();
+        let live = session.live_events().into_iter();
+        View::after(
+            session,
+            live.filter(|index| View::is_moved_by(session, *index)).collect(),
+        )
+    }
+
+    /// Whether the line is an event that moves the view.
+    pub fn is_moved_by(session: &Session, index: usize) -> bool {
+        let record = session.record(index);
+        let name = record.event().map(|event| event.name()).unwrap_or_default();
+        matches!(name.as_ref(), "truncate" | "compact" | "summary")
+    }
+
+    /// Replays a session as if only these events, in their order, moved its view.
+    pub fn after(session: &Session, events: Vec<usize>) -> View {
         if events.is_empty() {
             return View {
                 items: session.messages().map(|(i, _)| Item::Line(i)).collect(),

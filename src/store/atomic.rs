@@ -1,4 +1,4 @@
-//! All or nothing: the only file that renames and syncs, and with `lock` the only one that locks.
+//! All or nothing: the only file that renames and syncs.
 
 use super::directory::{self, Directory, FILE_MODE, Facts};
 use super::lock::{Lock, lock};
@@ -121,6 +121,13 @@ pub fn sync_end(file: &File, shown: &str, length: u64, written: usize) -> Result
         .map_err(|error| cut_back(file, shown, length, written, error))
 }
 
+/// Cuts a locked file to a length, durably.
+pub fn cut(file: &File, shown: &str, length: u64) -> Result<()> {
+    file.set_len(length)
+        .and_then(|()| file.sync_data())
+        .map_err(|error| Error::io(shown, error).kind(Kind::Unsure))
+}
+
 /// Undoes a failed append; the error tells whether that succeeded. A sync that failed is not tried again: what
 /// is synced here is the shorter file.
 fn cut_back(file: &File, shown: &str, length: u64, written: usize, error: io::Error) -> Error {
@@ -179,6 +186,15 @@ pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<O
             .or_else(refuse),
         Err(Errno::EXIST) => Ok(false),
         Err(errno) => refuse(errno),
+    }
+}
+
+/// Gives a file a second name that nobody has, durably; whether it did.
+pub fn link_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Result<bool> {
+    match fs::linkat(from, old, to, new, AtFlags::empty()) {
+        Ok(()) => sync_directory(to).map(|()| true),
+        Err(Errno::EXIST) => Ok(false),
+        Err(errno) => Err(failed(to.shown(new), errno)),
     }
 }
 

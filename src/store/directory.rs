@@ -193,6 +193,17 @@ impl Directory {
         }
     }
 
+    /// Its own permission bits.
+    pub(super) fn mode(&self) -> Result<u32> {
+        let stat = fs::fstat(self).map_err(|errno| failed(self.path.display(), errno))?;
+        Ok(facts(&stat).mode)
+    }
+
+    /// Changes its own permission bits.
+    pub(super) fn set_mode(&self, mode: u32) -> Result<()> {
+        fs::fchmod(self, Mode::from_raw_mode(mode)).map_err(|errno| failed(self.path.display(), errno))
+    }
+
     /// All names in it, in the system's order; one that is no UTF-8 cannot be ours.
     pub fn names(&self) -> Result<Vec<String>> {
         let read = |errno| failed(self.path.display(), errno);

@@ -1,4 +1,4 @@
-//! The lock of an open file: waited for, and never longer than asked.
+//! Locks between processes, with a deadline.
 
 use super::directory::Facts;
 use crate::error::{Error, Kind, Result};

@@ -15,11 +15,16 @@ const MEMBER: &[u8; 9] = b",\"_crc\":\"";
 /// Length of `,"_crc":"xxxxxxxx"}`.
 pub(super) const SEAL: usize = 19;
 
+const RESUME: &[u8; 11] = b",\"_chain\":\"";
+
+/// Length of `,"_chain":"xxxxxxxx"`.
+pub(super) const RESUMED: usize = 20;
+
 /// So many bytes of a seal may differ from the one that belongs there for the line to count as ours and damaged;
 /// sixteen that agree, some of them digits of this very line's checksum, are no chance.
 const DEFACED: usize = 3;
 
-fn seal(digits: Digits) -> [u8; SEAL] {
+pub(super) fn seal(digits: Digits) -> [u8; SEAL] {
     let mut seal = [0; SEAL];
     seal[..9].copy_from_slice(MEMBER);
     seal[9..17].copy_from_slice(&digits);
@@ -27,7 +32,7 @@ fn seal(digits: Digits) -> [u8; SEAL] {
     seal
 }
 
-fn hex(checksum: u32) -> Digits {
+pub(super) fn hex(checksum: u32) -> Digits {
     let mut digits = START;
     for (place, digit) in digits.iter_mut().enumerate() {
         *digit = b"0123456789abcdef"[(checksum >> (28 - 4 * place)) as usize & 15];
@@ -43,6 +48,18 @@ pub fn digits_of(line: &[u8]) -> Option<Digits> {
         .iter()
         .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     (is_hex && *tail == seal(digits)).then_some(digits)
+}
+
+/// The state that a repair left behind the end of these bytes, which is where a checksum's comma belongs: the chain
+/// goes on from it, and not from the line's own digits, so that what stands behind the repair keeps its checksums.
+fn resumed(covered: &[u8]) -> Option<u32> {
+    let member = covered.last_chunk::<RESUMED>()?;
+    let digits = member.strip_prefix(RESUME)?.strip_suffix(b"\"")?;
+    let is_hex = digits
+        .iter()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let text = std::str::from_utf8(digits).ok()?;
+    is_hex.then(|| u32::from_str_radix(text, 16).ok()).flatten()
 }
 
 /// The line without its checksum, newline kept; a line without one is what it was.
@@ -98,11 +115,27 @@ impl Default for Chain {
 
 impl Chain {
     /// Behind a checked line with these digits.
-    pub fn after(digits: Digits) -> Chain {
+    fn after(digits: Digits) -> Chain {
         Chain {
             state: crc32c::crc32c(&digits),
             alternative: None,
         }
+    }
+
+    /// Behind a checked line: its bytes up to its checksum's comma, and the digits. Of the bytes only the end counts.
+    pub fn behind(covered: &[u8], digits: Digits) -> Chain {
+        match resumed(covered) {
+            Some(state) => Chain {
+                state,
+                alternative: None,
+            },
+            None => Chain::after(digits),
+        }
+    }
+
+    /// The checksum of every byte so far, as [`crc32c::crc32c_append`] goes on from it.
+    pub(super) fn state(&self) -> u32 {
+        self.state
     }
 
     /// Goes over bytes that have no checksum of their own, newlines included.
@@ -114,7 +147,7 @@ impl Chain {
     /// Goes over a line up to where its checksum's comma belongs, and gives the checksum.
     pub fn close(&mut self, covered: &[u8]) -> Digits {
         let digits = hex(crc32c::crc32c_append(self.state, covered));
-        *self = Chain::after(digits);
+        *self = Chain::behind(covered, digits);
         digits
     }
 
@@ -131,7 +164,7 @@ impl Chain {
         let expected = hex(behind.state);
         let other = behind.alternative.map(hex);
         if let Some(stored) = digits_of(ended) {
-            *self = Chain::after(stored);
+            *self = Chain::behind(covered, stored);
             if stored == expected || other == Some(stored) {
                 return Verdict::Sealed;
             }

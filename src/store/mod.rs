@@ -1,17 +1,25 @@
 //! Sessions kept under a name: one log a session, and promises about it (see `convo-store`(7)).
 //!
 //! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
-//! - `atomic` alone locks, renames and syncs; `stage` and `rewrite` are protocols made of it;
-//! - `names` finds a session, `alias` and `trash` are what their names say.
+//! - `lock` alone locks, `atomic` alone renames and syncs; `stage` and `rewrite` are protocols made of it, `lease` looks who else
+//!   is at a file;
+//! - `names` finds a session, `alias`, `link` and `trash` are what their names say;
+//! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
 
 mod alias;
 mod append;
 mod atomic;
 mod directory;
+pub mod fsck;
+mod gc;
+mod lease;
+mod link;
 mod lock;
 pub mod log;
 mod names;
-mod pair;
+mod network;
+pub mod pair;
+mod pieces;
 mod reader;
 mod rewrite;
 mod stage;
@@ -22,8 +30,8 @@ mod trash;
 
 pub use append::Appender;
 pub use directory::Facts;
+pub use gc::{Archived, Receipt, Thin};
 pub use names::Entry;
-pub use pair::{Appended, Compaction, Pair, Receipt, compact};
 pub use reader::LogReader;
 pub use rewrite::{Rewrite, rename_new, write_atomically};
 pub use stage::{Batch, Staged};

@@ -2,6 +2,7 @@
 
 use super::atomic::{self, Temporary};
 use super::directory::{self, Directory, Facts};
+use super::lease::{self, Writers};
 use crate::error::{Error, Kind, Result};
 use crate::model::key;
 use rustix::fs::{self, AtFlags, Gid, Mode, OFlags, Uid};
@@ -19,7 +20,7 @@ use std::time::Duration;
 pub struct Rewrite {
     /// Keep the old file under its name and this suffix.
     pub backup: Option<OsString>,
-    /// Replace it although it has other hard links, or an owner that cannot be kept.
+    /// Replace it although it has other hard links, or an owner that cannot be kept, or another program has it open.
     pub force: bool,
     /// The file as it was when its content was read: if it is another by now, nothing is changed.
     pub read: Option<Facts>,
@@ -82,31 +83,76 @@ pub fn write_atomically(
         .as_deref()
         .map(|suffix| back_up(&directory, name, suffix, &facts))
         .transpose()?;
-    let now = directory.facts(name)?;
-    let new = temporary.file.try_clone().map_err(failed)?;
-    let swap = if now.is_some_and(|now| is_unchanged(&now, &facts)) {
-        temporary.keep(name)
-    } else {
-        Err(changed(path))
-    };
-    if let Err(error) = swap {
-        if let Some(Some(backup)) = saved {
-            let _ = fs::unlinkat(&directory, backup.as_bytes(), AtFlags::empty()); // a second name of what is there
-        }
-        return Err(error);
+    let done = swap(&directory, name, temporary, (&old, &facts), options.lines);
+    if let (Err(error), Some(Some(backup))) = (&done, saved)
+        && error.kind != Kind::Unsure
+    {
+        let _ = fs::unlinkat(&directory, backup.as_bytes(), AtFlags::empty()); // a second name of what is there
     }
-    let carried = carry(&old, &new, &facts, options.lines);
-    atomic::sync_directory(&directory).map_err(|error| error.kind(Kind::Unsure))?;
+    done
+}
+
+/// Puts a synced temporary file in the place of a locked one, unless that has changed, and brings over what was
+/// written to it meanwhile.
+fn swap(
+    directory: &Directory,
+    name: &OsStr,
+    temporary: Temporary<'_>,
+    (old, facts): (&File, &Facts),
+    lines: bool,
+) -> Result<()> {
+    let shown = directory.shown(name);
+    let now = directory.facts(name)?;
+    if !now.is_some_and(|now| is_unchanged(&now, facts)) {
+        return Err(changed(Path::new(&shown)));
+    }
+    let new = temporary
+        .file
+        .try_clone()
+        .map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?;
+    temporary.keep(name)?;
+    let carried = carry(old, &new, facts, lines);
+    atomic::sync_directory(directory).map_err(|error| error.kind(Kind::Unsure))?;
     carried.map_err(|error| {
         Error::io(
-            format!(
-                "{}: another program wrote to it while it was replaced",
-                path.display()
-            ),
+            format!("{shown}: another program wrote to it while it was replaced"),
             error,
         )
         .kind(Kind::Unsure)
     })
+}
+
+/// Replaces a locked log of ours by these lines, owner and mode kept. Lines that a program which takes no lock
+/// appends meanwhile follow.
+pub(super) fn replace_log(
+    directory: &Directory,
+    name: &str,
+    (old, facts): (&File, &Facts),
+    bytes: &[u8],
+    timeout: Duration,
+) -> Result<()> {
+    let shown = directory.shown(name);
+    let failed = |error| Error::io(&shown, error).kind(Kind::InputOutput);
+    let mut temporary = Temporary::new(directory, format!(".{name}.new"), directory::FILE_MODE, timeout)?;
+    temporary.file.write_all(bytes).map_err(failed)?;
+    dress(&temporary.file, facts, Path::new(&shown), false)?;
+    temporary.file.sync_all().map_err(failed)?;
+    swap(directory, name.as_ref(), temporary, (old, facts), true)
+}
+
+/// Refuses a file that another program has open for writing: what it writes later would be lost.
+pub(super) fn refuse_writers(file: &File, shown: &str) -> Result<()> {
+    let Writers::Some(processes) = lease::writers(file) else {
+        return Ok(());
+    };
+    let by = match &processes[..] {
+        [] => "another program".to_string(),
+        [process, ..] => format!("process {process}"),
+    };
+    Err(
+        Error::new(Kind::Locked, format!("{shown} is open for writing in {by}"))
+            .hint("nothing was changed: what it writes later would be lost; end it, or --force"),
+    )
 }
 
 /// Gives a file of the user's another name in the same folder, durably. A name that is taken is
@@ -152,6 +198,9 @@ fn open_old(directory: &Directory, name: &OsStr, options: &Rewrite) -> Result<Op
     if facts.links > 1 && !options.force {
         let message = format!("{} has {} hard links", directory.shown(name), facts.links);
         return Err(Error::new(Kind::Unsafe, message).hint("the others would keep the old content: --force"));
+    }
+    if !options.force {
+        refuse_writers(&file, &directory.shown(name))?;
     }
     Ok(Some((file, facts)))
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Temporary names begin so; `.stage-PID-N` is locked as long as the batch lives, `.stage-PID-N-K` are its files.
-const PREFIX: &str = ".stage-";
+pub(super) const PREFIX: &str = ".stage-";
 
 /// How much of a file is collected before it is written.
 const BLOCK: usize = 256 * 1024;
@@ -186,8 +186,18 @@ impl Drop for Batch {
     }
 }
 
+/// Whether a file of this name belongs to a batch that is at work.
+pub(super) fn is_in_use(directory: &Directory, name: &str) -> Result<bool> {
+    let numbers: Vec<&str> = name.strip_prefix(PREFIX).unwrap_or_default().split('-').collect();
+    let marker = format!("{PREFIX}{}", numbers[..numbers.len().min(2)].join("-"));
+    match atomic::open_locked(directory, marker, None, OFlags::RDWR, Duration::ZERO) {
+        Err(error) if error.kind == Kind::Locked => Ok(true),
+        marker => marker.map(|_| false),
+    }
+}
+
 /// Takes away what batches of dead processes left: those whose lock can be had.
-fn sweep(directory: &Directory) -> Result<()> {
+pub(super) fn sweep(directory: &Directory) -> Result<()> {
     let mut files: Vec<(String, String)> = Vec::new();
     for name in directory.names()? {
         let Some(rest) = name.strip_prefix(PREFIX) else {

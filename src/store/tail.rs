@@ -1,6 +1,6 @@
 //! The end of a log, from which the next append goes on.
 
-use super::log::{Chain, Digits, SEAL, digits_of};
+use super::log::{Chain, RESUMED, SEAL, digits_of};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -38,15 +38,12 @@ impl Tail {
         let mut found = last_checked(&last, start);
         let whole = start;
         while found.is_none() && start > 0 {
-            // A seal may lie across the border.
-            let end = start + SEAL as u64;
+            // A seal, and what is read ahead of it, may lie across the border.
+            let end = start + (SEAL + RESUMED) as u64;
             start = start.saturating_sub(BLOCK);
             found = last_checked(&read(file, start, end)?, start);
         }
-        let (mut chain, mut from) = match found {
-            Some((digits, behind)) => (Chain::after(digits), behind),
-            None => (Chain::default(), 0),
-        };
+        let (mut chain, mut from) = found.unwrap_or_default();
         while from < whole {
             let end = whole.min(from + BLOCK);
             chain.pass(&read(file, from, end)?);
@@ -63,11 +60,17 @@ fn read(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     Ok(block)
 }
 
-/// Digits of the last checked line that ends in this piece of a log, and where the line after it begins.
-fn last_checked(block: &[u8], start: u64) -> Option<(Digits, u64)> {
+/// The chain behind the last checked line that ends in this piece of a log, and where the line after it begins.
+fn last_checked(block: &[u8], start: u64) -> Option<(Chain, u64)> {
     memchr::memrchr_iter(b'\n', block).find_map(|newline| {
-        let digits = digits_of(&block[..newline])?;
-        Some((digits, start + newline as u64 + 1))
+        let line = &block[..newline];
+        let digits = digits_of(line)?;
+        let covered = &line[..line.len() - SEAL];
+        // Where the piece begins within the line's end, the one further back decides.
+        if covered.len() < RESUMED && start > 0 {
+            return None;
+        }
+        Some((Chain::behind(covered, digits), start + newline as u64 + 1))
     })
 }
 

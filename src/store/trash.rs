@@ -5,9 +5,10 @@ use crate::error::{Error, Kind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
 
-const TRASH: &str = "trash";
+pub(super) const TRASH: &str = "trash";
 
-/// Folders of a store that hold pieces of a session under the name of its log.
+/// Folders of a store that hold pieces of a session: under the name of its log, and copies of it under that name and
+/// a time.
 const PIECES: [&str; 2] = ["archive", "quarantine"];
 
 /// A removed session: its id, when, and which of several removals in that second.
@@ -28,7 +29,7 @@ fn is_time(text: &str) -> bool {
 }
 
 /// Reads `<id>.<time>.jsonl` or `<id>.<time>.<n>.jsonl`; an id may have dots.
-fn entry(name: &str) -> Option<Entry> {
+pub(super) fn entry(name: &str) -> Option<Entry> {
     let (before, last) = name.strip_suffix(".jsonl")?.rsplit_once('.')?;
     let (id, time, nth) = if is_time(last) {
         (before, last, 1)
@@ -39,12 +40,31 @@ fn entry(name: &str) -> Option<Entry> {
     (key::is_id(id) && is_time(time)).then(|| (id.to_string(), time.to_string(), nth))
 }
 
-fn entry_name(id: &str, time: &str, nth: u64) -> String {
+pub(super) fn entry_name(id: &str, time: &str, nth: u64) -> String {
     if nth < 2 {
         format!("{id}.{time}.jsonl")
     } else {
         format!("{id}.{time}.{nth}.jsonl")
     }
+}
+
+/// `20261120T180203Z` as RFC 3339.
+pub(super) fn spelled(time: &str) -> String {
+    let (day, clock) = time.split_at(8);
+    let part = |text: &str, at: usize| text.get(at..at + 2).unwrap_or_default().to_string();
+    format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        &day[..4],
+        part(day, 4),
+        part(day, 6),
+        part(clock, 1),
+        part(clock, 3),
+        part(clock, 5)
+    )
+}
+
+fn seconds(time: &str) -> Option<i64> {
+    crate::model::time::seconds(&spelled(time))
 }
 
 impl Store {
@@ -105,32 +125,69 @@ impl Store {
             found |= atomic::unlink(sessions, &name)?;
             atomic::sync_directory(sessions).map_err(|error| error.kind(Kind::Unsure))?;
         }
-        let removed = self.entries()?.into_iter().filter(|(other, ..)| other == id);
-        let removed: Vec<_> = removed
-            .map(|(id, time, nth)| entry_name(&id, &time, nth))
-            .collect();
-        let places = PIECES.iter().map(|place| (*place, std::slice::from_ref(&name)));
-        for (place, names) in places.chain([(TRASH, removed.as_slice())]) {
-            let Some(folder) = self.directory().inner(place)? else {
-                continue;
-            };
-            let mut any = false;
-            for name in names {
-                any |= atomic::unlink(&folder, name)?;
-            }
-            if any {
-                atomic::sync_directory(&folder).map_err(|error| error.kind(Kind::Unsure))?;
-            }
-            found |= any;
+        for place in PIECES.into_iter().chain([TRASH]) {
+            found |= self.destroy(place, |file| {
+                file == name && place != TRASH || entry(file).is_some_and(|(other, ..)| other == id)
+            })?;
         }
         if found { Ok(()) } else { Err(no_session(id)) }
     }
 
-    /// What is in the trash: ids and times as `20261120T180203Z`, oldest first.
+    /// Destroys the files of a folder whose names are picked; whether there were any.
+    fn destroy(&self, place: &str, pick: impl Fn(&str) -> bool) -> Result<bool> {
+        let Some(folder) = self.directory().inner(place)? else {
+            return Ok(false);
+        };
+        let mut any = false;
+        for name in folder.names()?.iter().filter(|name| pick(name)) {
+            any |= atomic::unlink(&folder, name)?;
+        }
+        if any {
+            atomic::sync_directory(&folder).map_err(|error| error.kind(Kind::Unsure))?;
+        }
+        Ok(any)
+    }
+
+    /// Destroys what was removed up to a time (seconds since 1970; none: everything), and the pieces of sessions of
+    /// which nothing else is left; the number of sessions and of bytes.
+    pub fn empty_trash(&self, until: Option<i64>, dry_run: bool) -> Result<(u64, u64)> {
+        let Some(trash) = self.directory().inner(TRASH)? else {
+            return Ok((0, 0));
+        };
+        let is_old = |time: &str| until.is_none_or(|until| seconds(time).is_some_and(|time| time <= until));
+        let (mut count, mut bytes) = (0, 0);
+        let (old, young): (Vec<Entry>, Vec<Entry>) =
+            self.entries()?.into_iter().partition(|(_, time, _)| is_old(time));
+        for (id, time, nth) in &old {
+            let name = entry_name(id, time, *nth);
+            count += 1;
+            bytes += trash.facts(&name)?.map_or(0, |facts| facts.size);
+            if dry_run {
+                continue;
+            }
+            atomic::unlink(&trash, &name)?;
+            if !self.has(id)? && !young.iter().any(|(other, ..)| other == id) {
+                for place in PIECES {
+                    self.destroy(place, |file| {
+                        file == log_name(id) || entry(file).is_some_and(|(other, ..)| other == *id)
+                    })?;
+                }
+            }
+        }
+        if count > 0 && !dry_run {
+            atomic::sync_directory(&trash).map_err(|error| error.kind(Kind::Unsure))?;
+        }
+        Ok((count, bytes))
+    }
+
+    /// What is in the trash: ids and times in RFC 3339, oldest first.
     pub fn trash(&self) -> Result<Vec<(String, String)>> {
         let mut entries = self.entries()?;
         entries.sort_by(|one, other| (&one.1, one.2, &one.0).cmp(&(&other.1, other.2, &other.0)));
-        Ok(entries.into_iter().map(|(id, time, _)| (id, time)).collect())
+        Ok(entries
+            .into_iter()
+            .map(|(id, time, _)| (id, spelled(&time)))
+            .collect())
     }
 
     fn entries(&self) -> Result<Vec<Entry>> {

@@ -9,7 +9,7 @@ const LONGEST: usize = 450;
 /// Circles that there are today, each by its first file in the order of names.
 const CIRCLES: [&str; 0] = [];
 
-/// What locks, renames or syncs outside of `store/atomic.rs` today: its locks, and a user's file that is replaced.
+/// What locks, renames or syncs outside of `store/atomic.rs`: a file that is replaced as a whole.
 const SYNCING: [&str; 2] = ["store/lock.rs", "store/rewrite.rs"];
 
 struct File {

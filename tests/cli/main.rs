@@ -13,6 +13,8 @@ mod cat;
 mod context;
 mod count;
 mod fixtures;
+mod fsck;
+mod gc;
 mod generated;
 mod layering;
 mod list;

@@ -350,13 +350,13 @@ fn every_append_of_many_at_once_is_there() {
                 for nth in 0..10 {
                     pair.run("append", &[&format!("{writer}-{nth}")]).fine();
                     if nth == 5 {
-                        let options = convo::store::Compaction {
+                        let options = convo::store::pair::Compaction {
                             lock_timeout: std::time::Duration::from_secs(10),
                             now: NOW.into(),
                             force: false,
                         };
                         pair.run("truncate", &["--keep-messages", "50", "-q"]);
-                        convo::store::compact(&pair.path("s.jsonl"), &options).unwrap();
+                        convo::store::pair::compact(&pair.path("s.jsonl"), &options).unwrap();
                     }
                 }
             });

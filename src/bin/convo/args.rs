@@ -75,6 +75,9 @@ pub struct Changing {
     #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(conflicts_with = "output")]
     pub in_place: Option<String>,
+    /// With -i: although another program has the file open, or it has other names or another owner
+    #[arg(long, requires = "in_place")]
+    pub force: bool,
     /// Print the changed session; leave the store as it is
     #[arg(long, conflicts_with = "in_place")]
     pub stdout: bool,

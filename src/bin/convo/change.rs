@@ -317,6 +317,7 @@ fn in_place(
     let options = Rewrite {
         backup: backup.map(Into::into),
         read: Some(read),
+        force: changing.force,
         lock_timeout: context.lock_timeout(),
         ..Rewrite::default()
     };

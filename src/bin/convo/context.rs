@@ -106,6 +106,14 @@ impl Context {
         if self.store.get().is_none() {
             let mut store = open(&self.store_path)?;
             store.lock_timeout = self.lock_timeout;
+            if let Some(system) = store.network()
+                && store.is_first_notice("network")
+            {
+                self.output.tell(
+                    &path_name(&self.store_path),
+                    &format!("on {system}: what is promised here needs a local file system (told once)"),
+                );
+            }
             let _ = self.store.set(store);
         }
         self.store

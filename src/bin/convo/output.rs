@@ -328,6 +328,14 @@ pub fn moment(time: &str) -> String {
     }
 }
 
+/// A number of things: `1 line`, `2 lines`.
+pub fn counted(count: u64, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
 /// The name of a file for messages.
 pub fn path_name(path: &Path) -> String {
     path.to_string_lossy().into_owned()

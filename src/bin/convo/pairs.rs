@@ -10,7 +10,7 @@ use convo::format::picoclaw::{LOG, log_lines};
 use convo::format::report::Report;
 use convo::model::record::Record;
 use convo::model::session::Session;
-use convo::store::Pair;
+use convo::store::pair::Pair;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -46,6 +46,7 @@ pub fn change(
     refuse(changing)?;
     let label = crate::output::path_name(path);
     let mut pair = Pair::open(path, context.lock_timeout())?;
+    pair.force = changing.force;
     let mut report = Report::default();
     // Whoever adds a message need not know the others.
     let session = if changing.adds {

@@ -8,7 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::format::picoclaw::{self, LOG, PLACEHOLDER};
 use crate::store::atomic;
 use crate::store::directory::{Directory, Facts};
-use crate::store::rewrite::dress;
+use crate::store::rewrite::{dress, refuse_writers};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -25,7 +25,8 @@ pub struct Compaction {
     pub lock_timeout: Duration,
     /// The time that the sidecar is given, RFC 3339.
     pub now: String,
-    /// Replace the log although it has other hard links, or an owner that cannot be kept.
+    /// Replace the log although it has other hard links, or an owner that cannot be kept, or another program has it
+    /// open for writing.
     pub force: bool,
 }
 
@@ -63,6 +64,7 @@ pub(super) fn run(
     done: &mut dyn FnMut(Step) -> Result<()>,
 ) -> Result<Receipt> {
     let mut pair = Pair::open(path, options.lock_timeout)?;
+    pair.force = options.force;
     let before = (pair.bytes.len() as u64, pair.raw_lines());
     let mut receipt = Receipt {
         bytes: (before.0, before.0),
@@ -80,13 +82,15 @@ pub(super) fn run(
         }
         return Ok(receipt);
     }
-    if pair.facts.links > 1 && !options.force {
-        let message = format!(
-            "{} has {} hard links",
-            pair.directory.shown(pair.log_name()),
-            pair.facts.links
-        );
-        return Err(Error::new(Kind::Unsafe, message).hint("the others would keep the old content: --force"));
+    if !options.force {
+        let shown = pair.directory.shown(pair.log_name());
+        if pair.facts.links > 1 {
+            let message = format!("{shown} has {} hard links", pair.facts.links);
+            return Err(
+                Error::new(Kind::Unsafe, message).hint("the others would keep the old content: --force")
+            );
+        }
+        refuse_writers(&pair.file, &shown)?;
     }
     if skip > 0 {
         let cut = usize::try_from(skip).unwrap_or(usize::MAX);
@@ -112,7 +116,7 @@ pub(super) fn run(
                 held.push(b'\n');
             }
             held.extend_from_slice(&pair.bytes[end..]);
-            pair.replace_log(held, options)?;
+            pair.replace_log(held)?;
             done(Step::Placeholders)?;
         }
         pair.sidecar.set_skip(0);
@@ -124,7 +128,7 @@ pub(super) fn run(
     let held = picoclaw::raw_lines(&pair.bytes).take_while(|raw| raw.placeholder);
     let end = held.last().map_or(0, |last| last.end);
     let rest = pair.bytes[end..].to_vec();
-    pair.replace_log(rest, options).map_err(half_way)?;
+    pair.replace_log(rest).map_err(half_way)?;
     done(Step::Removed)?;
     pair.sidecar.set_count(pair.raw_lines());
     pair.write_sidecar(&options.now).map_err(half_way)?;
@@ -151,7 +155,7 @@ impl Pair {
     }
 
     /// Replaces the log by these bytes, and brings over what a program that takes no lock appended meanwhile.
-    fn replace_log(&mut self, bytes: Vec<u8>, options: &Compaction) -> Result<()> {
+    fn replace_log(&mut self, bytes: Vec<u8>) -> Result<()> {
         let name = self.log_name();
         let shown = self.directory.shown(&name);
         let path = self.directory.path().join(&name);
@@ -162,13 +166,13 @@ impl Pair {
                     .hint("nothing was changed here: try again"),
             );
         }
-        let old = self.facts;
+        let (old, force) = (self.facts, self.force);
         let file = atomic::replace_through(
             &self.directory,
             &name,
             hidden(&name),
             &bytes,
-            |file| dress(file, &old, &path, options.force),
+            |file| dress(file, &old, &path, force),
             self.timeout,
         )?;
         let unsure = |error| Error::io(&shown, error).kind(Kind::Unsure);

@@ -42,6 +42,8 @@ pub struct Pair {
     /// The sidecar's file; none when there is none.
     known: Option<(Facts, Vec<u8>)>,
     timeout: Duration,
+    /// Replace a file although its owner cannot be kept.
+    pub force: bool,
 }
 
 /// The name under which a file is written before it gets its own: always the same for the same file, so that the
@@ -91,6 +93,7 @@ impl Pair {
             sidecar: Sidecar::new(stem),
             known: None,
             timeout,
+            force: false,
         };
         pair.read_sidecar()?;
         Ok(pair)
@@ -204,7 +207,8 @@ impl Pair {
         let bytes = self.sidecar.bytes();
         let old = self.known.as_ref().map(|(facts, _)| *facts);
         let path = self.directory.path().join(&name);
-        let dressed = |file: &File| old.map_or(Ok(()), |old| dress(file, &old, &path, false));
+        let force = self.force;
+        let dressed = |file: &File| old.map_or(Ok(()), |old| dress(file, &old, &path, force));
         let file = atomic::replace_through(
             &self.directory,
             &name,

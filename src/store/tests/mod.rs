@@ -1,6 +1,8 @@
 //! What a store promises, against real files.
 
 mod files;
+mod fsck;
+mod gc;
 mod logs;
 mod names;
 

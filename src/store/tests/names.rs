@@ -106,7 +106,7 @@ fn what_is_removed_comes_back() {
     }
     assert_eq!(
         store.trash().unwrap(),
-        vec![("a.b".to_string(), "20261120T180203Z".to_string()); 2]
+        vec![("a.b".to_string(), NOW.to_string()); 2]
     );
     assert!(store.path().join("trash/a.b.20261120T180203Z.2.jsonl").exists());
     store.restore_removed("a.b").unwrap();

@@ -5,11 +5,12 @@ use crate::args::{Changing, Input, Reading, pair};
 use crate::change::{self, Stamps};
 use crate::context::{Context, named};
 use crate::incoming::{self, Incoming};
+use crate::output::in_line;
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
 use convo::format::report::Report;
-use convo::model::json::ObjectBuilder;
+use convo::model::json::{self, ObjectBuilder};
 use convo::model::message::Category;
 use convo::model::record::Record;
 use std::io::{IsTerminal, Read};
@@ -64,6 +65,11 @@ pub struct Append {
     /// In any format. Lines are added as soon as they are there, in groups when they come fast.
     #[arg(long, help_heading = "The message")]
     stream: bool,
+    /// With --stream: print the id of each line as it becomes durable
+    ///
+    /// One line for each that was added, in order; `-` for one that has no id.
+    #[arg(long, requires = "stream", conflicts_with_all = ["json", "in_place", "stdout", "output", "to", "dry_run"], help_heading = "The message")]
+    ack: bool,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -99,6 +105,13 @@ impl Run for Append {
         let stored = change::in_store(&input, &self.changing)
             && !self.changing.dry_run
             && self.changing.in_place.is_none();
+        if self.ack && !stored {
+            return Err(Error::new(
+                Kind::Usage,
+                "--ack is for sessions of the store: a filter's output is its result",
+            )
+            .into());
+        }
         if self.stream {
             return self.many(context, &input, stored);
         }
@@ -221,8 +234,13 @@ impl Append {
                         Some(line) => appender.push(line)?,
                         None => appender.push_record(record),
                     }
+                    let stored = line.as_deref().unwrap_or(record.body);
                     if self.changing.json {
-                        printed.push_str(&String::from_utf8_lossy(line.as_deref().unwrap_or(record.body)));
+                        printed.push_str(&String::from_utf8_lossy(stored));
+                        printed.push('\n');
+                    } else if self.ack {
+                        let id = json::member(stored, "id").and_then(json::text);
+                        printed.push_str(&in_line(id.as_deref().unwrap_or("-")));
                         printed.push('\n');
                     }
                 }

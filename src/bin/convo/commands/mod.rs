@@ -5,6 +5,8 @@ mod append;
 mod cat;
 mod context;
 mod count;
+mod fsck;
+mod gc;
 mod generate;
 mod list;
 mod migrate;
@@ -67,7 +69,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every verb that is built in.
-pub const ALL: [Verb; 14] = [
+pub const ALL: [Verb; 16] = [
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),
@@ -80,6 +82,8 @@ pub const ALL: [Verb; 14] = [
     verb::<restore::Restore>("restore", Group::Change, false),
     verb::<alias::Alias>("alias", Group::Keep, false),
     verb::<remove::Remove>("remove", Group::Keep, false),
+    verb::<gc::Gc>("gc", Group::Keep, false),
+    verb::<fsck::Fsck>("fsck", Group::Keep, false),
     verb::<plugins::Plugins>("plugins", Group::Keep, false),
     verb::<generate::Generate>("generate", Group::Keep, true),
 ];
@@ -105,7 +109,7 @@ pub const HELP: &str = "help";
 
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
-    static TABLE: [Verb; 14] = ALL;
+    static TABLE: [Verb; 16] = ALL;
     TABLE.iter().find(|verb| verb.name == name)
 }
 

@@ -3,26 +3,39 @@
 use super::Run;
 use crate::args::{Changing, Input, Reading};
 use crate::change;
-use crate::context::Context;
+use crate::context::{Context, named};
+use crate::inputs::each_session;
+use crate::output::{columns, counted, in_line, moment};
 use clap::Args;
-use convo::filter::restore;
+use convo::error::{Error, Kind};
+use convo::filter::restore::{self, Change};
+use convo::format::report::Report;
+use convo::model::json::ObjectBuilder;
 
-/// Take back a cut, a compaction or a summary
+/// Take back a cut, a compaction, a summary, or any other event
 ///
-/// Without EVENT the newest change is taken back, and called again the one before it. Restoring a `restore`
-/// event does the change again. The id of a removed session brings that session back. Nothing to undo is status 1.
+/// Without EVENT the newest change of the view is taken back, and called again the one before it. Restoring a
+/// `restore` event does the change again; restoring a `gc` event brings the lines back from the archive. The id of a
+/// removed session brings that session back. Nothing to undo is status 1.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo restore chat                       undo the last change
   convo restore chat evt_07ab3e6559f2c41d  undo that one
+  convo restore --list chat                what can be undone
+  convo restore --list                     removed sessions
   convo restore - --log < log.jsonl        a stream that holds its log")]
 pub struct Restore {
     /// A session: a name, a file, or -
-    #[arg(value_name = "INPUT", default_value = "-", hide_default_value = true)]
-    input: String,
+    #[arg(value_name = "INPUT")]
+    input: Option<String>,
     /// Id of the event to take back
-    #[arg(value_name = "EVENT")]
+    #[arg(value_name = "EVENT", conflicts_with = "list")]
     event: Option<String>,
+    /// Print the events that can be taken back, oldest first; without INPUT the removed sessions
+    ///
+    /// Columns: id, time, type, what it did, and `taken back` for those that do not count any more.
+    #[arg(short, long, conflicts_with_all = ["in_place", "dry_run", "stdout", "output", "to", "log"], help_heading = "Output")]
+    list: bool,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -34,15 +47,28 @@ pub struct Restore {
 
 impl Run for Restore {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        self.changing.log = self.log;
-        if let (Input::Name(name), None, false) = (Input::of(&self.input), &self.event, self.changing.stdout)
-            && self.returns(context, &name)?
-        {
-            return Ok(());
+        if self.list {
+            context.output.speak_json(self.changing.json);
+            return match &self.input {
+                Some(input) => self.events(context, &Input::of(input)),
+                None => self.removed(context),
+            };
         }
+        let input = Input::of(self.input.as_deref().unwrap_or("-"));
+        self.changing.log = self.log;
+        if let (Input::Name(name), false) = (&input, self.changing.stdout) {
+            let done = match &self.event {
+                None => self.returns(context, name)?,
+                Some(event) => self.unpack(context, name, event)?,
+            };
+            if done {
+                return Ok(());
+            }
+        }
+        let inputs = [input];
         change::run(
             context,
-            &[Input::of(&self.input)],
+            &inputs,
             &self.reading,
             &self.changing,
             |session, stamps| restore::plan(session, self.event.as_deref(), |content| stamps.event(content)),
@@ -64,5 +90,119 @@ impl Restore {
             context.output.tell(name, "is back from the trash");
         }
         Ok(true)
+    }
+
+    /// Brings back what a gc took out, when the event is that of one.
+    fn unpack(&self, context: &Context, name: &str, event: &str) -> anyhow::Result<bool> {
+        let store = context.store()?;
+        let id = store.resolve(name)?;
+        let archived = store.archived(&id)?;
+        let Some(run) = archived.iter().find(|run| run.event == event) else {
+            return Ok(false);
+        };
+        let words = format!(
+            "{}, {} bytes, from the archive",
+            counted(run.lines, "line"),
+            run.bytes
+        );
+        if self.changing.dry_run {
+            context.output.tell(name, &format!("would bring back {words}"));
+            return Ok(true);
+        }
+        let own = context.new_id("evt_", || {
+            format!("restore {id} {event} {}", store.size(&id).unwrap_or(0))
+        })?;
+        let mut line = ObjectBuilder::default();
+        line.text("type", "restore")
+            .text("id", &own)
+            .text("at", &context.clock.now())
+            .text("of", event);
+        let line = line.finish();
+        store
+            .thicken(&id, event, &line)
+            .map_err(|error| named(error, name))?;
+        if self.changing.json {
+            let record: serde_json::Value = serde_json::from_slice(&line)?;
+            let report = serde_json::json!({
+                "schema": "convo.change/1", "id": id, "changed": true,
+                "what": format!("gc {event} is taken back"), "records": [record],
+            });
+            context.output.print(&report.to_string())?;
+        } else {
+            context
+                .output
+                .tell(name, &format!("gc {event} is taken back: {words}"));
+        }
+        Ok(true)
+    }
+
+    /// What can be taken back in a session.
+    fn events(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
+        let mut rows = Vec::new();
+        match input {
+            Input::Name(name) => {
+                let store = context.store()?;
+                let mut report = Report::default();
+                let session = store.load(&store.resolve(name)?, &mut report)?;
+                context.output.report(name, &mut report);
+                rows.push((name.clone(), restore::events(&session)));
+            }
+            _ => each_session(
+                context,
+                std::slice::from_ref(input),
+                &self.reading,
+                |label, session| {
+                    rows.push((label.to_string(), restore::events(&session)));
+                    Ok(())
+                },
+            )?,
+        }
+        for (label, changes) in rows {
+            for change in &changes {
+                context.output.print(&self.row(change))?;
+            }
+            if changes.is_empty() {
+                context.output.tell(&label, "no event that could be taken back");
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&self, change: &Change) -> String {
+        if self.changing.json {
+            let row = serde_json::json!({
+                "schema": "convo.event/1", "id": change.id, "at": change.at, "type": change.kind,
+                "what": change.what, "counts": change.counts,
+            });
+            return row.to_string();
+        }
+        let (at, space) = match columns() {
+            Some(_) => (moment(&change.at), "  "),
+            None => (change.at.clone(), "\t"),
+        };
+        let counts = if change.counts { "" } else { "taken back" };
+        let cells = [&change.id, &at, &change.kind, &change.what, counts].map(|cell: &str| in_line(cell));
+        cells.join(space).trim_end().to_string()
+    }
+
+    /// The sessions in the trash.
+    fn removed(&self, context: &Context) -> anyhow::Result<()> {
+        let trash = context.store()?.trash()?;
+        for (id, at) in &trash {
+            let row = if self.changing.json {
+                serde_json::json!({"schema": "convo.removed/1", "id": id, "at": at}).to_string()
+            } else {
+                match columns() {
+                    Some(_) => format!("{id}  {}", moment(at)),
+                    None => format!("{id}\t{at}"),
+                }
+            };
+            context.output.print(&row)?;
+        }
+        if trash.is_empty() {
+            let error = Error::new(Kind::No, "the trash is empty");
+            context.output.tell("", &error.message);
+        }
+        Ok(())
     }
 }

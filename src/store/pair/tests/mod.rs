@@ -308,6 +308,35 @@ fn a_log_with_another_name_is_not_compacted_unless_forced() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_log_that_another_program_has_open_is_not_compacted_unless_forced() {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    let mut other = Command::new("/bin/sh")
+        .args(["-c", "exec 3>>\"$0\"; echo; read line"])
+        .arg(folder.log())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    other.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+    let error = folder.compact(None).unwrap_err();
+    assert_eq!(
+        (error.kind, folder.state()),
+        (Kind::Locked, (LOG.to_string(), sidecar(3, 5, BEFORE)))
+    );
+    let force = Compaction {
+        force: true,
+        ..options()
+    };
+    compact(&folder.log(), &force).unwrap();
+    assert_eq!(folder.text("s.jsonl"), kept());
+    drop(other.stdin.take());
+    other.wait().unwrap();
+}
+
+#[test]
 fn what_another_program_writes_meanwhile_is_not_lost() {
     let append = |folder: &Folder, text: &str| {
         let mut file = fs::OpenOptions::new().append(true).open(folder.log()).unwrap();

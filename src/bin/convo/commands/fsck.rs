@@ -1,0 +1,168 @@
+//! `fsck`: is the store as it was written.
+
+use super::Run;
+use crate::args::Input;
+use crate::context::{Context, named};
+use crate::output::{counted, in_line};
+use clap::Args;
+use convo::error::{Error, Kind, Place};
+use convo::store::fsck::{Check, Checked, Found, Trouble};
+
+/// Look for damage in the store; --repair mends it and keeps a copy first
+///
+/// Reads every line of every log and holds it to its checksum; looks at links, aliases, leftovers and permissions.
+/// Prints what is wrong, one finding a line, and ends with 1 if there was any. Without NAME the whole store.
+/// With --repair the log as it was is kept in the store's quarantine first, no good line is changed, and the status
+/// is 0 when all is well afterwards.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo fsck                  the whole store
+  convo fsck chat             one session
+  convo fsck --repair         mend what can be mended
+  convo fsck --json | jq -r .trouble | sort | uniq -c
+  convo fsck -q || echo 'the store is damaged'")]
+pub struct Fsck {
+    /// Sessions of the store [default: all, and what lies beside them]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Mend what can be mended
+    #[arg(long, help_heading = "How")]
+    repair: bool,
+    /// With --repair: although another program has a log open for writing
+    #[arg(long, requires = "repair", help_heading = "How")]
+    force: bool,
+    /// One object a finding
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Run for Fsck {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        for name in &self.names {
+            if let Input::Path(_) | Input::Stdin = Input::of(name) {
+                let error = Error::new(Kind::Usage, "fsck takes names of the store, and this is a path");
+                return Err(named(error, name)
+                    .hint("convo count reads a file to its end and tells its damage")
+                    .into());
+            }
+        }
+        let found = self.stored(context)?;
+        if found > 0 {
+            context.output.note_status(Kind::No);
+        }
+        Ok(())
+    }
+}
+
+impl Fsck {
+    /// The number of findings that are left.
+    fn stored(&self, context: &Context) -> anyhow::Result<u64> {
+        let store = context.store()?;
+        let ids: Vec<String> = self
+            .names
+            .iter()
+            .map(|name| store.resolve(name))
+            .collect::<convo::Result<_>>()?;
+        let ids = Some(ids.as_slice()).filter(|ids| !ids.is_empty());
+        let stamp = |what: &str| {
+            let id = context.new_id("evt_", || what.to_string())?;
+            Ok((id, context.clock.now()))
+        };
+        let (mut found, mut failed) = (0, None);
+        let mut check = Check {
+            ids,
+            repair: None,
+            force: self.force,
+        };
+        if self.repair {
+            check.repair = Some(&stamp);
+        }
+        let checked = store.check(&check, &mut |finding| {
+            found += 1;
+            failed = failed.take().or(self.print(context, &finding).err());
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        for (id, copy) in &checked.copies {
+            context
+                .output
+                .tell(id, &format!("mended; the log as it was is {copy}"));
+        }
+        let mut left = found;
+        if self.repair && found > 0 {
+            left = 0;
+            check.repair = None;
+            store.check(&check, &mut |_| left += 1)?;
+        }
+        self.tell(context, &checked, found, left);
+        Ok(left)
+    }
+
+    fn print(&self, context: &Context, found: &Found) -> anyhow::Result<()> {
+        let Place { line, offset } = found.place;
+        let name = found.session.as_deref().unwrap_or(&found.file);
+        let remedy = found.remedy.as_deref();
+        if self.json {
+            let mut row = serde_json::json!({
+                "schema": "convo.fsck/1", "trouble": found.trouble.name(), "file": found.file, "what": found.what,
+            });
+            if let Some(id) = &found.session {
+                row["id"] = id.as_str().into();
+            }
+            if line > 0 {
+                row["line"] = line.into();
+                row["offset"] = offset.into();
+            }
+            if let Some(remedy) = remedy {
+                row["remedy"] = remedy.into();
+                row["mended"] = self.repair.into();
+            }
+            return context.output.print(&row.to_string());
+        }
+        let place = if line > 0 {
+            format!("{line}: byte {offset}: ")
+        } else {
+            " ".to_string()
+        };
+        let place = if found.trouble == Trouble::Piece {
+            format!("{} {place}", found.file)
+        } else {
+            place
+        };
+        let remedy = match remedy {
+            Some(remedy) if self.repair => format!("; {remedy}"),
+            Some(_) => String::new(),
+            None if self.repair => "; not mended".to_string(),
+            None => String::new(),
+        };
+        let text = format!("{name}:{place}{}: {}{remedy}", found.trouble.name(), found.what);
+        context.output.print(&in_line(&text))
+    }
+
+    fn tell(&self, context: &Context, checked: &Checked, found: u64, left: u64) {
+        let sessions = counted(checked.sessions, "session");
+        let mut words = format!("{sessions}, {}: ", counted(checked.bytes, "byte"));
+        let findings = counted(found, "finding");
+        match (found, left) {
+            (0, _) => words.push_str("all is well"),
+            (_, 0) => words.push_str(&format!("{findings}, all mended")),
+            _ if self.repair => words.push_str(&format!("{findings}, {left} left")),
+            _ => words.push_str(&findings),
+        }
+        if checked.unchecked > 0 {
+            words.push_str(&format!(
+                "; {} of other programs unchecked",
+                counted(checked.unchecked, "line")
+            ));
+        }
+        let mendable = !self.repair && found > 0;
+        let hint = if mendable {
+            " (convo fsck --repair mends what can be mended)"
+        } else {
+            ""
+        };
+        context.output.tell("", &format!("{words}{hint}"));
+    }
+}

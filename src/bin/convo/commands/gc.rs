@@ -1,0 +1,211 @@
+//! `gc`: cuts made physical.
+
+use super::Run;
+use crate::args::{Input, duration};
+use crate::context::{Context, named};
+use crate::output::counted;
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::filter::gc;
+use convo::model::time;
+use convo::store::{Receipt, Thin};
+use std::time::Duration;
+
+/// Take what no view needs out of the logs, into the archive
+///
+/// Messages that were cut off, compacted or summarized, and the events that did so, leave the log; what a model would
+/// be sent stays the same. They go to the store's archive, and `restore NAME EVENT` with the event of the gc brings
+/// them back. Without NAME all sessions of the store. A damaged log is left alone: `fsck --repair` first.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo gc                                 the whole store
+  convo gc chat                            one session
+  convo gc --older-than 30d                only changes that are older
+  convo gc --discard --older-than 365d     destroyed, not archived
+  convo gc --json | jq -s 'map(.bytes.before - .bytes.after) | add'")]
+pub struct Gc {
+    /// Sessions of the store [default: all]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Only what left the view longer ago: 12h, 30d
+    ///
+    /// Younger changes stay in the log, and `restore` can still take each of them back.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "What goes")]
+    older_than: Option<Duration>,
+    /// Destroy it, with what the archive holds of these sessions: nothing brings it back
+    #[arg(long, help_heading = "What goes")]
+    discard: bool,
+    /// Destroy removed sessions too, those that were removed longer ago than --older-than
+    #[arg(
+        long,
+        requires = "discard",
+        conflicts_with = "names",
+        help_heading = "What goes"
+    )]
+    trash: bool,
+    /// Although another program has a log open for writing
+    #[arg(long, help_heading = "How")]
+    force: bool,
+    /// Change nothing, and tell what would be
+    #[arg(short = 'n', long, help_heading = "How")]
+    dry_run: bool,
+    /// One object a session, with lines and bytes before and after
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Run for Gc {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        let store = context.store()?;
+        let until = self.until(context)?;
+        let mut ids = Vec::new();
+        for name in &self.names {
+            if let Input::Path(_) | Input::Stdin = Input::of(name) {
+                let error = Error::new(Kind::Usage, "gc takes names of the store, and this is a path");
+                return Err(named(error, name)
+                    .hint("a file has no archive: what a filter prints is settled already")
+                    .into());
+            }
+            ids.push((name.clone(), store.resolve(name)?));
+        }
+        if self.names.is_empty() {
+            ids = store
+                .ids()?
+                .into_iter()
+                .map(|entry| (entry.id.clone(), entry.id))
+                .collect();
+            ids.sort();
+        }
+        let mut total = (0, Receipt::default());
+        for (name, id) in &ids {
+            match self.one(context, id, until) {
+                Ok(receipt) => {
+                    self.tell(context, name, id, &receipt, None)?;
+                    if receipt.is_change() {
+                        total.0 += 1;
+                        total.1.taken += receipt.taken;
+                        total.1.bytes.0 += receipt.bytes.0;
+                        total.1.bytes.1 += receipt.bytes.1;
+                    }
+                }
+                // Nothing is wrong: the session needs what it has.
+                Err(error) if error.kind == Kind::No => {
+                    self.tell(context, name, id, &Receipt::default(), Some(&error.message))?;
+                }
+                // With the whole store a session that is removed meanwhile is none any more.
+                Err(error) if error.kind == Kind::NotFound && self.names.is_empty() => {}
+                Err(error) if ids.len() > 1 => context.output.error(&named(error, name)),
+                Err(error) => return Err(named(error, name).into()),
+            }
+        }
+        if total.0 > 1 && !self.json {
+            let what = format!("{}: {}", counted(total.0, "session"), self.words(&total.1));
+            context.output.tell("", &what);
+        }
+        if self.trash {
+            let (count, bytes) = store.empty_trash(until, self.dry_run)?;
+            if self.json {
+                let row = serde_json::json!({
+                    "schema": "convo.gc-trash/1", "sessions": count, "bytes": bytes, "dry_run": self.dry_run,
+                });
+                context.output.print(&row.to_string())?;
+            } else if count > 0 {
+                let done = if self.dry_run {
+                    "would be destroyed"
+                } else {
+                    "are destroyed"
+                };
+                context.output.tell(
+                    "",
+                    &format!("{}, {bytes} bytes, {done}", counted(count, "removed session")),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Gc {
+    /// The newest time of what may go, in seconds since 1970; none: any.
+    fn until(&self, context: &Context) -> anyhow::Result<Option<i64>> {
+        let Some(age) = self.older_than else {
+            return Ok(None);
+        };
+        let now = time::seconds(&context.clock.now())
+            .ok_or_else(|| Error::new(Kind::InputOutput, "the time is not known"))?;
+        Ok(Some(now.saturating_sub(
+            i64::try_from(age.as_secs()).unwrap_or(i64::MAX),
+        )))
+    }
+
+    fn one(&self, context: &Context, id: &str, until: Option<i64>) -> convo::Result<Receipt> {
+        let store = context.store()?;
+        let event = context.new_id("evt_", || {
+            format!("gc {id} {}", store.size(id).unwrap_or_default())
+        })?;
+        let options = Thin {
+            event: &event,
+            at: &context.clock.now(),
+            discard: self.discard,
+            until,
+            force: self.force,
+            dry_run: self.dry_run,
+        };
+        store.thin(id, &options, |session| gc::plan(session, until))
+    }
+
+    /// The receipt of one session.
+    fn tell(
+        &self,
+        context: &Context,
+        name: &str,
+        id: &str,
+        receipt: &Receipt,
+        left: Option<&str>,
+    ) -> anyhow::Result<()> {
+        if self.json {
+            let pair = |(before, after): (u64, u64)| serde_json::json!({"before": before, "after": after});
+            let mut row = serde_json::json!({
+                "schema": "convo.gc/1", "id": id, "changed": receipt.is_change(), "taken": receipt.taken,
+                "lines": pair(receipt.lines), "bytes": pair(receipt.bytes), "archive": pair(receipt.archive),
+                "discard": self.discard, "dry_run": self.dry_run,
+            });
+            if let Some(left) = left {
+                row = serde_json::json!({"schema": "convo.gc/1", "id": id, "changed": false, "left": left});
+            }
+            return context.output.print(&row.to_string());
+        }
+        if let Some(left) = left {
+            context.output.tell(name, left);
+        } else if receipt.is_change() {
+            context.output.tell(name, &self.words(receipt));
+        } else {
+            context
+                .output
+                .detail(name, "unchanged: its view needs everything");
+        }
+        Ok(())
+    }
+
+    fn words(&self, receipt: &Receipt) -> String {
+        let (before, after) = receipt.bytes;
+        let destroyed = receipt.archive.0.saturating_sub(receipt.archive.1);
+        let would = if self.dry_run { "would be " } else { "" };
+        let gone = if self.discard {
+            "destroyed"
+        } else {
+            "moved to the archive"
+        };
+        let mut words = format!(
+            "{} {would}{gone}, {before} bytes now {after}",
+            counted(receipt.taken, "line")
+        );
+        if destroyed > 0 {
+            words.push_str(&format!(
+                ", and {destroyed} bytes of the archive {would}destroyed"
+            ));
+        }
+        words
+    }
+}

@@ -1,0 +1,175 @@
+//! Makes cuts physical: what no view needs leaves the log.
+
+use super::settle::pieces;
+use crate::error::{Error, Kind, Result};
+use crate::model::event::{Action, Event};
+use crate::model::json;
+use crate::model::session::{Class, Piece, Session};
+use crate::model::time;
+use crate::model::view::{Item, View};
+use std::collections::{HashMap, HashSet};
+
+/// The lines of the log without what no view needs; none when all of it is needed. Of events after `until`
+/// (seconds since 1970) nothing is carried out: they can still be taken back one by one.
+pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<Piece>>> {
+    let settled = settled(session, until);
+    let live: HashSet<usize> = session.live_events().into_iter().collect();
+    let mut moving: Vec<usize> = settled.iter().copied().collect();
+    moving.retain(|index| live.contains(index) && View::is_moved_by(session, *index));
+    moving.sort_unstable();
+    let view = View::after(session, moving);
+    let dangling: HashSet<usize> = view.dangling.iter().map(|(index, _)| *index).collect();
+    let stays = |index: usize| match session.class(index) {
+        Class::Message(_) => false,
+        Class::Header | Class::Unreadable | Class::Blank => true,
+        Class::Event if dangling.contains(&index) || !settled.contains(&index) => true,
+        Class::Event => {
+            let moves = View::is_moved_by(session, index) || name(session, index) == "restore";
+            // A repair vouches for lines as they stood, and they are all written anew.
+            live.contains(&index) && !moves && name(session, index) != "repair"
+        }
+    };
+    let pieces = pieces(session, &view, stays);
+    if pieces.len() == session.len() && pieces.iter().all(|piece| matches!(piece, Piece::Line(_))) {
+        return Ok(None);
+    }
+    hold_view(session, &pieces)?;
+    Ok(Some(pieces))
+}
+
+fn name(session: &Session, index: usize) -> String {
+    let record = session.record(index);
+    record
+        .event()
+        .map(|event| event.name().into_owned())
+        .unwrap_or_default()
+}
+
+/// The events whose effect may become final: those that are old enough, as is everything that takes them back.
+fn settled(session: &Session, until: Option<i64>) -> HashSet<usize> {
+    let is_young = |index: usize| {
+        let Some(until) = until else { return false };
+        let record = session.record(index);
+        let at = json::member(record.body, "at").and_then(json::text);
+        at.as_deref().and_then(time::seconds).is_none_or(|at| at > until)
+    };
+    // A change and all that takes it back, or takes that back, stay or go together: they are known by the change.
+    let mut changes: HashMap<String, String> = HashMap::new();
+    let mut events = Vec::new();
+    let mut young: HashSet<String> = HashSet::new();
+    for index in (0..session.len()).filter(|index| session.class(*index) == Class::Event) {
+        let record = session.record(index);
+        let Some(event) = record.event() else { continue };
+        // An event without an id cannot be taken back.
+        let id = event
+            .id()
+            .map_or_else(|| format!("line {index}"), |id| id.into_owned());
+        let change = match event.action() {
+            Action::Restore(restore) => changes
+                .get(restore.of.as_ref())
+                .cloned()
+                .unwrap_or(restore.of.into_owned()),
+            _ => id.clone(),
+        };
+        changes.insert(id, change.clone());
+        if is_young(index) {
+            young.insert(change.clone());
+        }
+        events.push((index, change));
+    }
+    // History becomes final from its beginning: what stands behind a change that can still come back stays too.
+    let mut open = false;
+    for (index, change) in &events {
+        if View::is_moved_by(session, *index) {
+            open |= young.contains(change);
+            if open {
+                young.insert(change.clone());
+            }
+        }
+    }
+    let old = |(_, change): &(usize, String)| !young.contains(change);
+    events.into_iter().filter(old).map(|(index, _)| index).collect()
+}
+
+/// Refuses lines that would show another view than the session does.
+fn hold_view(session: &Session, pieces: &[Piece]) -> Result<()> {
+    let mut new = Session::default();
+    for piece in pieces {
+        match piece {
+            Piece::Line(index) => new.push(&session.record(*index)),
+            Piece::Made(body) => new.push_new(body),
+        }
+    }
+    let stays = |(new_index, piece): (usize, &Piece),
+                 old: &HashMap<usize, String>,
+                 ids: &HashMap<usize, String>| {
+        !matches!(piece, Piece::Line(index) if old.get(index) != ids.get(&new_index))
+    };
+    // A message without an id is known by its bytes and by how many of the same stand before it.
+    let (old, ids) = (session.derived_ids().collect(), new.derived_ids().collect());
+    let same = pieces.iter().enumerate().all(|piece| stays(piece, &old, &ids));
+    if same && histories(session, &new) && unfounded(&new).is_subset(&unfounded(session)) {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::No,
+        "left as it is: younger changes name what would go, or messages without ids would change theirs",
+    ))
+}
+
+/// Ids of the events that name what is not there, those that are taken back included: they may count again.
+fn unfounded(session: &Session) -> HashSet<String> {
+    let events = (0..session.len()).filter(|index| View::is_moved_by(session, *index));
+    let dangling = View::after(session, events.collect()).dangling.into_iter();
+    dangling
+        .filter_map(|(index, _)| Some(session.record(index).event()?.id()?.into_owned()))
+        .collect()
+}
+
+/// Whether both show the same, now and as their changes are taken back one after another; and so without what takes
+/// changes back, which may be taken back itself.
+fn histories(old: &Session, new: &Session) -> bool {
+    let all = |session: &Session| -> Vec<usize> {
+        (0..session.len())
+            .filter(|index| View::is_moved_by(session, *index))
+            .collect()
+    };
+    let live = |session: &Session| -> Vec<usize> {
+        let live = session.live_events();
+        all(session)
+            .into_iter()
+            .filter(|index| live.binary_search(index).is_ok())
+            .collect()
+    };
+    unwind(old, new, live(old), live(new)) && (live(new) == all(new) || unwind(old, new, all(old), all(new)))
+}
+
+/// Whether both show the same after these events, and without the last of them, and so on.
+fn unwind(old: &Session, new: &Session, mut before: Vec<usize>, mut after: Vec<usize>) -> bool {
+    let id = |session: &Session, index: usize| Some(session.record(index).event()?.id()?.into_owned());
+    loop {
+        if seen(old, &before) != seen(new, &after) {
+            return false;
+        }
+        match (before.pop(), after.pop()) {
+            (Some(one), Some(other)) if id(old, one) == id(new, other) && !is_final(new, other) => {}
+            _ => return true,
+        }
+    }
+}
+
+/// Whether a summary's messages are gone, so that it is no change that could be taken back.
+fn is_final(session: &Session, index: usize) -> bool {
+    let record = session.record(index);
+    matches!(record.event().map(Event::action), Some(Action::Summary(summary)) if summary.covers.is_none())
+}
+
+/// What a model would be sent after these events: the bytes of every message, and the texts of summaries.
+fn seen(session: &Session, events: &[usize]) -> Vec<Vec<u8>> {
+    let view = View::after(session, events.to_vec());
+    let item = |item: &Item| match item.summary(session) {
+        Some(text) => text.into_owned().into_bytes(),
+        None => item.body(session).to_vec(),
+    };
+    view.items.iter().map(item).collect()
+}

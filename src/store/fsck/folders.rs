@@ -1,0 +1,165 @@
+//! What lies in the folders of a store: leftovers, what does not belong there, and who may read it.
+
+use super::{Found, Trouble};
+use crate::error::{Error, Kind, Place, Result};
+use crate::model::key;
+use crate::store::alias::ALIASES;
+use crate::store::directory::Directory;
+use crate::store::gc::ARCHIVE;
+use crate::store::network::CACHE;
+use crate::store::{SESSIONS, Store, atomic, stage, trash};
+use rustix::fs::OFlags;
+use std::time::Duration;
+
+use super::repair::QUARANTINE;
+
+/// Permissions that nobody but the owner may have.
+const OTHERS: u32 = 0o077;
+
+/// Looks at every folder; with `repair` leftovers go and permissions are narrowed.
+pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) -> Result<()> {
+    let root = store.directory();
+    let mut look = Look { repair, tell };
+    look.folder(root)?;
+    for name in root.names()? {
+        let known = [SESSIONS, ALIASES, ARCHIVE, trash::TRASH, QUARANTINE, CACHE].contains(&name.as_str());
+        match root.inner(&name) {
+            Ok(Some(folder)) if known && name != CACHE => {
+                look.folder(&folder)?;
+                look.files(&folder, &name)?;
+            }
+            Ok(_) if known => {}
+            Ok(None) => {}
+            Ok(Some(_)) => look.stranger(root, &name, "a folder that is not the store's"),
+            Err(error) if error.kind == Kind::Unsafe => {
+                let what = if known {
+                    "it should be a folder"
+                } else {
+                    "a file that is not the store's"
+                };
+                look.stranger(root, &name, what);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+struct Look<'t> {
+    repair: bool,
+    tell: &'t mut dyn FnMut(Found),
+}
+
+impl Look<'_> {
+    fn tell(&mut self, file: String, trouble: Trouble, what: String, remedy: Option<&str>) {
+        (self.tell)(Found {
+            session: None,
+            file,
+            place: Place::default(),
+            trouble,
+            what,
+            remedy: remedy.map(str::to_string),
+        });
+    }
+
+    fn stranger(&mut self, folder: &Directory, name: &str, what: &str) {
+        self.tell(folder.shown(name), Trouble::Stranger, what.to_string(), None);
+    }
+
+    fn folder(&mut self, folder: &Directory) -> Result<()> {
+        let mode = folder.mode()?;
+        if mode & OTHERS == 0 {
+            return Ok(());
+        }
+        if self.repair {
+            folder.set_mode(mode & !OTHERS)?;
+        }
+        let shown = folder.path().display().to_string();
+        self.tell(
+            shown,
+            Trouble::Permissions,
+            format!("others may enter it (mode {mode:o})"),
+            Some("made the owner's alone"),
+        );
+        Ok(())
+    }
+
+    fn files(&mut self, folder: &Directory, place: &str) -> Result<()> {
+        let mut names = folder.names()?;
+        names.sort();
+        if place == SESSIONS && self.repair {
+            stage::sweep(folder)?;
+        }
+        for name in names {
+            let Some(facts) = folder.facts(&name)? else {
+                continue;
+            };
+            if !facts.regular {
+                self.stranger(
+                    folder,
+                    &name,
+                    "no regular file: links, pipes, folders and devices are left alone",
+                );
+                continue;
+            }
+            if name.starts_with('.') {
+                self.temporary(folder, &name)?;
+                continue;
+            }
+            let fits = match place {
+                ALIASES => key::is_id(&name),
+                trash::TRASH => trash::entry(&name).is_some(),
+                _ => name.strip_suffix(".jsonl").is_some_and(key::is_id),
+            };
+            if !fits {
+                self.stranger(folder, &name, "no name that the store gives");
+            }
+            if facts.mode & OTHERS != 0 {
+                if self.repair {
+                    narrow(folder, &name, facts.mode & !OTHERS)?;
+                }
+                let what = format!("others may read or write it (mode {:o})", facts.mode);
+                self.tell(
+                    folder.shown(&name),
+                    Trouble::Permissions,
+                    what,
+                    Some("made the owner's alone"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// A file of a change: a leftover, unless somebody holds its lock.
+    fn temporary(&mut self, folder: &Directory, name: &str) -> Result<()> {
+        let ours = name.starts_with(stage::PREFIX) || name.ends_with(".new") || name.starts_with(".convo-");
+        if !ours {
+            self.stranger(folder, name, "a hidden file that is not the store's");
+            return Ok(());
+        }
+        if name.starts_with(stage::PREFIX) && stage::is_in_use(folder, name)? {
+            return Ok(());
+        }
+        match atomic::open_locked(folder, name, None, OFlags::RDWR, Duration::ZERO) {
+            Err(error) if error.kind == Kind::Locked => return Ok(()),
+            Err(error) => return Err(error),
+            Ok(None) => {} // gone meanwhile, perhaps by our own sweep
+            Ok(Some(_lock)) if self.repair => {
+                atomic::unlink(folder, name)?;
+            }
+            Ok(Some(_)) => {}
+        }
+        let what = "left over from a change that was cut off".to_string();
+        self.tell(folder.shown(name), Trouble::Temporary, what, Some("removed"));
+        Ok(())
+    }
+}
+
+/// Changes the permission bits of a file, through no link.
+fn narrow(folder: &Directory, name: &str, mode: u32) -> Result<()> {
+    match folder.file(name, OFlags::RDONLY)? {
+        Some(file) => rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode))
+            .map_err(|errno| Error::io(folder.shown(name), errno.into())),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,149 @@
+//! Links between sessions, and aliases.
+
+use super::{Check, Found, Links, Stamp, Trouble};
+use crate::error::{Kind, Place, Result};
+use crate::model::json::ObjectBuilder;
+use crate::model::key;
+use crate::store::alias::ALIASES;
+use crate::store::{Store, atomic, log_name, pieces};
+use std::collections::BTreeMap;
+
+use super::repair::QUARANTINE;
+
+/// Looks whether every link has both ends. Of sessions that were not looked at only their being there is known.
+pub(super) fn check(
+    store: &Store,
+    check: &Check<'_>,
+    links: &BTreeMap<String, Links>,
+    tell: &mut dyn FnMut(Found),
+) -> Result<()> {
+    let found = |id: &str, trouble, what: String, remedy: Option<&str>| Found {
+        session: Some(id.to_string()),
+        file: store
+            .path()
+            .join("sessions")
+            .join(log_name(id))
+            .display()
+            .to_string(),
+        place: Place::default(),
+        trouble,
+        what,
+        remedy: remedy.map(str::to_string),
+    };
+    for (id, own) in links {
+        if let Some(parent) = &own.continued_from {
+            let there = key::is_id(parent) && store.has(parent)?;
+            if !there && !is_removed(store, parent)? {
+                let what = format!("it continues {parent}, which is not there");
+                tell(found(id, Trouble::BrokenLink, what, None));
+            } else if links
+                .get(parent)
+                .is_some_and(|other| !other.continued_to.contains(id))
+            {
+                let what = format!("{id} continues it, and it does not tell so");
+                tell(found(
+                    parent,
+                    Trouble::MissingLink,
+                    what,
+                    Some("a link event is added"),
+                ));
+                if let Some(stamp) = check.repair {
+                    let (event, at) = stamp(&format!("link {parent} {id}"))?;
+                    store.add_link(parent, id, (&event, &at))?;
+                }
+            }
+        }
+        for child in &own.continued_to {
+            let there = key::is_id(child) && store.has(child)?;
+            if !there && !is_removed(store, child)? {
+                let what = format!("it is continued in {child}, which is not there");
+                tell(found(id, Trouble::BrokenLink, what, None));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_removed(store: &Store, id: &str) -> Result<bool> {
+    Ok(store.trash()?.iter().any(|(other, _)| other == id))
+}
+
+impl Store {
+    /// Looks whether every alias names one session that is there, or in the trash.
+    pub(super) fn check_aliases(&self, repair: Option<Stamp<'_>>, tell: &mut dyn FnMut(Found)) -> Result<()> {
+        let Some(aliases) = self.aliases_folder()? else {
+            return Ok(());
+        };
+        for file in aliases.names()? {
+            let Some(name) = Some(&file)
+                .filter(|file| key::is_id(file))
+                .and_then(|file| key::key_for_id(file))
+            else {
+                continue;
+            };
+            // What is no regular file is told with the folder.
+            if !aliases.facts(&file)?.is_some_and(|facts| facts.regular) {
+                continue;
+            }
+            let found = |what: String, remedy: Option<String>| Found {
+                session: None,
+                file: aliases.shown(&file),
+                place: Place::default(),
+                trouble: Trouble::Alias,
+                what,
+                remedy,
+            };
+            let ids = match self.alias_ids(&name) {
+                Ok(None) => continue,
+                Ok(Some(ids)) => ids,
+                Err(error) if error.kind == Kind::Data => {
+                    tell(found(format!("the alias {name} is unreadable"), None));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let mut gone = Vec::new();
+            for id in &ids {
+                if !self.has(id)? && !is_removed(self, id)? {
+                    gone.push(id.clone());
+                }
+            }
+            if gone.len() == ids.len() {
+                let mut remedy = "it is taken away, and kept in the quarantine".to_string();
+                if let Some(stamp) = repair {
+                    self.quarantine_alias(&name, &ids, stamp)?;
+                    remedy = "it is in the quarantine".to_string();
+                }
+                tell(found(
+                    format!("the alias {name} names {}, which is not there", gone.join(", ")),
+                    Some(remedy),
+                ));
+            } else if ids.len() > 1 {
+                tell(found(
+                    format!("the alias {name} is claimed by {}", ids.join(", ")),
+                    None,
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn quarantine_alias(&self, name: &str, ids: &[String], stamp: Stamp<'_>) -> Result<()> {
+        let (id, at) = stamp(&format!("alias {name}"))?;
+        let mut members = ObjectBuilder::default();
+        members
+            .text("type", "quarantine")
+            .text("id", &id)
+            .text("at", &at)
+            .text("alias", name)
+            .text("why", "it named no session");
+        let content: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
+        pieces::append(
+            &quarantine,
+            &log_name(ALIASES),
+            &pieces::run(members, content.as_bytes()),
+        )?;
+        self.alias_remove(name)
+    }
+}

@@ -1,0 +1,418 @@
+//! One log: what is wrong with its lines, and how it would be without that.
+
+use super::mend::mend;
+use super::{Found, Links, Trouble, records};
+use crate::error::Place;
+use crate::model::event::VERSION;
+use crate::model::json;
+use crate::model::record::{Kind as Line, Record};
+use crate::model::session::Session;
+use crate::store::log::{Chain, Verdict, strip};
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// What was seen of a log.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub bytes: u64,
+    /// Lines that nobody vouches for.
+    pub unchecked: u64,
+    pub found: Vec<Found>,
+    pub links: Links,
+    /// The log as it was, when it was mended: a path to it.
+    pub copy: Option<String>,
+    /// What the log becomes when it is mended; nothing when it can stay as it is.
+    pub mended: Option<Mended>,
+}
+
+/// A log without its damage.
+#[derive(Debug, Default)]
+pub(super) struct Mended {
+    /// Its lines in order, each with its newline, and whether it stays although its checksum does not match.
+    pub lines: Vec<Vec<u8>>,
+    /// What went away or was changed, as it was, and where it stood.
+    pub moved: Vec<Moved>,
+}
+
+/// Bytes that a repair takes out.
+#[derive(Debug)]
+pub(super) struct Moved {
+    pub place: Place,
+    pub why: String,
+    pub bytes: Range<usize>,
+}
+
+impl Seen {
+    /// Looks at the bytes of a log.
+    pub fn of(bytes: &[u8], id: &str, shown: &str) -> Seen {
+        let mut look = Look {
+            bytes,
+            id,
+            shown,
+            lines: Vec::new(),
+            fates: Vec::new(),
+            origin: Vec::new(),
+            found: Vec::new(),
+            told: HashSet::new(),
+            unchecked: 0,
+        };
+        if let Some(version) = later_version(bytes) {
+            let what = format!("a session of version {version}, which this program does not know");
+            look.lines.push(0..bytes.len());
+            look.tell(0, 0, Trouble::Header, what, None);
+            return Seen {
+                bytes: bytes.len() as u64,
+                found: look.found,
+                ..Seen::default()
+            };
+        }
+        let session = look.lines();
+        for (index, trouble, what) in records::troubles(&session) {
+            let line = look.origin.get(index).copied().unwrap_or_default();
+            look.tell(line, 0, trouble, what, None);
+        }
+        let told = &look.told;
+        look.found
+            .retain(|found| found.trouble != Trouble::Checksum || !told.contains(&found.place.offset));
+        look.found.sort_by_key(|found| found.place.offset);
+        Seen {
+            bytes: bytes.len() as u64,
+            unchecked: look.unchecked,
+            links: records::links(&session),
+            copy: None,
+            mended: look.mended(),
+            found: look.found,
+        }
+    }
+
+    /// Of a log that could not be read.
+    pub fn unread(id: &str, shown: String, what: String) -> Seen {
+        let found = Found {
+            session: Some(id.to_string()),
+            file: shown,
+            place: Place::default(),
+            trouble: Trouble::Unreadable,
+            what,
+            remedy: None,
+        };
+        Seen {
+            found: vec![found],
+            ..Seen::default()
+        }
+    }
+
+    /// Whether there is nothing that a repair of this log would change.
+    pub fn is_clean(&self) -> bool {
+        self.mended.is_none()
+    }
+}
+
+/// What becomes of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Fate {
+    Stays,
+    /// It stays although its checksum does not match.
+    Vouched,
+    /// These bytes stand for it.
+    Becomes(Vec<u8>, String),
+    /// It goes to the quarantine.
+    Leaves(String),
+    /// It stands behind the next one.
+    Waits,
+}
+
+struct Look<'a> {
+    bytes: &'a [u8],
+    id: &'a str,
+    shown: &'a str,
+    lines: Vec<Range<usize>>,
+    fates: Vec<Fate>,
+    /// Index of the line that a line of the session comes from.
+    origin: Vec<usize>,
+    found: Vec<Found>,
+    /// Offsets of lines whose checksum need not be told of, since more is told of them.
+    told: HashSet<u64>,
+    unchecked: u64,
+}
+
+impl<'a> Look<'a> {
+    fn line(&self, index: usize) -> &'a [u8] {
+        &self.bytes[self.lines[index].clone()]
+    }
+
+    fn place(&self, index: usize) -> Place {
+        match self.lines.get(index) {
+            Some(line) => Place {
+                line: index as u64 + 1,
+                offset: line.start as u64,
+            },
+            None => Place::default(), // an empty log
+        }
+    }
+
+    fn tell(
+        &mut self,
+        index: usize,
+        within: usize,
+        trouble: Trouble,
+        what: impl Into<String>,
+        remedy: Option<&str>,
+    ) {
+        let mut place = self.place(index);
+        place.offset += within as u64;
+        self.found.push(Found {
+            session: Some(self.id.to_string()),
+            file: self.shown.to_string(),
+            place,
+            trouble,
+            what: what.into(),
+            remedy: remedy.map(str::to_string),
+        });
+    }
+
+    /// Goes over the lines and their checksums.
+    fn lines(&mut self) -> Session {
+        let mut start = 0;
+        for line in self.bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.lines.push(start..start + line.len());
+            start += line.len();
+        }
+        self.fates = vec![Fate::Stays; self.lines.len()];
+        let (mut chain, mut base, mut from) = (Chain::default(), Chain::default(), 0);
+        let mut index = 0;
+        while index < self.lines.len() {
+            let before = chain;
+            match chain.verify(self.line(index)) {
+                Verdict::Sealed => (base, from) = (chain, index + 1),
+                Verdict::Unchecked => {}
+                Verdict::Broken => {
+                    let (next, behind) = self
+                        .broken(index, from, base, before)
+                        .unwrap_or((index + 1, chain));
+                    (base, chain, from, index) = (behind, behind, next, next);
+                    continue;
+                }
+            }
+            index += 1;
+        }
+        self.unchecked = (from..self.lines.len())
+            .filter(|index| !matches!(self.record(*index).kind, Line::Blank))
+            .count() as u64;
+        self.tail(base, from);
+        let mut session = Session::default();
+        for index in 0..self.lines.len() {
+            self.readable(index);
+            // What is set right counts as what it becomes, and may be several lines then.
+            let lines = match &self.fates[index] {
+                Fate::Becomes(lines, _) => lines,
+                Fate::Leaves(_) => continue,
+                _ => self.line(index),
+            };
+            for line in lines.split_inclusive(|byte| *byte == b'\n') {
+                session.push(&Record::parse(&strip(line), self.place(index)));
+                self.origin.push(index);
+            }
+        }
+        session
+    }
+
+    fn record(&self, index: usize) -> Record<'a> {
+        Record::parse(self.line(index), self.place(index))
+    }
+
+    /// A line whose checksum does not match; `from` is the first line behind the last good one, where the chain is
+    /// `base`. Where the chain goes on, and with what, if that is not behind this line with its own digits.
+    fn broken(&mut self, index: usize, from: usize, base: Chain, before: Chain) -> Option<(usize, Chain)> {
+        let changed = "its checksum does not match: it, or what was before it, has changed";
+        if from == index && index > 0 && self.line(index) == self.line(index - 1) {
+            self.tell(
+                index,
+                0,
+                Trouble::Checksum,
+                "it stands twice",
+                Some("the second goes to the quarantine"),
+            );
+            self.fates[index] = Fate::Leaves("a line that stands twice".into());
+            return Some((index + 1, base));
+        }
+        if from == index && index + 1 < self.lines.len() {
+            let mut turned = before;
+            if turned.verify(self.line(index + 1)) == Verdict::Sealed
+                && turned.verify(self.line(index)) == Verdict::Sealed
+            {
+                let what = format!("it belongs behind line {}", index + 2);
+                self.tell(index, 0, Trouble::Checksum, what, Some("the two change places"));
+                self.fates[index] = Fate::Waits;
+                return Some((index + 2, turned));
+            }
+        }
+        let stretch = self.lines[from].start..self.lines[index].end;
+        if let Some((mended, at)) = mend(base, &self.bytes[stretch.clone()]) {
+            let offset = stretch.start + at;
+            let hurt = self.lines.partition_point(|line| line.end <= offset);
+            let what = format!("byte {offset} is not what was written");
+            let within = offset - self.lines[hurt].start;
+            self.tell(
+                hurt,
+                within,
+                Trouble::Checksum,
+                what.clone(),
+                Some("it is set right"),
+            );
+            let mut chain = base;
+            mended.split_inclusive(|byte| *byte == b'\n').for_each(|line| {
+                chain.verify(line);
+            });
+            // The lines of the stretch become one piece, which stands for the first of them.
+            for other in from + 1..=index {
+                self.fates[other] = Fate::Leaves(String::new());
+            }
+            self.fates[from] = Fate::Becomes(mended, what);
+            return Some((index + 1, chain));
+        }
+        self.tell(
+            index,
+            0,
+            Trouble::Checksum,
+            changed,
+            Some("it stays, and a repair event vouches for it"),
+        );
+        self.fates[index] = Fate::Vouched;
+        None
+    }
+
+    /// The last line, when it has no end.
+    fn tail(&mut self, base: Chain, from: usize) {
+        let Some(last) = self.lines.len().checked_sub(1) else {
+            return;
+        };
+        if self.line(last).ends_with(b"\n") || self.fates[last] != Fate::Stays {
+            return;
+        }
+        if from <= last
+            && let Some((mended, at)) = mend(base, &self.bytes[self.lines[from].start..])
+        {
+            let what = "its newline is another byte";
+            let within = (self.lines[from].start + at).saturating_sub(self.lines[last].start);
+            self.tell(last, within, Trouble::Checksum, what, Some("it gets its newline"));
+            for other in from + 1..=last {
+                self.fates[other] = Fate::Leaves(String::new());
+            }
+            self.fates[from] = Fate::Becomes(mended, what.into());
+            return;
+        }
+        let what = "the last line has no end";
+        if matches!(self.record(last).kind, Line::Unreadable(_)) {
+            self.tell(
+                last,
+                0,
+                Trouble::TornTail,
+                format!("{what}, and is no record"),
+                Some("it goes to the quarantine"),
+            );
+            self.fates[last] = Fate::Leaves("a fragment at the end".into());
+        } else {
+            self.tell(last, 0, Trouble::TornTail, what, Some("it gets its newline"));
+            let ended = [self.line(last), b"\n"].concat();
+            self.fates[last] = Fate::Becomes(ended, String::new());
+        }
+    }
+
+    /// Lines that are no record.
+    fn readable(&mut self, index: usize) {
+        let fault = |line: &[u8]| match &Record::parse(&strip(line), Place::default()).kind {
+            Line::Unreadable(fault) => Some((fault.offset, fault.what.to_string())),
+            _ => None,
+        };
+        let gone = Some("it goes to the quarantine");
+        match self.fates[index].clone() {
+            Fate::Stays | Fate::Vouched => {
+                let Some((offset, what)) = fault(self.line(index)) else {
+                    return;
+                };
+                let mut also = "";
+                if self.fates[index] == Fate::Vouched {
+                    // One finding for one line.
+                    self.told.insert(self.place(index).offset);
+                    also = ", and its checksum does not match";
+                }
+                self.tell(index, offset, Trouble::Unreadable, format!("{what}{also}"), gone);
+                self.fates[index] = Fate::Leaves(what);
+            }
+            // What is set right may hold lines that were no records in the first place.
+            Fate::Becomes(lines, why) => {
+                let all = || lines.split_inclusive(|byte| *byte == b'\n');
+                let Some((_, what)) = all().find_map(fault) else {
+                    return;
+                };
+                self.tell(index, 0, Trouble::Unreadable, what, gone);
+                let good: Vec<u8> = all()
+                    .filter(|line| fault(line).is_none())
+                    .flatten()
+                    .copied()
+                    .collect();
+                self.fates[index] = Fate::Becomes(good, why);
+            }
+            Fate::Leaves(_) | Fate::Waits => {}
+        }
+    }
+
+    /// The log without what is wrong with its lines.
+    fn mended(&self) -> Option<Mended> {
+        if self.fates.iter().all(|fate| *fate == Fate::Stays) {
+            return None;
+        }
+        let mut mended = Mended::default();
+        let mut waiting = None;
+        for (index, fate) in self.fates.iter().enumerate() {
+            match fate {
+                Fate::Stays | Fate::Vouched => mended.lines.push(self.line(index).to_vec()),
+                Fate::Waits => {
+                    waiting = Some(index);
+                    continue;
+                }
+                Fate::Becomes(bytes, why) => {
+                    mended
+                        .lines
+                        .extend(bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec));
+                    // A newline at the end changes nothing that would have to be kept.
+                    if !why.is_empty() {
+                        mended.moved.push(self.moved(index, why));
+                    }
+                }
+                // The rest of a piece that is mended as a whole.
+                Fate::Leaves(why) if why.is_empty() => {
+                    if let Some(last) = mended.moved.last_mut() {
+                        last.bytes.end = self.lines[index].end;
+                    }
+                }
+                Fate::Leaves(why) => mended.moved.push(self.moved(index, why)),
+            }
+            mended
+                .lines
+                .extend(waiting.take().map(|index: usize| self.line(index).to_vec()));
+        }
+        for line in mended.lines.iter_mut().filter(|line| !line.ends_with(b"\n")) {
+            line.push(b'\n');
+        }
+        Some(mended)
+    }
+
+    fn moved(&self, index: usize, why: &str) -> Moved {
+        Moved {
+            place: self.place(index),
+            why: why.to_string(),
+            bytes: self.lines[index].clone(),
+        }
+    }
+}
+
+/// The version of a log whose first line tells a later one than this program knows: what is right there, nobody
+/// here can tell.
+fn later_version(bytes: &[u8]) -> Option<u64> {
+    let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    let record = Record::parse(&bytes[..end], Place { line: 1, offset: 0 });
+    let header = record.event().filter(|event| event.is_header())?;
+    let version = std::str::from_utf8(json::member(header.raw, "version")?).ok()?;
+    version.parse().ok().filter(|version| *version > VERSION)
+}

@@ -1,0 +1,229 @@
+//! Looks for damage in a store, and mends what can be mended: a copy of the log is kept first, damaged lines go to
+//! the quarantine, and no good line is changed.
+
+mod folders;
+mod links;
+mod log;
+mod mend;
+mod records;
+mod repair;
+
+use super::{Store, atomic, log_name};
+use crate::error::{Error, Kind, Place, Result};
+use crate::model::key;
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// What can be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Trouble {
+    /// The last line has no end.
+    TornTail,
+    /// A line that is no record.
+    Unreadable,
+    /// A line that is not what was written, or is not where it was.
+    Checksum,
+    /// Two messages, or two events, have one id.
+    DuplicateId,
+    /// An event names what is not there.
+    DanglingEvent,
+    /// The session line is missing, stands elsewhere, or is of a later version.
+    Header,
+    /// A session continues one that is not there.
+    BrokenLink,
+    /// A session is continued and does not tell so.
+    MissingLink,
+    /// An alias names no session, or several.
+    Alias,
+    /// The archive or the quarantine is damaged, or its session is gone.
+    Piece,
+    /// A file of a change that was cut off.
+    Temporary,
+    /// Others than the owner may read or write it.
+    Permissions,
+    /// Something that does not belong into a store.
+    Stranger,
+}
+
+impl Trouble {
+    /// Every trouble, in the order of the manual.
+    pub const ALL: [Trouble; 13] = [
+        Trouble::TornTail,
+        Trouble::Unreadable,
+        Trouble::Checksum,
+        Trouble::DuplicateId,
+        Trouble::DanglingEvent,
+        Trouble::Header,
+        Trouble::BrokenLink,
+        Trouble::MissingLink,
+        Trouble::Alias,
+        Trouble::Piece,
+        Trouble::Temporary,
+        Trouble::Permissions,
+        Trouble::Stranger,
+    ];
+
+    /// The word in a report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Trouble::TornTail => "torn-tail",
+            Trouble::Unreadable => "unreadable",
+            Trouble::Checksum => "checksum",
+            Trouble::DuplicateId => "duplicate-id",
+            Trouble::DanglingEvent => "dangling-event",
+            Trouble::Header => "header",
+            Trouble::BrokenLink => "broken-link",
+            Trouble::MissingLink => "missing-link",
+            Trouble::Alias => "alias",
+            Trouble::Piece => "piece",
+            Trouble::Temporary => "temporary",
+            Trouble::Permissions => "permissions",
+            Trouble::Stranger => "stranger",
+        }
+    }
+
+    /// What `--repair` does about it.
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Trouble::TornTail => "a whole line gets its end, a fragment goes to the quarantine",
+            Trouble::Unreadable => "to the quarantine, with its offset",
+            Trouble::Checksum => {
+                "a single flipped bit is flipped back, a doubled or swapped line put right; any other line stays, and a repair event vouches for it"
+            }
+            Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::Header | Trouble::BrokenLink => {
+                "nothing: only told"
+            }
+            Trouble::MissingLink => "the link event is added",
+            Trouble::Alias => "one that names nothing is taken away and kept in the quarantine",
+            Trouble::Piece => "nothing: only told",
+            Trouble::Temporary => "removed, unless it is in use",
+            Trouble::Permissions => "made the owner's alone",
+            Trouble::Stranger => "nothing: only told",
+        }
+    }
+}
+
+/// Something that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The session; none for what belongs to none.
+    pub session: Option<String>,
+    /// The file, as a path to it.
+    pub file: String,
+    /// Where in it; line 0 for the file as a whole.
+    pub place: Place,
+    /// What kind.
+    pub trouble: Trouble,
+    /// What, in words.
+    pub what: String,
+    /// What was done about it, or would be done by a repair; none when nothing can be.
+    pub remedy: Option<String>,
+}
+
+/// Makes ids and times for the lines that a repair adds; the argument tells one from another.
+pub type Stamp<'a> = &'a dyn Fn(&str) -> Result<(String, String)>;
+
+/// What to look at, and whether to mend it.
+#[derive(Clone, Copy)]
+pub struct Check<'a> {
+    /// Only these sessions; the whole store otherwise.
+    pub ids: Option<&'a [String]>,
+    /// Mend, with these stamps.
+    pub repair: Option<Stamp<'a>>,
+    /// Although another program has a log open.
+    pub force: bool,
+}
+
+/// How a session is linked to others.
+#[derive(Debug, Default)]
+struct Links {
+    continued_from: Option<String>,
+    continued_to: Vec<String>,
+}
+
+/// What was looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Sessions.
+    pub sessions: u64,
+    /// Bytes of their logs.
+    pub bytes: u64,
+    /// Lines that nobody vouches for: other programs wrote them, and convo nothing behind them yet.
+    pub unchecked: u64,
+    /// Logs that were mended: the session, and a path to the log as it was.
+    pub copies: Vec<(String, String)>,
+}
+
+impl Store {
+    /// Looks at sessions, or at the whole store, and tells each thing that is wrong. Without a repair nothing is
+    /// changed.
+    pub fn check(&self, check: &Check<'_>, tell: &mut dyn FnMut(Found)) -> Result<Checked> {
+        let mut checked = Checked::default();
+        let mut links = BTreeMap::new();
+        let mut ids = match check.ids {
+            Some(ids) => ids.to_vec(),
+            None => self.ids()?.into_iter().map(|entry| entry.id).collect(),
+        };
+        ids.sort();
+        if check.ids.is_none() {
+            folders::check(self, check.repair.is_some(), tell)?;
+        }
+        for id in &ids {
+            let seen = match check.repair {
+                None => self.examine(id)?,
+                Some(stamp) => match self.examine(id)? {
+                    Some(seen) if seen.is_clean() => Some(seen),
+                    Some(_) => self.repair_log(id, stamp, check.force)?,
+                    None => None,
+                },
+            };
+            // One that is removed meanwhile is none any more, unless it was asked for.
+            let Some(seen) = seen else {
+                if check.ids.is_some() {
+                    return Err(super::no_session(id));
+                }
+                continue;
+            };
+            checked.sessions += 1;
+            checked.bytes += seen.bytes;
+            checked.unchecked += seen.unchecked;
+            checked.copies.extend(seen.copy.map(|copy| (id.clone(), copy)));
+            links.insert(id.clone(), seen.links);
+            seen.found.into_iter().for_each(&mut *tell);
+            self.check_pieces(id, tell)?;
+        }
+        links::check(self, check, &links, tell)?;
+        if check.ids.is_none() {
+            self.check_aliases(check.repair, tell)?;
+        }
+        Ok(checked)
+    }
+
+    /// Looks at one log as it is between two changes; none when there is no such session.
+    fn examine(&self, id: &str) -> Result<Option<log::Seen>> {
+        let id = key::checked_id(id)?;
+        let Some(sessions) = self.sessions()? else {
+            return Ok(None);
+        };
+        let name = log_name(id);
+        let shown = sessions.shown(&name);
+        let read = atomic::open_settled(sessions, &name, self.lock_timeout).and_then(|opened| {
+            let Some((file, length)) = opened else {
+                return Ok(None);
+            };
+            let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+            let read = file.take(length).read_to_end(&mut bytes);
+            read.map_err(|error| Error::io(&shown, error))?;
+            Ok(Some(bytes))
+        });
+        let bytes = match read {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Ok(None),
+            Err(error) if matches!(error.kind, Kind::InputOutput | Kind::Unsafe) => {
+                return Ok(Some(log::Seen::unread(id, shown, error.message)));
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Some(log::Seen::of(&bytes, id, &shown)))
+    }
+}

@@ -1,0 +1,78 @@
+//! What the records of a log say of each other.
+
+use super::{Links, Trouble};
+use crate::model::event::{Action, Event};
+use crate::model::json;
+use crate::model::record::Kind as Line;
+use crate::model::session::{Class, Session};
+use crate::model::view::View;
+use std::collections::HashSet;
+
+/// What does not fit together: index of the session's line, what kind, and what.
+pub(super) fn troubles(session: &Session) -> Vec<(usize, Trouble, String)> {
+    let mut troubles = Vec::new();
+    let mut headers = (0..session.len()).filter(|index| session.class(*index) == Class::Header);
+    match (headers.next(), headers.next()) {
+        (None, _) => troubles.push((0, Trouble::Header, "there is no session line".to_string())),
+        (_, Some(second)) => troubles.push((second, Trouble::Header, "a second session line".to_string())),
+        _ => {}
+    }
+    for (index, what) in View::replay(session).dangling {
+        troubles.push((index, Trouble::DanglingEvent, what));
+    }
+    let mut events: HashSet<String> = HashSet::new();
+    let mut ids: HashSet<(bool, String)> = HashSet::new();
+    for index in 0..session.len() {
+        let record = session.record(index);
+        let id = match &record.kind {
+            Line::Message(message) => message.id().map(|id| (true, id.into_owned())),
+            Line::Event(event) if !event.is_header() => event.id().map(|id| (false, id.into_owned())),
+            _ => None,
+        };
+        if let Some(Action::Restore(restore)) = record.event().map(Event::action)
+            && !events.contains(restore.of.as_ref())
+        {
+            let what = format!("it takes back the event {}, which is not there", restore.of);
+            troubles.push((index, Trouble::DanglingEvent, what));
+        }
+        let Some((is_message, id)) = id else { continue };
+        if !is_message {
+            events.insert(id.clone());
+        }
+        let what = format!("the id {id} is that of a line before");
+        if !ids.insert((is_message, id)) {
+            troubles.push((index, Trouble::DuplicateId, what));
+        }
+    }
+    troubles
+}
+
+/// How the session is linked to others.
+pub(super) fn links(session: &Session) -> Links {
+    let mut links = Links {
+        continued_from: session.header_text("continued_from"),
+        continued_to: Vec::new(),
+    };
+    for index in session.live_events() {
+        let record = session.record(index);
+        let to = record
+            .event()
+            .filter(|event| event.name() == "link")
+            .map(|event: &Event<'_>| event.raw);
+        let to = to
+            .and_then(|raw| json::member(raw, "continued_to"))
+            .and_then(json::text);
+        links.continued_to.extend(to.map(|id| id.into_owned()));
+    }
+    // As a session that came from Penguin has it.
+    let header = session.header();
+    let own = header
+        .iter()
+        .find(|(name, _)| name == "metadata")
+        .and_then(|(_, raw)| {
+            let metadata = json::member(json::member(raw, "penguin")?, "metadata")?;
+            json::member(metadata, "continued_to").and_then(json::text)
+        });
+    links.continued_to.extend(own.map(|id| id.into_owned()));
+    links
+}

@@ -1,0 +1,183 @@
+//! Mends one log: a copy first, damaged lines to the quarantine, then the new log in one piece.
+
+use super::log::{Mended, Moved, Seen};
+use super::mend::unwind;
+use super::{Found, Stamp, Trouble};
+use crate::error::{Error, Kind, Place, Result};
+use crate::model::json::ObjectBuilder;
+use crate::model::key;
+use crate::store::directory::Directory;
+use crate::store::gc::{ARCHIVE, Held};
+use crate::store::log::{Chain, SEAL, digits_of, hex, seal};
+use crate::store::{Store, atomic, log_name, pieces, rewrite, trash};
+
+pub(super) const QUARANTINE: &str = "quarantine";
+
+impl Store {
+    /// Mends a log, which is looked at again under its lock; what was seen of it before. None when it is gone.
+    pub(super) fn repair_log(&self, id: &str, stamp: Stamp<'_>, force: bool) -> Result<Option<Seen>> {
+        let held = match Held::open(self, key::checked_id(id)?) {
+            Err(error) if error.kind == Kind::NotFound => return Ok(None),
+            held => held?,
+        };
+        let shown = held.sessions.shown(&held.name);
+        let mut seen = Seen::of(&held.bytes, id, &shown);
+        let Some(mended) = seen.mended.take() else {
+            return Ok(Some(seen));
+        };
+        if !force {
+            rewrite::refuse_writers(&held.file, &shown)?;
+        }
+        let (_, now) = stamp("copy")?;
+        let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
+        let copy = copy_name(&quarantine, id, &now)?;
+        if !atomic::link_new(held.sessions, &held.name, &quarantine, &copy)? {
+            return Err(Error::new(
+                Kind::Locked,
+                format!("{} was made meanwhile", quarantine.shown(&copy)),
+            ));
+        }
+        let exchanged = runs(&mended.moved, &held.bytes, &copy, stamp).and_then(|runs| {
+            if !runs.is_empty() {
+                pieces::append(&quarantine, &held.name, &runs)?;
+            }
+            held.replace(self, &chained(&mended, stamp)?)
+        });
+        exchanged.inspect_err(|error| {
+            if error.kind != Kind::Unsure {
+                let _ = atomic::unlink(&quarantine, &copy); // a second name of what is there
+            }
+        })?;
+        let copy = quarantine.shown(&copy);
+        for found in seen.found.iter_mut().filter(|found| found.remedy.is_some()) {
+            if let Some(remedy) = &mut found.remedy {
+                *remedy = remedy.replace("goes to the quarantine", "is in the quarantine");
+            }
+        }
+        seen.copy = Some(copy);
+        Ok(Some(seen))
+    }
+
+    /// Whether archive and quarantine hold what was put there.
+    pub(super) fn check_pieces(&self, id: &str, tell: &mut dyn FnMut(Found)) -> Result<()> {
+        for place in [ARCHIVE, QUARANTINE] {
+            let Some(folder) = self.directory().inner(place)? else {
+                continue;
+            };
+            let name = log_name(id);
+            let file = pieces::read(&folder, &name)?;
+            let mut end = 0;
+            for run in pieces::runs(&file) {
+                let damaged = if run.sound {
+                    None
+                } else {
+                    Some("what was kept here has changed")
+                };
+                let skipped =
+                    (run.line.start > end).then_some("bytes that are no run, as of a write that was cut off");
+                for what in [skipped, damaged].into_iter().flatten() {
+                    let start = if Some(what) == skipped {
+                        end
+                    } else {
+                        run.line.start
+                    };
+                    tell(piece(id, folder.shown(&name), &file, start, what));
+                }
+                end = run.end;
+            }
+            if end < file.len() {
+                tell(piece(
+                    id,
+                    folder.shown(&name),
+                    &file,
+                    end,
+                    "bytes that are no run, as of a write that was cut off",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn piece(id: &str, file: String, bytes: &[u8], offset: usize, what: &str) -> Found {
+    Found {
+        session: Some(id.to_string()),
+        file,
+        place: Place {
+            line: memchr::memchr_iter(b'\n', &bytes[..offset]).count() as u64 + 1,
+            offset: offset as u64,
+        },
+        trouble: Trouble::Piece,
+        what: what.to_string(),
+        remedy: None,
+    }
+}
+
+/// A name for the copy that nobody has.
+fn copy_name(quarantine: &Directory, id: &str, now: &str) -> Result<String> {
+    let time: String = now.chars().filter(|digit| !matches!(digit, '-' | ':')).collect();
+    for nth in 1.. {
+        let name = trash::entry_name(id, &time, nth);
+        if quarantine.facts(&name)?.is_none() {
+            return Ok(name);
+        }
+    }
+    unreachable!("numbers do not end")
+}
+
+fn runs(moved: &[Moved], bytes: &[u8], copy: &str, stamp: Stamp<'_>) -> Result<Vec<u8>> {
+    let mut runs = Vec::new();
+    for piece in moved {
+        let (id, at) = stamp(&format!("quarantine {}", piece.place.offset))?;
+        let mut members = ObjectBuilder::default();
+        members
+            .text("type", "quarantine")
+            .text("id", &id)
+            .text("at", &at)
+            .text("copy", copy)
+            .raw("line", piece.place.line.to_string())
+            .raw("offset", piece.place.offset.to_string())
+            .text("why", &piece.why);
+        runs.extend(pieces::run(members, &bytes[piece.bytes.clone()]));
+    }
+    Ok(runs)
+}
+
+/// The lines as they are, and where a checksum does not follow from the line before, a `repair` event that vouches
+/// for it: the chain goes on from the state that the event names.
+fn chained(mended: &Mended, stamp: Stamp<'_>) -> Result<Vec<u8>> {
+    let mut out: Vec<u8> = Vec::new();
+    let mut chain = Chain::default();
+    let mut from = 0; // where what the next checksum covers begins
+    for line in &mended.lines {
+        let start = out.len();
+        out.extend_from_slice(line);
+        let ended = line.strip_suffix(b"\n").unwrap_or(line);
+        let Some(digits) = digits_of(ended) else { continue };
+        let comma = start + ended.len() - SEAL;
+        let mut behind = chain;
+        behind.pass(&out[from..comma]);
+        if seal(hex(behind.state())) != seal(digits) {
+            let stored = std::str::from_utf8(&digits)
+                .ok()
+                .and_then(|text| u32::from_str_radix(text, 16).ok());
+            let state = unwind(stored.unwrap_or_default(), &out[from..comma]);
+            let (id, at) = stamp(&format!("repair {from}"))?;
+            let mut event = ObjectBuilder::default();
+            event
+                .text("type", "repair")
+                .text("id", &id)
+                .text("at", &at)
+                .text("_chain", &format!("{state:08x}"));
+            let mut marker = event.finish();
+            marker.pop();
+            let own = chain.close(&marker);
+            marker.extend_from_slice(&seal(own));
+            marker.push(b'\n');
+            out.splice(from..from, marker);
+        }
+        chain = Chain::behind(&ended[..ended.len() - SEAL], digits);
+        from = out.len();
+    }
+    Ok(out)
+}

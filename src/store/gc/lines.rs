@@ -1,0 +1,142 @@
+//! Which lines a gc takes, and how they come back between those that stayed.
+
+use super::Thin;
+use crate::error::Result;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::{Piece, Session};
+use crate::store::log::{self, Chain, Pending};
+use crate::store::pieces;
+
+/// Line numbers from 1 as ranges of first and last, in JSON.
+fn spans(lines: impl Iterator<Item = usize>) -> String {
+    let mut spans: Vec<[usize; 2]> = Vec::new();
+    for line in lines.map(|index| index + 1) {
+        match spans.last_mut() {
+            Some([_, last]) if *last + 1 == line => *last = line,
+            _ => spans.push([line, line]),
+        }
+    }
+    let spans: Vec<String> = spans
+        .iter()
+        .map(|[first, last]| format!("[{first},{last}]"))
+        .collect();
+    format!("[{}]", spans.join(","))
+}
+
+fn read_spans(raw: Option<&[u8]>) -> Option<Vec<usize>> {
+    let spans: Vec<[usize; 2]> = serde_json::from_slice(raw?).ok()?;
+    Some(
+        spans
+            .into_iter()
+            .flat_map(|[first, last]| first - 1..last)
+            .collect(),
+    )
+}
+
+/// A log that is being made smaller: the lines that go, and those that are new in it.
+pub(super) struct Thinned {
+    pieces: Vec<Piece>,
+    /// Indexes of the log's lines.
+    pub taken: Vec<usize>,
+    /// Indexes of the new log's lines.
+    made: Vec<usize>,
+}
+
+impl Thinned {
+    /// A line that would stand ahead of one that it followed is a new one: then what stays keeps its order, and what
+    /// was taken can be put back between.
+    pub fn new(session: &Session, planned: Vec<Piece>) -> Thinned {
+        let (mut next, mut stays) = (0, vec![false; session.len()]);
+        let (mut pieces, mut made) = (Vec::new(), Vec::new());
+        for piece in planned {
+            pieces.push(match piece {
+                Piece::Line(index) if index >= next => {
+                    next = index + 1;
+                    stays[index] = true;
+                    Piece::Line(index)
+                }
+                Piece::Line(index) => Piece::Made(session.record(index).body.to_vec()),
+                made => made,
+            });
+            if let Some(Piece::Made(_)) = pieces.last() {
+                made.push(pieces.len() - 1);
+            }
+        }
+        let taken = (0..session.len()).filter(|index| !stays[*index]).collect();
+        Thinned { pieces, taken, made }
+    }
+
+    /// The new log and its number of lines.
+    pub fn log(&self, session: &Session, options: &Thin<'_>, bytes: usize) -> Result<(Vec<u8>, u64)> {
+        let mut pending = Pending::default();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Line(index) => pending.push(session.full(*index))?,
+                Piece::Made(body) => pending.push(body)?,
+            }
+        }
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", "gc")
+            .text("id", options.event)
+            .text("at", options.at)
+            .raw("lines", self.taken.len().to_string())
+            .raw("bytes", bytes.to_string())
+            .raw("discarded", options.discard.to_string());
+        pending.push(&event.finish())?;
+        pending.close(&mut Chain::default());
+        Ok((pending.bytes(false).to_vec(), pending.len() as u64))
+    }
+
+    /// What the archive gets.
+    pub fn run(&self, options: &Thin<'_>, lines: usize, taken: &[u8]) -> Vec<u8> {
+        let mut members = ObjectBuilder::default();
+        members
+            .text("type", "archive")
+            .text("id", options.event)
+            .text("at", options.at)
+            .raw("of", lines.to_string())
+            .raw("taken", spans(self.taken.iter().copied()))
+            .raw("made", spans(self.made.iter().copied()));
+        pieces::run(members, taken)
+    }
+}
+
+/// A log with what a gc took out of it, lines without checksums; none when the log is not what the gc left with
+/// lines behind.
+pub(super) fn rejoined(session: &Session, run: &[u8], bytes: &[u8], event: &str) -> Option<Vec<Vec<u8>>> {
+    let of: usize = std::str::from_utf8(json::member(run, "of")?).ok()?.parse().ok()?;
+    let taken = read_spans(json::member(run, "taken"))?;
+    let made = read_spans(json::member(run, "made"))?;
+    // A repair stands between lines and was not there.
+    let own: Vec<usize> = (0..session.len())
+        .filter(|index| {
+            session
+                .record(*index)
+                .event()
+                .is_none_or(|event| event.name() != "repair")
+        })
+        .collect();
+    let left = (of + made.len()).checked_sub(taken.len())?;
+    let record = session.record(*own.get(left)?);
+    if record.event()?.id()? != event {
+        return None;
+    }
+    let mut stays = own[..left]
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !made.contains(at));
+    let mut back = bytes.split_inclusive(|byte| *byte == b'\n');
+    let mut out = Vec::with_capacity(of + session.len() - left);
+    let mut gone = taken.into_iter().peekable();
+    for index in 0..of {
+        out.push(if gone.next_if_eq(&index).is_some() {
+            log::strip(back.next()?).into_owned()
+        } else {
+            session.full(*stays.next()?.1).to_vec()
+        });
+    }
+    let last = own[left];
+    out.extend((last..session.len()).map(|index| session.full(index).to_vec()));
+    Some(out)
+}

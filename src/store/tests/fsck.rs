@@ -1,0 +1,330 @@
+//! Damage is found with its line, and mended without a change of any good line.
+
+use super::*;
+use crate::store::fsck::{Check, Found, Trouble};
+use proptest::prelude::*;
+use std::cell::Cell;
+
+fn look(store: &Store, repair: bool) -> Vec<Found> {
+    let made = Cell::new(0);
+    let stamp = |_: &str| {
+        made.set(made.get() + 1);
+        Ok((format!("evt_{}", made.get()), NOW.to_string()))
+    };
+    let check = Check {
+        ids: None,
+        repair: if repair { Some(&stamp) } else { None },
+        force: false,
+    };
+    let mut found = Vec::new();
+    store.check(&check, &mut |one| found.push(one)).unwrap();
+    found
+}
+
+fn troubles(found: &[Found]) -> Vec<(Trouble, u64)> {
+    found
+        .iter()
+        .map(|found| (found.trouble, found.place.line))
+        .collect()
+}
+
+/// With a log of this content instead of its own.
+fn damage(store: &Store, bytes: &[u8]) {
+    fs::write(log_path(store, "one"), bytes).unwrap();
+}
+
+fn log(store: &Store) -> Vec<u8> {
+    fs::read(log_path(store, "one")).unwrap()
+}
+
+fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+#[test]
+fn every_flipped_bit_is_found_on_its_line_and_flipped_back() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a", "J*"]);
+    let good = log(&store);
+    assert_eq!(look(&store, false), []);
+    for bit in 0..good.len() * 8 {
+        let mut bad = good.clone();
+        bad[bit / 8] ^= 1 << (bit % 8);
+        damage(&store, &bad);
+        let found = look(&store, false);
+        assert!(!found.is_empty(), "bit {bit}");
+        assert_eq!(log(&store), bad, "looking changes nothing");
+        let line = 1 + lines(&good[..bit / 8 + 1]).len() as u64 - 1;
+        // A version that became a later one is for a later program to judge.
+        if found[0].trouble == Trouble::Header {
+            continue;
+        }
+        // Of a line that a new newline parts, either part may be named.
+        assert!(
+            (line..line + 2).contains(&found[0].place.line),
+            "bit {bit}: {found:?}"
+        );
+        let _ = fs::remove_dir_all(store.path().join("quarantine"));
+        look(&store, true);
+        assert_eq!(log(&store), good, "bit {bit}: {found:?}");
+        assert_eq!(look(&store, true), []);
+    }
+}
+
+#[test]
+fn a_line_that_stands_twice_or_elsewhere_is_put_right() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a", "b", "c", "d"]);
+    let good = log(&store);
+    let all = lines(&good);
+    for at in 1..all.len() {
+        let mut twice = all.clone();
+        twice.insert(at, all[at - 1]);
+        let mut turned = all.clone();
+        turned.swap(at - 1, at);
+        for bad in [twice, turned] {
+            damage(&store, &bad.concat());
+            assert!(!look(&store, false).is_empty());
+            look(&store, true);
+            assert_eq!(
+                String::from_utf8(log(&store)).unwrap(),
+                String::from_utf8(good.clone()).unwrap(),
+                "{at}"
+            );
+        }
+        if at < all.len() - 1 {
+            let mut missing = all.clone();
+            missing.remove(at);
+            damage(&store, &missing.concat());
+            assert_eq!(
+                troubles(&look(&store, false)),
+                [(Trouble::Checksum, at as u64 + 1)]
+            );
+            look(&store, true);
+            assert!(missing.iter().all(|line| lines(&log(&store)).contains(line)));
+            assert_eq!(look(&store, false), []);
+        }
+    }
+}
+
+#[test]
+fn a_torn_tail_of_any_length_goes_to_the_quarantine() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a", "b"]);
+    let good = log(&store);
+    let start = good.len() - lines(&good).last().unwrap().len();
+    for end in start + 1..good.len() {
+        let _ = fs::remove_dir_all(store.path().join("quarantine"));
+        damage(&store, &good[..end]);
+        assert_eq!(troubles(&look(&store, false)), [(Trouble::TornTail, 3)], "{end}");
+        look(&store, true);
+        let kept = fs::read(store.path().join("quarantine/one.jsonl")).unwrap_or_default();
+        if end == good.len() - 1 {
+            assert_eq!(log(&store), good);
+        } else {
+            assert_eq!(log(&store), &good[..start], "{end}");
+            assert!(kept.ends_with(&[&good[start..end], b"\n"].concat()));
+        }
+        assert_eq!(look(&store, false), []);
+    }
+}
+
+#[test]
+fn what_cannot_be_mended_is_told_and_left() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a"]);
+    let event = br#"{"type":"restore","id":"r1","at":"2026-11-20T18:02:03Z","of":"gone"}"#;
+    let cut = br#"{"type":"truncate","id":"t1","at":"2026-11-20T18:02:03Z","before":"gone"}"#;
+    let message = br#"{"role":"user","content":"x","id":"m"}"#;
+    store
+        .append("one", &[event, cut, message, message, &header("two")])
+        .unwrap();
+    let orphan = [br#"{"type":"session","version":1,"id":"two","continued_from":"nobody"}"#.to_vec()];
+    store.create_session("two", &orphan).unwrap();
+    store
+        .create_session("three", &[super::message("no header")])
+        .unwrap();
+    let before = log(&store);
+    let expected = [
+        (Trouble::DanglingEvent, 3),
+        (Trouble::DanglingEvent, 4),
+        (Trouble::DuplicateId, 6),
+        (Trouble::Header, 7),
+        (Trouble::Header, 1),
+        (Trouble::BrokenLink, 0),
+    ];
+    for repair in [false, true, false] {
+        assert_eq!(troubles(&look(&store, repair)), expected);
+        assert_eq!(log(&store), before);
+    }
+}
+
+#[test]
+fn links_and_aliases() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a"]);
+    let child = [br#"{"type":"session","version":1,"id":"two","continued_from":"one"}"#.to_vec()];
+    store.create_session("two", &child).unwrap();
+    begin(&store, "gone", &["b"]);
+    begin(&store, "binned", &["b"]);
+    for (alias, id) in [("kept", "one"), ("lost", "gone"), ("waits", "binned")] {
+        store.alias_add(alias, id).unwrap();
+    }
+    store.purge("gone").unwrap();
+    store.remove("binned", NOW).unwrap();
+    let kinds: Vec<Trouble> = look(&store, false).iter().map(|found| found.trouble).collect();
+    assert_eq!(kinds, [Trouble::MissingLink, Trouble::Alias]);
+    look(&store, true);
+    assert_eq!(look(&store, false), []);
+    assert!(read(&store, "one").0[2].contains(r#""type":"link""#));
+    let names: Vec<String> = store
+        .aliases()
+        .unwrap()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(names, ["kept", "waits"]);
+    let kept = fs::read_to_string(store.path().join("quarantine/aliases.jsonl")).unwrap();
+    assert!(
+        kept.contains(r#""alias":"lost""#) && kept.ends_with("gone\n"),
+        "{kept}"
+    );
+}
+
+#[test]
+fn what_lies_in_the_folders() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a"]);
+    let root = store.path().to_path_buf();
+    let inside = |name: &str| root.join("sessions").join(name);
+    fs::set_permissions(inside("one.jsonl"), fs::Permissions::from_mode(0o644)).unwrap();
+    fs::set_permissions(&root, fs::Permissions::from_mode(0o750)).unwrap();
+    fs::write(inside(".one.jsonl.new"), "half").unwrap();
+    fs::write(inside(".stage-99999999-0-0"), "half").unwrap();
+    symlink("/etc/passwd", inside("evil.jsonl")).unwrap();
+    fs::write(root.join("notes"), "mine").unwrap();
+    fs::write(inside("not an id.jsonl"), "mine").unwrap();
+    let in_use = store.batch().unwrap();
+    let _staged = in_use.stage("new", [header("new")]).unwrap();
+    let kinds = |found: &[Found]| {
+        let mut kinds: Vec<Trouble> = found.iter().map(|found| found.trouble).collect();
+        kinds.sort();
+        kinds
+    };
+    use Trouble::{Permissions, Stranger, Temporary};
+    // What belongs to a batch that is at work is no leftover; one that begins sweeps what dead ones left.
+    fs::write(inside(".stage-99999999-0-0"), "half").unwrap();
+    let expected = [
+        Temporary,
+        Temporary,
+        Permissions,
+        Permissions,
+        Stranger,
+        Stranger,
+        Stranger,
+    ];
+    let found = look(&store, false);
+    assert!(kinds(&found).starts_with(&expected[..4]), "{found:?}");
+    look(&store, true);
+    let left = look(&store, false);
+    assert_eq!(kinds(&left), [Stranger, Stranger, Stranger], "{left:?}");
+    assert_eq!(fs::read_to_string(root.join("notes")).unwrap(), "mine");
+    assert_eq!(
+        fs::metadata(inside("one.jsonl")).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(
+        fs::metadata("/etc/passwd").unwrap().permissions().mode() & 0o444,
+        0o444
+    );
+}
+
+#[derive(Clone, Debug)]
+enum Blow {
+    Byte(usize, u8),
+    Remove(usize),
+    Double(usize),
+    Swap(usize),
+    Insert(usize, Vec<u8>),
+    Cut(usize),
+}
+
+fn blow() -> impl Strategy<Value = Blow> {
+    prop_oneof![
+        (any::<usize>(), any::<u8>()).prop_map(|(at, byte)| Blow::Byte(at, byte)),
+        any::<usize>().prop_map(Blow::Remove),
+        any::<usize>().prop_map(Blow::Double),
+        any::<usize>().prop_map(Blow::Swap),
+        (any::<usize>(), proptest::collection::vec(any::<u8>(), 0..20))
+            .prop_map(|(at, bytes)| Blow::Insert(at, bytes)),
+        (0usize..30).prop_map(Blow::Cut),
+    ]
+}
+
+/// Each case syncs a dozen times: fewer than usual, unless more are asked for.
+fn cases() -> ProptestConfig {
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
+    let mut config = ProptestConfig::default();
+    config.cases = if asked { config.cases } else { 50 };
+    config
+}
+
+proptest! {
+    #![proptest_config(cases())]
+    #[test]
+    fn whatever_happened_a_repair_is_clean_and_keeps_every_good_line(blows in proptest::collection::vec(blow(), 1..4)) {
+        let (_folder, store) = store();
+        begin(&store, "one", &["a", "b", "c"]);
+        store.append("one", &[b"by hand", br#"{"type":"note","id":"n1","at":"x"}"#]).unwrap();
+        store.append("one", &[&message("d"), &message("e")]).unwrap();
+        let good = log(&store);
+        let mut bad = good.clone();
+        for blow in blows {
+            let count = lines(&bad).len().max(1);
+            let of = |at: usize| at % count;
+            let all: Vec<Vec<u8>> = lines(&bad).into_iter().map(<[u8]>::to_vec).collect();
+            let mut new = all.clone();
+            match blow {
+                Blow::Byte(at, byte) if !bad.is_empty() => {
+                    let at = at % bad.len();
+                    bad[at] = byte;
+                    continue;
+                }
+                Blow::Remove(at) if !new.is_empty() => drop(new.remove(of(at))),
+                Blow::Double(at) if !new.is_empty() => new.insert(of(at), all[of(at)].clone()),
+                Blow::Swap(at) if new.len() > 1 => new.swap(of(at), (of(at) + 1) % count),
+                Blow::Insert(at, bytes) => new.insert(at % (new.len() + 1), bytes),
+                Blow::Cut(bytes) => {
+                    bad.truncate(bad.len().saturating_sub(bytes));
+                    continue;
+                }
+                _ => {}
+            }
+            bad = new.concat();
+        }
+        damage(&store, &bad);
+        let found = look(&store, true);
+        prop_assume!(found.iter().all(|found| !found.what.contains("version")));
+        let mended = log(&store);
+        let left: Vec<_> = look(&store, false).into_iter().filter(|found| !matches!(
+            found.trouble, Trouble::Header | Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::BrokenLink
+        )).collect();
+        prop_assert_eq!(&left, &[], "{}", String::from_utf8_lossy(&mended));
+        // Every line that is as it was written is still there.
+        let new = lines(&mended);
+        for line in lines(&bad).into_iter().filter(|line| line.ends_with(b"}\n") && lines(&good).contains(line)) {
+            prop_assert!(new.contains(&line), "{}", String::from_utf8_lossy(line));
+        }
+        // And all bytes are somewhere.
+        if mended != bad {
+            let copies = fs::read_dir(store.path().join("quarantine")).unwrap();
+            let same = copies.filter(|copy| fs::read(copy.as_ref().unwrap().path()).unwrap() == bad).count();
+            prop_assert_eq!(same, 1);
+        }
+        look(&store, true);
+        prop_assert_eq!(&log(&store), &mended);
+        // The next append is sealed behind it.
+        store.append("one", &[&message("next")]).unwrap();
+        prop_assert!(!look(&store, false).iter().any(|found| found.trouble == Trouble::Checksum));
+    }
+}

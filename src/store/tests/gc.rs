@@ -1,0 +1,226 @@
+//! What leaves a log stands in the archive, and comes back to its place.
+
+use super::*;
+use crate::model::session::Piece;
+
+fn thin<'a>(event: &'a str) -> Thin<'a> {
+    Thin {
+        event,
+        at: NOW,
+        discard: false,
+        until: None,
+        force: false,
+        dry_run: false,
+    }
+}
+
+/// A plan that leaves out these lines, counted from 0, and puts a line in front of the third.
+fn without(lines: &'static [usize]) -> impl FnOnce(&Session) -> Result<Option<Vec<Piece>>> {
+    move |session| {
+        let stay = (0..session.len()).filter(|index| !lines.contains(index));
+        let mut pieces: Vec<Piece> = stay.map(Piece::Line).collect();
+        pieces.insert(2, Piece::Made(message("put in")));
+        Ok(Some(pieces))
+    }
+}
+
+fn archive(store: &Store, id: &str) -> Vec<u8> {
+    fs::read(store.path().join("archive").join(log_name(id))).unwrap_or_default()
+}
+
+fn restore(of: &str) -> Vec<u8> {
+    format!(r#"{{"type":"restore","id":"r-{of}","at":"{NOW}","of":"{of}"}}"#).into_bytes()
+}
+
+#[test]
+fn what_is_taken_out_comes_back_in_its_place() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a", "b", "c", "d", "e"]);
+    store.append("one", &[b"by hand"]).unwrap();
+    let before = read(&store, "one").0;
+    let receipt = store.thin("one", &thin("g1"), without(&[1, 2, 4])).unwrap();
+    assert_eq!((receipt.lines, receipt.taken), ((7, 6), 3));
+    assert_eq!(receipt.bytes.1, store.size("one").unwrap());
+    assert_eq!(receipt.archive, (0, archive(&store, "one").len() as u64));
+    let (after, report) = read(&store, "one");
+    assert!(
+        after[2].contains("put in") && after[5].contains(r#""type":"gc","id":"g1""#),
+        "{after:?}"
+    );
+    assert_eq!(
+        report.findings.len(),
+        1,
+        "the line by hand only: {:?}",
+        report.findings
+    );
+    store.append("one", &[&message("f")]).unwrap();
+    // Another one on top of it, which has to be taken back first.
+    store.thin("one", &thin("g2"), without(&[1, 3])).unwrap();
+    assert_eq!(kind(store.thicken("one", "g1", &restore("g1"))), Kind::No);
+    assert_eq!(kind(store.thicken("one", "g3", &restore("g3"))), Kind::No);
+    let names: Vec<String> = store
+        .archived("one")
+        .unwrap()
+        .into_iter()
+        .map(|run| run.event)
+        .collect();
+    assert_eq!(names, ["g1", "g2"]);
+    assert_eq!(store.thicken("one", "g2", &restore("g2")).unwrap(), 2);
+    assert_eq!(store.thicken("one", "g1", &restore("g1")).unwrap(), 3);
+    let back = read(&store, "one").0;
+    let own =
+        |line: &&String| !line.contains("\"gc\"") && !line.contains("\"restore\"") && !line.contains("\"f\"");
+    assert_eq!(
+        back.iter().filter(own).collect::<Vec<_>>(),
+        before.iter().collect::<Vec<_>>()
+    );
+    assert!(back.iter().any(|line| line.contains("\"content\":\"f\"")));
+    assert!(!store.path().join("archive/one.jsonl").exists());
+}
+
+#[test]
+fn a_gc_that_was_cut_off_leaves_nothing_twice_and_loses_nothing() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a", "b", "c"]);
+    let before = fs::read(log_path(&store, "one")).unwrap();
+    store.thin("one", &thin("g1"), without(&[1])).unwrap();
+    let once = archive(&store, "one").len();
+    // The archive has the lines, and the log still has them: as if the gc had died between.
+    fs::write(log_path(&store, "one"), &before).unwrap();
+    store.thin("one", &thin("g2"), without(&[1])).unwrap();
+    assert_eq!(archive(&store, "one").len(), once);
+    assert_eq!(store.archived("one").unwrap()[0].event, "g2");
+    // The log knows nothing of the gc, but it does not have the lines either: they stay.
+    let log = String::from_utf8(fs::read(log_path(&store, "one")).unwrap()).unwrap();
+    let lines: Vec<&str> = log.lines().filter(|line| !line.contains("\"gc\"")).collect();
+    fs::write(log_path(&store, "one"), lines.join("\n") + "\n").unwrap();
+    store.thin("one", &thin("g3"), without(&[2])).unwrap();
+    assert_eq!(store.archived("one").unwrap().len(), 2);
+}
+
+#[test]
+fn discard_destroys_what_is_old_enough() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a", "b", "c", "d"]);
+    let old = Thin {
+        at: "2026-01-01T00:00:00Z",
+        ..thin("g1")
+    };
+    store.thin("one", &old, without(&[1])).unwrap();
+    store.thin("one", &thin("g2"), without(&[1])).unwrap();
+    let discard = Thin {
+        discard: true,
+        until: crate::model::time::seconds("2026-06-01T00:00:00Z"),
+        ..thin("g3")
+    };
+    let none = |_: &Session| Ok(None);
+    let dry = store
+        .thin(
+            "one",
+            &Thin {
+                dry_run: true,
+                ..discard
+            },
+            none,
+        )
+        .unwrap();
+    assert_eq!(store.archived("one").unwrap().len(), 2);
+    assert_eq!(store.thin("one", &discard, none).unwrap(), dry);
+    assert_eq!(store.archived("one").unwrap().len(), 1);
+    let gone = read(&store, "one").0[1].clone();
+    let all = Thin {
+        until: None,
+        ..discard
+    };
+    assert!(store.thin("one", &all, without(&[1])).unwrap().is_change());
+    assert_eq!(store.archived("one").unwrap(), []);
+    assert!(!read(&store, "one").0.contains(&gone));
+    assert_eq!(kind(store.thicken("one", "g3", &restore("g3"))), Kind::No);
+}
+
+#[test]
+fn damage_is_not_made_to_look_right() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a", "b", "c"]);
+    let good = fs::read(log_path(&store, "one")).unwrap();
+    let mut flipped = good.clone();
+    flipped[60] ^= 1;
+    let torn = [&good[..], b"{\"role\":"].concat();
+    for bad in [flipped, torn] {
+        fs::write(log_path(&store, "one"), &bad).unwrap();
+        assert_eq!(kind(store.thin("one", &thin("g1"), without(&[1]))), Kind::Data);
+        assert_eq!(fs::read(log_path(&store, "one")).unwrap(), bad);
+    }
+    assert!(!store.path().join("archive").exists());
+}
+
+#[test]
+fn a_program_that_has_the_log_open_would_lose_what_it_writes() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a", "b", "c"]);
+    let path = log_path(&store, "one");
+    let mut foreign = std::process::Command::new("sh")
+        .args(["-c", "exec 3>>\"$0\"; echo open; read line"])
+        .arg(&path)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = [0; 5];
+    std::io::Read::read_exact(foreign.stdout.as_mut().unwrap(), &mut told).unwrap();
+    let error = store.thin("one", &thin("g1"), without(&[1])).unwrap_err();
+    assert_eq!(error.kind, Kind::Locked);
+    assert!(
+        error.message.contains(&format!("process {}", foreign.id())),
+        "{error}"
+    );
+    let options = Thin {
+        force: true,
+        ..thin("g1")
+    };
+    store.thin("one", &options, without(&[1])).unwrap();
+    drop(foreign.stdin.take());
+    foreign.wait().unwrap();
+    // This program looks again under its lock, and may have the log open.
+    let mut appender = store.appender("one").unwrap();
+    appender.push(&message("d")).unwrap();
+    appender.flush().unwrap();
+    store.thin("one", &thin("g2"), without(&[1])).unwrap();
+    appender.push(&message("e")).unwrap();
+    appender.flush().unwrap();
+    assert!(read(&store, "one").0.last().unwrap().contains("\"e\""));
+}
+
+#[test]
+fn a_continued_session_is_there_before_anything_points_to_it() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a"]);
+    let child = [
+        br#"{"type":"session","version":1,"id":"two","continued_from":"one"}"#.to_vec(),
+        message("b"),
+    ];
+    assert_eq!(
+        kind(store.continue_session("gone", "two", &child, ("l1", NOW))),
+        Kind::Usage
+    );
+    // A crash between: the new session is there, and nothing tells of it.
+    store.create_session("two", &child).unwrap();
+    for event in ["l1", "l2"] {
+        store
+            .continue_session("one", "two", &child, (event, NOW))
+            .unwrap();
+    }
+    let lines = read(&store, "one").0;
+    assert_eq!(
+        lines.iter().filter(|line| line.contains("continued_to")).count(),
+        1,
+        "{lines:?}"
+    );
+    assert!(lines[2].contains(r#""id":"l1""#));
+    begin(&store, "three", &["x"]);
+    let other = [br#"{"type":"session","version":1,"id":"three","continued_from":"one"}"#.to_vec()];
+    assert_eq!(
+        kind(store.continue_session("one", "three", &other, ("l3", NOW))),
+        Kind::Exists
+    );
+}

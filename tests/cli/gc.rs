@@ -1,0 +1,97 @@
+//! `convo gc`.
+
+use crate::env::{CHAT, Env};
+
+/// With the first exchange of `trip` cut off.
+fn cut() -> Env {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
+    env
+}
+
+#[test]
+fn what_no_view_needs_goes_and_comes_back() {
+    let env = cut();
+    let context = env.run(&["context", "trip"]).fine().stdout;
+    let before = std::fs::read(env.log("trip")).unwrap();
+    snapshot!("gc_dry_run", env.run(&["gc", "trip", "-n"]).status(0));
+    assert_eq!(std::fs::read(env.log("trip")).unwrap(), before);
+    snapshot!("gc", env.run(&["gc", "trip"]).status(0));
+    snapshot!("gc_log", env.run(&["cat", "trip"]).fine());
+    env.run(&["context", "trip"]).fine().gives(&context);
+    // A second one finds nothing.
+    env.run(&["gc", "trip"]).fine().gives("");
+    env.run(&["gc"]).fine().gives("");
+    let archive = std::fs::read_to_string(env.store().join("archive/trip.jsonl")).unwrap();
+    assert!(archive.contains("Weather in Paris?") && !archive.contains("And tomorrow?"));
+    snapshot!("gc_nothing_to_undo", env.run(&["restore", "trip"]).status(1));
+    env.run(&["append", "-q", "trip", "Thanks."]).fine();
+    let list = env.run(&["restore", "--list", "trip"]).fine();
+    snapshot!("gc_list", list);
+    let event = list.out().split('\t').next().unwrap().to_string();
+    snapshot!("gc_back", env.run(&["restore", "trip", &event]).status(0));
+    env.run(&["restore", "trip", &event]).status(1);
+    env.run(&["restore", "-q", "trip"]).fine();
+    let whole = env.run(&["context", "trip"]).fine();
+    assert!(whole.out().starts_with(CHAT) && whole.out().contains("Thanks."));
+    env.run(&["fsck", "-q"]).fine();
+}
+
+#[test]
+fn the_receipt_as_json() {
+    let env = cut();
+    env.run(&["new", "--id", "other"]).status(0);
+    snapshot!("gc_json", env.run(&["gc", "--json"]).status(0));
+}
+
+#[test]
+fn what_is_younger_stays() {
+    let env = cut();
+    // The cut was made at the time that is now.
+    env.run(&["gc", "--older-than", "1h"]).fine().gives("");
+    let mut later = env.command(&["gc", "--older-than", "1h", "-q"]);
+    later.env("CONVO_NOW", "2026-11-20T20:00:00Z");
+    env.wait(later).fine();
+    assert!(env.store().join("archive/trip.jsonl").is_file());
+    env.run(&["gc", "--older-than", "soon"]).status(2);
+}
+
+#[test]
+fn discard_destroys() {
+    let env = cut();
+    env.run(&["gc", "-q"]).fine();
+    env.run(&["truncate", "-q", "trip", "--all"]).fine();
+    snapshot!("gc_discard", env.run(&["gc", "--discard"]).status(0));
+    let left = std::fs::read_to_string(env.log("trip")).unwrap();
+    assert!(!left.contains("tomorrow") && !env.store().join("archive/trip.jsonl").exists());
+    env.run(&["remove", "-q", "trip"]).fine();
+    env.run(&["gc", "--trash"]).status(2);
+    env.run(&["gc", "--discard", "--trash", "--older-than", "1h"])
+        .fine();
+    assert!(env.store().join("trash/trip.20261120T180203Z.jsonl").is_file());
+    snapshot!("gc_trash", env.run(&["gc", "--discard", "--trash"]).status(0));
+    assert_eq!(std::fs::read_dir(env.store().join("trash")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_damaged_log_is_left_alone_and_the_others_are_not() {
+    let env = cut();
+    env.run(&["new", "--id", "other"]).status(0);
+    env.run(&["append", "other", "text"]).fine();
+    env.run(&["truncate", "-q", "other", "--all"]).fine();
+    let mut log = std::fs::read(env.log("trip")).unwrap();
+    log[200] ^= 1;
+    std::fs::write(env.log("trip"), &log).unwrap();
+    snapshot!("gc_damaged", env.run(&["gc"]).status(65));
+    assert_eq!(std::fs::read(env.log("trip")).unwrap(), log);
+    assert!(env.store().join("archive/other.jsonl").is_file());
+}
+
+#[test]
+fn errors() {
+    let env = cut();
+    env.run(&["gc", "nobody"]).status(66);
+    snapshot!("gc_path", env.run(&["gc", "./trip.jsonl"]).status(2).stderr);
+    let none = Env::new();
+    none.run(&["gc"]).status(66);
+}
