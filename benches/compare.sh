@@ -70,12 +70,29 @@ cc -O2 -static -o "$work/bare" benches/bare.c 2>/dev/null || cc -O2 -o "$work/ba
 
 echo "convo beside others: median of $runs runs, convo first; a ratio below 1 is convo's"
 pair "append one message / bare C" "'$convo' append chat hello" "'$work/bare' '$work/bare.log'"
+# A process for each, as a loop of a shell has it.
+pair "append one message / echo >> file; sync file" "'$convo' append chat hello" \
+    "sh -c \"echo '{\\\"role\\\":\\\"user\\\"}' >> '$work/plain.log'; sync '$work/plain.log'\""
 if command -v sqlite3 >/dev/null; then
     sqlite3 "$work/chat.db" 'create table m(role text, content text)'
     pair "append one message / sqlite3 insert" "'$convo' append chat hello" \
         "sqlite3 '$work/chat.db' \"insert into m values('user','hello')\""
 fi
 head -n 100001 "$work/big.jsonl" >"$work/many.jsonl"
+if command -v sqlite3 >/dev/null; then
+    python3 - "$work/many.jsonl" "$work/many.csv" <<'PY'
+import csv, json, sys
+with open(sys.argv[2], "w") as out:
+    rows = csv.writer(out)
+    for line in open(sys.argv[1]):
+        message = json.loads(line)
+        if "role" in message:
+            rows.writerow([message["role"], line.strip()])
+PY
+    pair "append --stream, 100,000 / sqlite3 .import" "'$convo' append many --stream -q < '$work/many.jsonl'" \
+        "sqlite3 '$work/many.db' '.import --csv $work/many.csv m'" \
+        "'$convo' remove -q --purge many; '$convo' new --id many" "rm -f '$work/many.db'; sqlite3 '$work/many.db' 'create table m(role text, content text)'"
+fi
 pair "append --stream, 100,000 / cat >> file; sync" \
     "'$convo' append many --stream -q < '$work/many.jsonl'" "cat '$work/many.jsonl' >> '$work/copy.jsonl'; sync '$work/copy.jsonl'" \
     "'$convo' remove -q --purge many; '$convo' new --id many" "rm -f '$work/copy.jsonl'"

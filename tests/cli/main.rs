@@ -26,6 +26,7 @@ mod readme;
 mod regression;
 mod remove;
 mod restore;
+mod salvage;
 mod show;
 mod status;
 mod truncate;

@@ -8,7 +8,7 @@ use convo::filter::Stamp;
 use convo::format::detect::{self, Detection, Hints};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
-use convo::format::{self, Converted, Format, Reader, Source};
+use convo::format::{self, Converted, Format, Reader, Source, penguin};
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::model::time::Clock;
@@ -322,24 +322,28 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
         (Some(path), Some(stem)) => path.with_file_name(format!("{stem}.meta.json")).exists(),
         _ => false,
     };
-    if let (true, Some(path), Some(name)) = (head.is_empty(), path, name) {
+    let hints = Hints { name, sidecar };
+    let mut verdict = detect::detect(head, whole, hints);
+    // Of a document that is damaged beyond recognition, the copies beside it may say what it was.
+    if let (None, Some(path), Some(name)) = (verdict.format, path, name)
+        && (head.is_empty() || (name.ends_with(".json") && penguin::is_lost(head)))
+    {
         for ending in SPARES {
             if let Ok(mut spare) = File::open(path.with_file_name(format!("{name}{ending}")))
-                && let Ok((head, whole)) = self::head(&mut spare, detect::HEAD)
-                && !head.is_empty()
+                && let Ok((copy, whole)) = self::head(&mut spare, detect::HEAD)
+                && !copy.is_empty()
             {
-                return detect::detect(
-                    &head,
-                    whole,
-                    Hints {
-                        name: Some(name),
-                        sidecar,
-                    },
-                );
+                let copied = detect::detect(&copy, whole, hints);
+                if copied.format == Some(Format::Penguin) || (head.is_empty() && copied.format.is_some()) {
+                    return copied;
+                }
+                if head.is_empty() {
+                    verdict = copied;
+                }
             }
         }
     }
-    detect::detect(head, whole, Hints { name, sidecar })
+    verdict
 }
 
 /// What to do when the format is not known.

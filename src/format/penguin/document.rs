@@ -1,20 +1,15 @@
 //! One file of a Penguin session taken apart: its messages, and everything beside them. Of a damaged file,
-//! needless commas and raw control characters are mended; else it counts up to its first fault.
+//! needless commas and raw control characters are mended; else the members up to its first fault count, and the
+//! messages that are whole.
 
+use super::mend::{GROWTH, mend};
+use super::salvage::{self, Salvage};
 use crate::error::Place;
-use crate::model::json::{self, Dialect, Elements, Fault, Members};
+use crate::model::json::{self, Dialect, Fault, Members};
 use std::borrow::Cow;
 use std::ops::Range;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
-const MESSAGES: &[u8] = b"\"messages\"";
-
-/// How often a damaged file is searched for the beginning of its messages. Without a bound, a file that is
-/// nothing but beginnings would be read once for each of them.
-const SEARCHES: usize = 16;
-
-/// What an escaped control character is longer than the raw one.
-const GROWTH: usize = 5;
 
 /// A file taken apart.
 pub(super) struct Document<'a> {
@@ -39,11 +34,19 @@ struct Parts {
     members: Vec<Range<usize>>,
     /// Whether a member tells that this is a session.
     is_session: bool,
+    /// Whether a member tells more of the session than its id.
+    says_more: bool,
     /// The value of `messages`.
     messages: Option<Range<usize>>,
+    /// Whether that member has another name.
+    renamed: bool,
     elements: Vec<Range<usize>>,
-    /// Where reading had to end.
+    /// Where elements begin of which a piece is missing.
+    cut: Vec<usize>,
+    /// Where the first damage is that could not be mended.
     torn: Option<Fault>,
+    /// What of the messages was left out.
+    gaps: Vec<Range<usize>>,
     /// Offset of something behind the end.
     trailing: Option<usize>,
 }
@@ -73,10 +76,15 @@ impl<'a> Document<'a> {
         if let Some(fault) = document.parts.torn
             && let Some((mended, escaped)) = mend(text)
         {
-            document.parts = take_apart(&mended);
-            document.bytes = Cow::Owned(mended);
-            document.escaped = escaped;
-            mended_at = Some(fault.offset);
+            // Behind a quote that is missing, text and what is around it are confused: there, mending does harm.
+            let parts = take_apart(&mended);
+            let (mended_has, has) = (parts.elements.len(), document.parts.elements.len());
+            if mended_has > has || (mended_has == has && parts.torn.is_none()) {
+                document.parts = parts;
+                document.bytes = Cow::Owned(mended);
+                document.escaped = escaped;
+                mended_at = Some(fault.offset);
+            }
         }
         document.verdict(list_allowed)?;
         document.damage = document.flaws(mended_at);
@@ -88,7 +96,7 @@ impl<'a> Document<'a> {
         match (&parts.torn, &parts.form) {
             _ if json::skip_space(&self.bytes, 0) == self.bytes.len() => Err("it holds nothing"),
             (Some(_), Form::List) if !list_allowed => Err("a list of values"),
-            (Some(_), _) if self.messages() == 0 => Err("no message in it is whole"),
+            (Some(_), _) if self.messages() == 0 && !parts.says_more => Err("no message in it is whole"),
             (None, Form::Neither) => Err("a single value"),
             (None, Form::List) if !list_allowed => Err("a list of values"),
             (None, Form::Object) if !parts.is_session => {
@@ -115,13 +123,15 @@ impl<'a> Document<'a> {
         if let Some(at) = self.parts.trailing {
             flaws.push((lines.place(at), "something follows the session"));
         }
-        if let Some(range) = self
-            .parts
-            .messages
-            .as_ref()
-            .filter(|range| self.bytes[range.start] != b'[')
-        {
-            flaws.push((lines.place(range.start), "messages is no list"));
+        match &self.parts.messages {
+            Some(range) if self.bytes[range.start] != b'[' => {
+                flaws.push((lines.place(range.start), "messages is no list"));
+            }
+            Some(range) if self.parts.renamed => {
+                let what = "a list of messages under another name: read as messages";
+                flaws.push((lines.place(range.start), what));
+            }
+            _ => {}
         }
         flaws
     }
@@ -136,10 +146,23 @@ impl<'a> Document<'a> {
         self.parts.form == Form::List
     }
 
-    /// Where and why reading had to end.
+    /// Where and what the first damage is that could not be mended.
     pub fn torn(&self) -> Option<(Place, &'static str)> {
         let fault = self.parts.torn?;
         Some((self.lines().place(fault.offset), fault.what))
+    }
+
+    /// What was left out although messages behind it were read, and what behind those: from where to where.
+    pub fn gaps(&self) -> Vec<(Place, Place)> {
+        let last = self.parts.elements.last().map_or(0, |range| range.start);
+        let gaps = &self.parts.gaps;
+        if gaps.first().is_none_or(|gap| gap.start > last) {
+            return Vec::new();
+        }
+        let mut lines = self.lines();
+        let gaps = gaps.iter();
+        gaps.map(|gap| (lines.place(gap.start), lines.place(gap.end)))
+            .collect()
     }
 
     /// Number of messages.
@@ -151,6 +174,12 @@ impl<'a> Document<'a> {
             .count()
     }
 
+    /// Whether a piece is missing of this element.
+    pub fn is_cut(&self, nth: usize) -> bool {
+        let element = self.parts.elements.get(nth);
+        element.is_some_and(|element| self.parts.cut.binary_search(&element.start).is_ok())
+    }
+
     /// The elements of `messages`, each with its place in the file.
     pub fn elements(&self) -> impl Iterator<Item = (Place, &[u8])> {
         let mut lines = self.lines();
@@ -160,15 +189,9 @@ impl<'a> Document<'a> {
             .map(move |range| (lines.place(range.start), &self.bytes[range.clone()]))
     }
 
-    /// An object of everything but the messages.
-    pub fn head(&self) -> Vec<u8> {
-        let members: Vec<&[u8]> = self
-            .parts
-            .members
-            .iter()
-            .map(|range| &self.bytes[range.clone()])
-            .collect();
-        [b"{", members.join(&b","[..]).as_slice(), b"}"].concat()
+    /// Everything but the messages: names with their values.
+    pub fn members(&self) -> impl Iterator<Item = &[u8]> {
+        self.parts.members.iter().map(|range| &self.bytes[range.clone()])
     }
 
     /// Where the document begins.
@@ -252,6 +275,9 @@ fn object(bytes: &[u8]) -> Parts {
         return parts;
     };
     let mut end = json::skip_space(bytes, 0) + 1;
+    let mut fault = None;
+    // A list of messages under another name, and which of the members it is: its name may be what is damaged.
+    let mut other = None;
     loop {
         match members.next() {
             Ok(Some(member)) => {
@@ -267,22 +293,45 @@ fn object(bytes: &[u8]) -> Parts {
                         parts.is_session = true;
                     }
                     name => {
-                        parts.is_session |= matches!(name, "id" | "created_at" | "last_active" | "metadata");
+                        let more = matches!(name, "created_at" | "last_active" | "metadata");
+                        parts.is_session |= more || name == "id";
+                        parts.says_more |= more && !matches!(member.value, b"{}" | b"null");
+                        if other.is_none() && salvage::holds_messages(member.value) {
+                            other = Some((parts.members.len(), value));
+                        }
                         parts.members.push(member.start..member.end);
                     }
                 }
             }
             Ok(None) => break,
-            Err(fault) => {
-                torn(bytes, end, fault, &mut parts);
+            Err(met) => {
+                fault = Some(met);
                 break;
             }
         }
     }
+    if let (None, Some((index, value))) = (&parts.messages, other) {
+        parts.members.remove(index);
+        parts.messages = Some(value);
+        (parts.renamed, parts.is_session) = (true, true);
+    }
     if let Some(range) = parts.messages.clone().filter(|range| bytes[range.start] == b'[') {
-        parts.elements = elements(bytes, range.start, range.end).0;
+        parts.elements = salvage::elements(bytes, range.start, range.end).0;
+    }
+    if let Some(fault) = fault {
+        torn(bytes, end, fault, &mut parts);
     }
     parts
+}
+
+impl Parts {
+    /// Takes over what was salvaged; `fault` is where the file itself is damaged first.
+    fn keep(&mut self, found: Salvage, fault: Fault) {
+        self.elements = found.elements;
+        self.cut = found.cut;
+        self.gaps = found.gaps;
+        self.torn = Some(found.fault.unwrap_or(fault));
+    }
 }
 
 fn list(bytes: &[u8]) -> Parts {
@@ -291,145 +340,62 @@ fn list(bytes: &[u8]) -> Parts {
         ..Parts::default()
     };
     let start = json::skip_space(bytes, 0);
-    let (found, fault) = elements(bytes, start, bytes.len());
+    let (found, fault) = salvage::elements(bytes, start, bytes.len());
     let end = found.last().map_or(start + 1, |range| range.end);
     parts.elements = found;
-    if let Some(fault) = fault {
+    let Some(fault) = fault else { return parts };
+    if salvage::begins_member(bytes, json::skip_space(bytes, start + 1)) {
+        // It is the bracket that is damaged.
+        parts = Parts::default();
+        torn(bytes, 0, fault, &mut parts);
+        return parts;
+    }
+    let found = salvage::list(bytes, start, true);
+    if found.fault.is_some() {
+        parts.keep(found, fault);
+    } else {
         let close = json::skip_space(bytes, end);
-        if bytes.get(close) == Some(&b']') {
-            parts.trailing = Some(json::skip_space(bytes, close + 1));
-        } else {
-            parts.torn = Some(fault);
-        }
+        parts.trailing = Some(json::skip_space(bytes, close + 1));
     }
     parts
 }
 
-/// The elements of the list that begins at `start`, up to the first that is no JSON.
-fn elements(bytes: &[u8], start: usize, end: usize) -> (Vec<Range<usize>>, Option<Fault>) {
-    let mut found = Vec::new();
-    let here = |fault: Fault| {
-        Some(Fault {
-            offset: start + fault.offset,
-            ..fault
-        })
-    };
-    let mut scan = match Elements::new(&bytes[start..end], Dialect::Python) {
-        Ok(scan) => scan,
-        Err(fault) => return (found, here(fault)),
-    };
-    loop {
-        match scan.next() {
-            Ok(Some((at, element))) => found.push(start + at..start + at + element.len()),
-            Ok(None) => return (found, None),
-            Err(fault) => return (found, here(fault)),
-        }
-    }
-}
-
 /// What can be had behind the last good member, which ended at `end`.
 fn torn(bytes: &[u8], end: usize, fault: Fault, parts: &mut Parts) {
+    let value = parts.messages.clone();
+    let bare = parts.form == Form::List;
+    if let Some(range) = value.clone().filter(|range| bytes[range.start] == b'[') {
+        // A bracket in the wrong place may end the list too early.
+        let found = salvage::list(bytes, range.start, bare);
+        if found.fault.is_some() {
+            parts.keep(found, fault);
+            return;
+        }
+    }
     let next = json::skip_space(bytes, end);
-    if parts.form == Form::Object && bytes.get(next) == Some(&b'}') {
+    let found = match &value {
+        Some(range) if bytes[range.start] == b'[' => None,
+        Some(range) => Some(salvage::anywhere(bytes, range.start, bare)),
+        None => Some(salvage::behind(bytes, end, bare)),
+    };
+    let mut found = found.filter(|found| !found.elements.is_empty());
+    if let (None, None, Some(last)) = (&found, &value, parts.members.last().cloned())
+        && fault.offset == bytes.len()
+        && let Some(open) = salvage::swallowed(bytes, last)
+    {
+        found = Some(salvage::list(bytes, open, bare));
+        parts.members.pop();
+    }
+    if found.is_none() && parts.form == Form::Object && bytes.get(next) == Some(&b'}') {
         parts.trailing = Some(json::skip_space(bytes, next + 1));
         return;
     }
     parts.torn = Some(fault);
-    if parts.messages.is_some() {
-        return;
-    }
-    let key = if bytes.get(next) == Some(&b',') {
-        json::skip_space(bytes, next + 1)
-    } else {
-        next
-    };
-    if let Some(open) = messages_open(bytes, key) {
-        // The usual case, a file cut short: what a message holds is not looked into for other messages.
-        let (found, fault) = elements(bytes, open, bytes.len());
-        parts.elements = found;
-        parts.torn = fault.or(parts.torn);
-        return;
-    }
-    let mut tried = end;
-    for at in memchr::memmem::find_iter(&bytes[end..], MESSAGES)
-        .map(|at| end + at)
-        .take(SEARCHES)
-    {
-        let Some(open) = messages_open(bytes, at).filter(|open| *open >= tried) else {
-            continue;
-        };
-        let (found, _) = elements(bytes, open, bytes.len());
-        tried = found.last().map_or(open, |range| range.end);
-        let like_messages = found.iter().any(|range| {
-            let element = &bytes[range.clone()];
-            json::member(element, "role")
-                .or_else(|| json::member(element, "content"))
-                .is_some()
-        });
-        if like_messages && found.len() > parts.elements.len() {
-            parts.elements = found;
+    if let Some(found) = found {
+        if let Some(range) = parts.messages.take() {
+            // What stood there is no value of the member, but the first of the messages.
+            parts.members.retain(|member| member.end != range.end);
         }
+        parts.keep(found, fault);
     }
-}
-
-/// Offset of the bracket, when `"messages": [` is here.
-fn messages_open(bytes: &[u8], at: usize) -> Option<usize> {
-    bytes.get(at..)?.starts_with(MESSAGES).then_some(())?;
-    let colon = json::skip_space(bytes, at + MESSAGES.len());
-    let open = json::skip_space(bytes, colon + 1);
-    (bytes.get(colon) == Some(&b':') && bytes.get(open) == Some(&b'[')).then_some(open)
-}
-
-/// The bytes with raw control characters in strings escaped and commas that separate nothing made blank, so
-/// that nothing moves but by the escapes, whose offsets come along. Both would be a fault, so whatever is
-/// ahead of the first fault stays as it is. None when there is nothing to mend.
-fn mend(bytes: &[u8]) -> Option<(Vec<u8>, Vec<usize>)> {
-    let mut out: Vec<u8> = Vec::with_capacity(bytes.len());
-    let mut escaped = Vec::new();
-    let mut blanked = false;
-    let mut in_string = false;
-    // The last byte outside of strings that is no white space, and where it stands in `out`.
-    let (mut last, mut last_at) = (0, 0);
-    let mut i = 0;
-    while let Some(&byte) = bytes.get(i) {
-        i += 1;
-        match byte {
-            b'\\' if in_string => {
-                out.push(byte);
-                if let Some(&next) = bytes.get(i) {
-                    out.push(next);
-                    i += 1;
-                }
-                continue;
-            }
-            0..0x20 if in_string => {
-                escaped.push(out.len());
-                out.extend_from_slice(format!("\\u{byte:04x}").as_bytes());
-                continue;
-            }
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
-            b' ' | b'\n' | b'\r' | b'\t' => {
-                out.push(byte);
-                continue;
-            }
-            b',' if matches!(last, b',' | b'[' | b'{') => {
-                out.push(b' ');
-                blanked = true;
-                continue;
-            }
-            b']' | b'}' if last == b',' => {
-                out[last_at] = b' ';
-                blanked = true;
-            }
-            _ => {}
-        }
-        (last, last_at) = if in_string {
-            (b'"', out.len())
-        } else {
-            (byte, out.len())
-        };
-        out.push(byte);
-    }
-    (blanked || !escaped.is_empty()).then_some((out, escaped))
 }

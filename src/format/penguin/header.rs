@@ -2,7 +2,7 @@
 
 use super::super::native::{self, HeaderBuilder};
 use super::super::{Format, Source};
-use super::document::Document;
+use super::merge::Merge;
 use super::message::{Messages, given, is_words, values, without};
 use crate::error::Place;
 use crate::model::json::{self, ObjectBuilder};
@@ -38,25 +38,19 @@ pub(super) fn has_older_name(source: &Source<'_>) -> bool {
 
 /// Whether a document is of the older format: a bare list, or an object that keeps its id and times in its
 /// metadata.
-pub(super) fn is_older(document: &Document<'_>, source: &Source<'_>) -> bool {
-    if document.is_list() {
+pub(super) fn is_older(head: &[u8], is_list: bool, source: &Source<'_>) -> bool {
+    if is_list {
         return true;
     }
-    let head = document.head();
-    let [id, created, active, metadata] = values(&head, OWN);
+    let [id, created, active, metadata] = values(head, OWN);
     let [inner] = values(metadata.unwrap_or_default(), ["session_id"]);
     id.or(created).or(active).is_none() && (inner.is_some_and(is_words) || has_older_name(source))
 }
 
-/// The header line; `used` is what was read in the place of the source itself.
-pub(super) fn header(
-    document: &Document<'_>,
-    source: &Source<'_>,
-    used: &[&[u8]],
-    reader: &mut Messages<'_>,
-) -> Vec<u8> {
-    let place = document.start();
-    let head = reader.clean(&document.head(), place);
+/// The header line.
+pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messages<'_>) -> Vec<u8> {
+    let place = merge.start;
+    let head = reader.clean(&merge.head, place);
     let [mut id, mut created, mut active, metadata] = values(&head, OWN);
     let inner = metadata.unwrap_or_default();
     let mut taken = Vec::new();
@@ -114,7 +108,12 @@ pub(super) fn header(
         built.raw("continuation_index", raw.to_vec());
         taken.push("continuation_index");
     }
-    built.raw("source", native::source_member(Format::Penguin, source, used));
+    let mut whence = native::source_member(Format::Penguin, source, &merge.used);
+    if let Some(salvaged) = merge.salvaged().filter(|_| source.name.is_some()) {
+        // It is an object, made just now.
+        whence = json::with_members(&whence, &[("salvaged", Some(&salvaged))]).unwrap_or(whence);
+    }
+    built.raw("source", whence);
 
     if let Some(raw) = metadata {
         reader.keep_metadata(raw, &taken, &mut kept, place);
@@ -163,14 +162,7 @@ fn identity(
             id.into_owned()
         }
         (Some(id), None) => id.into_owned(),
-        (None, Some(file)) if reader.older => {
-            let bare = file.strip_prefix(OLDER_NAME).unwrap_or(file);
-            if bare.starts_with("session_") {
-                bare.to_string()
-            } else {
-                format!("session_{bare}")
-            }
-        }
+        (None, Some(file)) if reader.older => older_key(file),
         (None, Some(file)) => {
             reader.report.damage(place, "no id: the file's name is taken");
             file.to_string()
@@ -181,5 +173,23 @@ fn identity(
                 .damage(place, "no id: one was derived from the document");
             format!("session_{}", &key::sha256(source.bytes)[..16])
         }
+    }
+}
+
+/// What a session of the older format without an id of its own is called, by its file's name without ending.
+fn older_key(file: &str) -> String {
+    let bare = file.strip_prefix(OLDER_NAME).unwrap_or(file);
+    if bare.starts_with("session_") {
+        bare.to_string()
+    } else {
+        format!("session_{bare}")
+    }
+}
+
+/// What a session is called of which only the name of its file is known.
+pub(super) fn file_key(name: &str) -> String {
+    match stem(name) {
+        file if file.starts_with(OLDER_NAME) => older_key(file),
+        file => file.to_string(),
     }
 }

@@ -29,41 +29,37 @@
 
 mod document;
 mod header;
+mod mend;
+mod merge;
 mod message;
+mod notice;
+mod salvage;
 #[cfg(test)]
 mod tests;
 
 use super::{Source, report::Report};
 use crate::error::{Error, Kind, Place, Result};
-use crate::model::key::Derive;
 use crate::model::record::Record;
 use crate::model::session::Session;
 use document::Document;
+use merge::{Candidate, Merge};
 use message::Messages;
-use std::collections::HashSet;
+pub use notice::{is_lost, is_session_name, notice};
 
 /// The spare copies, the one that is preferred first.
 const SPARES: [&str; 2] = [".temp", ".bak"];
 
+/// The file in which Penguin lists the sessions of a folder.
+pub const INDEX: &str = "session_index.json";
+
 /// What a source without a name is called.
 const PIPE: &str = "the document";
-
-/// How many ids of messages are named before the rest is only counted.
-const NAMED: usize = 10;
 
 /// A spare copy: its name and its bytes.
 type Spare = (String, Vec<u8>);
 
-/// A file that a session could be read from in the place of a damaged one.
-struct Candidate<'a> {
-    name: &'a str,
-    document: Document<'a>,
-    /// The bytes of a spare copy; nothing for the damaged file itself.
-    spare: Option<&'a [u8]>,
-}
-
-/// Reads a document, or the best of what lies beside a damaged or missing one, into one session. An error
-/// when there is no session in any of them.
+/// Reads a document, or what is left of a damaged or missing one and of the copies beside it, into one session. An
+/// error when there is no session in any of them.
 pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let list_allowed = header::has_older_name(source);
     let primary = Document::read(source.bytes, list_allowed);
@@ -74,7 +70,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
                     tell_newer(&name, &copy, &document, report);
                 }
             }
-            convert(&document, source, &[], report)
+            convert(&Merge::alone(&document), source, report)
         }
         primary => {
             let spares = spares(source, &SPARES, true, report);
@@ -99,53 +95,31 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
                     });
                 }
             }
-            let best = best(&candidates, source, (place, why), report)?;
-            convert(&best.document, source, best.spare.as_slice(), report)
+            let base = best(&candidates, source, why)?;
+            let name = source.name.unwrap_or(PIPE);
+            let merge = Merge::of(&candidates, base, name, (place, why), report);
+            convert(&merge, source, report)
         }
     };
     Ok(vec![session])
 }
 
-/// The candidate with the most messages; of equals a whole one, then the first. Tells why another file than
-/// the source had to be looked at, and what only the others have.
-fn best<'c, 'a>(
-    candidates: &'c [Candidate<'a>],
-    source: &Source<'_>,
-    (place, why): (Place, &str),
-    report: &mut Report,
-) -> Result<&'c Candidate<'a>> {
+/// Which candidate has the most messages; of equals a whole one, then the first.
+fn best(candidates: &[Candidate<'_>], source: &Source<'_>, why: &str) -> Result<usize> {
     let rank = |candidate: &Candidate<'_>| (candidate.document.messages(), candidate.document.is_whole());
     // Of equals, `max_by_key` takes the last.
-    let Some((index, best)) = candidates
+    let best = candidates
         .iter()
         .enumerate()
         .rev()
-        .max_by_key(|(_, candidate)| rank(candidate))
-    else {
+        .max_by_key(|(_, candidate)| rank(candidate));
+    best.map(|(index, _)| index).ok_or_else(|| {
         let error = Error::new(Kind::Data, format!("not a Penguin session: {why}"));
-        return Err(match source.name {
+        match source.name {
             Some(_) => error.hint("a session is looked for in this file and in the .bak and .temp beside it"),
             None => error.hint("a session is one JSON object with messages"),
-        });
-    };
-    let extent = if best.document.is_whole() {
-        "whole"
-    } else {
-        "up to its first fault"
-    };
-    let count = counted(best.document.messages());
-    let name = source.name.unwrap_or(PIPE);
-    report.damage(
-        place,
-        format!(
-            "{name} is damaged ({why}): read from {}, {extent}, {count}",
-            best.name
-        ),
-    );
-    for (_, other) in candidates.iter().enumerate().filter(|(other, _)| *other != index) {
-        tell_missing(other.name, &other.document, &best.document, report);
-    }
-    Ok(best)
+        }
+    })
 }
 
 /// The copies beside the source that are there. One that cannot be read matters only when it is needed.
@@ -186,43 +160,20 @@ fn tell_newer(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mu
     }
 }
 
-/// Names the messages of a copy that are not in what is read.
-fn tell_missing(name: &str, copy: &Document<'_>, read: &Document<'_>, report: &mut Report) {
-    let ids = |document: &Document<'_>| -> Vec<String> {
-        let mut derive = Derive::default();
-        let objects = document.elements().filter(|(_, raw)| raw.first() == Some(&b'{'));
-        objects
-            .map(|(_, raw)| message::identity(raw, &mut derive))
-            .collect()
-    };
-    let known: HashSet<String> = ids(read).into_iter().collect();
-    let missing: Vec<String> = ids(copy).into_iter().filter(|id| !known.contains(id)).collect();
-    if missing.is_empty() {
-        return;
-    }
-    let mut named = missing.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    if missing.len() > NAMED {
-        named.push_str(&format!(" and {} more", missing.len() - NAMED));
-    }
-    report.damage(Place::default(), format!("only in {name}, and not read: {named}"));
-}
-
-fn convert(document: &Document<'_>, source: &Source<'_>, used: &[&[u8]], report: &mut Report) -> Session {
-    for (place, what) in &document.damage {
+fn convert(merge: &Merge<'_>, source: &Source<'_>, report: &mut Report) -> Session {
+    for (place, what) in &merge.damage {
         report.damage(*place, *what);
     }
-    let mut reader = Messages::new(header::is_older(document, source), report);
+    let older = header::is_older(&merge.head, merge.is_list, source);
+    let mut reader = Messages::new(older, report);
     let mut session = Session::default();
     let mut push = |mut line: Vec<u8>, place: Place| {
         line.push(b'\n');
         session.push(&Record::parse(&line, place));
     };
-    push(
-        header::header(document, source, used, &mut reader),
-        document.start(),
-    );
-    for (place, raw) in document.elements() {
-        push(reader.line(raw, place), place);
+    push(header::header(merge, source, &mut reader), merge.start);
+    for (place, raw) in &merge.elements {
+        push(reader.line(raw, *place), *place);
     }
     if reader.naive {
         report.note(

@@ -1,6 +1,6 @@
 //! What lies in the folders of a store: leftovers, what does not belong there, and who may read it.
 
-use super::{Found, Trouble};
+use super::{Found, Trouble, links};
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::key;
 use crate::store::alias::ALIASES;
@@ -19,7 +19,7 @@ const OTHERS: u32 = 0o077;
 /// Looks at every folder; with `repair` leftovers go and permissions are narrowed.
 pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) -> Result<()> {
     let root = store.directory();
-    let mut look = Look { repair, tell };
+    let mut look = Look { store, repair, tell };
     look.folder(root)?;
     for name in root.names()? {
         let known = [SESSIONS, ALIASES, ARCHIVE, trash::TRASH, QUARANTINE, CACHE].contains(&name.as_str());
@@ -46,6 +46,7 @@ pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) ->
 }
 
 struct Look<'t> {
+    store: &'t Store,
     repair: bool,
     tell: &'t mut dyn FnMut(Found),
 }
@@ -113,6 +114,16 @@ impl Look<'_> {
             };
             if !fits {
                 self.stranger(folder, &name, "no name that the store gives");
+            }
+            let owner = name
+                .strip_suffix(".jsonl")
+                .filter(|id| place == ARCHIVE && key::is_id(id));
+            if let Some(id) = owner
+                && !self.store.has(id)?
+                && !links::is_removed(self.store, id)?
+            {
+                let what = format!("the archive of {id}, which is not there");
+                self.tell(folder.shown(&name), Trouble::Piece, what, None);
             }
             if facts.mode & OTHERS != 0 {
                 if self.repair {

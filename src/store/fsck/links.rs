@@ -64,7 +64,7 @@ pub(super) fn check(
     Ok(())
 }
 
-fn is_removed(store: &Store, id: &str) -> Result<bool> {
+pub(super) fn is_removed(store: &Store, id: &str) -> Result<bool> {
     Ok(store.trash()?.iter().any(|(other, _)| other == id))
 }
 

@@ -35,7 +35,7 @@ pub enum Trouble {
     MissingLink,
     /// An alias names no session, or several.
     Alias,
-    /// The archive or the quarantine is damaged, or its session is gone.
+    /// What the archive or the quarantine keeps is damaged, or the archive is of a session that is gone.
     Piece,
     /// A file of a change that was cut off.
     Temporary,
@@ -82,23 +82,45 @@ impl Trouble {
         }
     }
 
-    /// What `--repair` does about it.
-    pub const fn remedy(self) -> &'static str {
+    /// What it is, in the words of the manual.
+    pub const fn meaning(self) -> &'static str {
         match self {
-            Trouble::TornTail => "a whole line gets its end, a fragment goes to the quarantine",
-            Trouble::Unreadable => "to the quarantine, with its offset",
-            Trouble::Checksum => {
-                "a single flipped bit is flipped back, a doubled or swapped line put right; any other line stays, and a repair event vouches for it"
+            Trouble::TornTail => "the last line has no end",
+            Trouble::Unreadable => "a line that is no record",
+            Trouble::Checksum => "a line that is not what was written, or is not where it was",
+            Trouble::DuplicateId => "two messages, or two events, have one id",
+            Trouble::DanglingEvent => "an event names what is not there",
+            Trouble::Header => "the session line is missing, stands elsewhere, or is of a later version",
+            Trouble::BrokenLink => "a session continues one that is not there",
+            Trouble::MissingLink => "a session is continued and does not tell so",
+            Trouble::Alias => "an alias names no session, or several",
+            Trouble::Piece => {
+                "what the archive or the quarantine keeps is damaged, or the archive is of a session that is gone"
             }
-            Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::Header | Trouble::BrokenLink => {
-                "nothing: only told"
-            }
-            Trouble::MissingLink => "the link event is added",
-            Trouble::Alias => "one that names nothing is taken away and kept in the quarantine",
-            Trouble::Piece => "nothing: only told",
-            Trouble::Temporary => "removed, unless it is in use",
-            Trouble::Permissions => "made the owner's alone",
-            Trouble::Stranger => "nothing: only told",
+            Trouble::Temporary => "a file of a change that was cut off",
+            Trouble::Permissions => "others than the owner may read or write it",
+            Trouble::Stranger => "something that does not belong into a store",
+        }
+    }
+
+    /// What `--repair` does about it; none when it is only told.
+    pub const fn remedy(self) -> Option<&'static str> {
+        match self {
+            Trouble::TornTail => Some("a whole line gets its end, a fragment goes to the quarantine"),
+            Trouble::Unreadable => Some("the line goes to the quarantine"),
+            Trouble::Checksum => Some(
+                "a single flipped bit is flipped back, a doubled or swapped line put right; any other line stays, and a repair event vouches for it",
+            ),
+            Trouble::MissingLink => Some("the link event is added"),
+            Trouble::Alias => Some("one that names nothing goes to the quarantine"),
+            Trouble::Temporary => Some("removed, unless it is in use"),
+            Trouble::Permissions => Some("made the owner's alone"),
+            Trouble::DuplicateId
+            | Trouble::DanglingEvent
+            | Trouble::Header
+            | Trouble::BrokenLink
+            | Trouble::Piece
+            | Trouble::Stranger => None,
         }
     }
 }

@@ -11,6 +11,9 @@ use crate::store::gc::{ARCHIVE, Held};
 use crate::store::log::{Chain, SEAL, digits_of, hex, seal};
 use crate::store::{Store, atomic, log_name, pieces, rewrite, trash};
 
+/// A log is looked at so often; three have been seen to be needed.
+const ROUNDS: u32 = 16;
+
 pub(super) const QUARANTINE: &str = "quarantine";
 
 impl Store {
@@ -37,11 +40,11 @@ impl Store {
                 format!("{} was made meanwhile", quarantine.shown(&copy)),
             ));
         }
-        let exchanged = runs(&mended.moved, &held.bytes, &copy, stamp).and_then(|runs| {
+        let exchanged = mend(id, &held.bytes, mended, &copy, stamp).and_then(|(log, runs)| {
             if !runs.is_empty() {
                 pieces::append(&quarantine, &held.name, &runs)?;
             }
-            held.replace(self, &chained(&mended, stamp)?)
+            held.replace(self, &log)
         });
         exchanged.inspect_err(|error| {
             if error.kind != Kind::Unsure {
@@ -111,6 +114,21 @@ fn piece(id: &str, file: String, bytes: &[u8], offset: usize, what: &str) -> Fou
         what: what.to_string(),
         remedy: None,
     }
+}
+
+/// A log without its damage, and the runs for the quarantine. Behind damage that is mended, more may be known for
+/// what it is: it is looked at until there is none.
+fn mend(id: &str, log: &[u8], first: Mended, copy: &str, stamp: Stamp<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
+    let mut runs = runs(&first.moved, log, copy, stamp)?;
+    let mut log = chained(&first, stamp)?;
+    for _ in 0..ROUNDS {
+        let Some(more) = Seen::of(&log, id, copy).mended else {
+            break;
+        };
+        runs.extend(self::runs(&more.moved, &log, copy, stamp)?);
+        log = chained(&more, stamp)?;
+    }
+    Ok((log, runs))
 }
 
 /// A name for the copy that nobody has.

@@ -2,6 +2,7 @@
 
 mod damage;
 mod fixtures;
+mod salvage;
 
 use super::super::Source;
 use super::super::report::{Loss, Report};

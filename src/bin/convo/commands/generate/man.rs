@@ -7,6 +7,7 @@ use clap::{Arg, Command};
 use clap_mangen::Man;
 use convo::error::{Error, Kind};
 use convo::format::Format;
+use convo::store::fsck::Trouble;
 
 /// Every page: file name and source.
 pub fn pages() -> convo::Result<Vec<Named>> {
@@ -108,6 +109,19 @@ fn of_verb(verb: &Verb) -> convo::Result<String> {
             page.heading_below(inner.get_name());
             page.text(&format!("{}.", about(inner)));
             options(&mut page, inner, |_| true)?;
+        }
+    }
+    if verb.name == "fsck" {
+        page.heading("FINDINGS");
+        page.text("The words in which they are told, and what `--repair` does.");
+        for trouble in Trouble::ALL {
+            let remedy = trouble
+                .remedy()
+                .map_or("Only told".to_string(), |remedy| format!("Repaired: {remedy}"));
+            page.item(
+                &format!("`{}`", trouble.name()),
+                &format!("{}. {}.", trouble.meaning(), remedy),
+            );
         }
     }
     page.heading("OPTIONS");

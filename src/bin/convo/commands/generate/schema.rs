@@ -139,6 +139,13 @@ fn event() -> Value {
                 "here": {"type": "boolean"},
             })),
             of("restore", &["id", "at", "of"], json!({"of": id})),
+            of("link", &["id", "at", "continued_to"], json!({"continued_to": id})),
+            of("gc", &["id", "at", "lines", "bytes"], json!({
+                "lines": {"type": "integer", "minimum": 0},
+                "bytes": {"type": "integer", "minimum": 0},
+                "discarded": {"type": "boolean", "default": false},
+            })),
+            of("repair", &["id", "at"], json!({"_chain": {"$ref": "#/$defs/checksum"}})),
             of("foreign", &["format", "raw"], json!({"format": {"type": "string"}})),
         ],
     })

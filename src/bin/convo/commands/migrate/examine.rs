@@ -1,11 +1,11 @@
 //! What a file holds: its sessions as native lines, or why it has none.
 
-use crate::context::{self, detect_file};
-use convo::error::{Error, Kind, Result};
-use convo::format::detect::HEAD;
+use crate::context::{self, SPARES, detect_file};
+use convo::error::{Error, Kind, Place, Result};
+use convo::format::detect::{Detection, HEAD};
 use convo::format::native::{HeaderBuilder, NativeReader};
 use convo::format::report::{Finding, Loss, Report};
-use convo::format::{Format, Reader};
+use convo::format::{Format, Reader, Source, penguin};
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
 use convo::model::record::{Kind as Line, Record};
@@ -49,6 +49,8 @@ pub struct Found {
     /// By which two copies are known to be the same.
     pub fingerprint: String,
     pub messages: u64,
+    /// Whether it is only a notice in the place of a session of which nothing is left.
+    pub notice: bool,
     /// Its lines, as long as there is memory for them; read again otherwise.
     pub session: Option<Session>,
 }
@@ -57,7 +59,7 @@ pub struct Found {
 pub fn examine(path: &Path, from: Option<Format>, strict: bool, memory: &AtomicI64) -> Examined {
     let mut report = Report::default();
     let mut format = from;
-    let found = look(path, &mut format, memory, &mut report);
+    let found = look(path, &mut format, strict, memory, &mut report);
     let found = match found {
         Ok(_) if strict && report.is_damaged() => Err(Refusal::Damaged(Error::new(
             Kind::Data,
@@ -82,6 +84,7 @@ pub fn again(path: &Path, format: Format) -> Result<Vec<Found>> {
     look(
         path,
         &mut Some(format),
+        false,
         &AtomicI64::new(i64::MAX),
         &mut Report::default(),
     )
@@ -90,6 +93,7 @@ pub fn again(path: &Path, format: Format) -> Result<Vec<Found>> {
 fn look(
     path: &Path,
     format: &mut Option<Format>,
+    strict: bool,
     memory: &AtomicI64,
     report: &mut Report,
 ) -> Result<Vec<Found>> {
@@ -103,10 +107,14 @@ fn look(
         None => {
             let verdict = detect_file(&head, whole, Some(path));
             let unknown = || Error::new(Kind::Data, format!("not a session: {}", verdict.evidence));
+            let lost = verdict.format.is_none() && !strict && could_be_penguins(path, &verdict, &head);
             if verdict.damaged {
                 *format = Some(Format::Native); // a session or not, it is damage and not something else
             }
-            verdict.format.ok_or_else(unknown)?
+            match lost {
+                true => Format::Penguin,
+                false => verdict.format.ok_or_else(unknown)?,
+            }
         }
     };
     *format = Some(detected);
@@ -121,11 +129,61 @@ fn look(
     if let Some(mut file) = file {
         std::io::Read::read_to_end(&mut file, &mut bytes).map_err(|error| Error::io("cannot read", error))?;
     }
-    let sessions = context::convert(detected, Some(path), &bytes, report)?;
+    let sessions = match context::convert(detected, Some(path), &bytes, report) {
+        Err(error) if error.kind == Kind::Data && detected == Format::Penguin && !strict => {
+            let session = notice(path, &bytes, &error).ok_or(error)?;
+            let what = "nothing of the session could be recovered: a notice takes its place";
+            report.damage(Place::default(), what);
+            return Ok(vec![Found {
+                notice: true,
+                ..converted(session, true)
+            }]);
+        }
+        sessions => sessions?,
+    };
     Ok(sessions
         .into_iter()
         .map(|session| converted(session, keep))
         .collect())
+}
+
+/// Whether a damaged file that tells nothing of itself is Penguin's by its name, or by the index beside it.
+fn could_be_penguins(path: &Path, verdict: &Detection, head: &[u8]) -> bool {
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let lost = verdict.damaged || head.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace());
+    if penguin::is_session_name(name) {
+        let text = head.trim_ascii();
+        let json = matches!(text.first(), Some(b'{' | b'['));
+        // What something else was found to be, as an archive, has a hint.
+        return lost || matches!(text, b"{}" | b"[]") || (!json && verdict.hint.is_none());
+    }
+    lost && name.ends_with(".json") && path.with_file_name(penguin::INDEX).is_file()
+}
+
+/// The notice that takes the place of a session, unless the file is something else that is as it should be.
+fn notice(path: &Path, bytes: &[u8], why: &Error) -> Option<Session> {
+    let name = path.file_name()?.to_str()?;
+    let others: Vec<_> = SPARES
+        .iter()
+        .filter_map(|ending| {
+            let name = format!("{name}{ending}");
+            let bytes = std::fs::read(path.with_file_name(&name)).ok()?;
+            Some((name, bytes))
+        })
+        .collect();
+    let source = Source {
+        name: Some(name),
+        bytes,
+        neighbour: &|_| Ok(None),
+    };
+    let why = why
+        .message
+        .strip_prefix("not a Penguin session: ")
+        .unwrap_or(&why.message);
+    penguin::is_lost(bytes).then(|| penguin::notice(&source, &others, why))?
 }
 
 /// Opens a file; none when only its spare copies are there.
@@ -158,6 +216,7 @@ fn converted(session: Session, keep: bool) -> Found {
         session: keep.then_some(session),
         header,
         made: true,
+        notice: false,
         offset: 0,
     }
 }
@@ -255,6 +314,7 @@ impl Building {
                 offset: self.offset,
                 fingerprint,
                 messages: self.messages,
+                notice: false,
                 session: self.session,
             });
         }
@@ -280,6 +340,7 @@ impl Building {
             offset: self.offset,
             fingerprint: whole.to_string(),
             messages: self.messages,
+            notice: false,
             session: self.session,
         })
     }

@@ -186,7 +186,7 @@ impl Migrate {
         steps: &mut [Step],
     ) -> anyhow::Result<()> {
         let new: Vec<usize> = (0..steps.len())
-            .filter(|step| steps[*step].outcome == Outcome::Migrated)
+            .filter(|step| steps[*step].outcome.is_new())
             .collect();
         let mut written = 0;
         for group in new.chunks(GROUP) {
@@ -241,7 +241,9 @@ impl Migrate {
         let listed: HashSet<&Path> = examined.iter().map(|one| one.path.as_path()).collect();
         for (file, examined) in examined.iter().enumerate() {
             let mut own = plan::of_file(steps, file).iter().peekable();
+            let notice = examined.found.iter().flatten().any(|found| found.notice);
             let safe = own.peek().is_some()
+                && !notice // the file is all that there is
                 && own.all(|step| matches!(step.outcome, Outcome::Migrated | Outcome::Skipped));
             if safe {
                 let marked = mark::source(&examined.path, |path| listed.contains(path));
@@ -359,6 +361,7 @@ impl Migrate {
                     .get(outcome.name())
                     .map(|count| match (outcome, self.dry_run) {
                         (Outcome::Migrated, true) => format!("{count} to migrate"),
+                        (Outcome::Notice, _) => plural_notices(*count),
                         _ => format!("{count} {}", outcome.name()),
                     })
             })
@@ -391,6 +394,14 @@ impl Migrate {
             );
         }
         Ok(())
+    }
+}
+
+fn plural_notices(count: u64) -> String {
+    if count == 1 {
+        "1 notice".to_string()
+    } else {
+        format!("{count} notices")
     }
 }
 

@@ -4,6 +4,7 @@ use super::carry::{Recent, Standing, Target};
 use super::examine::{Examined, Refusal};
 use crate::output::{path_name, visible};
 use convo::error::{Error, Kind};
+use convo::model::json;
 use std::collections::HashMap;
 
 /// What became of a session or file; the later, the worse.
@@ -11,6 +12,8 @@ use std::collections::HashMap;
 pub enum Outcome {
     Skipped,
     Migrated,
+    /// Nothing could be recovered: a notice takes the place of the session.
+    Notice,
     NotASession,
     Damaged,
     Conflict,
@@ -19,8 +22,9 @@ pub enum Outcome {
 
 impl Outcome {
     /// In the order of the summary.
-    pub const ALL: [Outcome; 6] = [
+    pub const ALL: [Outcome; 7] = [
         Outcome::Migrated,
+        Outcome::Notice,
         Outcome::Skipped,
         Outcome::Conflict,
         Outcome::Damaged,
@@ -33,11 +37,17 @@ impl Outcome {
         match self {
             Outcome::Skipped => "skipped",
             Outcome::Migrated => "migrated",
+            Outcome::Notice => "notice",
             Outcome::NotASession => "not-a-session",
             Outcome::Damaged => "damaged",
             Outcome::Conflict => "conflict",
             Outcome::Failed => "failed",
         }
+    }
+
+    /// Whether the session is to be written.
+    pub const fn is_new(self) -> bool {
+        matches!(self, Outcome::Migrated | Outcome::Notice)
     }
 }
 
@@ -69,26 +79,41 @@ struct Claim<'e> {
 }
 
 /// Decides for every session: a key in two files of different content is a conflict of both; copies of one
-/// session are migrated once.
+/// session are migrated once. A notice gives way to any session of its id.
 pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recent) -> Vec<Step> {
     let mut claims: HashMap<&str, Claim<'_>> = HashMap::new();
     let mut steps = Vec::new();
     for (file, examined) in examined.iter().enumerate() {
         for (nth, found) in examined.found.iter().flatten().enumerate() {
-            let claim = claims.entry(&found.id).or_insert(Claim {
-                first: (file, nth),
-                fingerprint: &found.fingerprint,
-                other: None,
-            });
-            if claim.other.is_none() && claim.fingerprint != found.fingerprint {
-                claim.other = Some((file, nth));
-            }
+            let outcome = if found.notice {
+                Outcome::Notice
+            } else {
+                Outcome::Migrated
+            };
             steps.push(Step {
                 file,
                 nth,
-                outcome: Outcome::Migrated,
+                outcome,
                 error: None,
             });
+        }
+    }
+    // Sessions first.
+    for outcome in [Outcome::Migrated, Outcome::Notice] {
+        for step in steps.iter().filter(|step| step.outcome == outcome) {
+            let Ok(found) = &examined[step.file].found else {
+                continue;
+            };
+            let found = &found[step.nth];
+            let claim = claims.entry(&found.id).or_insert(Claim {
+                first: (step.file, step.nth),
+                fingerprint: &found.fingerprint,
+                other: None,
+            });
+            let differs = claim.fingerprint != found.fingerprint && !found.notice;
+            if claim.other.is_none() && differs {
+                claim.other = Some((step.file, step.nth));
+            }
         }
     }
     for step in &mut steps {
@@ -97,7 +122,7 @@ pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recen
         };
         let own = &own[step.nth];
         let claim = &claims[own.id.as_str()];
-        if let Some(other) = claim.other {
+        if let (Some(other), false) = (claim.other, own.notice) {
             let first = claim.fingerprint != own.fingerprint;
             let other = if first { claim.first } else { other };
             let name = path_name(&examined[other.0].path);
@@ -114,6 +139,7 @@ pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recen
             match target.standing(&examined[step.file], step.nth, recent) {
                 Ok(Standing::New) => {}
                 Ok(Standing::There) => step.outcome = Outcome::Skipped,
+                Ok(Standing::Other) if own.notice => step.outcome = Outcome::Skipped,
                 Ok(Standing::Other) => step.fail(
                     Error::new(
                         Kind::Exists,
@@ -175,6 +201,7 @@ impl Row<'_> {
         let path = visible(&path).replace(['\t', '\n'], " ");
         let outcome = match (self.outcome, dry_run) {
             (Outcome::Migrated, true) => "would-migrate",
+            (Outcome::Notice, true) => "would-notice",
             (outcome, _) => outcome.name(),
         };
         let id = match self.sessions.as_slice() {
@@ -205,11 +232,23 @@ impl Row<'_> {
             .iter()
             .map(|(id, messages, outcome)| serde_json::json!({"id": id, "messages": messages, "outcome": outcome.name()}))
             .collect();
-        serde_json::json!({
+        let mut row = serde_json::json!({
             "schema": "convo.migrate/1", "source": path_name(&self.examined.path),
             "format": self.examined.format.map(convo::format::Format::name), "outcome": self.outcome.name(),
             "sessions": sessions, "damage": damage, "losses": losses,
-        })
-        .to_string()
+        });
+        if let Some(from) = self.from() {
+            row["from"] = from;
+        }
+        row.to_string()
+    }
+
+    /// How many messages are from which file, when the session had to be put together.
+    fn from(&self) -> Option<serde_json::Value> {
+        let [found] = self.examined.found.as_deref().ok()? else {
+            return None;
+        };
+        let source = json::member(&found.header, "source").filter(|_| found.made)?;
+        serde_json::from_slice(json::member(source, "salvaged")?).ok()
     }
 }

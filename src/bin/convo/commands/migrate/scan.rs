@@ -3,6 +3,7 @@
 use super::mark;
 use crate::context::SPARES;
 use convo::error::{Error, Kind, Result};
+use convo::format::penguin;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 const ENDINGS: [&str; 3] = [".json", ".jsonl", ".ndjson"];
 
 /// Files that systems keep beside their sessions.
-const INDEXES: [&str; 2] = ["session_index.json", "checkpoint_index.json"];
+const INDEXES: [&str; 2] = [penguin::INDEX, "checkpoint_index.json"];
 
 /// What is found for an operand.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,58 @@
+//! Small damage that can be undone: needless commas and raw control characters.
+
+/// What an escaped control character is longer than the raw one.
+pub(super) const GROWTH: usize = 5;
+
+/// The bytes with raw control characters in strings escaped and commas that separate nothing made blank, so
+/// that nothing moves but by the escapes, whose offsets come along. Both would be a fault, so whatever is
+/// ahead of the first fault stays as it is. None when there is nothing to mend.
+pub(super) fn mend(bytes: &[u8]) -> Option<(Vec<u8>, Vec<usize>)> {
+    let mut out: Vec<u8> = Vec::with_capacity(bytes.len());
+    let mut escaped = Vec::new();
+    let mut blanked = false;
+    let mut in_string = false;
+    // The last byte outside of strings that is no white space, and where it stands in `out`.
+    let (mut last, mut last_at) = (0, 0);
+    let mut i = 0;
+    while let Some(&byte) = bytes.get(i) {
+        i += 1;
+        match byte {
+            b'\\' if in_string => {
+                out.push(byte);
+                if let Some(&next) = bytes.get(i) {
+                    out.push(next);
+                    i += 1;
+                }
+                continue;
+            }
+            0..0x20 if in_string => {
+                escaped.push(out.len());
+                out.extend_from_slice(format!("\\u{byte:04x}").as_bytes());
+                continue;
+            }
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b' ' | b'\n' | b'\r' | b'\t' => {
+                out.push(byte);
+                continue;
+            }
+            b',' if matches!(last, b',' | b'[' | b'{') => {
+                out.push(b' ');
+                blanked = true;
+                continue;
+            }
+            b']' | b'}' if last == b',' => {
+                out[last_at] = b' ';
+                blanked = true;
+            }
+            _ => {}
+        }
+        (last, last_at) = if in_string {
+            (b'"', out.len())
+        } else {
+            (byte, out.len())
+        };
+        out.push(byte);
+    }
+    (blanked || !escaped.is_empty()).then_some((out, escaped))
+}

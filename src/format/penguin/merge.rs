@@ -1,0 +1,327 @@
+//! One session from what is left of a damaged file and of the copies beside it, message by message.
+
+use super::super::report::Report;
+use super::document::Document;
+use super::message::{identity, without};
+use crate::error::Place;
+use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use crate::model::key::Derive;
+use std::collections::{HashMap, HashSet};
+
+/// How many ids of messages, or places, are named before the rest is only counted.
+const NAMED: usize = 10;
+
+/// A file that a session is read from.
+pub(super) struct Candidate<'a> {
+    /// What it is called in messages.
+    pub name: &'a str,
+    pub document: Document<'a>,
+    /// The bytes of a spare copy; nothing for the file itself.
+    pub spare: Option<&'a [u8]>,
+}
+
+impl Candidate<'_> {
+    /// The place, if it is one in the file itself: those in copies would be taken for places in it.
+    fn own(&self, place: Place) -> Place {
+        self.spare.map_or(place, |_| Place::default())
+    }
+}
+
+/// What the session is made of.
+pub(super) struct Merge<'c> {
+    /// An object of everything but the messages.
+    pub head: Vec<u8>,
+    /// Where it begins.
+    pub start: Place,
+    /// Whether it is a bare list.
+    pub is_list: bool,
+    /// The elements of `messages`, each with its place in the file itself; those of copies have none.
+    pub elements: Vec<(Place, &'c [u8])>,
+    /// What is wrong with the file that most is read from, although it could be read.
+    pub damage: Vec<(Place, &'static str)>,
+    /// The copies that were used.
+    pub used: Vec<&'c [u8]>,
+    /// How many messages are from which file, when not all of them had to be from the file itself.
+    pub salvaged: Vec<(&'c str, usize)>,
+}
+
+/// An element in its place among the others.
+struct Node<'c> {
+    file: usize,
+    place: Place,
+    raw: &'c [u8],
+    /// Whether a piece of it is missing.
+    cut: bool,
+    next: Option<usize>,
+}
+
+/// What one file gave.
+#[derive(Default)]
+struct Share {
+    messages: usize,
+    /// Ids of those that the base has not.
+    added: Vec<String>,
+    /// Ids of those that another file has with other content.
+    different: Vec<String>,
+}
+
+impl<'c> Merge<'c> {
+    /// A whole file.
+    pub fn alone(document: &'c Document<'_>) -> Merge<'c> {
+        Merge {
+            head: object(&document.members().collect::<Vec<_>>()),
+            start: document.start(),
+            is_list: document.is_list(),
+            elements: document.elements().collect(),
+            damage: document.damage.clone(),
+            used: Vec::new(),
+            salvaged: Vec::new(),
+        }
+    }
+
+    /// The base with every message that only another file has, behind the one that stands before it there; tells
+    /// what is from where. `name` is what the file itself is called, `place` and `why` its damage.
+    pub fn of(
+        candidates: &'c [Candidate<'_>],
+        base: usize,
+        name: &str,
+        (place, why): (Place, &str),
+        report: &mut Report,
+    ) -> Merge<'c> {
+        let order: Vec<usize> = std::iter::once(base)
+            .chain((0..candidates.len()).filter(|other| *other != base))
+            .collect();
+        let (elements, shares) = elements(candidates, &order);
+        let mut merge = Merge {
+            elements,
+            ..Merge::alone(&candidates[base].document)
+        };
+        merge.start = candidates[base].own(merge.start);
+        for (place, _) in &mut merge.damage {
+            *place = candidates[base].own(*place);
+        }
+        let mut told = Vec::new();
+        for &file in &order {
+            let (candidate, share) = (&candidates[file], &shares[file]);
+            if share.messages == 0 && file != base {
+                continue;
+            }
+            let whose = candidate.spare.map_or("it", |_| candidate.name);
+            merge.salvaged.push((candidate.name, share.messages));
+            let count = match (told.is_empty(), share.messages) {
+                (_, 0) => "no message".to_string(),
+                (true, 1) => "1 message".to_string(),
+                (true, count) => format!("{count} messages"),
+                (false, count) => count.to_string(),
+            };
+            let ids = match share.added.as_slice() {
+                [] => String::new(),
+                ids => format!(" ({})", named(ids)),
+            };
+            told.push(format!("{count} from {whose}{ids}"));
+        }
+        report.damage(place, format!("{name} is damaged ({why}): {}", told.join(", ")));
+        let filled = merge.fill(candidates, &order, report);
+        for &file in &order {
+            let candidate = &candidates[file];
+            if shares[file].messages > 0 || file == base || filled.contains(&file) {
+                merge.used.extend(candidate.spare);
+                tell_left_out(candidate, report);
+            }
+            if !shares[file].different.is_empty() {
+                let ids = named(&shares[file].different);
+                let what = format!(
+                    "other content in {}, and not read from there: {ids}",
+                    candidate.name
+                );
+                report.damage(Place::default(), what);
+            }
+        }
+        merge
+    }
+
+    /// Takes the members that a damaged base lost from the other files; says from which.
+    fn fill(&mut self, candidates: &'c [Candidate<'_>], order: &[usize], report: &mut Report) -> Vec<usize> {
+        let (base, others) = (&candidates[order[0]].document, &order[1..]);
+        let mut filled = Vec::new();
+        if base.is_whole() || base.is_list() {
+            return filled;
+        }
+        let mut members: Vec<&[u8]> = base.members().collect();
+        let mut known: HashSet<String> = members.iter().map(|member| name_of(member)).collect();
+        for &file in others {
+            let candidate = &candidates[file];
+            let mut names = Vec::new();
+            for member in candidate.document.members() {
+                let name = name_of(member);
+                if known.insert(name.clone()) {
+                    members.push(member);
+                    names.push(name);
+                }
+            }
+            if !names.is_empty() {
+                let what = format!("members from {}: {}", candidate.name, named(&names));
+                report.damage(Place::default(), what);
+                filled.push(file);
+            }
+        }
+        self.head = object(&members);
+        filled
+    }
+
+    /// The numbers of messages by file as an object; none when nothing had to be salvaged.
+    pub fn salvaged(&self) -> Option<Vec<u8>> {
+        let mut built = ObjectBuilder::default();
+        for (name, count) in &self.salvaged {
+            built.raw(name, count.to_string());
+        }
+        (!built.is_empty()).then(|| built.finish())
+    }
+}
+
+/// The elements of the first file of the order, and those that only the others have.
+fn elements<'c>(candidates: &'c [Candidate<'_>], order: &[usize]) -> (Vec<(Place, &'c [u8])>, Vec<Share>) {
+    let repeated = repeated(candidates);
+    let mut nodes: Vec<Node<'c>> = Vec::new();
+    let mut first = None;
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut shares: Vec<Share> = candidates.iter().map(|_| Share::default()).collect();
+    for &file in order {
+        let base = file == order[0];
+        let (mut derive, mut copies) = (Derive::default(), Derive::default());
+        // The element that stands before, here and in what is read.
+        let mut before: Option<usize> = None;
+        let document = &candidates[file].document;
+        for (nth, (place, raw)) in document.elements().enumerate() {
+            let is_object = raw.first() == Some(&b'{');
+            if !is_object && !base {
+                continue;
+            }
+            let id = is_object.then(|| identity(raw, &mut derive));
+            // An id that occurs twice in a file says nothing of which message is meant: the content does.
+            let key = id.clone().map(|id| match repeated.contains(&id) {
+                true => format!("{id}\n{}", copies.id(&json::compact(raw).0)),
+                false => id,
+            });
+            let same = key.as_ref().and_then(|key| known.get(key)).copied();
+            // Lines and offsets are those of the file that messages name.
+            let place = candidates[file].own(place);
+            let cut = document.is_cut(nth);
+            if let (Some(same), false) = (same, base) {
+                let node = &mut nodes[same];
+                if node.cut && !cut {
+                    *node = Node {
+                        file,
+                        place,
+                        raw,
+                        cut,
+                        next: node.next,
+                    };
+                    shares[file].added.extend(id);
+                } else if !alike(node.raw, raw) {
+                    shares[file].different.extend(id);
+                }
+                before = Some(same);
+                continue;
+            }
+            let index = nodes.len();
+            let link = before.map_or(&mut first, |before| &mut nodes[before].next);
+            let next = link.replace(index);
+            nodes.push(Node {
+                file,
+                place,
+                raw,
+                cut,
+                next,
+            });
+            before = Some(index);
+            known.extend(key.map(|key| (key, index)));
+            if !base {
+                shares[file].added.extend(id);
+            }
+        }
+    }
+    let mut elements = Vec::with_capacity(nodes.len());
+    let mut at = first;
+    while let Some(node) = at.map(|index| &nodes[index]) {
+        shares[node.file].messages += usize::from(node.raw.first() == Some(&b'{'));
+        elements.push((node.place, node.raw));
+        at = node.next;
+    }
+    (elements, shares)
+}
+
+/// The ids that occur more than once in one of the files.
+fn repeated(candidates: &[Candidate<'_>]) -> HashSet<String> {
+    let mut repeated = HashSet::new();
+    for candidate in candidates {
+        let (mut seen, mut derive) = (HashSet::new(), Derive::default());
+        let objects = candidate.document.elements();
+        for (_, raw) in objects.filter(|(_, raw)| raw.first() == Some(&b'{')) {
+            let id = identity(raw, &mut derive);
+            if let Some(id) = seen.replace(id) {
+                repeated.insert(id);
+            }
+        }
+    }
+    repeated
+}
+
+/// Whether two messages say the same. Their cached counts may differ: a save fills them in.
+fn alike(one: &[u8], other: &[u8]) -> bool {
+    let bare = |raw: &[u8]| without(&json::compact(raw).0, &["tokens"]);
+    one == other || bare(one) == bare(other)
+}
+
+/// Tells what of a damaged file is missing among what was read, beyond its first fault.
+fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
+    let gaps = candidate.document.gaps();
+    if let (Some(_), Some((at, why))) = (candidate.spare, candidate.document.torn()) {
+        let what = format!("{} is damaged too, in line {}: {why}", candidate.name, at.line);
+        report.damage(Place::default(), what);
+    }
+    let size = |from: Place, to: Place| to.offset - from.offset;
+    for (from, to) in gaps.iter().take(NAMED) {
+        let what = format!(
+            "{} bytes of {} left out, lines {} to {}",
+            size(*from, *to),
+            candidate.name,
+            from.line,
+            to.line
+        );
+        report.damage(candidate.own(*from), what);
+    }
+    if let Some((from, _)) = gaps.get(NAMED) {
+        let rest = &gaps[NAMED..];
+        let bytes: u64 = rest.iter().map(|(from, to)| size(*from, *to)).sum();
+        let what = format!(
+            "and {bytes} bytes of {} in {} more places left out",
+            candidate.name,
+            rest.len()
+        );
+        report.damage(candidate.own(*from), what);
+    }
+}
+
+/// The first of them, and how many there are beyond.
+fn named(all: &[String]) -> String {
+    let mut text = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if all.len() > NAMED {
+        text.push_str(&format!(" and {} more", all.len() - NAMED));
+    }
+    text
+}
+
+fn object(members: &[&[u8]]) -> Vec<u8> {
+    [b"{", members.join(&b","[..]).as_slice(), b"}"].concat()
+}
+
+/// The name of a member.
+fn name_of(member: &[u8]) -> String {
+    let object = object(&[member]);
+    let name = Members::new(&object, Dialect::Python).and_then(|mut members| members.next());
+    name.ok()
+        .flatten()
+        .map(|member| member.name().into_owned())
+        .unwrap_or_default()
+}

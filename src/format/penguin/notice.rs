@@ -1,0 +1,87 @@
+//! What stands in the place of a session of which nothing is left: a notice under its id.
+
+use super::super::{Format, Source, native};
+use super::header;
+use crate::error::Place;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key::{self, Derive};
+use crate::model::record::Record;
+use crate::model::session::Session;
+
+/// Whether a file has a name that Penguin gives to sessions: `session_YYYYMMDD_HHMMSS_` and eight hex digits.
+pub fn is_session_name(name: &str) -> bool {
+    let Some(stem) = name
+        .strip_prefix("session_")
+        .and_then(|rest| rest.strip_suffix(".json"))
+    else {
+        return false;
+    };
+    let pieces: Vec<&str> = stem.split('_').collect();
+    let digits =
+        |piece: &str, length| piece.len() == length && piece.bytes().all(|byte| byte.is_ascii_digit());
+    match pieces.as_slice() {
+        [day, time, chance] => {
+            let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+            digits(day, 8) && digits(time, 6) && chance.len() == 8 && chance.bytes().all(hex)
+        }
+        _ => false,
+    }
+}
+
+/// Whether these bytes say nothing as they stand: damaged JSON, or none at all. What is JSON to its end is
+/// something, be it a session or not.
+pub fn is_lost(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let start = json::skip_space(text, 0);
+    match json::value_end(text, start, Dialect::Python) {
+        Ok(end) => {
+            json::skip_space(text, end) < text.len() || matches!(&text[start..end], b"{}" | b"[]" | b"null")
+        }
+        Err(_) => true,
+    }
+}
+
+/// A session with the id of a file that could not be read, and one message that says so. `others` are the spare
+/// copies, by name, that are no better. It is the same on every read. None without a name.
+pub fn notice(source: &Source<'_>, others: &[(String, Vec<u8>)], why: &str) -> Option<Session> {
+    let name = source.name?;
+    let key = header::file_key(name);
+    let id = key::id_for_key(&key);
+    let copies: Vec<&[u8]> = others.iter().map(|(_, bytes)| bytes.as_slice()).collect();
+    let mut built = native::HeaderBuilder::default();
+    built
+        .text("key", (key != id).then_some(key.as_str()))
+        .raw("source", native::source_member(Format::Penguin, source, &copies))
+        .raw("metadata", br#"{"recovery":"notice"}"#.to_vec());
+    let mut text = format!(
+        "Nothing of this session could be recovered. {name} ({}) could not be read: {why}.",
+        bytes(source.bytes.len())
+    );
+    for (name, copy) in others {
+        text.push_str(&format!(" Nor could {name} ({}).", bytes(copy.len())));
+    }
+    text.push_str(match others {
+        [] => " The file was left as it is.",
+        _ => " The files were left as they are.",
+    });
+    let mut message = ObjectBuilder::default();
+    message.text("role", "system").text("content", &text);
+    let id_of_message = Derive::default().id(format!("{id}\n{text}").as_bytes());
+    message
+        .text("id", &id_of_message)
+        .text("category", "system_output")
+        .raw("metadata", br#"{"type":"recovery_notice"}"#);
+    let mut session = Session::default();
+    for mut line in [built.finish(&id), message.finish()] {
+        line.push(b'\n');
+        session.push(&Record::parse(&line, Place::default()));
+    }
+    Some(session)
+}
+
+fn bytes(count: usize) -> String {
+    match count {
+        1 => "1 byte".to_string(),
+        count => format!("{count} bytes"),
+    }
+}

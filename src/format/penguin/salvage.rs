@@ -1,0 +1,354 @@
+//! What is had of a damaged list of messages: every message that is whole, in front of the damage and behind it.
+//! Where one is damaged, the next place is looked for at which one begins again.
+
+use crate::model::json::{self, Dialect, Elements, Fault, Members};
+use std::ops::Range;
+
+const ROLE: &[u8] = b"\"role\"";
+const MESSAGES: &[u8] = b"\"messages\"";
+
+/// How often a damaged file is searched for the beginning of its messages. Without a bound, a file that is
+/// nothing but beginnings would be read once for each of them.
+const SEARCHES: usize = 16;
+
+/// How many times the length of a file may be read in vain. Without a bound, a file of nothing but beginnings would
+/// be read once for each of them.
+const EFFORT: usize = 4;
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Salvage {
+    /// The elements, ascending.
+    pub elements: Vec<Range<usize>>,
+    /// Where those begin that were most likely closed too early, so that a piece of them is missing.
+    pub cut: Vec<usize>,
+    /// What was left out between and behind them.
+    pub gaps: Vec<Range<usize>>,
+    /// The first fault.
+    pub fault: Option<Fault>,
+}
+
+/// The elements of the list that begins at `start`, up to the first that is no JSON.
+pub(super) fn elements(bytes: &[u8], start: usize, end: usize) -> (Vec<Range<usize>>, Option<Fault>) {
+    let mut found = Vec::new();
+    let here = |fault: Fault| {
+        Some(Fault {
+            offset: start + fault.offset,
+            ..fault
+        })
+    };
+    let mut scan = match Elements::new(&bytes[start..end], Dialect::Python) {
+        Ok(scan) => scan,
+        Err(fault) => return (found, here(fault)),
+    };
+    loop {
+        match scan.next() {
+            Ok(Some((at, element))) => found.push(start + at..start + at + element.len()),
+            Ok(None) => return (found, None),
+            Err(fault) => return (found, here(fault)),
+        }
+    }
+}
+
+/// The messages behind `end`, where no list of them was read yet.
+pub(super) fn behind(bytes: &[u8], end: usize, bare: bool) -> Salvage {
+    let next = json::skip_space(bytes, end);
+    let key = if bytes.get(next) == Some(&b',') {
+        json::skip_space(bytes, next + 1)
+    } else {
+        next
+    };
+    if let Some(open) = messages_open(bytes, key) {
+        // The usual case, a file cut short: what a message holds is not looked into for other messages.
+        return list(bytes, open, bare);
+    }
+    let mut tried = end;
+    let mut best: Option<(usize, usize)> = None;
+    for at in memchr::memmem::find_iter(&bytes[end..], MESSAGES)
+        .map(|at| end + at)
+        .take(SEARCHES)
+    {
+        let Some(open) = messages_open(bytes, at).filter(|open| *open >= tried) else {
+            continue;
+        };
+        let (found, _) = elements(bytes, open, bytes.len());
+        tried = found.last().map_or(open, |range| range.end);
+        let like_messages = found.iter().any(|range| {
+            let element = &bytes[range.clone()];
+            json::member(element, "role")
+                .or_else(|| json::member(element, "content"))
+                .is_some()
+        });
+        if like_messages && best.is_none_or(|(most, _)| found.len() > most) {
+            best = Some((found.len(), open));
+        }
+    }
+    match best {
+        Some((_, open)) => list(bytes, open, bare),
+        None => anywhere(bytes, end, bare),
+    }
+}
+
+/// Where the messages begin in a member that lost its end, so that it took in what follows: the last of a document
+/// that ends too early.
+pub(super) fn swallowed(bytes: &[u8], member: Range<usize>) -> Option<usize> {
+    let name_end = json::value_end(bytes, member.start, Dialect::Python).ok()?;
+    let value = json::skip_space(bytes, json::skip_space(bytes, name_end) + 1);
+    let mut members = Members::new(&bytes[value..member.end], Dialect::Python).ok()?;
+    while let Some(inner) = members.next().ok()? {
+        if inner.name() == "messages" && holds_messages(inner.value) {
+            return Some(value + inner.end - inner.value.len());
+        }
+    }
+    None
+}
+
+/// Offset of the bracket, when `"messages": [` is here.
+fn messages_open(bytes: &[u8], at: usize) -> Option<usize> {
+    bytes.get(at..)?.starts_with(MESSAGES).then_some(())?;
+    let colon = json::skip_space(bytes, at + MESSAGES.len());
+    let open = json::skip_space(bytes, colon + 1);
+    (bytes.get(colon) == Some(&b':') && bytes.get(open) == Some(&b'[')).then_some(open)
+}
+/// The elements of the list whose bracket is at `open`, and those behind its faults. `bare` allows messages without
+/// a category, as the older format has them.
+pub(super) fn list(bytes: &[u8], open: usize, bare: bool) -> Salvage {
+    let mut search = Search::new(bytes, bare);
+    let first = json::skip_space(bytes, open + 1);
+    search.indent = indentation(bytes, first);
+    if bytes.get(first) != Some(&b']') || !is_end(bytes, first) {
+        search.run(first);
+    }
+    search.found
+}
+
+/// Messages from here on, where no list of them can be made out.
+pub(super) fn anywhere(bytes: &[u8], from: usize, bare: bool) -> Salvage {
+    let mut search = Search::new(bytes, bare);
+    if let Some(first) = search.resume(from, &[]) {
+        search.run(first);
+    }
+    search.found
+}
+
+/// Whether this is a message beyond doubt: what is merely in a list need not say so much.
+pub(super) fn is_message(raw: &[u8], bare: bool) -> bool {
+    let has = |name| json::member(raw, name).is_some();
+    raw.first() == Some(&b'{') && has("role") && has("content") && (bare || has("category"))
+}
+
+/// Whether this may be a message where one has to be.
+fn speaks(raw: &[u8]) -> bool {
+    let has = |name| json::member(raw, name).is_some();
+    has("role") && (has("content") || has("category"))
+}
+
+/// Whether this is a list that begins with a message.
+pub(super) fn holds_messages(value: &[u8]) -> bool {
+    let first = json::skip_space(value, 1);
+    value.first() == Some(&b'[')
+        && json::value_end(value, first, Dialect::Python)
+            .is_ok_and(|end| is_message(&value[first..end], false))
+}
+
+struct Search<'b> {
+    bytes: &'b [u8],
+    bare: bool,
+    /// A line break and the white space that the elements stand behind; none when they do not begin lines.
+    indent: Option<&'b [u8]>,
+    /// Whether no further element stands behind it.
+    indent_ended: bool,
+    /// How many bytes may still be read in vain.
+    effort: usize,
+    found: Salvage,
+}
+
+impl<'b> Search<'b> {
+    fn new(bytes: &'b [u8], bare: bool) -> Self {
+        Search {
+            bytes,
+            bare,
+            indent: None,
+            indent_ended: false,
+            effort: bytes.len().saturating_mul(EFFORT),
+            found: Salvage::default(),
+        }
+    }
+
+    /// Reads elements, of which the first is at `at`, to the end of the list or of the file.
+    fn run(&mut self, mut at: usize) {
+        let bytes = self.bytes;
+        loop {
+            let (fault, behind, near) = match self.value(at) {
+                Ok(end) if !self.swallows(at) => {
+                    let next = json::skip_space(bytes, end);
+                    match bytes.get(next) {
+                        Some(b',') => {
+                            self.take(at..end);
+                            at = json::skip_space(bytes, next + 1);
+                            continue;
+                        }
+                        Some(b']') if is_end(bytes, next) => return self.take(at..end),
+                        _ => {}
+                    }
+                    let what = match bytes.get(next) {
+                        Some(_) => "a comma or a closing bracket is missing",
+                        None => "an object or array does not end",
+                    };
+                    let fault = Fault { offset: next, what };
+                    // A lone value is what is left of a message, and so may be an object without an id.
+                    let cut = is_cut_short(bytes, next);
+                    if bytes[at] == b'{' && (!cut || json::member(&bytes[at..end], "id").is_some()) {
+                        self.found.cut.extend(cut.then_some(at));
+                        self.take(at..end);
+                        (fault, end, [next, next + 1])
+                    } else {
+                        self.effort = self.effort.saturating_sub(end - at);
+                        (fault, at, [at + 1; 2])
+                    }
+                }
+                Ok(end) => {
+                    self.effort = self.effort.saturating_sub(end - at);
+                    let what = "a list in the place of a message";
+                    (Fault { offset: at, what }, at, [at + 1; 2])
+                }
+                Err(fault) => (fault, at, [at + 1; 2]),
+            };
+            self.found.fault.get_or_insert(fault);
+            // A message that begins here was tried already.
+            let next = self.resume(behind + usize::from(behind == at), &near);
+            let gap = behind..next.unwrap_or(bytes.len());
+            if !bytes[gap.clone()].trim_ascii().is_empty() {
+                self.found.gaps.push(gap);
+            }
+            match next {
+                Some(next) => at = next,
+                None => return,
+            }
+        }
+    }
+
+    fn take(&mut self, element: Range<usize>) {
+        if self.bytes[element.start] == b'{' {
+            self.indent = indentation(self.bytes, element.start).or(self.indent);
+        }
+        self.found.elements.push(element);
+    }
+
+    /// Whether a damaged byte has made a list of the messages behind it.
+    fn swallows(&mut self, at: usize) -> bool {
+        let inside = json::skip_space(self.bytes, at + 1);
+        self.bytes[at] == b'[' && self.begins(inside, is_message)
+    }
+
+    /// Where the next message begins behind `from`: at one of the near places if white space alone is between, else
+    /// where the elements of the list stand, else wherever one is that is a message beyond doubt.
+    fn resume(&mut self, from: usize, near: &[usize]) -> Option<usize> {
+        let bytes = self.bytes;
+        let from = from.min(bytes.len());
+        let spoken = |raw: &[u8], _| speaks(raw);
+        for place in near {
+            let at = json::skip_space(bytes, *place);
+            if self.begins(at, spoken) {
+                return Some(at);
+            }
+        }
+        if let Some(indent) = self.indent.filter(|_| !self.indent_ended) {
+            let marker = [indent, b"{"].concat();
+            for found in memchr::memmem::find_iter(&bytes[from..], &marker) {
+                let at = from + found + indent.len();
+                if self.begins(at, spoken) {
+                    return Some(at);
+                }
+            }
+            // Nor will there be any further on: what is left is not looked through for it again.
+            self.indent_ended = true;
+        }
+        for found in memchr::memmem::find_iter(&bytes[from..], ROLE) {
+            let Some(at) = last_token(bytes, from + found) else {
+                continue;
+            };
+            let is_value = last_token(bytes, at).is_some_and(|before| bytes[before] == b':');
+            if at >= from && !is_value && self.begins(at, is_message) {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// Whether an object that is such a message begins here.
+    fn begins(&mut self, at: usize, such: impl Fn(&[u8], bool) -> bool) -> bool {
+        if self.bytes.get(at) != Some(&b'{') {
+            return false;
+        }
+        let Ok(end) = self.value(at) else { return false };
+        let found = such(&self.bytes[at..end], self.bare);
+        if !found {
+            self.effort = self.effort.saturating_sub(end - at);
+        }
+        found
+    }
+
+    /// Where the value that begins here ends; what was read in vain is counted.
+    fn value(&mut self, at: usize) -> Result<usize, Fault> {
+        if self.effort == 0 {
+            let what = "too much is damaged to look any further";
+            return Err(Fault { offset: at, what });
+        }
+        let end = json::value_end(self.bytes, at, Dialect::Python);
+        if let Err(fault) = &end {
+            let reached = match fault.what {
+                what if what.ends_with("does not end") => self.bytes.len(),
+                "a malformed number" => {
+                    let is_number = |byte: &&u8| {
+                        byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
+                    };
+                    let rest = self.bytes[fault.offset..].iter();
+                    fault.offset + rest.take_while(is_number).count()
+                }
+                _ => fault.offset,
+            };
+            self.effort = self.effort.saturating_sub(reached.saturating_sub(at) + 1);
+        }
+        end
+    }
+}
+
+/// The line break and white space that a byte stands behind.
+fn indentation(bytes: &[u8], at: usize) -> Option<&[u8]> {
+    let at = at.min(bytes.len());
+    let space = last_token(bytes, at).map_or(0, |last| last + 1);
+    let start = memchr::memrchr(b'\n', &bytes[space..at])?;
+    Some(&bytes[space + start..at])
+}
+
+/// Where the last byte is that stands in front of this one and is no white space.
+fn last_token(bytes: &[u8], at: usize) -> Option<usize> {
+    bytes[..at]
+        .iter()
+        .rposition(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
+}
+
+/// Whether the bracket here ends the list: no further object may follow.
+fn is_end(bytes: &[u8], bracket: usize) -> bool {
+    let mut next = json::skip_space(bytes, bracket + 1);
+    if bytes.get(next) == Some(&b',') {
+        next = json::skip_space(bytes, next + 1);
+    }
+    bytes.get(next) != Some(&b'{')
+}
+
+/// Whether an object that ended before `next`, and not before a comma, was closed too early by a damaged byte: text
+/// follows. If the separator is what is damaged, the next object follows, the end, or bytes that are no text.
+fn is_cut_short(bytes: &[u8], next: usize) -> bool {
+    let begins = |at| matches!(bytes.get(json::skip_space(bytes, at)), None | Some(b'{' | b']'));
+    let text = bytes.get(next).is_some_and(u8::is_ascii_graphic);
+    text && !begins(next) && !begins(next + 1)
+}
+
+/// Whether a name and a colon are here.
+pub(super) fn begins_member(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at) == Some(&b'"')
+        && json::value_end(bytes, at, Dialect::Python)
+            .is_ok_and(|end| bytes.get(json::skip_space(bytes, end)) == Some(&b':'))
+}
