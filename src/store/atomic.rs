@@ -305,14 +305,48 @@ pub fn sync_files<'n>(directory: &Directory, names: impl ExactSizeIterator<Item 
 
 /// Replaces a file of ours by one with these bytes.
 pub fn replace(directory: &Directory, name: &str, bytes: &[u8], timeout: Duration) -> Result<()> {
-    let mut temporary = Temporary::new(directory, format!(".{name}.new"), FILE_MODE, timeout)?;
-    let write = temporary
-        .file
-        .write_all(bytes)
-        .and_then(|()| temporary.file.sync_data());
-    write.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+    replace_through(
+        directory,
+        name,
+        format!(".{name}.new"),
+        bytes,
+        |_| Ok(()),
+        timeout,
+    )
+    .map(drop)
+}
+
+/// Replaces a file by one with these bytes, written under the name `hidden` and dressed before it is synced. The
+/// new file is given back, still locked.
+pub fn replace_through(
+    directory: &Directory,
+    name: &str,
+    hidden: String,
+    bytes: &[u8],
+    dress: impl FnOnce(&File) -> Result<()>,
+    timeout: Duration,
+) -> Result<File> {
+    let mut temporary = Temporary::new(directory, hidden, FILE_MODE, timeout)?;
+    let failed = |error| Error::io(directory.shown(name), error).kind(Kind::InputOutput);
+    temporary.file.write_all(bytes).map_err(failed)?;
+    dress(&temporary.file)?;
+    temporary.file.sync_all().map_err(failed)?;
+    let file = temporary.file.try_clone().map_err(failed)?; // the lock belongs to both
     temporary.keep(name)?;
-    sync_directory(directory).map_err(|error| error.kind(Kind::Unsure))
+    sync_directory(directory).map_err(|error| error.kind(Kind::Unsure))?;
+    Ok(file)
+}
+
+/// Takes away a temporary file that a dead process left under this name. One in use stays, and so does one that
+/// cannot be taken away: it is in nobody's way.
+pub fn sweep(directory: &Directory, name: &str) {
+    if let Ok(Some(dead)) = directory.facts(name).and_then(|facts| match facts {
+        Some(_) => open_locked(directory, name, None, OFlags::RDWR, Duration::ZERO),
+        None => Ok(None),
+    }) {
+        let _ = unlink(directory, name);
+        drop(dead);
+    }
 }
 
 /// A file under a temporary name, locked as long as it is wanted; gone when it is dropped.

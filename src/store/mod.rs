@@ -18,6 +18,7 @@ mod lock;
 pub mod log;
 mod names;
 mod network;
+pub mod pair;
 mod pieces;
 mod reader;
 mod rewrite;

@@ -20,6 +20,7 @@ mod layering;
 mod list;
 mod migrate;
 mod new;
+mod pairs;
 mod plugins;
 mod readme;
 mod regression;

@@ -84,6 +84,9 @@ pub struct Changing {
     // Whether a stream keeps its whole log, with what is new at its end: a verb's own choice.
     #[arg(skip)]
     pub log: bool,
+    // Whether lines are added and nothing else changes, so that the session need not be read: a verb's own choice.
+    #[arg(skip)]
+    pub adds: bool,
     /// Print the planned lines and change nothing
     #[arg(short = 'n', long, conflicts_with = "output")]
     pub dry_run: bool,

@@ -2,51 +2,19 @@
 //! where the session came from.
 
 use crate::args::{Changing, Input, Reading, Writing};
-use crate::context::{Context, Opened, named, place};
+use crate::context::{Context, Opened, named};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
+use crate::pairs;
+pub use crate::stamps::{Place, Stamps};
 use convo::error::{Error, Kind};
+use convo::filter::Plan;
 use convo::filter::settle::{Joined, Lines, settle};
-use convo::filter::{Plan, Stamp};
 use convo::format::report::Report;
 use convo::format::{self, Format, Purpose};
 use convo::model::session::Session;
 use convo::model::view::View;
 use convo::store::{Facts, Rewrite, write_atomically};
 use std::io::Write;
-
-/// Makes ids and times for the lines of a plan: from clock and chance for the store, from the session alone
-/// for a stream.
-pub struct Stamps<'c> {
-    context: &'c Context,
-    session: &'c Session,
-    stored: bool,
-}
-
-impl Stamps<'_> {
-    /// For an event of this content.
-    pub fn event(&self, content: &str) -> convo::Result<Stamp> {
-        if self.stored {
-            let id = self.context.new_id("evt_", || place(self.session, content))?;
-            return Ok(Stamp {
-                id,
-                at: self.context.clock.now(),
-            });
-        }
-        self.context.derived("evt_", self.session, content)
-    }
-
-    /// For a message of this content; a filter that knows no time gives none.
-    pub fn message(&self, content: &str) -> convo::Result<(String, Option<String>)> {
-        if self.stored {
-            return Ok((
-                self.context.new_id("msg_", || place(self.session, content))?,
-                Some(self.context.clock.now()),
-            ));
-        }
-        let stamp = self.context.derived("msg_", self.session, content)?;
-        Ok((stamp.id, self.context.clock.is_fixed().then_some(stamp.at)))
-    }
-}
 
 /// Plans and carries out a change of every session of the inputs.
 pub fn run(
@@ -121,11 +89,7 @@ fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) 
     let (lines, told) = loop {
         let mut report = Report::default();
         let (session, length) = store.load_with_length(&id, &mut report)?;
-        let stamps = Stamps {
-            context,
-            session: &session,
-            stored: true,
-        };
+        let stamps = Stamps::new(context, &session, Place::Store);
         let planned = plan(&session, &stamps).map_err(|error| named(error, name))?;
         if let Plan::Lines(lines, told) = planned {
             // What was planned holds for what was read: a message that came meanwhile is never cut off unseen.
@@ -175,20 +139,18 @@ fn dry_run(
     changing: &Changing,
     plan: Planner<'_>,
 ) -> anyhow::Result<()> {
+    if pair(context, input, reading, changing, plan)? {
+        return Ok(());
+    }
     let opened = context.open(input, reading)?;
     let label = opened.label.clone();
-    let stored = in_store(input, changing);
+    let place = if in_store(input, changing) {
+        Place::Store
+    } else {
+        Place::Stream
+    };
     sessions_of(context, opened, reading.strict, |session| {
-        match plan(
-            &session,
-            &Stamps {
-                context,
-                session: &session,
-                stored,
-            },
-        )
-        .map_err(|error| named(error, &label))?
-        {
+        match plan(&session, &Stamps::new(context, &session, place)).map_err(|error| named(error, &label))? {
             Plan::Nothing(why) => context.output.tell(&label, &format!("unchanged: {why}")),
             Plan::Lines(lines, told) => {
                 context.output.tell(&label, &format!("would change: {told}"));
@@ -225,14 +187,7 @@ fn stream(
         Purpose::Export
     };
     sessions_of(context, opened, reading.strict, |mut session| {
-        let planned = plan(
-            &session,
-            &Stamps {
-                context,
-                session: &session,
-                stored: false,
-            },
-        );
+        let planned = plan(&session, &Stamps::new(context, &session, Place::Stream));
         if let Plan::Lines(lines, told) = planned.map_err(|error| named(error, &label))? {
             for line in lines {
                 session.push_new(&line);
@@ -354,6 +309,9 @@ fn in_place(
     if about.is_dir() {
         return context.open(input, reading).map(drop).map_err(Into::into); // which says what to do instead
     }
+    if pair(context, input, reading, changing, plan)? {
+        return Ok(());
+    }
     let file = std::fs::File::open(path).and_then(|file| Facts::of(&file));
     let read = file.map_err(|error| refused(Error::io("cannot read", error)))?;
     let options = Rewrite {
@@ -367,6 +325,29 @@ fn in_place(
     rewrite(path, &options, &input.label(), |out| {
         stream(context, opened, reading, changing, out, &mut 0, plan)
     })
+}
+
+/// Changes the two files of a PicoClaw session in place; false when that is not what is asked for.
+fn pair(
+    context: &Context,
+    input: &Input,
+    reading: &Reading,
+    changing: &Changing,
+    plan: Planner<'_>,
+) -> anyhow::Result<bool> {
+    let (Input::Path(path), Some(_)) = (input, &changing.in_place) else {
+        return Ok(false);
+    };
+    if !pairs::is_pair(path, reading).map_err(|error| named(error, &input.label()))? {
+        return Ok(false);
+    }
+    let plan = |session: &Session| plan(session, &Stamps::new(context, session, Place::Pair));
+    let done = pairs::change(context, path, reading, changing, plan);
+    done.map_err(|error| match error.downcast::<Error>() {
+        Ok(error) => named(error, &input.label()).into(),
+        Err(error) => error,
+    })?;
+    Ok(true)
 }
 
 /// Writes a file whole or not at all.

@@ -12,7 +12,7 @@ use convo::format::{self, Converted, Format, Reader, Source, penguin};
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::model::time::Clock;
-use convo::store::Store;
+use convo::store::{Facts, Store};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -185,11 +185,12 @@ impl Context {
                     return Err(Error::new(Kind::Usage, "it is a directory")
                         .hint("name the files in it, or give it to `convo migrate`"));
                 }
-                self.open_stream(label, file, Some(path), reading)
+                let facts = Facts::of(&file).ok();
+                self.open_stream(label, file, Some((path, facts)), reading)
             }
             // A save that was cut off may have left only its spare files.
             Err(error) if error.kind() == io::ErrorKind::NotFound && has_spare(path) => {
-                self.open_stream(label, io::empty(), Some(path), reading)
+                self.open_stream(label, io::empty(), Some((path, None)), reading)
             }
             Err(error) => Err(Error::io("cannot open", error)),
         }
@@ -199,9 +200,10 @@ impl Context {
         &self,
         label: &str,
         mut input: R,
-        path: Option<&Path>,
+        file: Option<(&Path, Option<Facts>)>,
         reading: &Reading,
     ) -> Result<Opened> {
+        let path = file.map(|(path, _)| path);
         let (head, whole) = head(&mut input, detect::HEAD)?;
         let format = match reading.from {
             Some(format) => format,
@@ -224,6 +226,14 @@ impl Context {
         }
         let mut report = Report::default();
         let sessions = convert(format, path, &bytes, &mut report)?;
+        // The sidecar that was read belongs to a newer log when this one was replaced meanwhile.
+        if let (Format::Picoclaw, Some((path, Some(facts)))) = (format, file)
+            && File::open(path)
+                .and_then(|file| Facts::of(&file))
+                .is_ok_and(|now| !now.is_same_file(&facts))
+        {
+            return self.open_path(label, path, reading);
+        }
         if reading.strict && report.is_damaged() {
             self.output.report(label, &mut report);
             return Err(Error::new(Kind::Data, "stopped at the first damage (--strict)"));

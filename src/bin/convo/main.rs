@@ -9,7 +9,9 @@ mod context;
 mod incoming;
 mod inputs;
 mod output;
+mod pairs;
 mod plugin;
+mod stamps;
 
 use args::Global;
 use clap::{ArgMatches, FromArgMatches};

@@ -9,18 +9,18 @@ const WRONG_CALL: &str = "a tool call is wrong: id, type, name and arguments are
 /// The members of a call as they were written.
 #[derive(Debug, Default)]
 pub(super) struct Call<'a> {
-    id: Option<&'a [u8]>,
-    kind: Option<&'a [u8]>,
-    function: Option<Function<'a>>,
-    extra_content: Option<&'a [u8]>,
+    pub id: Option<&'a [u8]>,
+    pub kind: Option<&'a [u8]>,
+    pub function: Option<Function<'a>>,
+    pub extra_content: Option<&'a [u8]>,
     members: Vec<&'a [u8]>,
 }
 
 #[derive(Debug, Default)]
-struct Function<'a> {
-    name: Option<&'a [u8]>,
-    arguments: Option<&'a [u8]>,
-    thought_signature: Option<&'a [u8]>,
+pub(super) struct Function<'a> {
+    pub name: Option<&'a [u8]>,
+    pub arguments: Option<&'a [u8]>,
+    pub thought_signature: Option<&'a [u8]>,
     members: Vec<&'a [u8]>,
 }
 

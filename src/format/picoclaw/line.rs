@@ -8,18 +8,18 @@ use crate::model::json::{self, Dialect, Fault, ObjectBuilder};
 /// The members of a message as they were written; absent ones and null are none.
 #[derive(Debug, Default)]
 pub(super) struct Line<'a> {
-    role: Option<&'a [u8]>,
-    content: Option<&'a [u8]>,
-    model_name: Option<&'a [u8]>,
-    created_at: Option<&'a [u8]>,
+    pub role: Option<&'a [u8]>,
+    pub content: Option<&'a [u8]>,
+    pub model_name: Option<&'a [u8]>,
+    pub created_at: Option<&'a [u8]>,
     /// A time that is none; only under [`Rules::Document`].
     wrong_time: Option<&'a [u8]>,
-    media: Option<&'a [u8]>,
-    attachments: Option<&'a [u8]>,
-    reasoning: Option<&'a [u8]>,
-    system_parts: Option<&'a [u8]>,
-    calls: Vec<Call<'a>>,
-    tool_call_id: Option<&'a [u8]>,
+    pub media: Option<&'a [u8]>,
+    pub attachments: Option<&'a [u8]>,
+    pub reasoning: Option<&'a [u8]>,
+    pub system_parts: Option<&'a [u8]>,
+    pub calls: Vec<Call<'a>>,
+    pub tool_call_id: Option<&'a [u8]>,
     /// Members that PicoClaw does not know, name and value.
     members: Vec<&'a [u8]>,
     /// What is odd about it.

@@ -11,13 +11,19 @@
 //!   `function_members`.
 
 mod call;
+mod encode;
 mod facts;
 mod go;
 mod line;
 mod log;
 mod member;
+mod sidecar;
 #[cfg(test)]
 mod tests;
+mod write;
+
+pub use sidecar::Sidecar;
+pub use write::{LONGEST, log_lines};
 
 use super::native::source_member;
 use super::report::Report;
@@ -32,8 +38,15 @@ use log::Log;
 use member::Rules;
 use std::borrow::Cow;
 
-const LOG: &str = ".jsonl";
-const SIDECAR: &str = ".meta.json";
+/// Ending of a log.
+pub const LOG: &str = ".jsonl";
+
+/// Ending of a sidecar.
+pub const SIDECAR: &str = ".meta.json";
+
+/// A message that no reader shows: it stands for a line that is about to go, so that a skip stays right.
+pub const PLACEHOLDER: &[u8] = br#"{"role":"assistant","content":"","reasoning_content":"-"}"#;
+
 const DOCUMENT: &str = ".json";
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -183,6 +196,48 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = RawLine<'_>> {
         }
         None
     })
+}
+
+/// A raw line of a log, as whoever changes the log sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct RawPiece {
+    /// Number of its line in the file, blank ones counted.
+    pub line: u64,
+    /// Where it begins.
+    pub start: usize,
+    /// Behind its ending.
+    pub end: usize,
+    /// Whether it is a [`PLACEHOLDER`].
+    pub placeholder: bool,
+}
+
+/// The raw lines of a log: those that PicoClaw counts.
+pub fn raw_lines(bytes: &[u8]) -> impl Iterator<Item = RawPiece> + '_ {
+    lines(bytes).map(|raw| {
+        let start = usize::try_from(raw.place.offset).unwrap_or(bytes.len());
+        RawPiece {
+            line: raw.place.line,
+            start,
+            end: start + raw.full.len(),
+            placeholder: raw.text == PLACEHOLDER,
+        }
+    })
+}
+
+/// The time of the first message of a log that has one.
+pub fn first_time(bytes: &[u8]) -> Option<String> {
+    lines(bytes).find_map(|raw| {
+        let time = Line::read(raw.text, Rules::Log).ok()?.created_at?;
+        json::text(time).map(Cow::into_owned)
+    })
+}
+
+/// Whether these bytes are a log and no document that holds a whole history.
+pub fn is_log(bytes: &[u8]) -> bool {
+    !matches!(
+        facts::whole(without_bom(bytes).1),
+        Whole::Document(_) | Whole::Sidecar
+    )
 }
 
 /// The digest in a `source` member.

@@ -101,6 +101,7 @@ impl Run for Append {
         let input = Input::of(self.input.as_deref().unwrap_or("-"));
         // What is hidden in a log stays in it: an addition settles nothing.
         self.changing.log = true;
+        self.changing.adds = true;
         let stored = change::in_store(&input, &self.changing)
             && !self.changing.dry_run
             && self.changing.in_place.is_none();

@@ -47,7 +47,7 @@ pub(super) fn json_lines(path: &Path) -> Vec<Value> {
         .collect()
 }
 
-fn base64(text: &str) -> Vec<u8> {
+pub(super) fn base64(text: &str) -> Vec<u8> {
     let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (mut out, mut bits, mut held) = (Vec::new(), 0u32, 0);
     for byte in text.bytes().filter(|byte| *byte != b'=') {

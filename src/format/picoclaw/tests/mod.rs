@@ -3,6 +3,7 @@
 mod arbitrary;
 mod fixtures;
 mod sequences;
+mod written;
 
 use super::*;
 use crate::model::key::Derive;

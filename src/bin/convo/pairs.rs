@@ -1,0 +1,142 @@
+//! The files of a PicoClaw session, changed in place: what is added goes to the log, a cut to the sidecar.
+
+use crate::args::{Changing, Reading};
+use crate::context::{Context, detect_file, head, stopped};
+use convo::error::{Error, Kind, Place};
+use convo::filter::Plan;
+use convo::format::Format;
+use convo::format::detect::HEAD;
+use convo::format::picoclaw::{LOG, log_lines};
+use convo::format::report::Report;
+use convo::model::record::Record;
+use convo::model::session::Session;
+use convo::store::pair::Pair;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Whether this file is the log of a PicoClaw session, beyond doubt or because `--from` says so.
+pub fn is_pair(path: &Path, reading: &Reading) -> convo::Result<bool> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    if !name.is_some_and(|name| name.ends_with(LOG)) {
+        return Ok(false);
+    }
+    match std::fs::symlink_metadata(path) {
+        Ok(about) if about.is_file() => {}
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io("cannot read", error)),
+        _ => return Ok(false),
+    }
+    if let Some(format) = reading.from {
+        return Ok(format == Format::Picoclaw);
+    }
+    let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+    let (head, whole) = head(&mut file, HEAD)?;
+    let verdict = detect_file(&head, whole, Some(path));
+    Ok(verdict.format == Some(Format::Picoclaw) && verdict.others.is_empty())
+}
+
+/// Plans a change of the session whose log this is, and carries it out under its lock.
+pub fn change(
+    context: &Context,
+    path: &Path,
+    reading: &Reading,
+    changing: &Changing,
+    mut plan: impl FnMut(&Session) -> convo::Result<Plan>,
+) -> anyhow::Result<()> {
+    refuse(changing)?;
+    let label = crate::output::path_name(path);
+    let mut pair = Pair::open(path, context.lock_timeout())?;
+    pair.force = changing.force;
+    let mut report = Report::default();
+    // Whoever adds a message need not know the others.
+    let session = if changing.adds {
+        tell_end(&pair, &mut report);
+        Session::default()
+    } else {
+        pair.session(&mut report)?
+    };
+    let damaged = report.is_damaged();
+    context.output.report(&label, &mut report);
+    if reading.strict && damaged {
+        return Err(stopped().into());
+    }
+    let (lines, told) = match plan(&session)? {
+        Plan::Lines(lines, told) => (lines, told),
+        Plan::Nothing(why) => {
+            context.output.detail(&label, &format!("unchanged: {why}"));
+            return Ok(());
+        }
+    };
+    let now = context.clock.now();
+    if changing.adds {
+        let written = log_lines(&lines, &now, &mut report);
+        let lost = !report.losses.is_empty();
+        context.output.report(&label, &mut report);
+        let written = written?;
+        if reading.strict && lost {
+            let what = "the format cannot carry everything (--strict)";
+            return Err(Error::new(Kind::Data, what).into());
+        }
+        if changing.dry_run {
+            return dry(context, &label, &written, &told);
+        }
+        if let Some(error) = pair.append(&written, &now)?.books {
+            let what = format!("the lines are stored, and the books beside are not up to date: {error}");
+            context.output.tell(&label, &what);
+        }
+    } else {
+        for line in &lines {
+            let event = Record::parse(line, Place { line: 0, offset: 1 });
+            pair.cut(&session, &event, &now, changing.dry_run)?;
+        }
+        if changing.dry_run {
+            return dry(context, &label, &lines, &told);
+        }
+    }
+    context.output.detail(&label, &told);
+    Ok(())
+}
+
+fn dry(context: &Context, label: &str, lines: &[Vec<u8>], told: &str) -> anyhow::Result<()> {
+    context.output.tell(label, &format!("would change: {told}"));
+    for line in lines {
+        context.output.print(&String::from_utf8_lossy(line))?;
+    }
+    Ok(())
+}
+
+/// Refuses what makes no sense for two files that are changed in place.
+fn refuse(changing: &Changing) -> convo::Result<()> {
+    if changing
+        .in_place
+        .as_ref()
+        .is_some_and(|suffix| !suffix.is_empty())
+    {
+        let what = "-i=SUFFIX keeps one old file, and a PicoClaw session is two";
+        return Err(Error::new(Kind::Usage, what).hint("use -i alone, and copy both files before"));
+    }
+    if changing.writing.to.is_some() {
+        let what = "a PicoClaw session changed in place stays one";
+        return Err(Error::new(Kind::Usage, what).hint("leave -i or --to out"));
+    }
+    if changing.log && !changing.adds {
+        let what = "--log is for streams: the files of PicoClaw keep no events";
+        return Err(Error::new(Kind::Usage, what).hint("leave -i or --log out"));
+    }
+    Ok(())
+}
+
+/// Tells what is odd about the end of a log that is appended to.
+fn tell_end(pair: &Pair, report: &mut Report) {
+    let whole = Place::default();
+    if pair.surplus() > 0 {
+        let what = format!(
+            "the sidecar skips {} lines more than there are, which would hide what is added: it is brought back",
+            pair.surplus()
+        );
+        report.damage(whole, what);
+    }
+    if pair.is_torn() {
+        report.note(whole, "the last line has no end: it stays as a line of its own");
+    }
+}

@@ -1,0 +1,61 @@
+//! Ids and times of new lines.
+
+use crate::context::{Context, place};
+use convo::filter::Stamp;
+use convo::model::session::Session;
+
+/// Makes ids and times for the lines of a plan: from clock and chance for the store, from the session alone
+/// for a stream.
+pub struct Stamps<'c> {
+    context: &'c Context,
+    session: &'c Session,
+    place: Place,
+}
+
+/// Where the lines of a plan go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A store's log.
+    Store,
+    /// The stream that comes out.
+    Stream,
+    /// The files of PicoClaw, which have no ids and take the time when a line is written.
+    Pair,
+}
+
+impl<'c> Stamps<'c> {
+    /// For lines that go to `place`.
+    pub fn new(context: &'c Context, session: &'c Session, place: Place) -> Stamps<'c> {
+        Stamps {
+            context,
+            session,
+            place,
+        }
+    }
+
+    /// For an event of this content.
+    pub fn event(&self, content: &str) -> convo::Result<Stamp> {
+        if self.place == Place::Store {
+            let id = self.context.new_id("evt_", || place(self.session, content))?;
+            return Ok(Stamp {
+                id,
+                at: self.context.clock.now(),
+            });
+        }
+        self.context.derived("evt_", self.session, content)
+    }
+
+    /// For a message of this content; a filter that knows no time gives none.
+    pub fn message(&self, content: &str) -> convo::Result<(String, Option<String>)> {
+        match self.place {
+            Place::Store => {
+                let id = self.context.new_id("msg_", || place(self.session, content))?;
+                return Ok((id, Some(self.context.clock.now())));
+            }
+            Place::Pair => return Ok((String::new(), None)),
+            Place::Stream => {}
+        }
+        let stamp = self.context.derived("msg_", self.session, content)?;
+        Ok((stamp.id, self.context.clock.is_fixed().then_some(stamp.at)))
+    }
+}

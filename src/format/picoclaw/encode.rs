@@ -1,0 +1,268 @@
+//! Messages and texts spelled as Go's `encoding/json` spells them, which is how PicoClaw's own files look.
+
+use super::call::{Call, Function};
+use super::go;
+use super::line::Line;
+use crate::model::json::{self, Dialect};
+use std::borrow::Cow;
+
+/// Go's zero time: no time at all.
+pub(super) const ZERO_TIME: &[u8] = br#""0001-01-01T00:00:00Z""#;
+
+/// Digits of a fraction of a second that Go keeps.
+const DIGITS: usize = 9;
+
+/// Appends a text with its quotes.
+pub(super) fn push_text(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    for c in text.chars() {
+        match c {
+            '"' => out.extend_from_slice(b"\\\""),
+            '\\' => out.extend_from_slice(b"\\\\"),
+            '\u{8}' => out.extend_from_slice(b"\\b"),
+            '\u{c}' => out.extend_from_slice(b"\\f"),
+            '\n' => out.extend_from_slice(b"\\n"),
+            '\r' => out.extend_from_slice(b"\\r"),
+            '\t' => out.extend_from_slice(b"\\t"),
+            '\0'..='\x1f' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                out.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes());
+            }
+            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    out.push(b'"');
+}
+
+/// A text as a JSON string.
+pub(super) fn quoted(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    push_text(&mut out, text);
+    out
+}
+
+/// The text of a string as Go reads it; anything else is an empty one.
+fn read(raw: Option<&[u8]>) -> String {
+    let raw = go::repaired(raw.unwrap_or_default().to_vec());
+    json::text(&raw).map(Cow::into_owned).unwrap_or_default()
+}
+
+/// A strict RFC 3339 time as Go writes it: no more than nanoseconds, no zeros at their end, no offset as `Z`.
+pub(super) fn time(text: &str) -> String {
+    let (moment, rest) = text.split_at(text.len().min(19));
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(rest.len());
+    let (fraction, zone) = rest.split_at(end);
+    let fraction = &fraction[..fraction.len().min(DIGITS + 1)];
+    let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
+    let zone = if matches!(zone, "+00:00" | "-00:00") {
+        "Z"
+    } else {
+        zone
+    };
+    format!("{moment}{fraction}{zone}")
+}
+
+/// An object in the making.
+struct Object<'o> {
+    out: &'o mut Vec<u8>,
+    empty: bool,
+}
+
+impl<'o> Object<'o> {
+    fn new(out: &'o mut Vec<u8>) -> Self {
+        out.push(b'{');
+        Object { out, empty: true }
+    }
+
+    /// Begins a member; its value is written next.
+    fn name(&mut self, name: &str) -> &mut Vec<u8> {
+        if !self.empty {
+            self.out.push(b',');
+        }
+        self.empty = false;
+        push_text(self.out, name);
+        self.out.push(b':');
+        self.out
+    }
+
+    fn text(&mut self, name: &str, raw: Option<&[u8]>) {
+        let text = read(raw);
+        push_text(self.name(name), &text);
+    }
+
+    /// Like Go's `omitempty`.
+    fn filled(&mut self, name: &str, raw: Option<&[u8]>) {
+        if !read(raw).is_empty() {
+            self.text(name, raw);
+        }
+    }
+
+    fn list<T>(&mut self, name: &str, all: &[T], mut each: impl FnMut(&mut Vec<u8>, &T)) {
+        if all.is_empty() {
+            return;
+        }
+        let out = self.name(name);
+        out.push(b'[');
+        for (index, one) in all.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            each(out, one);
+        }
+        out.push(b']');
+    }
+
+    fn end(self) {
+        self.out.push(b'}');
+    }
+}
+
+/// The last value of a member that is not null, whatever the case of its name.
+fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut found = None;
+    let read = go::fields(object, 0, |field| {
+        if field.name.as_ref() == name.as_bytes() && !field.is_null() {
+            found = Some(field.value);
+        }
+        Ok(())
+    });
+    read.ok().and(found)
+}
+
+/// The elements of a list that was checked when it was read.
+fn elements(list: Option<&[u8]>) -> Vec<&[u8]> {
+    list.and_then(|raw| json::elements(raw, Dialect::Strict))
+        .unwrap_or_default()
+}
+
+impl Line<'_> {
+    /// The message as PicoClaw writes it; members that it does not know are not among it.
+    pub fn encoded(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut built = Object::new(&mut out);
+        built.text("role", self.role);
+        built.text("content", self.content);
+        built.filled("model_name", self.model_name);
+        if self.created_at.is_some() {
+            push_text(built.name("created_at"), &time(&read(self.created_at)));
+        }
+        built.list("media", &elements(self.media), |out, one| {
+            push_text(out, &read(Some(one)));
+        });
+        built.list("attachments", &elements(self.attachments), |out, one| {
+            let mut attachment = Object::new(out);
+            for name in ["type", "ref", "url", "filename", "content_type"] {
+                attachment.filled(name, member(one, name));
+            }
+            attachment.end();
+        });
+        built.filled("reasoning_content", self.reasoning);
+        built.list("system_parts", &elements(self.system_parts), |out, one| {
+            let mut part = Object::new(out);
+            part.text("type", member(one, "type"));
+            part.text("text", member(one, "text"));
+            if let Some(control) = member(one, "cache_control") {
+                let mut inner = Object::new(part.name("cache_control"));
+                inner.text("type", member(control, "type"));
+                inner.end();
+            }
+            part.end();
+        });
+        built.list("tool_calls", &self.calls, |out, one| call(out, one));
+        built.filled("tool_call_id", self.tool_call_id);
+        built.end();
+        out
+    }
+}
+
+fn call(out: &mut Vec<u8>, call: &Call<'_>) {
+    let mut built = Object::new(out);
+    built.text("id", call.id);
+    built.filled("type", call.kind);
+    if let Some(Function {
+        name,
+        arguments,
+        thought_signature,
+        ..
+    }) = call.function
+    {
+        let mut own = Object::new(built.name("function"));
+        own.text("name", name);
+        own.text("arguments", arguments);
+        own.filled("thought_signature", thought_signature);
+        own.end();
+    }
+    if let Some(extra) = call.extra_content {
+        let mut own = Object::new(built.name("extra_content"));
+        if let Some(google) = member(extra, "google") {
+            let mut inner = Object::new(own.name("google"));
+            inner.filled("thought_signature", member(google, "thought_signature"));
+            inner.end();
+        }
+        own.filled(
+            "tool_feedback_explanation",
+            member(extra, "tool_feedback_explanation"),
+        );
+        own.end();
+    }
+    built.end();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::member::Rules;
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_as_in_go() {
+        let text = "\"\\\u{8}\u{c}\n\r\t\0\u{1b}<>&\u{2028}\u{2029}/\u{7f}\u{85}\u{fc}\u{1f326}";
+        assert_eq!(
+            String::from_utf8(quoted(text)).unwrap(),
+            concat!(
+                r#""\"\\\b\f\n\r\t\u0000\u001b\u003c\u003e\u0026\u2028\u2029/"#,
+                "\u{7f}\u{85}\u{fc}\u{1f326}\""
+            )
+        );
+    }
+
+    #[test]
+    fn times_are_cut_as_in_go() {
+        for (given, written) in [
+            ("2026-03-01T09:00:00Z", "2026-03-01T09:00:00Z"),
+            ("2026-03-01T09:00:00.500Z", "2026-03-01T09:00:00.5Z"),
+            ("2026-03-01T09:00:00.000+00:00", "2026-03-01T09:00:00Z"),
+            (
+                "2026-03-01T09:00:00.123456789123+02:00",
+                "2026-03-01T09:00:00.123456789+02:00",
+            ),
+            ("2026-03-01T09:00:00-07:00", "2026-03-01T09:00:00-07:00"),
+        ] {
+            assert_eq!(time(given), written);
+        }
+    }
+
+    #[test]
+    fn every_member_has_its_place_and_its_spelling() {
+        let raw = concat!(
+            r#"{"tool_call_id":"t","x":1,"role":"assistant","Content":"a/\u00e9\ud800","model_name":"m","#,
+            r#""created_at":"2026-03-01T09:00:00.10Z","media":[null,"a"],"attachments":[{"URL":"u","type":""},null],"#,
+            r#""reasoning_content":"why","system_parts":[null,{"text":"s","cache_control":{}}],"#,
+            r#""tool_calls":[null,{"id":"c","function":{"name":"f"},"extra_content":{}},"#,
+            r#"{"type":"function","extra_content":{"tool_feedback_explanation":"e","google":{}}}]}"#
+        );
+        let line = Line::read(raw.as_bytes(), Rules::Log).unwrap();
+        assert_eq!(
+            String::from_utf8(line.encoded()).unwrap(),
+            concat!(
+                "{\"role\":\"assistant\",\"content\":\"a/\u{e9}\u{fffd}\",",
+                r#""model_name":"m","created_at":"2026-03-01T09:00:00.1Z","media":["","a"],"#,
+                r#""attachments":[{"url":"u"},{}],"reasoning_content":"why","#,
+                r#""system_parts":[{"type":"","text":""},{"type":"","text":"s","cache_control":{"type":""}}],"#,
+                r#""tool_calls":[{"id":""},{"id":"c","function":{"name":"f","arguments":""},"extra_content":{}},"#,
+                r#"{"id":"","type":"function","extra_content":{"google":{},"tool_feedback_explanation":"e"}}],"#,
+                r#""tool_call_id":"t"}"#
+            )
+        );
+    }
+}

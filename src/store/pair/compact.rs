@@ -1,0 +1,254 @@
+//! Physical compaction: lines that are out of view go from the log to an archive beside it.
+//!
+//! PicoClaw's own clears the skip first and brings cut text back when it is interrupted; the other order would hide
+//! messages. Here placeholders, which no reader shows, take the place of what goes, until the skip is 0.
+
+use super::{Pair, hidden};
+use crate::error::{Error, Kind, Result};
+use crate::format::picoclaw::{self, LOG, PLACEHOLDER};
+use crate::store::atomic;
+use crate::store::directory::{Directory, Facts};
+use crate::store::rewrite::{dress, refuse_writers};
+use rustix::fs::OFlags;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// Folders beside the log in which its archive lies; PicoClaw looks into no folder.
+const FOLDERS: [&str; 2] = [".convo", "archive"];
+
+/// How a log is compacted.
+#[derive(Clone, Debug)]
+pub struct Compaction {
+    /// How long to wait for the lock.
+    pub lock_timeout: Duration,
+    /// The time that the sidecar is given, RFC 3339.
+    pub now: String,
+    /// Replace the log although it has other hard links, or an owner that cannot be kept, or another program has it
+    /// open for writing.
+    pub force: bool,
+}
+
+/// What a compaction did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Receipt {
+    /// Bytes of the log, before and after.
+    pub bytes: (u64, u64),
+    /// Lines of the log that PicoClaw counts, before and after.
+    pub lines: (u64, u64),
+    /// Lines that were put into the archive.
+    pub archived: u64,
+}
+
+/// What was done last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Archived,
+    Placeholders,
+    SkipCleared,
+    Removed,
+}
+
+/// Moves the lines that are out of view from the log to the archive; a skip of 0 means that there are none. What
+/// an interrupted compaction left is finished. Every step leaves the view as it was, so that after an error it is
+/// what it was before, and calling again goes on.
+pub fn compact(path: &Path, options: &Compaction) -> Result<Receipt> {
+    run(path, options, &mut |_| Ok(()))
+}
+
+/// The same, telling each step that is done; an error given back ends it there.
+pub(super) fn run(
+    path: &Path,
+    options: &Compaction,
+    done: &mut dyn FnMut(Step) -> Result<()>,
+) -> Result<Receipt> {
+    let mut pair = Pair::open(path, options.lock_timeout)?;
+    pair.force = options.force;
+    let before = (pair.bytes.len() as u64, pair.raw_lines());
+    let mut receipt = Receipt {
+        bytes: (before.0, before.0),
+        lines: (before.1, before.1),
+        archived: 0,
+    };
+    let skip = pair.sidecar.skip();
+    let leading = picoclaw::raw_lines(&pair.bytes)
+        .take_while(|raw| raw.placeholder)
+        .count();
+    if skip == 0 && leading == 0 {
+        if pair.was_compacted()? && pair.sidecar.count() > before.1 {
+            pair.sidecar.set_count(before.1); // the last step of one that was interrupted
+            pair.write_sidecar(&options.now)?;
+        }
+        return Ok(receipt);
+    }
+    if !options.force {
+        let shown = pair.directory.shown(pair.log_name());
+        if pair.facts.links > 1 {
+            let message = format!("{shown} has {} hard links", pair.facts.links);
+            return Err(
+                Error::new(Kind::Unsafe, message).hint("the others would keep the old content: --force")
+            );
+        }
+        refuse_writers(&pair.file, &shown)?;
+    }
+    if skip > 0 {
+        let cut = usize::try_from(skip).unwrap_or(usize::MAX);
+        let gone: Vec<_> = picoclaw::raw_lines(&pair.bytes).take(cut).collect();
+        let end = gone.last().map_or(0, |last| last.end);
+        // Placeholders stand for lines that an interrupted compaction archived.
+        let real: Vec<_> = gone.iter().filter(|raw| !raw.placeholder).collect();
+        if !real.is_empty() {
+            let mut removed = Vec::new();
+            for raw in &real {
+                let full = &pair.bytes[raw.start..raw.end];
+                removed.extend_from_slice(full);
+                if !full.ends_with(b"\n") {
+                    removed.push(b'\n');
+                }
+            }
+            archive(&pair.directory, &pair.stem, &removed, options.lock_timeout)?;
+            receipt.archived = real.len() as u64;
+            done(Step::Archived)?;
+            let mut held: Vec<u8> = Vec::new();
+            for _ in &gone {
+                held.extend_from_slice(PLACEHOLDER);
+                held.push(b'\n');
+            }
+            held.extend_from_slice(&pair.bytes[end..]);
+            pair.replace_log(held)?;
+            done(Step::Placeholders)?;
+        }
+        pair.sidecar.set_skip(0);
+        pair.write_sidecar(&options.now).map_err(half_way)?;
+        done(Step::SkipCleared)?;
+    }
+    // A program that takes no lock may have put the old skip back, which would hide messages now.
+    pair.check_sidecar().map_err(half_way)?;
+    let held = picoclaw::raw_lines(&pair.bytes).take_while(|raw| raw.placeholder);
+    let end = held.last().map_or(0, |last| last.end);
+    let rest = pair.bytes[end..].to_vec();
+    pair.replace_log(rest).map_err(half_way)?;
+    done(Step::Removed)?;
+    pair.sidecar.set_count(pair.raw_lines());
+    pair.write_sidecar(&options.now).map_err(half_way)?;
+    receipt.bytes.1 = pair.bytes.len() as u64;
+    receipt.lines.1 = pair.raw_lines();
+    Ok(receipt)
+}
+
+/// An error on the way: the view is what it was, and so "nothing changed" is true of all that counts.
+fn half_way(error: Error) -> Error {
+    error.hint("the view is what it was: compact again to finish")
+}
+
+impl Pair {
+    /// Whether there is an archive of this log.
+    fn was_compacted(&self) -> Result<bool> {
+        let Some(own) = self.directory.inner(FOLDERS[0])? else {
+            return Ok(false);
+        };
+        match own.inner(FOLDERS[1])? {
+            Some(archive) => archive.has(&self.log_name()),
+            None => Ok(false),
+        }
+    }
+
+    /// Replaces the log by these bytes, and brings over what a program that takes no lock appended meanwhile.
+    fn replace_log(&mut self, bytes: Vec<u8>) -> Result<()> {
+        let name = self.log_name();
+        let shown = self.directory.shown(&name);
+        let path = self.directory.path().join(&name);
+        let now = self.directory.facts(&name)?;
+        if !now.is_some_and(|now| now.is_same_file(&self.facts)) {
+            return Err(
+                Error::new(Kind::Locked, format!("{shown} was replaced meanwhile"))
+                    .hint("nothing was changed here: try again"),
+            );
+        }
+        let (old, force) = (self.facts, self.force);
+        let file = atomic::replace_through(
+            &self.directory,
+            &name,
+            hidden(&name),
+            &bytes,
+            |file| dress(file, &old, &path, force),
+            self.timeout,
+        )?;
+        let unsure = |error| Error::io(&shown, error).kind(Kind::Unsure);
+        let seen = self.bytes.len() as u64;
+        let gone = std::mem::replace(&mut self.file, file); // the lock of the new file is held from here on
+        self.facts = Facts::of(&self.file).map_err(unsure)?;
+        self.bytes = bytes;
+        self.carry(&gone, seen).map_err(|error| match error.kind {
+            Kind::Unsure => error,
+            _ => error.kind(Kind::Unsure),
+        })
+    }
+
+    /// Appends what was written to the old file behind what was seen of it.
+    fn carry(&mut self, old: &File, seen: u64) -> Result<()> {
+        let name = self.log_name();
+        let shown = self.directory.shown(&name);
+        let failed = |error| Error::io(format!("{shown}: what came meanwhile"), error);
+        let length = old.metadata().map_err(failed)?.len();
+        if length <= seen {
+            return Ok(());
+        }
+        let late = usize::try_from(length - seen).map_err(std::io::Error::other);
+        let mut late = vec![0; late.map_err(failed)?];
+        old.read_exact_at(&mut late, seen).map_err(failed)?;
+        let file = self.directory.file(&name, OFlags::RDWR | OFlags::APPEND)?;
+        let file = file.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
+        let end = self.bytes.len() as u64;
+        atomic::write_end(&file, &shown, end, &late)?;
+        atomic::sync_end(&file, &shown, end, late.len())?;
+        self.bytes.extend_from_slice(&late);
+        Ok(())
+    }
+}
+
+/// Appends lines to the archive, durably. Those that it ends with already are what a compaction put there that
+/// was interrupted; lines without a time cannot be told from others of the same words, and are put there again
+/// rather than lost.
+fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: Duration) -> Result<()> {
+    let mut folder = atomic::folder(directory, FOLDERS[0])?;
+    folder = atomic::folder(&folder, FOLDERS[1])?;
+    let name = format!("{stem}{LOG}");
+    let shown = folder.shown(&name);
+    let failed = |error| Error::io(&shown, error).kind(Kind::InputOutput);
+    let access = OFlags::RDWR | OFlags::APPEND;
+    let Some((file, facts)) = atomic::open_locked(&folder, &name, None, access, timeout)? else {
+        return if atomic::create(&folder, &name, lines)? {
+            Ok(())
+        } else {
+            Err(Error::new(Kind::Locked, format!("{shown} was made meanwhile")))
+        };
+    };
+    // One byte more, which has to end the line before.
+    let tail = (lines.len() as u64 + 1).min(facts.size);
+    let mut end = vec![0; usize::try_from(tail).map_err(|error| failed(std::io::Error::other(error)))?];
+    file.read_exact_at(&mut end, facts.size - tail).map_err(failed)?;
+    let ends_with = |part: &[u8]| {
+        end.strip_suffix(part)
+            .is_some_and(|before| before.last().is_none_or(|last| *last == b'\n'))
+    };
+    let timed = memchr::memmem::find(lines, br#""created_at""#).is_some();
+    let mut rest = lines;
+    let mut bytes = Vec::new();
+    if end.last().is_some_and(|last| *last != b'\n') {
+        // Torn: as much as there is of these lines stays, anything else becomes a line of its own.
+        match (1..lines.len()).rev().find(|length| ends_with(&lines[..*length])) {
+            Some(length) => rest = &lines[length..],
+            None => bytes.push(b'\n'),
+        }
+    } else if timed && ends_with(lines) {
+        rest = &[];
+    }
+    bytes.extend_from_slice(rest);
+    if !bytes.is_empty() {
+        atomic::write_end(&file, &shown, facts.size, &bytes)?;
+    }
+    // Also when they were there: whoever wrote them may have died before they were durable.
+    atomic::sync_end(&file, &shown, facts.size, bytes.len())
+}

@@ -1,0 +1,268 @@
+//! The two files of a PicoClaw session, changed where they lie: a log of lines and its sidecar. Each step is one
+//! append or one replaced file, in an order in which a crash between two of them shows what was shown before.
+
+mod append;
+mod compact;
+#[cfg(test)]
+mod tests;
+
+pub use append::Appended;
+pub use compact::{Compaction, Receipt, compact};
+
+use super::atomic;
+use super::directory::{Directory, Facts};
+use super::rewrite::dress;
+use crate::error::{Error, Kind, Result};
+use crate::format::picoclaw::{self, LOG, SIDECAR, Sidecar};
+use crate::format::report::Report;
+use crate::format::{Format, Source, convert};
+use crate::model::event::Action;
+use crate::model::key;
+use crate::model::message::Category;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use rustix::fs::OFlags;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+/// A session's log and sidecar, read under the lock of the log, which is held as long as this lives.
+#[derive(Debug)]
+pub struct Pair {
+    directory: Directory,
+    /// Name of both files without their endings.
+    stem: String,
+    /// The log, which holds the lock.
+    file: File,
+    facts: Facts,
+    bytes: Vec<u8>,
+    sidecar: Sidecar,
+    /// The sidecar's file; none when there is none.
+    known: Option<(Facts, Vec<u8>)>,
+    timeout: Duration,
+    /// Replace a file although its owner cannot be kept.
+    pub force: bool,
+}
+
+/// The name under which a file is written before it gets its own: always the same for the same file, so that the
+/// next writer finds what a dead one left.
+fn hidden(name: &str) -> String {
+    format!(".convo-{}", &key::sha256(name.as_bytes())[..16])
+}
+
+fn read_all(mut file: &File, shown: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)
+        .map_err(|error| Error::io(shown, error).kind(Kind::InputOutput))?;
+    Ok(bytes)
+}
+
+impl Pair {
+    /// Locks and reads the log at this path, and reads its sidecar. Links and devices are [`Kind::Unsafe`]; a
+    /// sidecar that cannot be read is [`Kind::Data`], for nothing can be changed without knowing what it said.
+    pub fn open(path: &Path, timeout: Duration) -> Result<Pair> {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(stem) = name.and_then(|name| name.strip_suffix(LOG)) else {
+            let what = format!("{} is not the log of a PicoClaw session", path.display());
+            return Err(Error::new(Kind::Usage, what));
+        };
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = Directory::open(parent.unwrap_or(Path::new(".")))?;
+        let log = format!("{stem}{LOG}");
+        let opened = atomic::open_locked(&directory, &log, None, OFlags::RDONLY, timeout)?;
+        let gone = || Error::new(Kind::NotFound, format!("{} is not there", directory.shown(&log)));
+        let (file, facts) = opened.ok_or_else(gone)?;
+        for name in [&log, &format!("{stem}{SIDECAR}")] {
+            atomic::sweep(&directory, &hidden(name));
+        }
+        let bytes = read_all(&file, &directory.shown(&log))?;
+        if !picoclaw::is_log(&bytes) {
+            let what = format!("{} is one document and no log of lines", directory.shown(&log));
+            return Err(
+                Error::new(Kind::Usage, what).hint("leave -i out, and keep the result as a native file")
+            );
+        }
+        let mut pair = Pair {
+            directory,
+            stem: stem.to_string(),
+            file,
+            facts,
+            bytes,
+            sidecar: Sidecar::new(stem),
+            known: None,
+            timeout,
+            force: false,
+        };
+        pair.read_sidecar()?;
+        Ok(pair)
+    }
+
+    fn log_name(&self) -> String {
+        format!("{}{LOG}", self.stem)
+    }
+
+    fn sidecar_name(&self) -> String {
+        format!("{}{SIDECAR}", self.stem)
+    }
+
+    fn read_sidecar(&mut self) -> Result<()> {
+        let name = self.sidecar_name();
+        let shown = self.directory.shown(&name);
+        let Some(file) = self.directory.file(&name, OFlags::RDONLY)? else {
+            (self.sidecar, self.known) = (Sidecar::new(&self.stem), None);
+            return Ok(());
+        };
+        let facts = Facts::of(&file).map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?;
+        let bytes = read_all(&file, &shown)?;
+        self.sidecar = Sidecar::read(&bytes).map_err(|why| {
+            let what = format!("{shown} is unreadable ({why}), so that it is not known what is in view");
+            let hint = "nothing was changed: mend it, or move it away, after which all lines are in view";
+            Error::new(Kind::Data, what).hint(hint)
+        })?;
+        self.known = Some((facts, bytes));
+        Ok(())
+    }
+
+    /// The session, with PicoClaw's view of it.
+    pub fn session(&self, report: &mut Report) -> Result<Session> {
+        let log = self.log_name();
+        let neighbour = |name: &str| {
+            let known = self.known.as_ref().filter(|_| name == self.sidecar_name());
+            Ok(known.map(|(_, bytes)| bytes.clone()))
+        };
+        let source = Source {
+            name: Some(&log),
+            bytes: &self.bytes,
+            neighbour: &neighbour,
+        };
+        let mut sessions = convert(Format::Picoclaw, &source, report)?;
+        if sessions.len() == 1 {
+            return Ok(sessions.remove(0));
+        }
+        let what = format!("{} is not one session", self.directory.shown(&log));
+        Err(Error::new(Kind::Data, what))
+    }
+
+    /// Number of the lines that PicoClaw counts.
+    pub fn raw_lines(&self) -> u64 {
+        picoclaw::raw_lines(&self.bytes).count() as u64
+    }
+
+    /// How many lines more than there are the sidecar skips; then nothing is in view, and nothing that is appended
+    /// would be.
+    pub fn surplus(&self) -> u64 {
+        self.sidecar.skip().saturating_sub(self.raw_lines())
+    }
+
+    /// Whether the last line has no newline.
+    pub fn is_torn(&self) -> bool {
+        self.bytes.last().is_some_and(|last| *last != b'\n')
+    }
+
+    /// Carries out a planned cut, which changes the sidecar alone; `session` is the one that was planned with. With
+    /// `dry` it is only looked whether it can be done. PicoClaw leaves out a number of lines at the head, so that a
+    /// rule of the system cannot stay when what is behind it goes: that is refused with [`Kind::No`], and so is an
+    /// event that is no cut.
+    pub fn cut(&mut self, session: &Session, event: &Record<'_>, now: &str, dry: bool) -> Result<()> {
+        let index = first_kept(session, event)?;
+        let view = View::replay(session);
+        let rules = view.items.iter().filter(|item| {
+            matches!(item, Item::Line(line) if index.is_none_or(|index| *line < index))
+                && item
+                    .traits(session)
+                    .is_some_and(|traits| traits.category == Category::System)
+        });
+        let rules = rules.count();
+        if rules > 0 {
+            let what =
+                format!("PicoClaw's cut takes system messages too, and {rules} ahead of it are to stay");
+            let hint = "nothing was changed: leave -i out, and keep the result as a native file";
+            return Err(Error::new(Kind::No, what).hint(hint));
+        }
+        let ahead = |line: u64| picoclaw::raw_lines(&self.bytes).filter(move |raw| raw.line < line);
+        let count = self.raw_lines();
+        let skip = match index {
+            Some(index) => ahead(session.record(index).place.line).count() as u64,
+            None => count,
+        };
+        if dry {
+            return Ok(());
+        }
+        self.sidecar.set_skip(skip);
+        self.sidecar.set_count(count);
+        self.write_sidecar(now)
+    }
+
+    /// Replaces the sidecar by what it says by now.
+    fn write_sidecar(&mut self, now: &str) -> Result<()> {
+        let name = self.sidecar_name();
+        self.check_sidecar()?;
+        if self.sidecar.has_no_time() {
+            let first = picoclaw::first_time(&self.bytes);
+            self.sidecar.set_created(first.as_deref().unwrap_or(now));
+        }
+        self.sidecar.set_updated(now);
+        let bytes = self.sidecar.bytes();
+        let old = self.known.as_ref().map(|(facts, _)| *facts);
+        let path = self.directory.path().join(&name);
+        let force = self.force;
+        let dressed = |file: &File| old.map_or(Ok(()), |old| dress(file, &old, &path, force));
+        let file = atomic::replace_through(
+            &self.directory,
+            &name,
+            hidden(&name),
+            &bytes,
+            dressed,
+            self.timeout,
+        )?;
+        let facts = Facts::of(&file).map_err(|error| Error::io(path.display(), error).kind(Kind::Unsure))?;
+        self.known = Some((facts, bytes));
+        Ok(())
+    }
+
+    /// Refuses to go on when a program that takes no lock wrote the sidecar since it was read.
+    fn check_sidecar(&self) -> Result<()> {
+        let name = self.sidecar_name();
+        let is = self.directory.facts(&name)?;
+        let same = match (&is, &self.known) {
+            (None, None) => true,
+            (Some(is), Some((known, _))) => {
+                is.is_same_file(known) && (is.size, is.modified) == (known.size, known.modified)
+            }
+            _ => false,
+        };
+        if same {
+            return Ok(());
+        }
+        let what = format!("{} was changed meanwhile", self.directory.shown(&name));
+        Err(Error::new(Kind::Locked, what).hint("nothing was changed here: try again"))
+    }
+}
+
+/// The line of the first message that a cut keeps; none when all go.
+fn first_kept(session: &Session, event: &Record<'_>) -> Result<Option<usize>> {
+    let action = event.event().map(crate::model::event::Event::action);
+    let cut = match action {
+        Some(Action::Truncate(cut)) => cut,
+        Some(Action::Restore(_)) => {
+            let what = "the files of PicoClaw keep no events, so that there is none to take back";
+            return Err(Error::new(Kind::No, what).hint(
+                "a cut is undone in the .meta.json: skip is the number of lines that are out of view",
+            ));
+        }
+        _ => {
+            let what = "the files of PicoClaw have no place for this change";
+            return Err(
+                Error::new(Kind::Usage, what).hint("leave -i out, and keep the result as a native file")
+            );
+        }
+    };
+    let Some(id) = cut.before else { return Ok(None) };
+    let nth = usize::try_from(cut.nth.unwrap_or(1).max(1)).unwrap_or(usize::MAX);
+    let index = session.all_of(&id).get(nth - 1).copied();
+    index
+        .map(Some)
+        .ok_or_else(|| Error::new(Kind::No, format!("no message {id} in this session")))
+}

@@ -1,0 +1,424 @@
+//! The steps of a compaction, stopped behind each of them, and what an append promises.
+
+use super::compact::{Step, run};
+use super::*;
+use crate::model::view::View;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+const NOW: &str = "2026-11-20T18:02:03Z";
+
+/// Two lines, one that is no message, and two that are in view.
+const LOG: &str = concat!(
+    r#"{"role":"user","content":"old1","created_at":"2026-03-01T09:00:00Z"}"#,
+    "\n",
+    r#"{"role":"assistant","content":"old2","created_at":"2026-03-01T09:01:00Z"}"#,
+    "\nbroken\n",
+    r#"{"role":"user","content":"k1","created_at":"2026-03-01T09:02:00Z"}"#,
+    "\n",
+    r#"{"role":"assistant","content":"k2","created_at":"2026-03-01T09:03:00Z"}"#,
+    "\n",
+);
+
+/// Its length without what is in view.
+fn archived() -> &'static str {
+    &LOG[..LOG.find(r#"{"role":"user","content":"k1""#).unwrap()]
+}
+
+fn kept() -> &'static str {
+    &LOG[archived().len()..]
+}
+
+const HELD: &str = "{\"role\":\"assistant\",\"content\":\"\",\"reasoning_content\":\"-\"}\n";
+
+fn sidecar(skip: u64, count: u64, updated: &str) -> String {
+    format!(
+        "{{\n  \"key\": \"s\",\n  \"summary\": \"what old1 and old2 said\",\n  \"skip\": {skip},\n  \"count\": {count},\n  \
+         \"created_at\": \"2026-03-01T09:00:00Z\",\n  \"updated_at\": \"{updated}\",\n  \"x\": [1,  2]\n}}"
+    )
+}
+
+const BEFORE: &str = "2026-03-01T09:03:00Z";
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new(log: &str, sidecar: &str) -> Folder {
+        let folder = Folder(tempfile::tempdir().unwrap());
+        fs::write(folder.log(), log).unwrap();
+        fs::write(folder.path("s.meta.json"), sidecar).unwrap();
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.path("s.jsonl")
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    fn archive(&self) -> String {
+        self.text(".convo/archive/s.jsonl")
+    }
+
+    /// Log and sidecar.
+    fn state(&self) -> (String, String) {
+        (self.text("s.jsonl"), self.text("s.meta.json"))
+    }
+
+    fn pair(&self) -> Pair {
+        Pair::open(&self.log(), Duration::ZERO).unwrap()
+    }
+
+    /// The texts in view, the summary among them.
+    fn view(&self) -> Vec<String> {
+        let mut report = Report::default();
+        let session = self.pair().session(&mut report).unwrap();
+        let view = View::replay(&session);
+        let text = |item: &Item| match item.message(&session) {
+            Some(message) => message.text().into_owned(),
+            None => item.summary(&session).unwrap().into_owned(),
+        };
+        view.items.iter().map(text).collect()
+    }
+
+    fn compact(&self, stop: Option<Step>) -> Result<Receipt> {
+        run(&self.log(), &options(), &mut |step| {
+            if Some(step) == stop {
+                Err(Error::new(Kind::InputOutput, "the power went"))
+            } else {
+                Ok(())
+            }
+        })
+    }
+
+    /// Names that are not those of the pair and of the archive.
+    fn others(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names
+            .filter(|name| !matches!(name.as_str(), "s.jsonl" | "s.meta.json" | ".convo"))
+            .collect()
+    }
+}
+
+fn options() -> Compaction {
+    Compaction {
+        lock_timeout: Duration::ZERO,
+        now: NOW.into(),
+        force: false,
+    }
+}
+
+fn line(text: &str) -> Vec<u8> {
+    format!(r#"{{"role":"user","content":"{text}","created_at":"{NOW}"}}"#).into_bytes()
+}
+
+#[test]
+fn every_step_of_a_compaction_shows_the_same_and_is_gone_on_from() {
+    let held = HELD.repeat(3) + kept();
+    let states = [
+        (None, (kept().to_string(), sidecar(0, 2, NOW))),
+        (Some(Step::Archived), (LOG.to_string(), sidecar(3, 5, BEFORE))),
+        (Some(Step::Placeholders), (held.clone(), sidecar(3, 5, BEFORE))),
+        (Some(Step::SkipCleared), (held, sidecar(0, 5, NOW))),
+        (Some(Step::Removed), (kept().to_string(), sidecar(0, 5, NOW))),
+    ];
+    for (stop, state) in states {
+        let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+        let view = folder.view();
+        assert_eq!(view, ["what old1 and old2 said", "k1", "k2"]);
+        assert_eq!(folder.compact(stop).is_err(), stop.is_some());
+        assert_eq!(folder.state(), state, "{stop:?}");
+        assert_eq!(
+            (folder.view(), folder.archive()),
+            (view.clone(), archived().to_string())
+        );
+        // Once more, and once again with nothing to do.
+        folder.compact(None).unwrap();
+        let end = folder.state();
+        assert_eq!(end, (kept().to_string(), sidecar(0, 2, NOW)), "{stop:?}");
+        let receipt = folder.compact(None).unwrap();
+        assert_eq!((receipt.archived, receipt.lines), (0, (2, 2)));
+        assert_eq!((folder.state(), folder.view()), (end, view));
+        assert_eq!(folder.archive(), archived(), "{stop:?}");
+        assert_eq!(folder.others(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn an_append_between_two_steps_is_in_view() {
+    for stop in [
+        Step::Archived,
+        Step::Placeholders,
+        Step::SkipCleared,
+        Step::Removed,
+    ] {
+        let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+        folder.compact(Some(stop)).unwrap_err();
+        folder.pair().append(&[line("new")], NOW).unwrap();
+        let view = ["what old1 and old2 said", "k1", "k2", "new"];
+        assert_eq!(folder.view(), view, "{stop:?}");
+        folder.compact(None).unwrap();
+        assert_eq!(
+            (folder.view(), folder.archive()),
+            (view.map(str::to_string).to_vec(), archived().to_string())
+        );
+    }
+}
+
+#[test]
+fn a_cut_after_an_interrupted_compaction_archives_what_was_cut_since() {
+    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    folder.compact(Some(Step::Placeholders)).unwrap_err();
+    fs::write(folder.path("s.meta.json"), sidecar(4, 5, BEFORE)).unwrap();
+    let receipt = folder.compact(None).unwrap();
+    assert_eq!((receipt.archived, receipt.lines), (1, (5, 1)));
+    let first = kept().find('\n').unwrap() + 1;
+    assert_eq!(folder.archive(), LOG[..archived().len() + first]);
+    assert_eq!(folder.text("s.jsonl"), kept()[first..]);
+}
+
+#[test]
+fn what_the_receipt_says() {
+    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    let receipt = folder.compact(None).unwrap();
+    let bytes = (LOG.len() as u64, kept().len() as u64);
+    assert_eq!(
+        receipt,
+        Receipt {
+            bytes,
+            lines: (5, 2),
+            archived: 3
+        }
+    );
+    let mode = |path: &str| fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(
+        [
+            mode(".convo"),
+            mode(".convo/archive"),
+            mode(".convo/archive/s.jsonl")
+        ],
+        [0o700, 0o700, 0o600]
+    );
+}
+
+#[test]
+fn a_skip_of_zero_leaves_every_byte() {
+    let folder = Folder::new(LOG, &sidecar(0, 9, BEFORE));
+    assert_eq!(folder.compact(None).unwrap().lines, (5, 5));
+    assert_eq!(folder.state(), (LOG.to_string(), sidecar(0, 9, BEFORE)));
+    assert!(!folder.path(".convo").exists());
+}
+
+#[test]
+fn blank_lines_line_ends_and_a_torn_tail_are_carried() {
+    let log =
+        "\n{\"role\":\"user\",\"content\":\"a\"}\r\n\r\n{\"role\":\"user\",\"content\":\"b\"}\r\n\nhalf";
+    let folder = Folder::new(log, &sidecar(1, 3, BEFORE));
+    folder.compact(None).unwrap();
+    assert_eq!(folder.archive(), "{\"role\":\"user\",\"content\":\"a\"}\r\n");
+    let rest = "\r\n{\"role\":\"user\",\"content\":\"b\"}\r\n\nhalf";
+    assert_eq!(folder.text("s.jsonl"), rest);
+    // All of it goes, beyond the end too.
+    fs::write(folder.path("s.meta.json"), sidecar(9, 9, BEFORE)).unwrap();
+    assert_eq!(folder.compact(None).unwrap().lines, (2, 0));
+    assert_eq!(folder.text("s.jsonl"), "");
+    assert!(
+        folder
+            .archive()
+            .ends_with("{\"role\":\"user\",\"content\":\"b\"}\r\nhalf\n")
+    );
+    assert_eq!(folder.text("s.meta.json"), sidecar(0, 0, NOW));
+}
+
+#[test]
+fn an_archive_that_was_torn_is_mended_and_nothing_is_glued_or_doubled() {
+    let earlier = r#"{"role":"user","content":"earlier","created_at":"2026-02-01T09:00:00Z"}"#;
+    for (there, expected) in [
+        (String::new(), archived().to_string()),
+        (format!("{earlier}\n"), format!("{earlier}\n{}", archived())),
+        (
+            format!("{earlier}\n{}", &archived()[..40]),
+            format!("{earlier}\n{}", archived()),
+        ),
+        (
+            archived()[..archived().len() - 1].to_string(),
+            archived().to_string(),
+        ),
+        // The end of another line begins as ours do.
+        (format!("{earlier}{{"), format!("{earlier}{{\n{}", archived())),
+        (
+            format!("{earlier}{}", archived()),
+            format!("{earlier}{0}{0}", archived()),
+        ),
+    ] {
+        let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+        fs::create_dir_all(folder.path(".convo/archive")).unwrap();
+        fs::write(folder.path(".convo/archive/s.jsonl"), there).unwrap();
+        folder.compact(None).unwrap();
+        assert_eq!(folder.archive(), expected);
+    }
+    // Without a time the same words may have been said twice.
+    let folder = Folder::new("{\"role\":\"user\",\"content\":\"hi\"}\n", &sidecar(1, 1, BEFORE));
+    folder.compact(None).unwrap();
+    fs::write(folder.log(), "{\"role\":\"user\",\"content\":\"hi\"}\n").unwrap();
+    fs::write(folder.path("s.meta.json"), sidecar(1, 1, BEFORE)).unwrap();
+    folder.compact(None).unwrap();
+    assert_eq!(folder.archive().lines().count(), 2);
+}
+
+#[test]
+fn modes_are_kept_and_new_files_are_the_owners_alone() {
+    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    let mode = |path: &str| fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o7777;
+    let set =
+        |path: &str, mode| fs::set_permissions(folder.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    set("s.jsonl", 0o640);
+    set("s.meta.json", 0o644);
+    folder.pair().append(&[line("a")], NOW).unwrap();
+    folder.compact(None).unwrap();
+    assert_eq!((mode("s.jsonl"), mode("s.meta.json")), (0o640, 0o644));
+    fs::remove_file(folder.path("s.meta.json")).unwrap();
+    folder.pair().append(&[line("b")], NOW).unwrap();
+    assert_eq!(mode("s.meta.json"), 0o600);
+}
+
+#[test]
+fn a_log_with_another_name_is_not_compacted_unless_forced() {
+    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    fs::hard_link(folder.log(), folder.path("other")).unwrap();
+    assert_eq!(folder.compact(None).unwrap_err().kind, Kind::Unsafe);
+    assert_eq!(folder.state(), (LOG.to_string(), sidecar(3, 5, BEFORE)));
+    let force = Compaction {
+        force: true,
+        ..options()
+    };
+    compact(&folder.log(), &force).unwrap();
+    assert_eq!(
+        (folder.text("s.jsonl"), folder.text("other")),
+        (kept().to_string(), LOG.to_string())
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_log_that_another_program_has_open_is_not_compacted_unless_forced() {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    let mut other = Command::new("/bin/sh")
+        .args(["-c", "exec 3>>\"$0\"; echo; read line"])
+        .arg(folder.log())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    other.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+    let error = folder.compact(None).unwrap_err();
+    assert_eq!(
+        (error.kind, folder.state()),
+        (Kind::Locked, (LOG.to_string(), sidecar(3, 5, BEFORE)))
+    );
+    let force = Compaction {
+        force: true,
+        ..options()
+    };
+    compact(&folder.log(), &force).unwrap();
+    assert_eq!(folder.text("s.jsonl"), kept());
+    drop(other.stdin.take());
+    other.wait().unwrap();
+}
+
+#[test]
+fn what_another_program_writes_meanwhile_is_not_lost() {
+    let append = |folder: &Folder, text: &str| {
+        let mut file = fs::OpenOptions::new().append(true).open(folder.log()).unwrap();
+        std::io::Write::write_all(&mut file, &[&line(text)[..], b"\n"].concat()).unwrap();
+    };
+    // Between the reading and the replacing: the log grows behind what was read.
+    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    run(&folder.log(), &options(), &mut |step| {
+        append(&folder, &format!("{step:?}"));
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(
+        folder.view(),
+        [
+            "what old1 and old2 said",
+            "k1",
+            "k2",
+            "Archived",
+            "Placeholders",
+            "SkipCleared",
+            "Removed"
+        ]
+    );
+    // And before an append.
+    let mut pair = folder.pair();
+    append(&folder, "theirs");
+    pair.append(&[line("ours")], NOW).unwrap();
+    drop(pair);
+    assert_eq!(folder.view()[7..], ["theirs", "ours"]);
+    // Half a line of theirs becomes a line of its own, and is counted.
+    let mut pair = folder.pair();
+    let before = folder.text("s.jsonl");
+    fs::write(folder.log(), format!("{before}half")).unwrap();
+    pair.append(&[line("behind")], NOW).unwrap();
+    drop(pair);
+    let ours = String::from_utf8(line("behind")).unwrap();
+    assert_eq!(folder.text("s.jsonl"), format!("{before}half\n{ours}\n"));
+    assert!(folder.text("s.meta.json").contains("\"count\": 10,"));
+    // A skip that is put back would hide messages: the compaction stops, and shows what it showed.
+    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    let stopped = run(&folder.log(), &options(), &mut |step| {
+        if step == Step::SkipCleared {
+            fs::write(folder.path("s.meta.json"), sidecar(3, 6, BEFORE)).unwrap();
+        }
+        Ok(())
+    });
+    assert_eq!(stopped.unwrap_err().kind, Kind::Locked);
+    assert_eq!(folder.view(), ["what old1 and old2 said", "k1", "k2"]);
+}
+
+#[test]
+fn an_append_whose_books_fail_is_an_append() {
+    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    let mut pair = folder.pair();
+    // A sidecar that turned unreadable in the meantime.
+    fs::write(folder.path("s.meta.json"), "").unwrap();
+    let appended = pair.append(&[line("new")], NOW).unwrap();
+    assert_eq!(appended.books.unwrap().kind, Kind::Data);
+    drop(pair);
+    assert_eq!(
+        folder.text("s.jsonl"),
+        format!("{LOG}{}\n", String::from_utf8(line("new")).unwrap())
+    );
+    assert_eq!(folder.text("s.meta.json"), "");
+    assert_eq!(folder.others(), Vec::<String>::new());
+}
+
+#[test]
+fn leftovers_of_a_dead_writer_are_swept_by_the_next_one() {
+    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    let names = [hidden("s.jsonl"), hidden("s.meta.json")];
+    for name in &names {
+        fs::write(folder.path(name), "half").unwrap();
+    }
+    fs::write(folder.path(".tmp-1-2"), "PicoClaw's").unwrap();
+    drop(folder.pair());
+    assert_eq!(folder.others(), [".tmp-1-2"]);
+    // One that is in use stays.
+    fs::write(folder.path(&names[0]), "at work").unwrap();
+    let used = fs::File::open(folder.path(&names[0])).unwrap();
+    used.lock().unwrap();
+    drop(folder.pair());
+    assert_eq!(folder.text(&names[0]), "at work");
+}

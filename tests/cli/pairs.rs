@@ -1,0 +1,378 @@
+//! The files of a PicoClaw session, changed in place.
+
+mod refused;
+
+use crate::env::{Env, Run};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+const LOG: &str = concat!(
+    r#"{"role":"user","content":"u1","created_at":"2026-03-01T09:00:00Z"}"#,
+    "\n",
+    r#"{"role":"assistant","content":"a1","created_at":"2026-03-01T09:01:00Z"}"#,
+    "\nbroken\n",
+    r#"{"role":"user","content":"u2","created_at":"2026-03-01T09:02:00Z"}"#,
+    "\n",
+    r#"{"role":"assistant","content":"a2","created_at":"2026-03-01T09:03:00Z"}"#,
+    "\n",
+);
+
+/// As PicoClaw writes it, with members that it does not know.
+fn sidecar(skip: u64, count: u64, updated: &str) -> String {
+    format!(
+        "{{\n  \"key\": \"\\u0073\",\n  \"summary\": \"caf\\u00e9\",\n  \"skip\": {skip},\n  \
+         \"count\": {count},\n  \"created_at\": \"2026-03-01T09:00:00.5Z\",\n  \"updated_at\": \"{updated}\",\n  \
+         \"aliases\": [\n    \"a\"\n  ],\n  \"x-own\": {{\"n\":  1.50}}\n}}"
+    )
+}
+
+const BEFORE: &str = "2026-03-01T09:03:00Z";
+const NOW: &str = "2026-11-20T18:02:03Z";
+
+/// A folder with a session of these files, and the bytes that they had.
+struct Pair {
+    env: Env,
+}
+
+impl Pair {
+    fn new(log: impl AsRef<[u8]>, sidecar: impl AsRef<[u8]>) -> Pair {
+        let env = Env::new();
+        env.write("p/s.jsonl", log);
+        env.write("p/s.meta.json", sidecar);
+        Pair { env }
+    }
+
+    fn usual() -> Pair {
+        Pair::new(LOG, sidecar(0, 5, BEFORE))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.env.work().join("p").join(name)
+    }
+
+    fn run(&self, verb: &str, options: &[&str]) -> Run {
+        self.env.run(&[&[verb, "p/s.jsonl", "-i"], options].concat())
+    }
+
+    fn stream(&self, messages: &str, options: &[&str]) -> Run {
+        let arguments = [&["append", "p/s.jsonl", "-i", "--stream"], options].concat();
+        self.env.pipe(&arguments, messages)
+    }
+
+    fn log(&self) -> Vec<u8> {
+        fs::read(self.path("s.jsonl")).unwrap()
+    }
+
+    fn sidecar(&self) -> String {
+        self.env.read("p/s.meta.json")
+    }
+
+    /// What was appended to this.
+    #[track_caller]
+    fn added(&self, before: impl AsRef<[u8]>) -> String {
+        let log = self.log();
+        let added = log
+            .strip_prefix(before.as_ref())
+            .expect("the log keeps what it had");
+        String::from_utf8(added.to_vec()).unwrap()
+    }
+
+    /// The texts in view.
+    fn view(&self) -> Vec<String> {
+        let run = self.env.run(&["context", "-q", "--from=picoclaw", "p/s.jsonl"]);
+        let messages = run.objects().into_iter().filter(|line| line["role"].is_string());
+        messages
+            .map(|line| line["content"].as_str().unwrap().to_string())
+            .collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.path(""))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Refused with this status, and every byte is what it was.
+    #[track_caller]
+    fn refuses(&self, status: i32, says: &str, change: impl FnOnce(&Pair) -> Run) {
+        let before = (self.log(), fs::read(self.path("s.meta.json")).ok(), self.names());
+        change(self).status(status).says(says).gives("");
+        let after = (self.log(), fs::read(self.path("s.meta.json")).ok(), self.names());
+        assert!(before == after, "something was changed");
+    }
+}
+
+#[test]
+fn a_message_is_a_line_and_the_sidecar_keeps_the_books() {
+    let pair = Pair::usual();
+    pair.run("append", &["a<b \u{2028}\"\\\n\u{1b}\u{e9}"])
+        .fine()
+        .gives("");
+    assert_eq!(
+        pair.added(LOG),
+        concat!(
+            r#"{"role":"user","content":"a\u003cb \u2028\"\\\n\u001b"#,
+            "\u{e9}",
+            r#"","created_at":"2026-11-20T18:02:03Z"}"#,
+            "\n"
+        )
+    );
+    assert_eq!(pair.sidecar(), sidecar(0, 6, NOW));
+    let log = pair.log();
+    pair.run("append", &["-r", "note-taker", "b"]).fine();
+    assert_eq!(
+        pair.added(log),
+        "{\"role\":\"note-taker\",\"content\":\"b\",\"created_at\":\"2026-11-20T18:02:03Z\"}\n"
+    );
+    assert_eq!(pair.names(), ["s.jsonl", "s.meta.json"]);
+}
+
+#[test]
+fn many_messages_with_calls_come_in_picoclaws_order() {
+    let pair = Pair::usual();
+    let messages = concat!(
+        r#"{"tool_calls":[{"function":{"arguments":"{\"a\":\"<\"}","name":"f"},"type":"function","id":"c"}],"content":null,"role":"assistant","timestamp":"2026-03-02T00:00:00.250+01:00","model":"m","reasoning":[{"type":"text","text":"why"}]}"#,
+        "\n",
+        r#"{"role":"tool","tool_call_id":"c","content":[{"type":"text","text":"r"},{"type":"text","text":"s"}]}"#,
+        "\n",
+        r#"{"role":"developer","content":"be brief"}"#,
+        "\n",
+    );
+    pair.stream(messages, &[]).fine();
+    assert_eq!(
+        pair.added(LOG),
+        concat!(
+            r#"{"role":"assistant","content":"","model_name":"m","created_at":"2026-03-02T00:00:00.25+01:00","reasoning_content":"why","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":\"\u003c\"}"}}]}"#,
+            "\n",
+            r#"{"role":"tool","content":"r\ns","created_at":"2026-11-20T18:02:03Z","tool_call_id":"c"}"#,
+            "\n",
+            r#"{"role":"system","content":"be brief","created_at":"2026-11-20T18:02:03Z"}"#,
+            "\n",
+        )
+    );
+    assert_eq!(pair.sidecar(), sidecar(0, 8, NOW));
+}
+
+#[test]
+fn what_a_line_cannot_hold_is_told_and_strict_refuses_it() {
+    let message = r#"{"role":"user","content":"a","id":"mine","category":"context","name":"n"}"#;
+    let pair = Pair::usual();
+    pair.refuses(65, "--strict", |pair| pair.stream(message, &["--strict"]));
+    pair.stream(message, &[])
+        .status(0)
+        .says("not carried: id: 1")
+        .says("not carried: name: 1")
+        .says("not carried: category: 1");
+    assert!(
+        pair.added(LOG)
+            .starts_with(r#"{"role":"user","content":"a","created_at""#)
+    );
+    // An event of a stream is no change of this session.
+    let log = pair.log();
+    let event = r#"{"type":"truncate","id":"evt_1","at":"2026-01-01T00:00:00Z","before":null}"#;
+    let header = r#"{"type":"session","version":1,"id":"x"}"#;
+    pair.stream(
+        &format!("{header}\n{event}\n{{\"role\":\"user\",\"content\":\"b\"}}\n"),
+        &[],
+    )
+    .status(0)
+    .says("not carried: event: 1");
+    assert_eq!(pair.added(log).lines().count(), 1);
+    assert_eq!(pair.view(), ["u1", "a1", "u2", "a2", "a", "b"]);
+    // Nothing but thinking: PicoClaw drops it without a word.
+    let log = pair.log();
+    pair.stream(
+        r#"{"role":"assistant","content":" ","reasoning_content":"hm"}"#,
+        &[],
+    )
+    .status(0)
+    .says("nothing but reasoning");
+    assert!(pair.added(log).contains(r#""reasoning_content":"hm""#));
+    assert_eq!(pair.view().len(), 6);
+}
+
+#[test]
+fn a_tail_without_an_end_becomes_a_line_of_its_own() {
+    let whole = r#"{"role":"user","content":"whole"}"#;
+    for (tail, shown) in [
+        (&br#"{"role":"user","content":"to"#[..], None),
+        (whole.as_bytes(), Some("whole")),
+        (b"\0\0\0\0", None),
+        (b"\xe2\x82", None),
+    ] {
+        let log = [LOG.as_bytes(), tail].concat();
+        let pair = Pair::new(&log, sidecar(3, 5, BEFORE));
+        pair.run("append", &["new"])
+            .status(0)
+            .says("the last line has no end");
+        assert!(
+            pair.added(&log)
+                .starts_with("\n{\"role\":\"user\",\"content\":\"new\"")
+        );
+        assert_eq!(pair.sidecar(), sidecar(3, 7, NOW));
+        let view: Vec<&str> = ["u2", "a2"].into_iter().chain(shown).chain(["new"]).collect();
+        assert_eq!(pair.view(), view);
+    }
+}
+
+#[test]
+fn a_skip_beyond_the_end_hides_nothing_that_is_added() {
+    let pair = Pair::new(LOG, sidecar(9, 9, BEFORE));
+    pair.refuses(65, "skips 4 lines more", |pair| {
+        pair.run("append", &["--strict", "new"])
+    });
+    pair.run("append", &["new"]).status(65).says("skips 4 lines more");
+    assert_eq!(pair.sidecar(), sidecar(5, 6, NOW));
+    assert_eq!(pair.view(), ["new"]);
+    pair.run("append", &["more"]).fine();
+    assert_eq!(pair.view(), ["new", "more"]);
+}
+
+#[test]
+fn a_cut_changes_the_sidecar_alone() {
+    for (options, skip, view) in [
+        (&["--keep-last", "1"][..], 3, &["u2", "a2"][..]),
+        (&["--keep-messages", "1"], 4, &["a2"]),
+        (&["--keep-last", "0"], 5, &[]),
+        (&["--all"], 5, &[]),
+    ] {
+        let pair = Pair::usual();
+        let inode = || std::os::unix::fs::MetadataExt::ino(&fs::metadata(pair.path("s.jsonl")).unwrap());
+        let before = inode();
+        pair.run("truncate", options).status(65).gives(""); // one line is no message
+        assert_eq!(
+            (pair.sidecar(), pair.log(), inode()),
+            (sidecar(skip, 5, NOW), LOG.into(), before)
+        );
+        assert_eq!(pair.view(), view);
+    }
+    let pair = Pair::usual();
+    let all = pair.env.run(&["context", "-q", "p/s.jsonl"]).objects();
+    let u2 = all.iter().find(|line| line["content"] == "u2").unwrap();
+    let id = u2["id"].as_str().unwrap().to_string();
+    pair.run("truncate", &["--before", &id]).status(65);
+    assert_eq!(pair.sidecar(), sidecar(3, 5, NOW));
+    // A call is not parted from its result, wherever the cut was asked for.
+    let calls = concat!(
+        r#"{"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"name":"f","arguments":""}}]}"#,
+        "\n",
+        r#"{"role":"tool","content":"r","tool_call_id":"c"}"#,
+        "\n",
+    );
+    let pair = Pair::new(format!("{LOG}\n{calls}"), sidecar(0, 7, BEFORE));
+    pair.run("truncate", &["--keep-messages", "1"]).status(65);
+    assert_eq!(
+        (pair.sidecar(), pair.view()),
+        (sidecar(5, 7, NOW), vec![String::new(), "r".into()])
+    );
+    // Cut again, there is nothing to cut, and nothing is written.
+    let pair = Pair::usual();
+    fs::write(pair.path("s.meta.json"), sidecar(3, 1, BEFORE)).unwrap();
+    pair.run("truncate", &["--keep-last", "5"]).status(0);
+    assert_eq!(pair.sidecar(), sidecar(3, 1, BEFORE));
+    // And what is added behind a cut is in view.
+    pair.run("truncate", &["--all"]).status(0);
+    pair.run("append", &["new"]).fine();
+    assert_eq!(pair.view(), ["new"]);
+}
+
+#[test]
+fn a_sidecar_that_is_missing_is_made() {
+    let made = |created: &str, skip, count| {
+        format!(
+            "{{\n  \"key\": \"s\",\n  \"summary\": \"\",\n  \"skip\": {skip},\n  \"count\": {count},\n  \
+             \"created_at\": \"{created}\",\n  \"updated_at\": \"{NOW}\"\n}}"
+        )
+    };
+    let mode = |pair: &Pair| {
+        fs::metadata(pair.path("s.meta.json"))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    let pair = Pair::usual();
+    fs::remove_file(pair.path("s.meta.json")).unwrap();
+    pair.run("append", &["x", "--from=picoclaw"]).fine();
+    assert_eq!(
+        (pair.sidecar(), mode(&pair)),
+        (made("2026-03-01T09:00:00Z", 0, 6), 0o600)
+    );
+    let pair = Pair::new("", "");
+    fs::remove_file(pair.path("s.meta.json")).unwrap();
+    pair.run("append", &["x", "--from=picoclaw"]).fine();
+    assert_eq!(pair.sidecar(), made(NOW, 0, 1));
+    let pair = Pair::new("{\"role\":\"user\",\"content\":\"x\"}\n", "");
+    fs::remove_file(pair.path("s.meta.json")).unwrap();
+    pair.run("truncate", &["--all", "--from=picoclaw"]).fine();
+    assert_eq!(pair.sidecar(), made(NOW, 1, 1));
+    // A time that is none is set, and so is the mode kept.
+    let pair = Pair::new(
+        LOG,
+        sidecar(0, 5, BEFORE).replace("2026-03-01T09:00:00.5Z", "0001-01-01T00:00:00Z"),
+    );
+    fs::set_permissions(pair.path("s.meta.json"), fs::Permissions::from_mode(0o644)).unwrap();
+    pair.run("append", &["x"]).fine();
+    assert!(
+        pair.sidecar()
+            .contains("\"created_at\": \"2026-03-01T09:00:00Z\"")
+    );
+    assert_eq!(mode(&pair), 0o644);
+}
+
+#[test]
+fn an_append_whose_sidecar_cannot_be_written_is_an_append() {
+    let pair = Pair::usual();
+    // What stands where the new sidecar would be written is no leftover.
+    pair.run("append", &["x"]).fine();
+    let log = pair.log();
+    let name = &convo::model::key::sha256(b"s.meta.json")[..16];
+    fs::create_dir(pair.path(&format!(".convo-{name}"))).unwrap();
+    pair.run("append", &["y"]).status(0).says("the lines are stored");
+    assert_eq!(pair.added(log).lines().count(), 1);
+    assert_eq!(pair.sidecar(), sidecar(0, 6, NOW));
+    pair.refuses(77, "no regular file", |pair| {
+        pair.run("truncate", &["--all", "-q"])
+    });
+}
+
+#[test]
+fn every_append_of_many_at_once_is_there() {
+    let pair = Pair::usual();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let pair = &pair;
+            scope.spawn(move || {
+                for nth in 0..10 {
+                    pair.run("append", &[&format!("{writer}-{nth}")]).fine();
+                    if nth == 5 {
+                        let options = convo::store::pair::Compaction {
+                            lock_timeout: std::time::Duration::from_secs(10),
+                            now: NOW.into(),
+                            force: false,
+                        };
+                        pair.run("truncate", &["--keep-messages", "50", "-q"]);
+                        convo::store::pair::compact(&pair.path("s.jsonl"), &options).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let archive = fs::read_to_string(pair.path(".convo/archive/s.jsonl")).unwrap_or_default();
+    let all = archive + std::str::from_utf8(&pair.log()).unwrap();
+    for writer in 0..4 {
+        for nth in 0..10 {
+            assert_eq!(
+                all.matches(&format!("\"{writer}-{nth}\"")).count(),
+                1,
+                "{writer}-{nth}"
+            );
+        }
+    }
+    assert_eq!(all.matches("reasoning_content").count(), 0);
+    assert_eq!(pair.sidecar(), sidecar(0, 45, NOW));
+}

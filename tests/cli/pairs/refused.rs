@@ -1,0 +1,129 @@
+//! What is not done to the files of a PicoClaw session, and that nothing of them changes then.
+
+use super::{BEFORE, LOG, Pair, sidecar};
+use crate::env::Env;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+#[test]
+fn a_message_that_would_be_too_long_is_refused() {
+    let pair = Pair::usual();
+    let around = r#"{"role":"user","content":"","created_at":"2026-11-20T18:02:03Z"}"#.len();
+    let message = |length: usize| format!(r#"{{"role":"user","content":"{}"}}"#, "x".repeat(length - around));
+    pair.refuses(65, "10485760 bytes", |pair| {
+        let short = r#"{"role":"user","content":"first"}"#;
+        pair.stream(&format!("{short}\n{}\n", message(10_485_760)), &[])
+    });
+    pair.stream(&message(10_485_759), &[]).fine();
+    assert_eq!(pair.added(LOG).len(), 10_485_760);
+}
+
+#[test]
+fn a_cut_that_would_take_a_rule_is_refused() {
+    let rule = "{\"role\":\"system\",\"content\":\"rule\"}\n";
+    let pair = Pair::new(
+        format!("{rule}{}", LOG.replace("broken\n", "")),
+        sidecar(0, 5, BEFORE),
+    );
+    pair.refuses(1, "takes system messages too, and 1 ahead", |pair| {
+        pair.run("truncate", &["--keep-last", "1"])
+    });
+    pair.refuses(1, "takes system messages too", |pair| {
+        pair.run("truncate", &["--all", "-n"])
+    });
+    // One that is out of view already is in nobody's way.
+    fs::write(pair.path("s.meta.json"), sidecar(1, 5, BEFORE)).unwrap();
+    pair.run("truncate", &["--keep-last", "1"]).fine();
+    assert_eq!(pair.view(), ["u2", "a2"]);
+}
+
+#[test]
+fn there_is_no_event_to_take_back() {
+    let pair = Pair::new(LOG, sidecar(3, 5, BEFORE));
+    pair.refuses(1, "keep no events", |pair| pair.run("restore", &[]));
+    let pair = Pair::new(
+        LOG.replace("broken\n", ""),
+        sidecar(0, 4, BEFORE).replace("caf\\u00e9", ""),
+    );
+    pair.refuses(1, "nothing to undo", |pair| pair.run("restore", &[]));
+}
+
+#[test]
+fn what_makes_no_sense_for_two_files_is_refused() {
+    let pair = Pair::usual();
+    pair.refuses(2, "a PicoClaw session is two", |pair| {
+        pair.env.run(&["append", "p/s.jsonl", "-i=.bak", "x"])
+    });
+    pair.refuses(2, "stays one", |pair| pair.run("append", &["--to=native", "x"]));
+    pair.refuses(2, "--log is for streams", |pair| {
+        pair.run("truncate", &["--log", "--all"])
+    });
+}
+
+#[test]
+fn a_sidecar_that_cannot_be_read_is_not_written_over() {
+    let changes: [(&str, &[&str]); 3] = [("append", &["x"]), ("truncate", &["--all"]), ("restore", &[])];
+    for bad in ["", "{\"skip\": 3", "{\"skip\":\"3\"}", "[]"] {
+        for (verb, options) in changes {
+            Pair::new(LOG, bad).refuses(65, "s.meta.json is unreadable", |pair| pair.run(verb, options));
+        }
+    }
+    for (verb, options) in changes {
+        let pair = Pair::usual();
+        fs::rename(pair.path("s.meta.json"), pair.path("real")).unwrap();
+        symlink("real", pair.path("s.meta.json")).unwrap();
+        pair.refuses(77, "no regular file", |pair| pair.run(verb, options));
+        assert_eq!(pair.env.read("p/real"), sidecar(0, 5, BEFORE));
+        let pair = Pair::usual();
+        fs::rename(pair.path("s.jsonl"), pair.path("real")).unwrap();
+        symlink("real", pair.path("s.jsonl")).unwrap();
+        pair.refuses(77, "no regular file", |pair| pair.run(verb, options));
+    }
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let pair = Pair::usual();
+    for (verb, options) in [("append", &["x", "-n"][..]), ("truncate", &["--all", "-n"])] {
+        let run = pair.run(verb, options).says("would change");
+        assert_eq!(run.out().lines().count(), 1);
+        assert_eq!((pair.log(), pair.sidecar()), (LOG.into(), sidecar(0, 5, BEFORE)));
+    }
+}
+
+#[test]
+fn a_lock_that_is_held_is_waited_for() {
+    let pair = Pair::usual();
+    let held = fs::File::open(pair.path("s.jsonl")).unwrap();
+    held.lock().unwrap();
+    pair.refuses(75, "is locked by", |pair| {
+        pair.run("append", &["x", "--lock-timeout=50ms"])
+    });
+    pair.refuses(75, "is locked by", |pair| {
+        pair.run("truncate", &["--all", "--lock-timeout=50ms"])
+    });
+    drop(held);
+    pair.run("append", &["x"]).fine();
+}
+
+#[test]
+fn other_files_are_changed_as_ever() {
+    let env = Env::new();
+    env.write(
+        "s.json",
+        r#"{"key":"a:b","messages":[{"role":"user","content":"x"}],"summary":""}"#,
+    );
+    env.run(&["append", "s.json", "-i", "x"])
+        .status(2)
+        .says("not changed in place");
+    env.write(
+        "s.jsonl",
+        r#"{"key":"a:b","messages":[{"role":"user","content":"x"}],"summary":""}"#,
+    );
+    env.run(&["append", "s.jsonl", "-i", "x"])
+        .status(2)
+        .says("one document and no log");
+    env.write("bare.jsonl", crate::env::BARE);
+    env.run(&["append", "bare.jsonl", "-i", "x"]).fine();
+    assert!(env.read("bare.jsonl").contains("\"id\":\"msg_"));
+}
