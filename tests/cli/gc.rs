@@ -95,3 +95,32 @@ fn errors() {
     let none = Env::new();
     none.run(&["gc"]).status(66);
 }
+
+#[test]
+fn a_picoclaw_log_is_compacted_where_it_lies() {
+    let env = Env::new();
+    let line = |text: &str| {
+        format!("{{\"role\":\"user\",\"content\":\"{text}\",\"created_at\":\"2026-01-01T00:00:00Z\"}}\n")
+    };
+    let lines = ["a", "b", "c"].map(line).concat();
+    env.write("x.jsonl", &lines);
+    env.write("x.meta.json", r#"{"key":"x","summary":"","skip":2,"count":3}"#);
+    let view = env.run(&["context", "x.jsonl"]).fine().stdout;
+    snapshot!("gc_pair", env.run(&["gc", "-i", "x.jsonl"]).status(0));
+    assert_eq!(env.read("x.jsonl"), line("c"));
+    assert_eq!(env.read(".convo/archive/x.jsonl"), lines[..line("a").len() * 2]);
+    assert!(
+        env.read("x.meta.json").contains("\"skip\": 0"),
+        "{}",
+        env.read("x.meta.json")
+    );
+    env.run(&["context", "x.jsonl"]).fine().gives(view);
+    env.run(&["gc", "-i", "x.jsonl"]).fine();
+    snapshot!("gc_pair_refused", env.run(&["gc", "x.jsonl"]).status(2).stderr);
+    env.write("chat.jsonl", CHAT);
+    env.run(&["gc", "-i", "chat.jsonl"])
+        .status(2)
+        .says("not the log of a PicoClaw session");
+    env.run(&["gc", "-i", "chat"]).status(2);
+    env.run(&["gc", "-i"]).status(2);
+}

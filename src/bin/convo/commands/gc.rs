@@ -1,13 +1,16 @@
 //! `gc`: cuts made physical.
 
 use super::Run;
-use crate::args::{Input, duration};
+use crate::args::{Input, Reading, duration};
 use crate::context::{Context, named};
+use crate::inputs::tell_and_go_on;
 use crate::output::counted;
+use crate::pairs::is_pair;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::gc;
 use convo::model::time;
+use convo::store::pair::{self, Compaction};
 use convo::store::{Receipt, Thin};
 use std::time::Duration;
 
@@ -16,17 +19,23 @@ use std::time::Duration;
 /// Messages that were cut off, compacted or summarized, and the events that did so, leave the log; what a model would
 /// be sent stays the same. They go to the store's archive, and `restore NAME EVENT` with the event of the gc brings
 /// them back. Without NAME all sessions of the store. A damaged log is left alone: `fsck --repair` first.
+///
+/// With -i a PicoClaw log is compacted where it lies: lines that its sidecar skips go to .convo/archive/ beside it.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo gc                                 the whole store
   convo gc chat                            one session
   convo gc --older-than 30d                only changes that are older
+  convo gc -i sessions/telegram_42.jsonl   a PicoClaw log and its sidecar
   convo gc --discard --older-than 365d     destroyed, not archived
   convo gc --json | jq -s 'map(.bytes.before - .bytes.after) | add'")]
 pub struct Gc {
-    /// Sessions of the store [default: all]
+    /// Sessions of the store [default: all]; with -i logs of PicoClaw
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+    /// Change the files themselves: a PicoClaw .jsonl and its .meta.json
+    #[arg(short, long, requires = "names", conflicts_with_all = ["older_than", "discard", "dry_run"], help_heading = "How")]
+    in_place: bool,
     /// Only what left the view longer ago: 12h, 30d
     ///
     /// Younger changes stay in the log, and `restore` can still take each of them back.
@@ -57,18 +66,26 @@ pub struct Gc {
 impl Run for Gc {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        let store = context.store()?;
+        if self.in_place {
+            for name in &self.names {
+                tell_and_go_on(context, self.pair(context, name), self.names.len())?;
+            }
+            return Ok(());
+        }
         let until = self.until(context)?;
         let mut ids = Vec::new();
         for name in &self.names {
             if let Input::Path(_) | Input::Stdin = Input::of(name) {
                 let error = Error::new(Kind::Usage, "gc takes names of the store, and this is a path");
                 return Err(named(error, name)
-                    .hint("a file has no archive: what a filter prints is settled already")
+                    .hint(
+                        "-i compacts the log of a PicoClaw session; what a filter prints is settled already",
+                    )
                     .into());
             }
-            ids.push((name.clone(), store.resolve(name)?));
+            ids.push((name.clone(), context.store()?.resolve(name)?));
         }
+        let store = context.store()?;
         if self.names.is_empty() {
             ids = store
                 .ids()?
@@ -137,6 +154,35 @@ impl Gc {
         Ok(Some(now.saturating_sub(
             i64::try_from(age.as_secs()).unwrap_or(i64::MAX),
         )))
+    }
+
+    /// The two files of a PicoClaw session.
+    fn pair(&self, context: &Context, name: &str) -> anyhow::Result<()> {
+        let Input::Path(path) = Input::of(name) else {
+            let error = Error::new(Kind::Usage, "-i is for files, and this is a session of the store");
+            return Err(named(error, name)
+                .hint("without -i it is compacted in the store")
+                .into());
+        };
+        if !is_pair(&path, &Reading::default()).map_err(|error| named(error, name))? {
+            let error = Error::new(Kind::Usage, "it is not the log of a PicoClaw session");
+            return Err(named(error, name)
+                .hint("other files have no archive: `convo context` prints what is in view")
+                .into());
+        }
+        let options = Compaction {
+            lock_timeout: context.lock_timeout(),
+            now: context.clock.now(),
+            force: self.force,
+        };
+        let receipt = pair::compact(&path, &options).map_err(|error| named(error, name))?;
+        let receipt = Receipt {
+            lines: receipt.lines,
+            bytes: receipt.bytes,
+            taken: receipt.archived,
+            ..Receipt::default()
+        };
+        self.tell(context, name, name, &receipt, None)
     }
 
     fn one(&self, context: &Context, id: &str, until: Option<i64>) -> convo::Result<Receipt> {
