@@ -1,0 +1,106 @@
+//! Every command that writes against every fault: kills, failing system calls, short writes, full disks, power
+//! cuts, damaged bytes, crowds, hostile names and input. Each is checked for what `convo-store`(7) promises.
+//!
+//! `cargo test --locked --test faults`; `FAULTS=long` runs ten times as many, `FAULTS=power` one kind only, and
+//! `FAULTS_SEED` draws other numbers. What needs strace or mounts says so where they are missing.
+#![allow(clippy::unwrap_used)]
+
+mod chance;
+mod check;
+mod errors;
+mod kills;
+mod log;
+mod place;
+mod report;
+mod scenario;
+mod trace;
+
+use check::Golden;
+use report::{Row, Tally};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// What a kind of fault needs to know.
+pub struct Faults {
+    pub goldens: Vec<Golden>,
+    pub seed: u64,
+    /// The long version.
+    pub long: bool,
+    /// Why no run can be traced, if that is so.
+    pub untraced: Option<String>,
+}
+
+type Kind = (&'static str, fn(&Faults, &Tally));
+
+const KINDS: &[Kind] = &[("kills", kills::run), ("errors", errors::run)];
+
+/// Numbers of the default run; any other would do.
+const SEED: u64 = 20_261_120;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        // For nextest, which asks for the ignored ones too.
+        if !arguments.iter().any(|argument| argument == "--ignored") {
+            println!("faults: test");
+        }
+        return ExitCode::SUCCESS;
+    }
+    let wanted = std::env::var("FAULTS").unwrap_or_default();
+    let long = wanted.split(',').any(|word| word == "long");
+    let names: Vec<&str> = wanted
+        .split(',')
+        .filter(|word| !word.is_empty() && *word != "long")
+        .collect();
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| !KINDS.iter().any(|(kind, _)| kind == *name))
+    {
+        let all: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+        println!("FAULTS={unknown}: there are long, {}", all.join(", "));
+        return ExitCode::FAILURE;
+    }
+    let seed = std::env::var("FAULTS_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or(SEED);
+    println!("FAULTS_SEED={seed}");
+    let began = Instant::now();
+    let _base = place::base();
+    let faults = Faults {
+        goldens: Golden::all(),
+        seed,
+        long,
+        untraced: trace::missing(),
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for (name, run) in KINDS {
+        if names.is_empty() || names.contains(name) {
+            let began = Instant::now();
+            let tally = Tally::default();
+            run(&faults, &tally);
+            rows.push((name, tally, began.elapsed().as_secs_f64()));
+        }
+    }
+    drop(faults);
+    match report::told(&rows, began.elapsed().as_secs_f64()) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// Does the same with every item, on as many threads as there are cores.
+pub fn in_parallel<T: Sync>(items: &[T], each: impl Fn(&T) + Sync) {
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    each(item);
+                }
+            });
+        }
+    });
+}
