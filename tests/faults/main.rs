@@ -7,10 +7,12 @@
 
 mod chance;
 mod check;
+mod disk;
 mod errors;
 mod kills;
 mod log;
 mod place;
+mod power;
 mod report;
 mod scenario;
 mod trace;
@@ -33,7 +35,12 @@ pub struct Faults {
 
 type Kind = (&'static str, fn(&Faults, &Tally));
 
-const KINDS: &[Kind] = &[("kills", kills::run), ("errors", errors::run)];
+const KINDS: &[Kind] = &[
+    ("kills", kills::run),
+    ("errors", errors::run),
+    ("power", power::run),
+    ("power after a kill", power::after_a_kill),
+];
 
 /// Numbers of the default run; any other would do.
 const SEED: u64 = 20_261_120;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// So many findings are told in full; more of the same help nobody.
-const TOLD: usize = 20;
+const TOLD: usize = 100;
 
 /// One kind of fault.
 #[derive(Default)]
