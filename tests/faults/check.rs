@@ -369,7 +369,10 @@ impl Golden {
             return Ok(());
         };
         let before = &now.files[&format!("store/sessions/{id}.jsonl")];
-        appends(place, id, before)
+        let damaged = log::lines(before).iter().any(|(line, seal)| {
+            *seal == Seal::Wrong || serde_json::from_slice::<serde_json::Value>(line).is_err()
+        });
+        appends(place, id, before, if damaged { 65 } else { 0 })
     }
 
     /// What is not as it was, and not as it was to be.
@@ -406,8 +409,9 @@ impl Golden {
     }
 }
 
-/// Appends to a session whose log has these bytes, and checks the line by itself.
-pub fn appends(place: &Place, id: &str, before: &[u8]) -> Result<(), String> {
+/// Appends to a session whose log has these bytes, and checks the line by itself. `status` is what reading ends
+/// with then.
+pub fn appends(place: &Place, id: &str, before: &[u8], status: i32) -> Result<(), String> {
     let outcome = place.convo(&["append", id, "after the fault"]);
     if outcome.status != 0 {
         return Err(format!("the next append:\n{}", shown(&outcome)));
@@ -433,12 +437,9 @@ pub fn appends(place: &Place, id: &str, before: &[u8]) -> Result<(), String> {
             String::from_utf8_lossy(tail.unwrap_or(&log))
         ));
     }
-    let damaged = lines
-        .iter()
-        .any(|line| line.1 == Seal::Wrong || serde_json::from_slice::<serde_json::Value>(line.0).is_err());
     let outcome = place.convo(&["cat", id]);
     let text = String::from_utf8_lossy(&outcome.stdout).contains("\"after the fault\"");
-    if outcome.status != if damaged { 65 } else { 0 } || !text {
+    if outcome.status != status || !text {
         return Err(format!("after the next append cat gives\n{}", shown(&outcome)));
     }
     Ok(())

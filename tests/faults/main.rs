@@ -5,16 +5,22 @@
 //! `FAULTS_SEED` draws other numbers. What needs strace or mounts says so where they are missing.
 #![allow(clippy::unwrap_used)]
 
+mod bytes;
 mod chance;
 mod check;
+mod crowd;
 mod disk;
 mod errors;
+mod full;
+mod hostile;
+mod input;
 mod kills;
 mod log;
 mod place;
 mod power;
 mod report;
 mod scenario;
+mod short;
 mod trace;
 
 use check::Golden;
@@ -40,6 +46,13 @@ const KINDS: &[Kind] = &[
     ("errors", errors::run),
     ("power", power::run),
     ("power after a kill", power::after_a_kill),
+    ("short writes", short::run),
+    ("disk full", full::run),
+    ("bytes", bytes::run),
+    ("crowd", crowd::run),
+    ("random kills", crowd::killed),
+    ("hostile", hostile::run),
+    ("input", input::run),
 ];
 
 /// Numbers of the default run; any other would do.

@@ -92,18 +92,27 @@ fn calls(text: &str) -> Vec<Call> {
     let mut all = Vec::new();
     let mut start = 0;
     let first = text.split_ascii_whitespace().next().unwrap_or_default();
+    let mut unfinished = String::new();
     for line in text.lines() {
-        let Some((thread, call)) = line.split_once(' ') else {
+        let Some((thread, call)) = line.split_once(' ').filter(|(thread, _)| *thread == first) else {
             continue;
         };
-        let call = call.trim_start();
+        // Another thread's call came between the start and the end of this one.
+        let mut call = call.trim_start().to_string();
+        if let Some(start) = call.strip_suffix(" <unfinished ...>") {
+            unfinished = start.to_string();
+            continue;
+        }
+        if call.starts_with("<... ") {
+            let end = call.split_once(" resumed>").map_or("", |(_, end)| end);
+            call = format!("{}{end}", std::mem::take(&mut unfinished));
+        }
         let Some((name, _)) = call.split_once('(') else {
             continue;
         };
-        if thread != first
-            || !name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        if !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         {
             continue;
         }
@@ -112,7 +121,7 @@ fn calls(text: &str) -> Vec<Call> {
         all.push(Call {
             name: name.to_string(),
             nth: *nth,
-            text: call.to_string(),
+            text: call.clone(),
         });
         if call.contains("config.toml") || call.contains(r"\x63\x6f\x6e\x66\x69\x67\x2e\x74\x6f\x6d\x6c") {
             start = all.len();
