@@ -82,19 +82,16 @@ pub fn write_atomically(
         .as_deref()
         .map(|suffix| back_up(&directory, name, suffix, &facts))
         .transpose()?;
-    let now = directory.facts(name)?;
-    let new = temporary.file.try_clone().map_err(failed)?;
-    let swap = if now.is_some_and(|now| is_unchanged(&now, &facts)) {
-        temporary.keep(name)
-    } else {
-        Err(changed(path))
-    };
-    if let Err(error) = swap {
-        if let Some(Some(backup)) = saved {
-            let _ = fs::unlinkat(&directory, backup.as_bytes(), AtFlags::empty()); // a second name of what is there
+    let swap = || {
+        let now = directory.facts(name)?;
+        let new = temporary.file.try_clone().map_err(failed)?;
+        if now.is_some_and(|now| is_unchanged(&now, &facts)) {
+            temporary.keep(name).map(|()| new)
+        } else {
+            Err(changed(path))
         }
-        return Err(error);
-    }
+    };
+    let new = swap().inspect_err(|_| take_back(&directory, saved.flatten()))?;
     let carried = carry(&old, &new, &facts, options.lines);
     atomic::sync_directory(&directory).map_err(|error| error.kind(Kind::Unsure))?;
     carried.map_err(|error| {
@@ -149,11 +146,23 @@ fn open_old(directory: &Directory, name: &OsStr, options: &Rewrite) -> Result<Op
     if options.read.is_some_and(|read| !is_unchanged(&read, &facts)) {
         return Err(changed(&directory.path().join(name)));
     }
-    if facts.links > 1 && !options.force {
+    if facts.links > 1 && !options.force && !is_backed_up(directory, name, &facts, options)? {
         let message = format!("{} has {} hard links", directory.shown(name), facts.links);
         return Err(Error::new(Kind::Unsafe, message).hint("the others would keep the old content: --force"));
     }
     Ok(Some((file, facts)))
+}
+
+/// Whether the only other link is the backup that a run made which did not come to replace the file.
+fn is_backed_up(directory: &Directory, name: &OsStr, facts: &Facts, options: &Rewrite) -> Result<bool> {
+    let Some(suffix) = options.backup.as_ref().filter(|_| facts.links == 2) else {
+        return Ok(false);
+    };
+    let mut backup = name.to_os_string();
+    backup.push(suffix);
+    Ok(directory
+        .facts(backup)?
+        .is_some_and(|other| other.is_same_file(facts)))
 }
 
 /// Whether nobody has written to the file. A backup's link changes only what is not compared.
@@ -194,26 +203,42 @@ fn back_up(directory: &Directory, name: &OsStr, suffix: &OsStr, facts: &Facts) -
             format!("{suffix:?} is no suffix for a backup"),
         ));
     }
-    match fs::linkat(
+    let link = fs::linkat(
         directory,
         name.as_bytes(),
         directory,
         backup.as_bytes(),
         AtFlags::empty(),
-    ) {
-        Ok(()) => Ok(Some(backup)),
+    );
+    let made = match link {
+        Ok(()) => Some(backup),
         Err(Errno::EXIST)
             if directory
                 .facts(&backup)?
                 .is_some_and(|other| other.is_same_file(facts)) =>
         {
-            Ok(None)
+            None
         }
-        Err(Errno::EXIST) => Err(Error::new(
-            Kind::Exists,
-            format!("the backup {} is there already", directory.shown(&backup)),
-        )),
-        Err(errno) => Err(directory::failed(directory.shown(&backup), errno)),
+        Err(Errno::EXIST) => {
+            return Err(Error::new(
+                Kind::Exists,
+                format!("the backup {} is there already", directory.shown(&backup)),
+            ));
+        }
+        Err(errno) => return Err(directory::failed(directory.shown(&backup), errno)),
+    };
+    // Durable before the file is replaced, so that the old content has one of the two names whatever happens.
+    if let Err(error) = atomic::sync_directory(directory) {
+        take_back(directory, made);
+        return Err(error);
+    }
+    Ok(made)
+}
+
+/// Takes away a backup's link, which is a second name of what is there.
+fn take_back(directory: &Directory, backup: Option<OsString>) {
+    if let Some(backup) = backup {
+        let _ = fs::unlinkat(directory, backup.as_bytes(), AtFlags::empty());
     }
 }
 
