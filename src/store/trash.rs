@@ -1,5 +1,6 @@
 //! Sessions that were removed, and the way back.
 
+use super::directory::Directory;
 use super::{Store, atomic, log_name, no_session};
 use crate::error::{Error, Kind, Result};
 use crate::model::key;
@@ -97,32 +98,42 @@ impl Store {
     /// Destroys a session: its log, what of it is in the trash, and the pieces that were archived or quarantined.
     pub fn purge(&self, id: &str) -> Result<()> {
         let id = key::checked_id(id)?;
+        // Everything is found before anything is destroyed.
         let name = log_name(id);
-        let mut found = false;
-        if let Some(sessions) = self.sessions()?
-            && let Some(_lock) = atomic::open_locked(sessions, &name, None, OFlags::RDWR, self.lock_timeout)?
-        {
-            found |= atomic::unlink(sessions, &name)?;
-            atomic::sync_directory(sessions).map_err(|error| error.kind(Kind::Unsure))?;
-        }
+        let sessions = self.sessions()?;
+        let locked = match sessions {
+            Some(sessions) => atomic::open_locked(sessions, &name, None, OFlags::RDWR, self.lock_timeout)?,
+            None => None,
+        };
         let removed = self.entries()?.into_iter().filter(|(other, ..)| other == id);
         let removed: Vec<_> = removed
             .map(|(id, time, nth)| entry_name(&id, &time, nth))
             .collect();
-        let places = PIECES.iter().map(|place| (*place, std::slice::from_ref(&name)));
-        for (place, names) in places.chain([(TRASH, removed.as_slice())]) {
-            let Some(folder) = self.directory().inner(place)? else {
-                continue;
-            };
-            let mut any = false;
-            for name in names {
-                any |= atomic::unlink(&folder, name)?;
-            }
-            if any {
-                atomic::sync_directory(&folder).map_err(|error| error.kind(Kind::Unsure))?;
-            }
-            found |= any;
+        let mut places: Vec<(Directory, Vec<String>)> = Vec::new();
+        if let Some(sessions) = sessions {
+            places.push((sessions.again()?, locked.iter().map(|_| name.clone()).collect()));
         }
+        for (place, names) in PIECES
+            .map(|place| (place, vec![name.clone()]))
+            .into_iter()
+            .chain([(TRASH, removed)])
+        {
+            places.extend(self.directory().inner(place)?.map(|folder| (folder, names)));
+        }
+        let mut found = false;
+        let mut destroy = || {
+            for (folder, names) in &places {
+                for name in names {
+                    found |= atomic::unlink(folder, name)?;
+                }
+            }
+            // All of them: a run that was killed may have destroyed something and not come to the sync.
+            places
+                .iter()
+                .try_for_each(|(folder, _)| atomic::sync_directory(folder))
+        };
+        let done = destroy();
+        done.map_err(|error| if found { error.kind(Kind::Unsure) } else { error })?;
         if found { Ok(()) } else { Err(no_session(id)) }
     }
 
