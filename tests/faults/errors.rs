@@ -2,7 +2,8 @@
 //! in a row.
 
 use super::chance::Chance;
-use super::check::{Ending, Golden, shown};
+use super::check::{Ending, shown};
+use super::golden::Golden;
 use super::report::Tally;
 use super::scenario::Between;
 use super::trace::Call;

@@ -1,7 +1,8 @@
 //! The disk is full, and then it is not: a small file system in memory is filled up to some pages or some files,
 //! the command is run in it, room is made, and it is run again.
 
-use super::check::{Ending, Golden, shown};
+use super::check::{Ending, shown};
+use super::golden::Golden;
 use super::place::{CONVO, Outcome, Place, run as run_command};
 use super::report::Tally;
 use super::{Faults, in_parallel};
@@ -12,7 +13,7 @@ use std::time::Duration;
 const WAYS: [&[&str]; 2] = [&["-m"], &["-rm"]];
 
 /// Room that is left: pages of content, and files.
-const ROOM: [(usize, usize); 7] = [(0, 9), (1, 9), (2, 9), (3, 9), (9, 0), (9, 1), (9, 2)];
+const ROOM: [(usize, usize); 6] = [(0, 9), (1, 9), (2, 9), (9, 0), (9, 1), (9, 2)];
 
 /// `$1`: program, `$2`: pages left, `$3`: files left, `$4`: how full, the rest: arguments. Answers are put beside
 /// the mount, which nobody else sees and which goes with its last process.
@@ -118,7 +119,8 @@ fn one(golden: &Golden, way: &[&str], (pages, files): (usize, usize)) -> Result<
         false,
     )?;
     let repeated = Place::copied(&place.root().join("repeated")).state();
-    let again = first == 0 && golden.operation.again.contains(&second);
+    // 76: it may have been done.
+    let again = [0, 76].contains(&first) && golden.operation.again.contains(&second);
     if second != 0 && !again {
         let words = String::from_utf8_lossy(&read("err2")).into_owned();
         return Err(format!(
@@ -126,7 +128,7 @@ fn one(golden: &Golden, way: &[&str], (pages, files): (usize, usize)) -> Result<
         ));
     }
     // An append that was done is done twice.
-    if first != 0 && repeated.files != golden.new.files {
+    if first != 0 && second == 0 && repeated.files != golden.new.files {
         return Err(format!(
             "after {first} and with room again it is not the new state"
         ));

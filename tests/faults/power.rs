@@ -3,10 +3,13 @@
 //! what the next one's acknowledgement rests on.
 
 use super::chance::Chance;
-use super::check::{Ending, Golden};
-use super::disk::{Disk, Files, Luck};
+use super::check::Ending;
+use super::disk::luck::Luck;
+use super::disk::{Disk, Files};
+use super::golden::Golden;
 use super::place::Place;
 use super::report::Tally;
+use super::scenario::Between;
 use super::trace::{self, Call};
 use super::{Faults, in_parallel};
 use std::collections::HashSet;
@@ -15,7 +18,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
     if let Some(why) = &faults.untraced {
         return tally.skip(why);
     }
-    let random = if faults.long { 100 } else { 12 };
+    let random = if faults.long { 120 } else { 24 };
     in_parallel(&faults.goldens, |golden| {
         let place = golden.before.copy();
         let mut disk = Disk::new(place.root());
@@ -69,8 +72,69 @@ pub fn run(faults: &Faults, tally: &Tally) {
     });
 }
 
-/// A run is killed, another one does the same or appends, tells success, and then the power goes.
+/// A run is killed, another one does the same and tells success, and then the power goes.
 pub fn after_a_kill(faults: &Faults, tally: &Tally) {
+    two_runs(faults, tally, |golden, place, disk, luck| {
+        let operation = golden.operation;
+        let (outcome, calls) = trace::recorded(place, operation.arguments, operation.input.as_bytes(), &[]);
+        replay(disk, &calls);
+        let done = place.state().files == golden.new.files;
+        // A report without a row acknowledges nothing.
+        let tells = operation.between != Between::Each || !outcome.stdout.is_empty();
+        if outcome.status != 0 || !done || !tells {
+            return;
+        }
+        for mut luck in luck {
+            let dark = materialised(&disk.state(&mut luck.luck()));
+            let verdict = golden.judge(&dark, None, Ending::DarkAfter, true);
+            tally.count(verdict, || {
+                format!("{}, then the same, then a power cut", luck.what)
+            });
+        }
+    });
+}
+
+/// A run is killed, a message is appended and acknowledged, and then the power goes.
+pub fn append_after_a_kill(faults: &Faults, tally: &Tally) {
+    two_runs(faults, tally, |golden, place, disk, luck| {
+        let Some(id) = golden.operation.session.filter(|id| place.log(id).exists()) else {
+            return;
+        };
+        let (outcome, calls) = trace::recorded(place, &["append", id, "acknowledged"], b"", &[]);
+        replay(disk, &calls);
+        if outcome.status != 0 {
+            return;
+        }
+        for mut luck in luck {
+            let dark = materialised(&disk.state(&mut luck.luck()));
+            let log = std::fs::read(dark.log(id)).unwrap_or_default();
+            let there = String::from_utf8_lossy(&log).contains("\"acknowledged\"");
+            let verdict = if there {
+                Ok(())
+            } else {
+                Err("an acknowledged message is lost".to_string())
+            };
+            tally.count(verdict, || {
+                format!("{}, then an append, then a power cut", luck.what)
+            });
+        }
+    });
+}
+
+/// What is on the disk in the end: nothing unsynced, or what is drawn.
+struct Draw {
+    what: String,
+    chance: Option<Chance>,
+}
+
+impl Draw {
+    fn luck(&mut self) -> Luck<'_> {
+        self.chance.as_mut().map_or(Luck::Nothing, Luck::Some)
+    }
+}
+
+/// The first run of two, killed at every call that changes something, and the disk as it is then.
+fn two_runs(faults: &Faults, tally: &Tally, second: impl Fn(&Golden, &Place, &mut Disk, Vec<Draw>) + Sync) {
     if let Some(why) = &faults.untraced {
         return tally.skip(why);
     }
@@ -88,62 +152,22 @@ pub fn after_a_kill(faults: &Faults, tally: &Tally) {
         let place = golden.before.copy();
         let mut disk = Disk::new(place.root());
         let operation = golden.operation;
-        let input = operation.input.as_bytes();
-        let (_, calls) = trace::recorded(
-            &place,
-            operation.arguments,
-            input,
-            std::slice::from_ref(&injection),
-        );
-        calls.iter().for_each(|call| drop(disk.replay(call)));
-        let told = |then: &str| {
-            format!(
-                "{}: inject={injection}, then {then}, then a power cut",
-                golden.command()
-            )
+        let killed = std::slice::from_ref(&injection);
+        let (_, calls) = trace::recorded(&place, operation.arguments, operation.input.as_bytes(), killed);
+        replay(&mut disk, &calls);
+        disk.next_process();
+        let draw = |nth| Draw {
+            what: format!("{}: inject={injection}, draw {nth}", golden.command()),
+            chance: (nth > 0).then(|| Chance::new(faults.seed, &format!("{} {nth}", operation.name))),
         };
-        // The same folder, since the trace names it; kept for the other way to go on.
-        let killed = place.state().files;
-        for same in [true, false] {
-            let append = ["append", operation.session.unwrap_or_default(), "acknowledged"];
-            let arguments = if same { operation.arguments } else { &append };
-            if !same && !operation.session.is_some_and(|id| place.log(id).exists()) {
-                continue;
-            }
-            let mut disk = if same {
-                disk.clone()
-            } else {
-                std::mem::replace(&mut disk, Disk::new(place.root()))
-            };
-            disk.next_process();
-            let (outcome, calls) = trace::recorded(&place, arguments, if same { input } else { b"" }, &[]);
-            calls.iter().for_each(|call| drop(disk.replay(call)));
-            let new = place.state().files == golden.new.files;
-            restore(&place, &killed);
-            if outcome.status != 0 || same && !new {
-                continue;
-            }
-            let mut chance = Chance::new(faults.seed, operation.name);
-            for draw in 0..=random {
-                let luck = if draw == 0 {
-                    Luck::Nothing
-                } else {
-                    Luck::Some(&mut chance)
-                };
-                let dark = materialised(&disk.state(&mut { luck }));
-                let verdict = if same {
-                    golden.judge(&dark, None, Ending::DarkAfter, true)
-                } else {
-                    let log = std::fs::read(dark.log(append[1])).unwrap_or_default();
-                    let there = String::from_utf8_lossy(&log).contains("\"acknowledged\"");
-                    there
-                        .then_some(())
-                        .ok_or("an acknowledged message is lost".to_string())
-                };
-                tally.count(verdict, || told(if same { "the same" } else { "an append" }));
-            }
-        }
+        second(golden, &place, &mut disk, (0..=random).map(draw).collect());
     });
+}
+
+fn replay(disk: &mut Disk, calls: &[Call]) {
+    for call in calls {
+        disk.replay(call);
+    }
 }
 
 /// Whether a call changes what is on the disk, or makes it durable.
@@ -182,21 +206,6 @@ fn flat(place: &Place) -> Files {
         (path, bytes)
     });
     state.files.into_iter().chain(hidden).collect()
-}
-
-/// Puts a place back to these files.
-fn restore(place: &Place, files: &Files) {
-    for path in place
-        .state()
-        .files
-        .keys()
-        .filter(|path| !files.contains_key(*path))
-    {
-        std::fs::remove_file(place.root().join(path)).unwrap();
-    }
-    for (path, bytes) in files {
-        place.write(path, bytes);
-    }
 }
 
 fn shown(call: &Call) -> String {

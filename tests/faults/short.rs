@@ -4,7 +4,8 @@
 //! program's calls would go around.
 
 use super::chance::spread;
-use super::check::{Ending, Golden};
+use super::check::Ending;
+use super::golden::Golden;
 use super::place::{CONVO, LONGEST, run as run_command};
 use super::report::Tally;
 use super::{Faults, in_parallel};
@@ -25,7 +26,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
     let mut jobs = Vec::new();
     for golden in &faults.goldens {
         let limits: Vec<usize> = limits(golden);
-        let limits = if faults.long { limits } else { spread(&limits, 24) };
+        let limits = if faults.long { limits } else { spread(&limits, 16) };
         jobs.extend(
             limits
                 .into_iter()

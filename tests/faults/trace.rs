@@ -94,7 +94,7 @@ fn calls(text: &str) -> Vec<Call> {
     let first = text.split_ascii_whitespace().next().unwrap_or_default();
     let mut unfinished = String::new();
     for line in text.lines() {
-        let Some((thread, call)) = line.split_once(' ').filter(|(thread, _)| *thread == first) else {
+        let Some((_, call)) = line.split_once(' ').filter(|(thread, _)| *thread == first) else {
             continue;
         };
         // Another thread's call came between the start and the end of this one.
