@@ -47,20 +47,33 @@ impl Tally {
 /// A row of the table: the name, what was counted, the seconds it took.
 pub type Row = (&'static str, Tally, f64);
 
+/// Findings that are known: the kind, how they begin, and why they are so.
+pub type Known = (&'static str, &'static [&'static str], &'static str);
+
+fn is_known((kind, starts, _): &Known, name: &str, what: &str) -> bool {
+    *kind == name && starts.iter().any(|start| what.starts_with(start))
+}
+
 /// Prints the table, what was skipped and what is bad; whether all is well but for what is `known`.
-pub fn told(rows: &[Row], known: &[(&str, &str)], seconds: f64) -> bool {
+pub fn told(rows: &[Row], known: &[Known], seconds: f64) -> bool {
     let mut all = Vec::new();
     let mut notes = Vec::new();
     for (name, tally, _) in rows {
         let bad = tally.bad.lock().unwrap_or_else(PoisonError::into_inner);
-        match known.iter().find(|(kind, _)| kind == name) {
-            Some((_, why)) if !bad.is_empty() => {
-                notes.push(format!("known: {name}: {} bad: {why}", bad.len()))
+        for what in bad
+            .iter()
+            .filter(|what| !known.iter().any(|known| is_known(known, name, what)))
+        {
+            all.push(format!("{name}: {what}"));
+        }
+        for known in known.iter().filter(|(kind, ..)| kind == name) {
+            let count = bad.iter().filter(|what| is_known(known, name, what)).count();
+            notes.push(format!("known: {name}: {count} bad: {}", known.2));
+            if count == 0 && tally.injections() > 0 {
+                all.push(format!(
+                    "{name}: known to be bad, and it is not: take it off the list"
+                ));
             }
-            Some(_) if tally.injections() > 0 => all.push(format!(
-                "{name}: known to be bad, and it is not: take it off the list"
-            )),
-            _ => all.extend(bad.iter().map(|what| format!("{name}: {what}"))),
         }
         let skipped = tally.skipped.lock().unwrap_or_else(PoisonError::into_inner);
         notes.extend(skipped.iter().map(|why| format!("skipped: {name}: {why}")));
