@@ -4,6 +4,10 @@ use super::golden::{Golden, Reading, lost, reading};
 use super::log::{self, Seal};
 use super::place::{HUNG, Outcome, Place, State};
 use super::scenario::Between;
+use super::trace;
+
+/// The injection by which a file system is one that cannot do a call.
+pub type Lacking = fn(&trace::Call) -> Option<String>;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +46,18 @@ impl Golden {
         ending: Ending,
         mute: bool,
     ) -> Result<(), String> {
+        self.judge_there(place, outcome, ending, mute, None)
+    }
+
+    /// The same on a file system that cannot do some calls: those for which there is an injection.
+    pub fn judge_there(
+        &self,
+        place: &Place,
+        outcome: Option<&Outcome>,
+        ending: Ending,
+        mute: bool,
+        without: Option<Lacking>,
+    ) -> Result<(), String> {
         let now = place.state();
         let found = self.found(&now, ending)?;
         if let Some(outcome) = outcome {
@@ -56,7 +72,7 @@ impl Golden {
         }
         self.readable(place, found)?;
         let appended = place.copy();
-        self.repeats(place, found)?;
+        self.repeats(place, found, without)?;
         self.goes_on(&appended, &now)
     }
 
@@ -238,8 +254,15 @@ impl Golden {
     }
 
     /// The same command again does what it should have done, and leaves nothing lying about.
-    fn repeats(&self, place: &Place, found: Found) -> Result<(), String> {
-        let outcome = place.fed(self.operation.arguments, self.operation.input.as_bytes());
+    fn repeats(&self, place: &Place, found: Found, without: Option<Lacking>) -> Result<(), String> {
+        let lacks = without.filter(|_| found == Found::Old).and_then(|lacking| {
+            let (_, calls) = trace::run_with(&place.copy(), self.operation, &[]);
+            calls.iter().find_map(lacking)
+        });
+        let outcome = match lacks {
+            Some(injection) => trace::run_with(place, self.operation, &[injection]).0,
+            None => place.fed(self.operation.arguments, self.operation.input.as_bytes()),
+        };
         let now = place.state();
         let done = found != Found::Old;
         let told = found == Found::Torn && outcome.status == 65;

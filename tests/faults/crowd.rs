@@ -155,7 +155,7 @@ fn together(tally: &Tally, each: usize, foreign: bool) {
 
 /// Appenders that are killed after a random time: streams that are fed slowly, and single appends.
 pub fn killed(faults: &Faults, tally: &Tally) {
-    let kills = if faults.long { 10_000 } else { 300 };
+    let kills = if faults.long { 10_000 } else { 1000 };
     let place = session();
     let (place, left) = (&place, &AtomicUsize::new(kills));
     let acknowledged = &Mutex::new(Vec::new());

@@ -108,6 +108,11 @@ fn of_call<'g>(long: bool, chance: &mut Chance, golden: &'g Golden, call: Call, 
         false if writes => errors.push(OTHERS[chance.below(OTHERS.len())]),
         false => {}
     }
+    // File systems that cannot do what is tried first, and must be served in another way.
+    if name == "renameat2" || call.text.contains("O_TMPFILE") || call.text.contains("/proc/self/fd") {
+        let first = if name == "linkat" { "ENOENT" } else { "EINVAL" };
+        errors.extend([first, "EOPNOTSUPP"]);
+    }
     let mut add = |injections: Vec<String>, status| {
         jobs.push(Job {
             golden,

@@ -47,11 +47,11 @@ impl Tally {
 /// A row of the table: the name, what was counted, the seconds it took.
 pub type Row = (&'static str, Tally, f64);
 
-/// Findings that are known: the kind, how they begin, and why they are so.
+/// Findings that are known: the kind, what each of them says, and why they are so.
 pub type Known = (&'static str, &'static [&'static str], &'static str);
 
-fn is_known((kind, starts, _): &Known, name: &str, what: &str) -> bool {
-    *kind == name && starts.iter().any(|start| what.starts_with(start))
+fn is_known((kind, words, _): &Known, name: &str, what: &str) -> bool {
+    *kind == name && words.iter().all(|word| what.contains(word))
 }
 
 /// Prints the table, what was skipped and what is bad; whether all is well but for what is `known`.
@@ -68,7 +68,11 @@ pub fn told(rows: &[Row], known: &[Known], seconds: f64) -> bool {
         }
         for known in known.iter().filter(|(kind, ..)| kind == name) {
             let count = bad.iter().filter(|what| is_known(known, name, what)).count();
-            notes.push(format!("known: {name}: {count} bad: {}", known.2));
+            notes.push(format!(
+                "known: {name}: {}: {count} bad: {}",
+                known.1.join(", "),
+                known.2
+            ));
             if count == 0 && tally.injections() > 0 {
                 all.push(format!(
                     "{name}: known to be bad, and it is not: take it off the list"
