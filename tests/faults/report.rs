@@ -55,7 +55,7 @@ fn is_known((kind, words, _): &Known, name: &str, what: &str) -> bool {
 }
 
 /// Prints the table, what was skipped and what is bad; whether all is well but for what is `known`.
-pub fn told(rows: &[Row], known: &[Known], seconds: f64) -> bool {
+pub fn told(rows: &[Row], known: &[Known], long: bool, seconds: f64) -> bool {
     let mut all = Vec::new();
     let mut notes = Vec::new();
     for (name, tally, _) in rows {
@@ -68,14 +68,13 @@ pub fn told(rows: &[Row], known: &[Known], seconds: f64) -> bool {
         }
         for known in known.iter().filter(|(kind, ..)| kind == name) {
             let count = bad.iter().filter(|what| is_known(known, name, what)).count();
-            notes.push(format!(
-                "known: {name}: {}: {count} bad: {}",
-                known.1.join(", "),
-                known.2
-            ));
-            if count == 0 && tally.injections() > 0 {
+            if count > 0 {
+                let words = known.1.join(", ");
+                notes.push(format!("known: {name}: {words}: {count} bad: {}", known.2));
+            } else if long && tally.injections() > 0 {
                 all.push(format!(
-                    "{name}: known to be bad, and it is not: take it off the list"
+                    "{name}: known to be bad, and it is not: take it off the list: {}",
+                    known.2
                 ));
             }
         }
