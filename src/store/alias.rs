@@ -50,9 +50,11 @@ fn read(aliases: &Directory, file: &str) -> Result<Option<Vec<String>>> {
         return Ok(None);
     };
     let mut text = String::new();
-    open.take(1 << 20)
-        .read_to_string(&mut text)
-        .map_err(|error| Error::io(aliases.shown(file), error).kind(Kind::Data))?;
+    open.take(1 << 20).read_to_string(&mut text).map_err(|error| {
+        let damaged = error.kind() == std::io::ErrorKind::InvalidData; // no UTF-8
+        let error = Error::io(aliases.shown(file), error);
+        if damaged { error.kind(Kind::Data) } else { error }
+    })?;
     let ids: Vec<String> = text.lines().map(str::to_string).collect();
     if ids.is_empty() || !ids.iter().all(|id| key::is_id(id)) {
         return Err(Error::new(
@@ -70,6 +72,11 @@ impl Store {
         let file = encoded(name)?;
         self.refuse_session_names(name, id)?;
         self.claim(name, &file, &[id.to_string()])
+    }
+
+    /// Refuses a name that cannot be an alias.
+    pub fn check_alias(name: &str) -> Result<()> {
+        encoded(name).map(drop)
     }
 
     /// Keeps an alias as another system had it: it may hide a session's key. One that several sessions claim

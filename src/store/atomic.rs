@@ -157,15 +157,15 @@ pub fn sync_directory(directory: &Directory) -> Result<()> {
     fs::fsync(directory).map_err(|errno| failed(directory.path().display(), errno))
 }
 
-/// Opens a folder in another and makes it first where it is missing.
+/// Opens a folder in another and makes it first where it is missing. Its name is durable, also when it was made
+/// by a run that was killed before its sync.
 pub fn folder(directory: &Directory, name: &str) -> Result<Directory> {
     loop {
         if let Some(inner) = directory.inner(name)? {
+            sync_directory(directory)?;
             return Ok(inner);
         }
-        if directory.make(name)? {
-            sync_directory(directory)?;
-        }
+        directory.make(name)?;
     }
 }
 

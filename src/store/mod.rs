@@ -71,6 +71,32 @@ fn no_session(id: &str) -> Error {
     Error::new(Kind::NotFound, format!("no session {id}"))
 }
 
+/// Makes a folder and those above it that are missing, durably. The name of the last one is synced in any case:
+/// the run that made it may have been killed before it was.
+pub fn make_folders(path: &Path, mode: u32) -> Result<()> {
+    let missing = path
+        .ancestors()
+        .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        .count();
+    let made = std::fs::DirBuilder::new().recursive(true).mode(mode).create(path);
+    made.map_err(|error| Error::io(path.display(), error))?;
+    for (nth, folder) in path.ancestors().take(missing.max(1)).enumerate() {
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        match Directory::open(parent.unwrap_or(Path::new("."))) {
+            Ok(parent) => atomic::sync_directory(&parent)?,
+            // Somebody else's folder around one that was there before: whoever made that has synced it.
+            Err(_) if nth >= missing => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Makes the names in a folder durable: those that a killed run has left are then no less than our own.
+pub fn settle(path: &Path) -> Result<()> {
+    atomic::sync_directory(&Directory::open(path)?)
+}
+
 impl Store {
     /// Opens a store that is there.
     pub fn open(path: &Path) -> Result<Store> {
@@ -92,21 +118,10 @@ impl Store {
 
     /// Opens a store, and makes it where there is none: folders are their owner's alone.
     pub fn create(path: &Path) -> Result<Store> {
-        let missing: Vec<&Path> = path
-            .ancestors()
-            .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
-            .collect();
-        if !missing.is_empty() {
-            let made = std::fs::DirBuilder::new()
-                .recursive(true)
-                .mode(directory::FOLDER_MODE)
-                .create(path);
-            made.map_err(|error| Error::io(format!("cannot make a store at {}", path.display()), error))?;
-        }
-        for folder in missing {
-            let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-            atomic::sync_directory(&Directory::open(parent.unwrap_or(Path::new(".")))?)?;
-        }
+        make_folders(path, directory::FOLDER_MODE).map_err(|error| Error {
+            message: format!("cannot make a store at {}", error.message),
+            ..error
+        })?;
         Store::open(path)
     }
 
@@ -139,9 +154,7 @@ impl Store {
     }
 
     fn make_sessions(&self) -> Result<&Directory> {
-        if let Some(sessions) = self.sessions()? {
-            return Ok(sessions);
-        }
+        // Not only opened: what is put into it is lost with it.
         let made = atomic::folder(&self.directory, SESSIONS)?;
         Ok(self.sessions.get_or_init(|| made))
     }
@@ -225,6 +238,19 @@ impl Store {
     /// Adds lines to a session in groups.
     pub fn appender(&self, id: &str) -> Result<Appender<'_>> {
         Ok(Appender::new(self, key::checked_id(id)?))
+    }
+
+    /// Makes the names of all sessions durable, also those that a killed run has left.
+    pub fn settle_names(&self) -> Result<()> {
+        self.sessions()?.map_or(Ok(()), atomic::sync_directory)
+    }
+
+    /// Makes the lines of a session durable that are there: another run may have been killed before its sync.
+    pub fn settle_lines(&self, id: &str) -> Result<()> {
+        let id = key::checked_id(id)?;
+        let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
+        let name = log_name(id);
+        atomic::sync_files(sessions, [name.as_str()].into_iter())
     }
 
     /// Reads a session, line by line: its state between two changes.

@@ -83,13 +83,11 @@ pub fn write_atomically(
         .as_deref()
         .map(|suffix| back_up(&directory, name, suffix, &facts))
         .transpose()?;
-    let done = swap(&directory, name, temporary, (&old, &facts), options.lines);
-    if let (Err(error), Some(Some(backup))) = (&done, saved)
-        && error.kind != Kind::Unsure
-    {
-        let _ = fs::unlinkat(&directory, backup.as_bytes(), AtFlags::empty()); // a second name of what is there
-    }
-    done
+    swap(&directory, name, temporary, (&old, &facts), options.lines).inspect_err(|error| {
+        if error.kind != Kind::Unsure {
+            take_back(&directory, saved.flatten());
+        }
+    })
 }
 
 /// Puts a synced temporary file in the place of a locked one, unless that has changed, and brings over what was
@@ -195,7 +193,7 @@ fn open_old(directory: &Directory, name: &OsStr, options: &Rewrite) -> Result<Op
     if options.read.is_some_and(|read| !is_unchanged(&read, &facts)) {
         return Err(changed(&directory.path().join(name)));
     }
-    if facts.links > 1 && !options.force {
+    if facts.links > 1 && !options.force && !is_backed_up(directory, name, &facts, options)? {
         let message = format!("{} has {} hard links", directory.shown(name), facts.links);
         return Err(Error::new(Kind::Unsafe, message).hint("the others would keep the old content: --force"));
     }
@@ -203,6 +201,18 @@ fn open_old(directory: &Directory, name: &OsStr, options: &Rewrite) -> Result<Op
         refuse_writers(&file, &directory.shown(name))?;
     }
     Ok(Some((file, facts)))
+}
+
+/// Whether the only other link is the backup that a run made which did not come to replace the file.
+fn is_backed_up(directory: &Directory, name: &OsStr, facts: &Facts, options: &Rewrite) -> Result<bool> {
+    let Some(suffix) = options.backup.as_ref().filter(|_| facts.links == 2) else {
+        return Ok(false);
+    };
+    let mut backup = name.to_os_string();
+    backup.push(suffix);
+    Ok(directory
+        .facts(backup)?
+        .is_some_and(|other| other.is_same_file(facts)))
 }
 
 /// Whether nobody has written to the file. A backup's link changes only what is not compared.
@@ -243,26 +253,42 @@ fn back_up(directory: &Directory, name: &OsStr, suffix: &OsStr, facts: &Facts) -
             format!("{suffix:?} is no suffix for a backup"),
         ));
     }
-    match fs::linkat(
+    let link = fs::linkat(
         directory,
         name.as_bytes(),
         directory,
         backup.as_bytes(),
         AtFlags::empty(),
-    ) {
-        Ok(()) => Ok(Some(backup)),
+    );
+    let made = match link {
+        Ok(()) => Some(backup),
         Err(Errno::EXIST)
             if directory
                 .facts(&backup)?
                 .is_some_and(|other| other.is_same_file(facts)) =>
         {
-            Ok(None)
+            None
         }
-        Err(Errno::EXIST) => Err(Error::new(
-            Kind::Exists,
-            format!("the backup {} is there already", directory.shown(&backup)),
-        )),
-        Err(errno) => Err(directory::failed(directory.shown(&backup), errno)),
+        Err(Errno::EXIST) => {
+            return Err(Error::new(
+                Kind::Exists,
+                format!("the backup {} is there already", directory.shown(&backup)),
+            ));
+        }
+        Err(errno) => return Err(directory::failed(directory.shown(&backup), errno)),
+    };
+    // Durable before the file is replaced, so that the old content has one of the two names whatever happens.
+    if let Err(error) = atomic::sync_directory(directory) {
+        take_back(directory, made);
+        return Err(error);
+    }
+    Ok(made)
+}
+
+/// Takes away a backup's link, which is a second name of what is there.
+fn take_back(directory: &Directory, backup: Option<OsString>) {
+    if let Some(backup) = backup {
+        let _ = fs::unlinkat(directory, backup.as_bytes(), AtFlags::empty());
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sessions that were removed, and the way back.
 
+use super::directory::Directory;
 use super::{Store, atomic, log_name, no_session};
 use crate::error::{Error, Kind, Result};
 use crate::model::key;
@@ -7,8 +8,10 @@ use rustix::fs::OFlags;
 
 pub(super) const TRASH: &str = "trash";
 
-/// Folders of a store that hold pieces of a session: under the name of its log, and copies of it under that name and
-/// a time.
+/// The ending of a copy in the quarantine.
+const COPY: &str = ".copy";
+
+/// Folders of a store that hold pieces of a session: under the name of its log, and copies of it.
 const PIECES: [&str; 2] = ["archive", "quarantine"];
 
 /// A removed session: its id, when, and which of several removals in that second.
@@ -46,6 +49,24 @@ pub(super) fn entry_name(id: &str, time: &str, nth: u64) -> String {
     } else {
         format!("{id}.{time}.{nth}.jsonl")
     }
+}
+
+/// Whether a file of the archive or the quarantine is of this session.
+fn is_piece(file: &str, id: &str) -> bool {
+    file == log_name(id) || is_copy(file).is_some_and(|other| other == id)
+}
+
+/// The session of which a file of the quarantine is a copy. Its ending is another than that of a log: the name of a
+/// log may look like an id and a time.
+pub(super) fn is_copy(file: &str) -> Option<String> {
+    let stem = file.strip_suffix(COPY)?;
+    entry(&format!("{stem}.jsonl")).map(|(id, ..)| id)
+}
+
+/// A name for a copy of a log.
+pub(super) fn copy_name(id: &str, time: &str, nth: u64) -> String {
+    let name = entry_name(id, time, nth);
+    format!("{}{COPY}", name.strip_suffix(".jsonl").unwrap_or(&name))
 }
 
 /// `20261120T180203Z` as RFC 3339.
@@ -117,35 +138,49 @@ impl Store {
     /// Destroys a session: its log, what of it is in the trash, and the pieces that were archived or quarantined.
     pub fn purge(&self, id: &str) -> Result<()> {
         let id = key::checked_id(id)?;
+        // Everything is found before anything is destroyed.
         let name = log_name(id);
-        let mut found = false;
-        if let Some(sessions) = self.sessions()?
-            && let Some(_lock) = atomic::open_locked(sessions, &name, None, OFlags::RDWR, self.lock_timeout)?
-        {
-            found |= atomic::unlink(sessions, &name)?;
-            atomic::sync_directory(sessions).map_err(|error| error.kind(Kind::Unsure))?;
+        let sessions = self.sessions()?;
+        let locked = match sessions {
+            Some(sessions) => atomic::open_locked(sessions, &name, None, OFlags::RDWR, self.lock_timeout)?,
+            None => None,
+        };
+        let mut places: Vec<(Directory, Vec<String>)> = Vec::new();
+        if let Some(sessions) = sessions {
+            places.push((sessions.again()?, locked.iter().map(|_| name.clone()).collect()));
         }
         for place in PIECES.into_iter().chain([TRASH]) {
-            found |= self.destroy(place, |file| {
-                file == name && place != TRASH || entry(file).is_some_and(|(other, ..)| other == id)
-            })?;
+            let pieces = |file: &str| match place {
+                TRASH => entry(file).is_some_and(|(other, ..)| other == id),
+                _ => is_piece(file, id),
+            };
+            places.extend(self.matching(place, pieces)?);
         }
+        let mut found = false;
+        let mut destroy = || {
+            for (folder, names) in &places {
+                for name in names {
+                    found |= atomic::unlink(folder, name)?;
+                }
+            }
+            // All of them: a run that was killed may have destroyed something and not come to the sync.
+            places
+                .iter()
+                .try_for_each(|(folder, _)| atomic::sync_directory(folder))
+        };
+        let done = destroy();
+        done.map_err(|error| if found { error.kind(Kind::Unsure) } else { error })?;
         if found { Ok(()) } else { Err(no_session(id)) }
     }
 
-    /// Destroys the files of a folder whose names are picked; whether there were any.
-    fn destroy(&self, place: &str, pick: impl Fn(&str) -> bool) -> Result<bool> {
+    /// The names of a folder that are picked, with the folder; none when there is no such folder.
+    fn matching(&self, place: &str, pick: impl Fn(&str) -> bool) -> Result<Option<(Directory, Vec<String>)>> {
         let Some(folder) = self.directory().inner(place)? else {
-            return Ok(false);
+            return Ok(None);
         };
-        let mut any = false;
-        for name in folder.names()?.iter().filter(|name| pick(name)) {
-            any |= atomic::unlink(&folder, name)?;
-        }
-        if any {
-            atomic::sync_directory(&folder).map_err(|error| error.kind(Kind::Unsure))?;
-        }
-        Ok(any)
+        let mut names = folder.names()?;
+        names.retain(|name| pick(name));
+        Ok(Some((folder, names)))
     }
 
     /// Destroys what was removed up to a time (seconds since 1970; none: everything), and the pieces of sessions of
@@ -168,9 +203,13 @@ impl Store {
             atomic::unlink(&trash, &name)?;
             if !self.has(id)? && !young.iter().any(|(other, ..)| other == id) {
                 for place in PIECES {
-                    self.destroy(place, |file| {
-                        file == log_name(id) || entry(file).is_some_and(|(other, ..)| other == *id)
-                    })?;
+                    let Some((folder, names)) = self.matching(place, |file| is_piece(file, id))? else {
+                        continue;
+                    };
+                    for name in &names {
+                        atomic::unlink(&folder, name)?;
+                    }
+                    atomic::sync_directory(&folder).map_err(|error| error.kind(Kind::Unsure))?;
                 }
             }
         }

@@ -29,7 +29,7 @@ fn damage_is_told_and_mended() {
     snapshot!("fsck_json", env.run(&["fsck", "--json"]).status(1));
     assert_eq!(std::fs::read(env.log("trip")).unwrap(), bad);
     snapshot!("fsck_repair", env.run(&["fsck", "--repair"]).status(0));
-    let copy = env.store().join("quarantine/trip.20261120T180203Z.jsonl");
+    let copy = env.store().join("quarantine/trip.20261120T180203Z.copy");
     assert_eq!(std::fs::read(copy).unwrap(), bad);
     let kept = std::fs::read_to_string(env.store().join("quarantine/trip.jsonl")).unwrap();
     snapshot!("fsck_quarantine", kept);

@@ -114,6 +114,8 @@ fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) 
             }
             break (lines, told);
         } else if let Plan::Nothing(why) = planned {
+            // It is so because of lines that perhaps nobody has synced.
+            store.settle_lines(&id).map_err(|error| named(error, name))?;
             context.output.report(name, &mut report);
             context.output.tell(name, &format!("unchanged: {why}"));
             break (Vec::new(), why);
@@ -127,7 +129,7 @@ fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) 
         let report = serde_json::json!({
             "schema": "convo.change/1", "id": id, "changed": !lines.is_empty(), "what": told, "records": records,
         });
-        context.output.print(&report.to_string())?;
+        context.output.print_done(&report.to_string())?;
     }
     Ok(())
 }

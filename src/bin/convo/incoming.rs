@@ -53,17 +53,25 @@ impl Incoming {
                 let mut stdin = std::io::stdin().lock();
                 let mut rest = head;
                 let mut ended = whole;
+                // There is no newline before it: a long line is not looked through again with every block.
+                let mut searched = 0;
                 loop {
                     let end = if ended {
                         rest.len()
                     } else {
-                        memchr::memrchr(b'\n', &rest).map_or(0, |at| at + 1)
+                        memchr::memrchr(b'\n', &rest[searched..]).map_or(0, |at| searched + at + 1)
                     };
-                    let behind = rest.split_off(end);
-                    let lines = std::mem::replace(&mut rest, behind);
-                    if (!lines.is_empty() && send.send(Ok(lines)).is_err()) || ended {
+                    if end > 0 {
+                        let behind = rest[end..].to_vec();
+                        rest.truncate(end);
+                        if send.send(Ok(std::mem::replace(&mut rest, behind))).is_err() {
+                            return;
+                        }
+                    }
+                    if ended {
                         return;
                     }
+                    searched = rest.len();
                     match more(&mut stdin, &mut rest) {
                         Ok(read) => ended = read == 0,
                         Err(error) => {

@@ -213,6 +213,20 @@ impl Output {
         self.stdout(|out| Ok(writeln!(out, "{line}").map_err(|error| Error::io("cannot write", error))?))
     }
 
+    /// Writes one line of data about a change that is done: when it cannot be told, nobody may think that nothing
+    /// was changed.
+    pub fn print_done(&self, line: &str) -> anyhow::Result<()> {
+        self.done(self.print(line))
+    }
+
+    /// The same for what was printed otherwise.
+    pub fn done<T>(&self, printed: anyhow::Result<T>) -> anyhow::Result<T> {
+        printed.map_err(|error| match error.downcast::<Error>() {
+            Ok(error) => anyhow::Error::from(error.kind(Kind::Unsure)).context(STDOUT),
+            Err(error) => error,
+        })
+    }
+
     /// Hands text to a pager when standard output is a terminal, else prints it.
     pub fn page(&self, text: &str) -> anyhow::Result<()> {
         let pager = std::env::var("CONVO_PAGER")

@@ -110,6 +110,7 @@ impl Look<'_> {
             let fits = match place {
                 ALIASES => key::is_id(&name),
                 trash::TRASH => trash::entry(&name).is_some(),
+                QUARANTINE if trash::is_copy(&name).is_some() => true,
                 _ => name.strip_suffix(".jsonl").is_some_and(key::is_id),
             };
             if !fits {

@@ -135,7 +135,7 @@ fn mend(id: &str, log: &[u8], first: Mended, copy: &str, stamp: Stamp<'_>) -> Re
 fn copy_name(quarantine: &Directory, id: &str, now: &str) -> Result<String> {
     let time: String = now.chars().filter(|digit| !matches!(digit, '-' | ':')).collect();
     for nth in 1.. {
-        let name = trash::entry_name(id, &time, nth);
+        let name = trash::copy_name(id, &time, nth);
         if quarantine.facts(&name)?.is_none() {
             return Ok(name);
         }

@@ -173,7 +173,7 @@ impl Append {
         let line = self.line(text, &context.new_id("msg_", what)?, Some(&context.clock.now()));
         store.append(&id, &[&line]).map_err(|error| named(error, name))?;
         if self.changing.json {
-            context.output.print(&String::from_utf8_lossy(&line))?;
+            context.output.print_done(&String::from_utf8_lossy(&line))?;
         }
         Ok(())
     }
@@ -249,7 +249,7 @@ impl Append {
                 if printed.is_empty() {
                     Ok(())
                 } else {
-                    context.output.print(printed.trim_end_matches('\n'))
+                    context.output.print_done(printed.trim_end_matches('\n'))
                 }
             });
             context.output.report("-", &mut report);

@@ -8,6 +8,7 @@ use convo::error::{Error, Kind};
 use convo::format::native::HeaderBuilder;
 use convo::model::json::ObjectBuilder;
 use convo::model::key::{checked_id, is_id};
+use convo::store::Store;
 
 /// Make a session; prints its id and nothing else
 #[derive(Args, Debug)]
@@ -57,15 +58,22 @@ impl Run for New {
         // Names are looked at before anything is made, so that a taken one leaves nothing behind.
         for alias in &self.alias {
             checked_name(alias)?;
+            Store::check_alias(alias)?;
             if store.alias_ids(alias)?.is_some() || (is_id(alias) && store.has(alias)?) {
                 return Err(Error::new(Kind::Exists, format!("the name {alias:?} is taken")).into());
             }
         }
         store.create_session(&id, &lines)?;
         for alias in &self.alias {
-            store.alias_add(alias, &id)?;
+            // The session is there: whoever repeats the command must look first.
+            store.alias_add(alias, &id).map_err(|error| Error {
+                message: format!("{id} was made without its alias: {}", error.message),
+                ..error
+                    .kind(Kind::Unsure)
+                    .hint(format!("convo alias add {alias} {id}"))
+            })?;
         }
-        context.output.print(&id)
+        context.output.print_done(&id)
     }
 }
 

@@ -8,7 +8,7 @@ use convo::format::report::Report;
 use convo::format::{Format, Reader};
 use convo::model::json;
 use convo::model::record::Kind as Line;
-use convo::store::{Batch, Staged, Store, log};
+use convo::store::{self, Batch, Staged, Store, log};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -28,6 +28,14 @@ impl Target<'_> {
         match self {
             Target::Store(store) => store.batch(),
             Target::Folder(folder) => Batch::in_folder(folder),
+        }
+    }
+
+    /// Makes what is there already durable.
+    pub fn settle(&self) -> Result<()> {
+        match self {
+            Target::Store(store) => store.settle_names(),
+            Target::Folder(folder) => store::settle(folder),
         }
     }
 

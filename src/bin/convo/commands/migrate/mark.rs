@@ -1,7 +1,9 @@
 //! Renames sources whose sessions are durable, so that the next run passes over them.
 
 use super::scan;
+use convo::error::Error;
 use convo::store::rename_new;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What a source is called once it was migrated.
@@ -25,8 +27,10 @@ pub fn source(path: &Path, listed: impl Fn(&Path) -> bool) -> convo::Result<()> 
 
 /// Renames one file, if it is there still.
 pub fn one(file: &Path) -> convo::Result<()> {
-    if !file.exists() {
-        return Ok(());
+    match file.metadata() {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io("cannot rename", error)),
     }
     let mut marked = file.as_os_str().to_owned();
     marked.push(ENDING);

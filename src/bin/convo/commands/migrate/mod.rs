@@ -18,6 +18,7 @@ use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
 use convo::format::picoclaw;
 use convo::format::report::Report;
+use convo::store::make_folders;
 use examine::{Examined, Refusal};
 use plan::{Outcome, Step};
 use std::collections::{BTreeMap, HashSet};
@@ -142,8 +143,10 @@ impl Migrate {
     fn target<'c>(&self, context: &'c Context) -> anyhow::Result<Option<Target<'c>>> {
         if let Some(folder) = &self.out {
             if !self.dry_run {
-                std::fs::create_dir_all(folder)
-                    .map_err(|error| Error::io(format!("cannot make {}", folder.display()), error))?;
+                make_folders(folder, 0o777).map_err(|error| Error {
+                    message: format!("cannot make {}", error.message),
+                    ..error
+                })?;
             }
             return Ok(Some(Target::Folder(folder.clone())));
         }
@@ -192,6 +195,10 @@ impl Migrate {
         let new: Vec<usize> = (0..steps.len())
             .filter(|step| steps[*step].outcome.is_new())
             .collect();
+        // What is told to be there must be there after a power cut, whoever has put it there.
+        if steps.iter().any(|step| step.outcome == Outcome::Skipped) {
+            target.settle()?;
+        }
         let mut written = 0;
         for group in new.chunks(GROUP) {
             let batch = target.batch()?;
@@ -376,11 +383,15 @@ impl Migrate {
             });
             lines.push_str(&format!("{all}\n"));
         }
-        context.output.stdout(|out| {
+        let printed = context.output.stdout(|out| {
             Ok(out
                 .write_all(lines.as_bytes())
                 .map_err(|error| Error::io("cannot write", error))?)
-        })?;
+        });
+        match !self.dry_run && steps.iter().any(|step| step.outcome == Outcome::Migrated) {
+            true => context.output.done(printed)?,
+            false => printed?,
+        }
         if !self.json {
             let would = if self.dry_run {
                 "dry run, nothing written: "

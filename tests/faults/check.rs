@@ -1,0 +1,393 @@
+//! What must hold after a fault, whatever it was and whatever the command.
+
+use super::golden::{Golden, Reading, lost, reading};
+use super::log::{self, Seal};
+use super::place::{HUNG, Outcome, Place, State};
+use super::scenario::Between;
+use super::trace;
+
+/// The injection by which a file system is one that cannot do a call.
+pub type Lacking = fn(&trace::Call) -> Option<String>;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself: its status tells.
+    Ended,
+    /// Killed between two system calls.
+    Killed,
+    /// Killed in the middle of a write.
+    Cut,
+    /// The power went before it was acknowledged.
+    Dark,
+    /// The power went after it was acknowledged.
+    DarkAfter,
+}
+
+/// Which state was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Old,
+    New,
+    /// As the operation allows; so many new lines are there.
+    Between(usize),
+    /// Old lines, new ones, and something torn.
+    Torn,
+    /// New, but for an id: with a seed it is made from a length that could not be had.
+    Alike,
+}
+
+impl Golden {
+    /// Judges what a run has left. `mute`: the fault may have taken its words away.
+    pub fn judge(
+        &self,
+        place: &Place,
+        outcome: Option<&Outcome>,
+        ending: Ending,
+        mute: bool,
+    ) -> Result<(), String> {
+        self.judge_there(place, outcome, ending, mute, None)
+    }
+
+    /// The same on a file system that cannot do some calls: those for which there is an injection.
+    pub fn judge_there(
+        &self,
+        place: &Place,
+        outcome: Option<&Outcome>,
+        ending: Ending,
+        mute: bool,
+        without: Option<Lacking>,
+    ) -> Result<(), String> {
+        let now = place.state();
+        let found = self.found(&now, ending)?;
+        if let Some(outcome) = outcome {
+            self.truth(found, &now, outcome, ending, mute)
+                .map_err(|why| format!("{why}\n{}", shown(outcome)))?;
+        }
+        if ending == Ending::DarkAfter && found != Found::New {
+            return Err(format!(
+                "status 0 was told, and {found:?} is there\n{}",
+                self.difference(&now)
+            ));
+        }
+        self.readable(place, found)?;
+        let appended = place.copy();
+        self.repeats(place, found, without)?;
+        self.goes_on(&appended, &now)
+    }
+
+    fn found(&self, now: &State, ending: Ending) -> Result<Found, String> {
+        if now.files == self.new.files {
+            return Ok(Found::New);
+        }
+        if now.files == self.old.files {
+            return Ok(Found::Old);
+        }
+        let between = match (self.operation.between, ending) {
+            (Between::Moved, Ending::Dark | Ending::DarkAfter) => Between::Files,
+            (Between::Moved, _) => Between::Whole,
+            (other, _) => other,
+        };
+        let wrong = |why: &str| Err(format!("{why}\n{}", self.difference(now)));
+        if !self.operation.destroys
+            && let Some(line) = lost(&self.old, now)
+        {
+            return wrong(&format!("lost: {}", String::from_utf8_lossy(line)));
+        }
+        match between {
+            Between::Whole | Between::Moved => wrong("neither the old nor the new state"),
+            Between::Appended | Between::Lines => {
+                let torn = matches!(ending, Ending::Cut | Ending::Dark | Ending::DarkAfter);
+                self.lines(now, between == Between::Lines, torn)
+                    .map_or_else(|| wrong("not the old log with new lines"), Ok)
+            }
+            Between::Files | Between::Each => {
+                let mut paths = now
+                    .files
+                    .keys()
+                    .chain(self.old.files.keys())
+                    .chain(self.new.files.keys());
+                let fits = |path: &String| {
+                    let there = now.files.get(path);
+                    there == self.old.files.get(path) || there == self.new.files.get(path)
+                };
+                match paths.find(|path| !fits(path)) {
+                    None => Ok(Found::Between(0)),
+                    Some(path) => wrong(&format!("{path} is neither old nor new")),
+                }
+            }
+        }
+    }
+
+    /// The old log with some of the new lines, and with something torn behind them if that may be.
+    fn lines(&self, now: &State, several: bool, torn: bool) -> Option<Found> {
+        let path = self.operation.brings.0;
+        let mut same = now.clone();
+        let log = same.files.remove(path)?;
+        let mut old = self.old.clone();
+        let before = old.files.remove(path)?;
+        let tail = log.strip_prefix(before.as_slice())?;
+        let new = self.new.files[path].strip_prefix(before.as_slice())?;
+        if same.files != old.files {
+            return None;
+        }
+        let whole = tail
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |newline| newline + 1);
+        let count = tail[..whole].split_inclusive(|byte| *byte == b'\n').count();
+        if several && new.starts_with(tail) && whole == tail.len() {
+            return Some(Found::Between(count));
+        }
+        if alike(tail, new) {
+            return Some(Found::Alike);
+        }
+        torn.then_some(Found::Torn)
+    }
+
+    /// The status and the words say what is there.
+    fn truth(
+        &self,
+        found: Found,
+        now: &State,
+        outcome: &Outcome,
+        ending: Ending,
+        mute: bool,
+    ) -> Result<(), String> {
+        let status = outcome.status;
+        if status == HUNG {
+            return Err("it hung".to_string());
+        }
+        if outcome.stderr.contains("panicked") || status == 101 {
+            return Err("it panicked".to_string());
+        }
+        if status < 0 {
+            return match ending {
+                Ending::Ended => Err(format!("it died of signal {}", -status)),
+                _ => Ok(()),
+            };
+        }
+        let words = outcome
+            .stderr
+            .lines()
+            .any(|line| line.starts_with("convo: ") && line.len() > 12);
+        if status != 0 && !words && !mute {
+            return Err("an error without words".to_string());
+        }
+        match (status, found) {
+            (0, Found::New | Found::Alike) | (74..=77, Found::Old) | (76, _) => Ok(()),
+            (74 | 75, Found::Between(count)) if self.operation.between == Between::Lines => {
+                let told = outcome.stderr.contains(&format!("acknowledged {count}\n"));
+                if told || mute {
+                    Ok(())
+                } else {
+                    Err(format!("{count} lines are there"))
+                }
+            }
+            (74 | 75 | 77, Found::Between(_) | Found::New) if self.operation.between == Between::Each => {
+                self.report(now, &outcome.stdout)
+            }
+            _ => Err(format!(
+                "status {status}, and {found:?} is there\n{}",
+                self.difference(now)
+            )),
+        }
+    }
+
+    /// Each row of a report of files is true.
+    fn report(&self, now: &State, report: &[u8]) -> Result<(), String> {
+        for row in String::from_utf8_lossy(report).lines() {
+            let cells: Vec<&str> = row.split('\t').collect();
+            let [word, _, id, _] = cells[..] else { continue };
+            let there = ["store/sessions", "work/native"].iter().any(|folder| {
+                let path = format!("{folder}/{id}.jsonl");
+                now.files.contains_key(&path) && now.files.get(&path) == self.new.files.get(&path)
+            });
+            if there != (word == "migrated") {
+                return Err(format!("it tells: {row}, and there it is: {there}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The session can be read, and damage is told only where there is some.
+    fn readable(&self, place: &Place, found: Found) -> Result<(), String> {
+        let now = reading(self.operation, place);
+        match found {
+            Found::Old | Found::New => {
+                let expected = &self.readings[usize::from(found == Found::New)];
+                if now == *expected {
+                    return Ok(());
+                }
+                let told = |reading: &Option<Reading>| {
+                    reading
+                        .as_ref()
+                        .map(|(status, bytes)| (*status, String::from_utf8_lossy(bytes).into_owned()))
+                };
+                Err(format!("cat gives {:?} and not {:?}", told(&now), told(expected)))
+            }
+            Found::Between(_) | Found::Alike => match now {
+                Some((65, _)) if matches!(self.readings[0], Some((65, _))) => Ok(()),
+                None | Some((0, _)) => Ok(()),
+                Some((status, _)) => Err(format!("cat ends with {status}")),
+            },
+            Found::Torn => {
+                let id = self.operation.session.unwrap_or_default();
+                let log = std::fs::read(place.log(id)).unwrap();
+                let lines = log::lines(&log);
+                let outcome = place.convo(&["cat", id]);
+                let damaged = lines.iter().position(|line| !log::is_good(line));
+                match damaged {
+                    None if outcome.status == 0 => Ok(()),
+                    Some(at) if outcome.status == 65 => {
+                        let place = format!("convo: {id}:{}:", at + 1);
+                        if outcome.stderr.contains(&place) {
+                            Ok(())
+                        } else {
+                            Err(format!("damage in line {}\n{}", at + 1, shown(&outcome)))
+                        }
+                    }
+                    _ => Err(format!("cat: damage in {damaged:?}\n{}", shown(&outcome))),
+                }
+            }
+        }
+    }
+
+    /// The same command again does what it should have done, and leaves nothing lying about.
+    fn repeats(&self, place: &Place, found: Found, without: Option<Lacking>) -> Result<(), String> {
+        let lacks = without.filter(|_| found == Found::Old).and_then(|lacking| {
+            let (_, calls) = trace::run_with(&place.copy(), self.operation, &[]);
+            calls.iter().find_map(lacking)
+        });
+        let outcome = match lacks {
+            Some(injection) => trace::run_with(place, self.operation, &[injection]).0,
+            None => place.fed(self.operation.arguments, self.operation.input.as_bytes()),
+        };
+        let now = place.state();
+        let done = found != Found::Old;
+        let told = found == Found::Torn && outcome.status == 65;
+        if outcome.status != 0 && !told && !(done && self.operation.again.contains(&outcome.status)) {
+            return Err(format!("the same again after {found:?}:\n{}", shown(&outcome)));
+        }
+        let finishes = found == Found::Old
+            || matches!(found, Found::Between(_))
+                && matches!(self.operation.between, Between::Files | Between::Each);
+        if outcome.status != 0 || !finishes {
+            return Ok(());
+        }
+        if now.files != self.new.files {
+            return Err(format!(
+                "the same again is not the new state\n{}",
+                self.difference(&now)
+            ));
+        }
+        // One that finds everything there writes nothing, and sweeps nothing.
+        let wrote = found == Found::Old || self.operation.between != Between::Each;
+        if wrote && !now.leftovers.is_empty() {
+            return Err(format!("after the same again there is still {:?}", now.leftovers));
+        }
+        Ok(())
+    }
+
+    /// The next append works, is readable, and leaves every byte as it was.
+    fn goes_on(&self, place: &Place, now: &State) -> Result<(), String> {
+        let Some(id) = self.operation.session.filter(|id| place.log(id).exists()) else {
+            return Ok(());
+        };
+        let before = &now.files[&format!("store/sessions/{id}.jsonl")];
+        let damaged = log::lines(before).iter().any(|(line, seal)| {
+            *seal == Seal::Wrong || serde_json::from_slice::<serde_json::Value>(line).is_err()
+        });
+        appends(place, id, before, if damaged { 65 } else { 0 })
+    }
+
+    /// What is not as it was, and not as it was to be.
+    fn difference(&self, now: &State) -> String {
+        let mut told = Vec::new();
+        for path in now
+            .files
+            .keys()
+            .chain(self.old.files.keys())
+            .chain(self.new.files.keys())
+        {
+            let (old, new) = (self.old.files.get(path), self.new.files.get(path));
+            let is = now.files.get(path);
+            if old != new || is != old {
+                let length = |bytes: Option<&Vec<u8>>| {
+                    bytes.map_or("none".to_string(), |bytes| bytes.len().to_string())
+                };
+                let which = match (is == old, is == new) {
+                    (true, _) => "old",
+                    (_, true) => "new",
+                    _ => "neither",
+                };
+                told.push(format!(
+                    "{path}: {which} (bytes: old {}, new {}, now {})",
+                    length(old),
+                    length(new),
+                    length(is)
+                ));
+            }
+        }
+        told.sort();
+        told.dedup();
+        told.join("\n")
+    }
+}
+
+/// Appends to a session whose log has these bytes, and checks the line by itself. `status` is what reading ends
+/// with then.
+pub fn appends(place: &Place, id: &str, before: &[u8], status: i32) -> Result<(), String> {
+    let outcome = place.convo(&["append", id, "after the fault"]);
+    if outcome.status != 0 {
+        return Err(format!("the next append:\n{}", shown(&outcome)));
+    }
+    let log = std::fs::read(place.log(id)).unwrap();
+    let Some(tail) = log.strip_prefix(before) else {
+        return Err("the next append changed bytes that were there".to_string());
+    };
+    let torn = before.last().is_some_and(|last| *last != b'\n');
+    let tail = if torn {
+        tail.strip_prefix(b"\n")
+    } else {
+        Some(tail)
+    };
+    let one_line =
+        |tail: &[u8]| tail.iter().filter(|byte| **byte == b'\n').count() == 1 && tail.ends_with(b"\n");
+    let lines = log::lines(&log);
+    let last = lines.last().ok_or("no line")?;
+    let text = String::from_utf8_lossy(last.0).contains("\"after the fault\"");
+    if !tail.is_some_and(one_line) || !text || !log::is_good(last) {
+        return Err(format!(
+            "the next append wrote {:?}",
+            String::from_utf8_lossy(tail.unwrap_or(&log))
+        ));
+    }
+    let outcome = place.convo(&["cat", id]);
+    let text = String::from_utf8_lossy(&outcome.stdout).contains("\"after the fault\"");
+    if outcome.status != status || !text {
+        return Err(format!("after the next append cat gives\n{}", shown(&outcome)));
+    }
+    Ok(())
+}
+
+/// A run for a finding.
+pub fn shown(outcome: &Outcome) -> String {
+    let out: String = String::from_utf8_lossy(&outcome.stdout)
+        .chars()
+        .take(300)
+        .collect();
+    let err: String = outcome.stderr.chars().take(600).collect();
+    format!("status {}; stdout {out:?}; stderr {err:?}", outcome.status)
+}
+
+/// Whether two pieces of a log are one good line each, and the same but for id and checksum.
+fn alike(one: &[u8], other: &[u8]) -> bool {
+    let bare = |line: &[u8]| {
+        let mut members: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(line).ok()?;
+        members.remove("_crc");
+        members.remove("id").map(|_| members)
+    };
+    let same = bare(one);
+    same.is_some() && same == bare(other) && one.ends_with(b"\n")
+}

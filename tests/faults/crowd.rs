@@ -1,0 +1,246 @@
+//! Many at once: eight processes that append while others cut and restore, beside a program that appends without
+//! taking the lock; and appenders that are killed at random. What was acknowledged must be there, once.
+
+use super::Faults;
+use super::chance::Chance;
+use super::check::shown;
+use super::log::{self, Seal};
+use super::place::{CONVO, Place};
+use super::report::Tally;
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+const WRITERS: usize = 8;
+
+/// Appends of one process each, with cuts beside them, and a foreign writer in the second half.
+pub fn run(faults: &Faults, tally: &Tally) {
+    let each = if faults.long { 1000 } else { 100 };
+    for foreign in [false, true] {
+        together(tally, each / 2, foreign);
+    }
+}
+
+fn session() -> Place {
+    let place = Place::new();
+    place.sets_up(&["new", "--id", "chat"]);
+    place
+}
+
+/// Every text that was acknowledged, with the number of the line it must be once in.
+fn judge(place: &Place, acknowledged: &[String], chained: bool) -> Result<(), String> {
+    let log = std::fs::read(place.log("chat")).unwrap();
+    let lines = log::lines(&log);
+    let mut found: HashMap<String, usize> = HashMap::new();
+    let mut wrong = Vec::new();
+    for (number, (line, seal)) in lines.iter().enumerate() {
+        let value = serde_json::from_slice::<serde_json::Value>(line);
+        if value.is_err() || *seal == Seal::Wrong || chained && *seal != Seal::Right {
+            wrong.push(format!(
+                "line {}: {seal:?} {}",
+                number + 1,
+                String::from_utf8_lossy(line)
+            ));
+        }
+        if let Some(text) = value
+            .ok()
+            .and_then(|value| value["content"].as_str().map(str::to_string))
+        {
+            *found.entry(text).or_default() += 1;
+        }
+    }
+    let missing: Vec<_> = acknowledged
+        .iter()
+        .filter(|text| found.get(*text) != Some(&1))
+        .collect();
+    if !missing.is_empty() {
+        let times: Vec<_> = missing
+            .iter()
+            .take(5)
+            .map(|text| (text, found.get(*text)))
+            .collect();
+        return Err(format!(
+            "{} acknowledged are not there once: {times:?}",
+            missing.len()
+        ));
+    }
+    // A process that was killed in a write may leave a torn line; nothing here tears one.
+    if !wrong.is_empty() {
+        return Err(format!(
+            "{} lines are wrong: {}",
+            wrong.len(),
+            wrong[..wrong.len().min(3)].join("; ")
+        ));
+    }
+    Ok(())
+}
+
+fn together(tally: &Tally, each: usize, foreign: bool) {
+    let place = session();
+    let acknowledged = Mutex::new(Vec::new());
+    let running = AtomicUsize::new(WRITERS);
+    let (place, acknowledged, running) = (&place, &acknowledged, &running);
+    let add = |text: String| {
+        acknowledged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text)
+    };
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            scope.spawn(move || {
+                for nth in 0..each {
+                    let text = format!("writer {writer} message {nth}");
+                    let outcome = place.convo(&["append", "chat", &text]);
+                    tally.count(
+                        if outcome.status == 0 {
+                            Ok(())
+                        } else {
+                            Err(shown(&outcome))
+                        },
+                        || format!("{WRITERS} appenders, foreign writer: {foreign}: {text}"),
+                    );
+                    if outcome.status == 0 {
+                        add(text);
+                    }
+                }
+                running.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        scope.spawn(move || {
+            while running.load(Ordering::Relaxed) > 0 {
+                for arguments in [
+                    &["truncate", "chat", "--keep-last", "3", "-q"][..],
+                    &["restore", "chat", "-q"],
+                ] {
+                    let outcome = place.convo(arguments);
+                    // Too fast for it to plan on what it has read, or nothing there to undo: both are said.
+                    if ![0, 1, 75].contains(&outcome.status) {
+                        tally.bad(format!("{arguments:?} beside appenders: {}", shown(&outcome)));
+                    }
+                }
+            }
+        });
+        if foreign {
+            scope.spawn(move || {
+                for nth in 0.. {
+                    if running.load(Ordering::Relaxed) == 0 {
+                        break;
+                    }
+                    let text = format!("foreign message {nth}");
+                    let mut file = OpenOptions::new().append(true).open(place.log("chat")).unwrap();
+                    file.write_all(format!("{{\"role\":\"user\",\"content\":\"{text}\"}}\n").as_bytes())
+                        .unwrap();
+                    add(text);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+        }
+    });
+    let all = acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Err(why) = judge(place, &all, !foreign) {
+        tally.bad(format!(
+            "{WRITERS} x {each} appends, foreign writer: {foreign}: {why}"
+        ));
+    }
+    let outcome = place.convo(&["cat", "chat"]);
+    if outcome.status != 0 {
+        tally.bad(format!("cat after the crowd: {}", shown(&outcome)));
+    }
+}
+
+/// Appenders that are killed after a random time: streams that are fed slowly, and single appends.
+pub fn killed(faults: &Faults, tally: &Tally) {
+    let kills = if faults.long { 10_000 } else { 1000 };
+    let place = session();
+    let (place, left) = (&place, &AtomicUsize::new(kills));
+    let acknowledged = &Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            scope.spawn(move || {
+                let mut chance = Chance::new(faults.seed, &format!("killer {writer}"));
+                let take =
+                    || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+                while let Ok(number) = take() {
+                    let known = if chance.coin() {
+                        stream(place, &mut chance, number)
+                    } else {
+                        single(place, &mut chance, number)
+                    };
+                    acknowledged
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .extend(known);
+                    tally.fine(1);
+                }
+            });
+        }
+    });
+    let all = acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+    if all.len() < kills / 20 {
+        tally.bad(format!(
+            "{} acknowledged messages in {kills} runs prove nothing",
+            all.len()
+        ));
+    }
+    if let Err(why) = judge(place, &all, false) {
+        tally.bad(format!(
+            "{kills} appenders killed at random, {} acknowledged: {why}",
+            all.len()
+        ));
+    }
+    let log = std::fs::read(place.log("chat")).unwrap();
+    if let Err(why) = super::check::appends(place, "chat", &log, 0) {
+        tally.bad(format!("after {kills} kills: {why}"));
+    }
+}
+
+fn started(place: &Place, arguments: &[&str]) -> Child {
+    let mut command = place.program(CONVO);
+    command.args(arguments).env_remove("CONVO_SEED");
+    let piped = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    piped.spawn().unwrap()
+}
+
+/// A stream that prints what it has stored; the texts that it told before it was killed.
+fn stream(place: &Place, chance: &mut Chance, number: usize) -> Vec<String> {
+    let mut child = started(place, &["append", "chat", "--stream", "--json"]);
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let reader = std::thread::spawn(move || {
+        let told = BufReader::new(stdout).split(b'\n').map_while(Result::ok);
+        let texts = told.filter_map(|line| {
+            let value: serde_json::Value = serde_json::from_slice(&line).ok()?;
+            Some(value["content"].as_str()?.to_string())
+        });
+        texts.collect::<Vec<String>>()
+    });
+    let end = Instant::now() + Duration::from_micros(2000 + chance.below(12_000) as u64);
+    for nth in 0.. {
+        let line = format!("{{\"role\":\"user\",\"content\":\"stream {number} message {nth}\"}}\n");
+        if Instant::now() > end || stdin.write_all(line.as_bytes()).is_err() {
+            break;
+        }
+        std::thread::sleep(Duration::from_micros(chance.below(500) as u64));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    drop(stdin);
+    reader.join().unwrap()
+}
+
+/// One message; acknowledged when the process ended with 0 before it was killed.
+fn single(place: &Place, chance: &mut Chance, number: usize) -> Vec<String> {
+    let text = format!("single {number}");
+    let mut child = started(place, &["append", "chat", &text]);
+    std::thread::sleep(Duration::from_micros(chance.below(12_000) as u64));
+    let _ = child.kill();
+    let status = child.wait().unwrap();
+    if status.success() { vec![text] } else { Vec::new() }
+}

@@ -1,0 +1,101 @@
+//! Draws a state of the disk from what is durable and what is pending.
+
+use super::super::chance::Chance;
+use super::{Change, Disk, Files, Id, Node, apply, set};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What of the pending is on the disk.
+pub enum Luck<'c> {
+    Nothing,
+    Everything,
+    Some(&'c mut Chance),
+}
+
+impl Disk {
+    /// What may be on the disk now.
+    pub fn state(&self, luck: &mut Luck<'_>) -> Files {
+        let mut names: Vec<BTreeMap<String, Id>> =
+            self.nodes.iter().map(|node| node.durable_names.clone()).collect();
+        let mut blocked: BTreeSet<(Id, &str)> = BTreeSet::new();
+        for naming in &self.namings {
+            let free = !naming
+                .iter()
+                .any(|(folder, name, _)| blocked.contains(&(*folder, name.as_str())));
+            let crosses = naming.len() == 2 && naming[0].0 != naming[1].0;
+            let applied = match luck {
+                _ if !free => 0,
+                Luck::Nothing => 0,
+                Luck::Everything => naming.len(),
+                Luck::Some(chance) if crosses => chance.below(3),
+                Luck::Some(chance) => usize::from(chance.coin()) * naming.len(),
+            };
+            for (nth, (folder, name, to)) in naming.iter().enumerate() {
+                if nth < applied {
+                    set(&mut names[*folder], name, *to);
+                } else {
+                    blocked.insert((*folder, name));
+                }
+            }
+        }
+        // A file has one content, whatever its names.
+        let contents: Vec<Vec<u8>> = self.nodes.iter().map(|node| content(node, luck)).collect();
+        let mut files = Files::new();
+        self.collect(0, "", &names, &contents, &mut files);
+        files
+    }
+
+    fn collect(
+        &self,
+        folder: Id,
+        path: &str,
+        names: &[BTreeMap<String, Id>],
+        contents: &[Vec<u8>],
+        files: &mut Files,
+    ) {
+        for (name, id) in &names[folder] {
+            let path = if path.is_empty() {
+                name.clone()
+            } else {
+                format!("{path}/{name}")
+            };
+            if self.nodes[*id].folder {
+                self.collect(*id, &path, names, contents, files);
+            } else {
+                files.insert(path, contents[*id].clone());
+            }
+        }
+    }
+}
+
+fn content(node: &Node, luck: &mut Luck<'_>) -> Vec<u8> {
+    let mut bytes = node.durable.clone();
+    for change in &node.pending {
+        match (&mut *luck, change) {
+            (Luck::Nothing, _) => {}
+            (Luck::Everything, _) => apply(&mut bytes, change),
+            (Luck::Some(chance), Change::Length(_)) => {
+                if chance.coin() {
+                    apply(&mut bytes, change);
+                }
+            }
+            (Luck::Some(chance), Change::Write(offset, data)) => {
+                let part = chance.below(data.len() + 1);
+                let block = (offset + part) / 512 * 512;
+                let (kept, zeros) = match chance.below(6) {
+                    0 => continue,
+                    1 => (data.len(), false),
+                    2 => (part, false),
+                    3 => (block.saturating_sub(*offset), false),
+                    4 => (0, true),
+                    _ => (block.saturating_sub(*offset), true),
+                };
+                let mut written = data[..kept].to_vec();
+                if zeros {
+                    written.resize(data.len(), 0);
+                }
+                apply(&mut bytes, &Change::Write(*offset, written));
+            }
+        }
+    }
+    bytes
+}

@@ -1,0 +1,107 @@
+//! What each operation starts from and what it leads to, from a run without a fault that is checked by itself.
+
+use super::log;
+use super::place::{Place, State};
+use super::scenario::{OPERATIONS, Operation};
+
+/// What `cat` says of the session: status and output.
+pub type Reading = (i32, Vec<u8>);
+
+/// An operation with its states, from a run without a fault.
+pub struct Golden {
+    pub operation: &'static Operation,
+    pub before: Place,
+    pub old: State,
+    pub new: State,
+    /// What reading gives in the old and in the new state.
+    pub readings: [Option<Reading>; 2],
+}
+
+/// Reads the operation's session with the program, when it is there.
+pub fn reading(operation: &Operation, place: &Place) -> Option<Reading> {
+    let id = operation.session.filter(|id| place.log(id).exists())?;
+    let outcome = place.convo(&["cat", id]);
+    Some((outcome.status, outcome.stdout))
+}
+
+fn logs(state: &State) -> impl Iterator<Item = (&String, &Vec<u8>)> {
+    let is_log = |path: &&String| path.starts_with("store/sessions/") || path.starts_with("store/trash/");
+    state.files.iter().filter(move |(path, _)| is_log(path))
+}
+
+/// The first acknowledged line that is nowhere any more. What has no newline was never acknowledged.
+pub fn lost<'s>(old: &'s State, now: &State) -> Option<&'s [u8]> {
+    let whole = |bytes: &'_ [u8]| {
+        bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |newline| newline + 1)
+    };
+    let there: std::collections::HashSet<&[u8]> = logs(now)
+        .flat_map(|(_, bytes)| bytes.split(|byte| *byte == b'\n'))
+        .collect();
+    let mut lines = logs(old).flat_map(|(_, bytes)| bytes[..whole(bytes)].split(|byte| *byte == b'\n'));
+    lines.find(|line| !line.is_empty() && !there.contains(line))
+}
+
+impl Golden {
+    /// Sets the operation up, runs it once, and checks that run by itself.
+    pub fn of(operation: &'static Operation) -> Golden {
+        let before = Place::new();
+        (operation.prepare)(&before);
+        let after = before.copy();
+        let readings = [reading(operation, &before), None];
+        let outcome = after.fed(operation.arguments, operation.input.as_bytes());
+        assert_eq!(outcome.status, 0, "{}: {outcome:?}", operation.name);
+        let (old, new) = (before.state(), after.state());
+        assert_ne!(old.files, new.files, "{} does nothing", operation.name);
+        assert_eq!(new.leftovers, Vec::<String>::new(), "{}", operation.name);
+        let (path, text) = operation.brings;
+        if !path.is_empty() {
+            let bytes = new
+                .files
+                .get(path)
+                .unwrap_or_else(|| panic!("{}: no {path}", operation.name));
+            assert!(
+                String::from_utf8_lossy(bytes).contains(text),
+                "{}: {path}",
+                operation.name
+            );
+        }
+        for (path, bytes) in logs(&new) {
+            let known = old.files.get(path).map_or(0, |old| log::lines(old).len());
+            let lines = log::lines(bytes);
+            let added = &lines[known.min(lines.len())..];
+            assert!(added.iter().all(log::is_good), "{}: {path}", operation.name);
+        }
+        assert!(
+            operation.destroys || lost(&old, &new).is_none(),
+            "{}",
+            operation.name
+        );
+        let readings = [readings[0].clone(), reading(operation, &after)];
+        Golden {
+            operation,
+            before,
+            old,
+            new,
+            readings,
+        }
+    }
+
+    /// All operations.
+    pub fn all() -> Vec<Golden> {
+        OPERATIONS.iter().map(Golden::of).collect()
+    }
+
+    /// The command for a finding.
+    pub fn command(&self) -> String {
+        let arguments: Vec<String> = self
+            .operation
+            .arguments
+            .iter()
+            .map(|argument| argument.chars().take(30).collect())
+            .collect();
+        format!("[{}] convo {}", self.operation.name, arguments.join(" "))
+    }
+}

@@ -1,0 +1,91 @@
+//! SIGKILL at every system call that has to do with files, one run each: what a reboot, an impatient user or a
+//! container's end does. The signal comes at a call's entry, so "after" a call is "before" the next one. And the
+//! same where a file system cannot do what is tried first, so that another way is taken.
+
+use super::check::{Ending, Lacking, shown};
+use super::golden::Golden;
+use super::report::Tally;
+use super::trace::Call;
+use super::{Faults, in_parallel, trace};
+
+struct Job<'g> {
+    golden: &'g Golden,
+    /// What the file system cannot do.
+    without: Option<String>,
+    call: Call,
+}
+
+pub fn run(faults: &Faults, tally: &Tally) {
+    if let Some(why) = &faults.untraced {
+        return tally.skip(why);
+    }
+    let mut jobs = Vec::new();
+    for golden in &faults.goldens {
+        let (_, calls) = trace::run_with(&golden.before.copy(), golden.operation, &[]);
+        assert!(calls.len() > 3, "{}: no calls are seen", golden.operation.name);
+        for without in calls.iter().filter_map(lacking) {
+            of_other_way(golden, without, &mut jobs);
+        }
+        jobs.extend(calls.into_iter().map(|call| Job {
+            golden,
+            without: None,
+            call,
+        }));
+    }
+    in_parallel(&jobs, |job| {
+        let Job { golden, call, .. } = job;
+        let place = golden.before.copy();
+        let kill = format!("{}:signal=KILL:when={}", call.name, call.nth);
+        let injections: Vec<String> = job.without.iter().cloned().chain([kill]).collect();
+        let (outcome, _) = trace::run_with(&place, golden.operation, &injections);
+        // Where a rename is a link and an unlink, both names may be found, as after a power cut.
+        let ending = match &job.without {
+            Some(without) if without.starts_with("rename") => Ending::Dark,
+            _ => Ending::Killed,
+        };
+        let verdict = if outcome.status == -9 {
+            golden.judge_there(
+                &place,
+                Some(&outcome),
+                ending,
+                true,
+                job.without.as_ref().map(|_| lacking as Lacking),
+            )
+        } else {
+            Err(format!("it was not killed\n{}", shown(&outcome)))
+        };
+        tally.count(verdict, || {
+            format!(
+                "{}: inject={} at {}",
+                golden.command(),
+                injections.join(" "),
+                call.text
+            )
+        });
+    });
+}
+
+/// How strace makes a file system one that cannot do this call.
+fn lacking(call: &Call) -> Option<String> {
+    let tries = call.text.contains("O_TMPFILE") || call.text.contains("RENAME_NOREPLACE");
+    tries.then(|| format!("{}:error=EINVAL:when={}", call.name, call.nth))
+}
+
+/// Kills at the calls that are made instead. One name takes one injection only, so calls of the same name are
+/// left out.
+fn of_other_way<'g>(golden: &'g Golden, without: String, jobs: &mut Vec<Job<'g>>) {
+    let (_, calls) = trace::run_with(
+        &golden.before.copy(),
+        golden.operation,
+        std::slice::from_ref(&without),
+    );
+    let name = without.split(':').next().unwrap_or_default().to_string();
+    let instead = calls
+        .into_iter()
+        .skip_while(|call| !call.text.contains("(INJECTED)"));
+    jobs.extend(instead.filter(|call| call.name != name).map(|call| Job {
+        golden,
+        without: Some(without.clone()),
+        call,
+    }));
+}

@@ -1,0 +1,179 @@
+//! Every command that writes against every fault: kills, failing system calls, short writes, full disks, power
+//! cuts, damaged bytes, crowds, hostile names and input. Each is checked for what `convo-store`(7) promises.
+//!
+//! `cargo test --locked --test faults`; `FAULTS=long` runs ten times as many, `FAULTS=power` one kind only, and
+//! `FAULTS_SEED` draws other numbers. What needs strace or mounts says so where they are missing.
+#![allow(clippy::unwrap_used)]
+
+mod bytes;
+mod chance;
+mod check;
+mod crowd;
+mod disk;
+mod errors;
+mod full;
+mod golden;
+mod hostile;
+mod input;
+mod kills;
+mod log;
+mod place;
+mod power;
+mod report;
+mod scenario;
+mod short;
+mod trace;
+
+use golden::Golden;
+use report::{Known, Row, Tally};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// What a kind of fault needs to know.
+pub struct Faults {
+    /// Every operation with its states.
+    pub goldens: Vec<Golden>,
+    /// From which all chance is drawn.
+    pub seed: u64,
+    /// The long version.
+    pub long: bool,
+    /// Why no run can be traced, if that is so.
+    pub untraced: Option<String>,
+}
+
+type Kind = (&'static str, fn(&Faults, &Tally));
+
+const KINDS: &[Kind] = &[
+    ("kills", kills::run),
+    ("errors", errors::run),
+    ("power", power::run),
+    ("power after a kill", power::after_a_kill),
+    ("append after a kill", power::append_after_a_kill),
+    ("short writes", short::run),
+    ("disk full", full::run),
+    ("bytes", bytes::run),
+    ("crowd", crowd::run),
+    ("random kills", crowd::killed),
+    ("hostile", hostile::run),
+    ("input", input::run),
+];
+
+/// Findings that are known: the kind, what each of them says, and why. They are told and do not fail the run. None
+/// should be here for long.
+const KNOWN: &[Known] = &[
+    ("append after a kill", &["[new"], UNSYNCED),
+    ("append after a kill", &["[migrate"], UNSYNCED),
+    ("append after a kill", &["[restore a session]"], UNSYNCED),
+    (
+        "bytes",
+        &["flipped, then an append", "a session of version"],
+        "a flipped bit in the version is told, as a session of a newer version, and all of it is refused",
+    ),
+    (
+        "kills",
+        &["[migrate --mark]", "renameat2:error=EINVAL", "is there already"],
+        TWO_NAMES,
+    ),
+    (
+        "kills",
+        &["[truncate -o]", "renameat2:error=EINVAL", "has 2 hard links"],
+        TWO_NAMES,
+    ),
+];
+
+const TWO_NAMES: &str =
+    "without RENAME_NOREPLACE a killed run leaves a file under both names, and the next run refuses it";
+
+const UNSYNCED: &str =
+    "a session whose maker was killed before it synced the folder: append syncs the log and not its name";
+
+/// Numbers of the default run; any other would do.
+const SEED: u64 = 20_261_120;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        // For nextest, which asks for the ignored ones too.
+        if !arguments.iter().any(|argument| argument == "--ignored") {
+            println!("faults: test");
+        }
+        return ExitCode::SUCCESS;
+    }
+    if !is_wanted(&arguments) {
+        return ExitCode::SUCCESS;
+    }
+    let wanted = std::env::var("FAULTS").unwrap_or_default();
+    let long = wanted.split(',').any(|word| word == "long");
+    let names: Vec<&str> = wanted
+        .split(',')
+        .filter(|word| !word.is_empty() && *word != "long")
+        .collect();
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| !KINDS.iter().any(|(kind, _)| kind == *name))
+    {
+        let all: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+        println!("FAULTS={unknown}: there are long, {}", all.join(", "));
+        return ExitCode::FAILURE;
+    }
+    let seed = std::env::var("FAULTS_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or(SEED);
+    println!("FAULTS_SEED={seed}");
+    let began = Instant::now();
+    let _base = place::base();
+    let faults = Faults {
+        goldens: Golden::all(),
+        seed,
+        long,
+        untraced: trace::missing(),
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for (name, run) in KINDS {
+        if names.is_empty() || names.contains(name) {
+            let began = Instant::now();
+            let tally = Tally::default();
+            run(&faults, &tally);
+            rows.push((name, tally, began.elapsed().as_secs_f64()));
+        }
+    }
+    drop(faults);
+    match report::told(&rows, KNOWN, long, began.elapsed().as_secs_f64()) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// Whether the names on the command line, as the usual test programs take them, mean this one.
+fn is_wanted(arguments: &[String]) -> bool {
+    const WITH_VALUE: [&str; 5] = ["--test-threads", "--format", "--color", "--logfile", "-Z"];
+    let (mut names, mut skipped) = (Vec::new(), Vec::new());
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.as_str() {
+            "--skip" => skipped.extend(rest.next()),
+            option if WITH_VALUE.contains(&option) => drop(rest.next()),
+            option if option.starts_with('-') => {}
+            _ => names.push(argument),
+        }
+    }
+    let ours = |name: &&String| "faults".contains(name.as_str());
+    (names.is_empty() || names.iter().any(ours)) && !skipped.iter().any(ours)
+}
+
+/// Does the same with every item, on as many threads as there are cores.
+pub fn in_parallel<T: Sync>(items: &[T], each: impl Fn(&T) + Sync) {
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    each(item);
+                }
+            });
+        }
+    });
+}

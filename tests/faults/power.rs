@@ -1,0 +1,213 @@
+//! The power goes: a recorded run is replayed into a model of a disk, and at each point of it states of the disk
+//! are built and judged. And the same after a run that was killed, since what a dead run left unsynced must not be
+//! what the next one's acknowledgement rests on.
+
+use super::chance::Chance;
+use super::check::Ending;
+use super::disk::luck::Luck;
+use super::disk::{Disk, Files};
+use super::golden::Golden;
+use super::place::Place;
+use super::report::Tally;
+use super::scenario::Between;
+use super::trace::{self, Call};
+use super::{Faults, in_parallel};
+use std::collections::HashSet;
+
+pub fn run(faults: &Faults, tally: &Tally) {
+    if let Some(why) = &faults.untraced {
+        return tally.skip(why);
+    }
+    let random = if faults.long { 120 } else { 24 };
+    in_parallel(&faults.goldens, |golden| {
+        let place = golden.before.copy();
+        let mut disk = Disk::new(place.root());
+        let input = golden.operation.input.as_bytes();
+        let (outcome, calls) = trace::recorded(&place, golden.operation.arguments, input, &[]);
+        assert_eq!(outcome.status, 0, "{}", golden.operation.name);
+        let mut chance = Chance::new(faults.seed, golden.operation.name);
+        let mut seen = HashSet::new();
+        let mut acknowledged = false;
+        let changes = calls.iter().filter(|call| changes(call)).count().max(1);
+        for (nth, call) in calls.iter().enumerate() {
+            let changed = disk.replay(call);
+            let tells = call.text.starts_with("write(1,") || call.text.starts_with("write(2,");
+            let acknowledges = !acknowledged && (tells || call.name == "exit_group");
+            acknowledged |= acknowledges;
+            if !changed && !acknowledges && nth > 0 {
+                continue;
+            }
+            let ending = if acknowledged {
+                Ending::DarkAfter
+            } else {
+                Ending::Dark
+            };
+            let mut judge = |files: Files, luck: &str| {
+                if seen.insert((files.clone(), acknowledged)) {
+                    let verdict = golden.judge(&materialised(&files), None, ending, true);
+                    tally.count(verdict, || {
+                        format!(
+                            "{}: power cut after call {nth}, {luck} is on the disk: {}",
+                            golden.command(),
+                            shown(call)
+                        )
+                    });
+                }
+            };
+            judge(disk.state(&mut Luck::Nothing), "nothing unsynced");
+            judge(disk.state(&mut Luck::Everything), "everything");
+            for draw in 0..(random * 2 / changes).max(2) {
+                judge(
+                    disk.state(&mut Luck::Some(&mut chance)),
+                    &format!("draw {draw} of the seed"),
+                );
+            }
+        }
+        let right = disk.state(&mut Luck::Everything) == flat(&place);
+        assert!(
+            right,
+            "{}: the model is not what the disk has",
+            golden.operation.name
+        );
+    });
+}
+
+/// A run is killed, another one does the same and tells success, and then the power goes.
+pub fn after_a_kill(faults: &Faults, tally: &Tally) {
+    two_runs(faults, tally, |golden, place, disk, luck| {
+        let operation = golden.operation;
+        let (outcome, calls) = trace::recorded(place, operation.arguments, operation.input.as_bytes(), &[]);
+        replay(disk, &calls);
+        let done = place.state().files == golden.new.files;
+        // A report without a row acknowledges nothing.
+        let tells = operation.between != Between::Each || !outcome.stdout.is_empty();
+        if outcome.status != 0 || !done || !tells {
+            return;
+        }
+        for mut luck in luck {
+            let dark = materialised(&disk.state(&mut luck.luck()));
+            let verdict = golden.judge(&dark, None, Ending::DarkAfter, true);
+            tally.count(verdict, || {
+                format!("{}, then the same, then a power cut", luck.what)
+            });
+        }
+    });
+}
+
+/// A run is killed, a message is appended and acknowledged, and then the power goes.
+pub fn append_after_a_kill(faults: &Faults, tally: &Tally) {
+    two_runs(faults, tally, |golden, place, disk, luck| {
+        let Some(id) = golden.operation.session.filter(|id| place.log(id).exists()) else {
+            return;
+        };
+        let (outcome, calls) = trace::recorded(place, &["append", id, "acknowledged"], b"", &[]);
+        replay(disk, &calls);
+        if outcome.status != 0 {
+            return;
+        }
+        for mut luck in luck {
+            let dark = materialised(&disk.state(&mut luck.luck()));
+            let log = std::fs::read(dark.log(id)).unwrap_or_default();
+            let there = String::from_utf8_lossy(&log).contains("\"acknowledged\"");
+            let verdict = if there {
+                Ok(())
+            } else {
+                Err("an acknowledged message is lost".to_string())
+            };
+            tally.count(verdict, || {
+                format!("{}, then an append, then a power cut", luck.what)
+            });
+        }
+    });
+}
+
+/// What is on the disk in the end: nothing unsynced, or what is drawn.
+struct Draw {
+    what: String,
+    chance: Option<Chance>,
+}
+
+impl Draw {
+    fn luck(&mut self) -> Luck<'_> {
+        self.chance.as_mut().map_or(Luck::Nothing, Luck::Some)
+    }
+}
+
+/// The first run of two, killed at every call that changes something, and the disk as it is then.
+fn two_runs(faults: &Faults, tally: &Tally, second: impl Fn(&Golden, &Place, &mut Disk, Vec<Draw>) + Sync) {
+    if let Some(why) = &faults.untraced {
+        return tally.skip(why);
+    }
+    let mut jobs = Vec::new();
+    for golden in &faults.goldens {
+        let (_, calls) = trace::run_with(&golden.before.copy(), golden.operation, &[]);
+        let calls = calls
+            .into_iter()
+            .filter(|call| changes(call) || call.name == "exit_group");
+        jobs.extend(calls.map(|call| (golden, call)));
+    }
+    let random = if faults.long { 10 } else { 2 };
+    in_parallel(&jobs, |(golden, call)| {
+        let injection = format!("{}:signal=KILL:when={}", call.name, call.nth);
+        let place = golden.before.copy();
+        let mut disk = Disk::new(place.root());
+        let operation = golden.operation;
+        let killed = std::slice::from_ref(&injection);
+        let (_, calls) = trace::recorded(&place, operation.arguments, operation.input.as_bytes(), killed);
+        replay(&mut disk, &calls);
+        disk.next_process();
+        let draw = |nth| Draw {
+            what: format!("{}: inject={injection}, draw {nth}", golden.command()),
+            chance: (nth > 0).then(|| Chance::new(faults.seed, &format!("{} {nth}", operation.name))),
+        };
+        second(golden, &place, &mut disk, (0..=random).map(draw).collect());
+    });
+}
+
+fn replay(disk: &mut Disk, calls: &[Call]) {
+    for call in calls {
+        disk.replay(call);
+    }
+}
+
+/// Whether a call changes what is on the disk, or makes it durable.
+fn changes(call: &Call) -> bool {
+    const CHANGING: [&str; 12] = [
+        "write",
+        "pwrite64",
+        "ftruncate",
+        "fsync",
+        "fdatasync",
+        "syncfs",
+        "linkat",
+        "renameat2",
+        "renameat",
+        "unlinkat",
+        "mkdirat",
+        "mkdir",
+    ];
+    let tells = call.text.starts_with("write(1,") || call.text.starts_with("write(2,");
+    CHANGING.contains(&call.name.as_str()) && !tells
+}
+
+fn materialised(files: &Files) -> Place {
+    let place = Place::new();
+    for (path, bytes) in files {
+        place.write(path, bytes);
+    }
+    place
+}
+
+/// The files of a place, unfinished ones included.
+fn flat(place: &Place) -> Files {
+    let state = place.state();
+    let hidden = state.leftovers.into_iter().map(|path| {
+        let bytes = std::fs::read(place.root().join(&path)).unwrap();
+        (path, bytes)
+    });
+    state.files.into_iter().chain(hidden).collect()
+}
+
+fn shown(call: &Call) -> String {
+    call.text.chars().take(80).collect()
+}

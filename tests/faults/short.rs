@@ -1,0 +1,73 @@
+//! Writes that stop half way. A limit on the length of files makes the kernel itself do it, at whichever byte:
+//! `write` writes up to the limit and says how much, and the next one fails with EFBIG, or its signal kills the
+//! process and leaves a torn line. Nothing has to be put between the program and its library, which half of the
+//! program's calls would go around.
+
+use super::chance::spread;
+use super::check::Ending;
+use super::golden::Golden;
+use super::place::{CONVO, LONGEST, run as run_command};
+use super::report::Tally;
+use super::{Faults, in_parallel};
+use std::process::{Command, Stdio};
+
+/// `trap` keeps the signal off, so that the write fails instead.
+const FAILS: &str = "trap '' 25; exec prlimit --core=0 --fsize=\"$0\" \"$@\"";
+const KILLS: &str = "exec prlimit --core=0 --fsize=\"$0\" \"$@\"";
+
+pub fn run(faults: &Faults, tally: &Tally) {
+    let found = Command::new("prlimit")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status();
+    if !found.is_ok_and(|status| status.success()) {
+        return tally.skip("no prlimit, which limits the length of files");
+    }
+    let mut jobs = Vec::new();
+    for golden in &faults.goldens {
+        let limits: Vec<usize> = limits(golden);
+        let limits = if faults.long { limits } else { spread(&limits, 16) };
+        jobs.extend(
+            limits
+                .into_iter()
+                .flat_map(|limit| [(golden, limit, true), (golden, limit, false)]),
+        );
+    }
+    in_parallel(&jobs, |(golden, limit, fails)| {
+        let place = golden.before.copy();
+        let mut command = place.program("sh");
+        command
+            .arg("-c")
+            .arg(if *fails { FAILS } else { KILLS })
+            .arg(limit.to_string());
+        command.arg(CONVO).args(golden.operation.arguments);
+        let outcome = run_command(command, golden.operation.input.as_bytes(), LONGEST);
+        let ending = if *fails { Ending::Ended } else { Ending::Cut };
+        let verdict = match outcome.status {
+            -25 if *fails => Err("the signal was not kept off".to_string()),
+            _ => golden.judge(&place, Some(&outcome), ending, false),
+        };
+        tally.count(verdict, || {
+            let how = if *fails {
+                "writing fails"
+            } else {
+                "the writer is killed"
+            };
+            format!("{}: {how} at byte {limit} of any file", golden.command())
+        });
+    });
+}
+
+/// Lengths at which a write of the operation stops: every byte that a file of the store gets.
+fn limits(golden: &Golden) -> Vec<usize> {
+    let mut limits = Vec::new();
+    for (path, new) in &golden.new.files {
+        let old = golden.old.files.get(path).map_or(0, Vec::len);
+        if golden.old.files.get(path) != Some(new) {
+            limits.extend(old.min(new.len())..new.len());
+        }
+    }
+    limits.sort_unstable();
+    limits.dedup();
+    limits
+}

@@ -1,0 +1,131 @@
+//! Runs under strace: what system calls a run makes, and the same run with one of them failing.
+
+use super::place::{CONVO, LONGEST, Outcome, Place, run};
+use super::scenario::Operation;
+use std::process::{Command, Stdio};
+
+/// Every call that has to do with files. A question mark: not every machine knows it.
+const TRACED: &str = "trace=openat,?open,flock,?fstat,?newfstatat,?stat,?lstat,?statx,read,pread64,write,pwrite64,\
+    writev,fdatasync,fsync,syncfs,linkat,?link,?renameat2,?renameat,?rename,unlinkat,?unlink,ftruncate,mkdirat,\
+    ?mkdir,fchmod,fchown,fcntl,dup,lseek,close,exit_group";
+
+/// One system call of a run.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub name: String,
+    /// Which of the calls of this name in the whole run, from 1: what strace counts.
+    pub nth: usize,
+    /// As strace prints it.
+    pub text: String,
+}
+
+/// Why there is no tracing here.
+pub fn missing() -> Option<String> {
+    let works = Command::new("strace")
+        .args(["-f", "-o", "/dev/null", "-e", "trace=?exit_group", "-e"])
+        .args(["inject=exit_group:signal=KILL:when=999", "true"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    match works {
+        Ok(status) if status.success() => None,
+        Ok(_) => Some("strace may not trace here".to_string()),
+        Err(_) => Some("no strace".to_string()),
+    }
+}
+
+/// A run of an operation with these injections, and the calls that it made once it knew its configuration: what
+/// comes before is the loader's.
+pub fn run_with(place: &Place, operation: &Operation, injections: &[String]) -> (Outcome, Vec<Call>) {
+    traced(
+        place,
+        operation.arguments,
+        operation.input.as_bytes(),
+        injections,
+        false,
+    )
+}
+
+/// The same with every byte that was written, in hex.
+pub fn recorded(
+    place: &Place,
+    arguments: &[&str],
+    input: &[u8],
+    injections: &[String],
+) -> (Outcome, Vec<Call>) {
+    traced(place, arguments, input, injections, true)
+}
+
+fn traced(
+    place: &Place,
+    arguments: &[&str],
+    input: &[u8],
+    injections: &[String],
+    bytes: bool,
+) -> (Outcome, Vec<Call>) {
+    let file = place.root().join("trace");
+    let mut command = place.program("strace");
+    command
+        .args(["-f", "-qq", "-e", "signal=none", "-o"])
+        .arg(&file)
+        .args(["-e", TRACED]);
+    // Twice as fast, but with it strace kills nobody.
+    if !injections.iter().any(|injection| injection.contains("signal=")) {
+        command.arg("--seccomp-bpf");
+    }
+    if bytes {
+        command.args(["-xx", "-s", "1000000"]);
+    }
+    for injection in injections {
+        command.args(["-e", &format!("inject={injection}")]);
+    }
+    command.arg(CONVO).args(arguments);
+    let outcome = run(command, input, LONGEST);
+    let text = std::fs::read(&file).unwrap_or_default();
+    (outcome, calls(&String::from_utf8_lossy(&text)))
+}
+
+/// The calls of the first thread, numbered by name from the start, without those of the start.
+fn calls(text: &str) -> Vec<Call> {
+    let mut counts = std::collections::HashMap::new();
+    let mut all = Vec::new();
+    let mut start = 0;
+    let first = text.split_ascii_whitespace().next().unwrap_or_default();
+    let mut unfinished = String::new();
+    for line in text.lines() {
+        let Some((_, call)) = line.split_once(' ').filter(|(thread, _)| *thread == first) else {
+            continue;
+        };
+        // Another thread's call came between the start and the end of this one.
+        let mut call = call.trim_start().to_string();
+        if let Some(start) = call.strip_suffix(" <unfinished ...>") {
+            unfinished = start.to_string();
+            continue;
+        }
+        if call.starts_with("<... ") {
+            let end = call.split_once(" resumed>").map_or("", |(_, end)| end);
+            call = format!("{}{end}", std::mem::take(&mut unfinished));
+        }
+        let Some((name, _)) = call.split_once('(') else {
+            continue;
+        };
+        if !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
+            continue;
+        }
+        let nth: &mut usize = counts.entry(name.to_string()).or_default();
+        *nth += 1;
+        all.push(Call {
+            name: name.to_string(),
+            nth: *nth,
+            text: call.clone(),
+        });
+        if call.contains("config.toml") || call.contains(r"\x63\x6f\x6e\x66\x69\x67\x2e\x74\x6f\x6d\x6c") {
+            start = all.len();
+        }
+    }
+    all.split_off(start)
+}
