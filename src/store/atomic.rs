@@ -1,21 +1,25 @@
 //! All or nothing: the only file that renames and syncs.
 
-use super::directory::{self, Directory, FILE_MODE, Facts};
+use super::directory::{Directory, FILE_MODE, Facts};
 use super::lock::{Lock, lock};
+use super::naming::failed;
+pub use super::naming::{folder, link_new, move_new, rename_new, sync_directory, unlink};
 use crate::error::{Error, Kind, Result};
-use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// So many files are synced one by one; a sync of the whole file system takes about as long as that of eight.
 #[cfg(target_os = "linux")]
 const FEW: usize = 8;
+
+/// The times of files come from a clock that is this coarse at most.
+const CLOCK: Duration = Duration::from_millis(20);
 
 /// Opens a file and takes its lock; none when there is no such file. The file is the one that has the name now:
 /// one that was replaced while we waited is opened anew. `known` is an open file that probably has the name.
@@ -142,91 +146,15 @@ fn cut_back(file: &File, shown: &str, length: u64, written: usize, error: io::Er
     }
 }
 
-/// A failed change: what is not there was meant to be, so that nothing here means "no such session".
-fn failed(what: impl Display, errno: Errno) -> Error {
-    let error = directory::failed(what, errno);
-    if error.kind == Kind::NotFound {
-        error.kind(Kind::InputOutput)
-    } else {
-        error
-    }
+/// Makes a file look as if its content were older than the name that it is about to get, so that whoever appends to it
+/// knows whether that name may not be durable: see [`Facts::is_named_anew`].
+pub fn mark_unnamed(file: &File) -> io::Result<()> {
+    mark_older(file, SystemTime::now())
 }
 
-/// Syncs the names in a folder.
-pub fn sync_directory(directory: &Directory) -> Result<()> {
-    fs::fsync(directory).map_err(|errno| failed(directory.path().display(), errno))
-}
-
-/// Opens a folder in another and makes it first where it is missing. Its name is durable, also when it was made
-/// by a run that was killed before its sync.
-pub fn folder(directory: &Directory, name: &str) -> Result<Directory> {
-    loop {
-        if let Some(inner) = directory.inner(name)? {
-            sync_directory(directory)?;
-            return Ok(inner);
-        }
-        directory.make(name)?;
-    }
-}
-
-/// Gives a file another name, in the same or another folder, only if nobody has it; whether it did.
-pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<OsStr>) -> Result<bool> {
-    let new = new.as_ref();
-    let refuse = |errno| Err(failed(to.shown(new), errno));
-    match fs::renameat_with(from, old, to, new.as_bytes(), RenameFlags::NOREPLACE) {
-        Ok(()) => return Ok(true),
-        Err(Errno::EXIST) => return Ok(false),
-        // A file system that cannot: two names for a moment instead.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
-        Err(errno) => return refuse(errno),
-    }
-    match fs::linkat(from, old, to, new.as_bytes(), AtFlags::empty()) {
-        Ok(()) => fs::unlinkat(from, old, AtFlags::empty())
-            .map(|()| true)
-            .or_else(refuse),
-        Err(Errno::EXIST) => Ok(false),
-        Err(errno) => refuse(errno),
-    }
-}
-
-/// Gives a file a second name that nobody has, durably; whether it did.
-pub fn link_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Result<bool> {
-    match fs::linkat(from, old, to, new, AtFlags::empty()) {
-        Ok(()) => sync_directory(to).map(|()| true),
-        Err(Errno::EXIST) => Ok(false),
-        Err(errno) => Err(failed(to.shown(new), errno)),
-    }
-}
-
-/// Moves a file to a name that nobody has, durably; whether it did. A move that cannot be synced is taken back.
-pub fn move_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Result<bool> {
-    if !rename_new(from, old, to, new)? {
-        return Ok(false);
-    }
-    // The new name first: a crash between leaves two names, and never none.
-    if let Err(error) = sync_directory(to).and_then(|()| sync_directory(from)) {
-        let undone = rename_new(to, new, from, old).and_then(|back| {
-            sync_directory(from)?;
-            sync_directory(to)?;
-            Ok(back)
-        });
-        let kind = if undone.is_ok_and(|back| back) {
-            Kind::InputOutput
-        } else {
-            Kind::Unsure
-        };
-        return Err(error.kind(kind));
-    }
-    Ok(true)
-}
-
-/// Takes a name away; whether it was there. The caller syncs.
-pub fn unlink(directory: &Directory, name: &str) -> Result<bool> {
-    match fs::unlinkat(directory, name, AtFlags::empty()) {
-        Ok(()) => Ok(true),
-        Err(Errno::NOENT) => Ok(false),
-        Err(errno) => Err(failed(directory.shown(name), errno)),
-    }
+/// The same, with the time of the file that it is about to replace, unless that is too near.
+pub fn mark_older(file: &File, time: SystemTime) -> io::Result<()> {
+    file.set_modified(time.min(SystemTime::now() - CLOCK))
 }
 
 /// Makes a durable file of these bytes under a name that nobody has; whether it did. Nothing half-written ever
@@ -242,6 +170,7 @@ pub fn create(directory: &Directory, name: &str, bytes: &[u8]) -> Result<bool> {
             let write = temporary
                 .file
                 .write_all(bytes)
+                .and_then(|()| mark_unnamed(&temporary.file))
                 .and_then(|()| temporary.file.sync_data());
             write.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
             temporary.keep_new(name)?
@@ -271,7 +200,8 @@ fn create_unnamed(directory: &Directory, name: &str, bytes: &[u8]) -> Result<Opt
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => return Ok(None),
         Err(errno) => return Err(failed(directory.shown(name), errno)),
     };
-    let write = file.write_all(bytes).and_then(|()| file.sync_data());
+    let write = file.write_all(bytes).and_then(|()| mark_unnamed(&file));
+    let write = write.and_then(|()| file.sync_data());
     write.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
     let own = format!("/proc/self/fd/{}", file.as_raw_fd());
     match fs::linkat(fs::CWD, own, directory, name, AtFlags::SYMLINK_FOLLOW) {

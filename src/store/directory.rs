@@ -36,6 +36,8 @@ pub struct Facts {
     pub size: u64,
     /// Seconds and nanoseconds of the last change of its content.
     pub modified: (i64, i64),
+    /// The same of the last change of anything about it, its names included.
+    pub changed: (i64, i64),
     /// Number of hard links.
     pub links: u64,
     /// Permission bits.
@@ -55,6 +57,7 @@ impl Facts {
             inode: data.ino(),
             size: data.size(),
             modified: (data.mtime(), data.mtime_nsec()),
+            changed: (data.ctime(), data.ctime_nsec()),
             links: data.nlink(),
             mode: data.mode() & 0o7777,
             owner: (data.uid(), data.gid()),
@@ -65,6 +68,12 @@ impl Facts {
     /// Whether both are the same file, however it has changed.
     pub fn is_same_file(&self, other: &Facts) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
+    }
+
+    /// Whether it was given a name, or another one, since something was last written to it: perhaps by a process that
+    /// died before the name was durable.
+    pub fn is_named_anew(&self) -> bool {
+        self.changed != self.modified
     }
 
     /// The time of the last change.
@@ -85,6 +94,7 @@ fn facts(stat: &fs::Stat) -> Facts {
         inode: stat.st_ino as u64,
         size: u64::try_from(stat.st_size).unwrap_or(0),
         modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+        changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         links: stat.st_nlink as u64,
         mode: (stat.st_mode as u32) & 0o7777,
         owner: (stat.st_uid, stat.st_gid),

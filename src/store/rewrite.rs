@@ -59,10 +59,15 @@ pub fn write_atomically(
         .unwrap_or(Path::new("."));
     let directory = Directory::open(parent)?;
     let old = open_old(&directory, name, options)?;
-    // Always the same name for the same file, so that the next writer finds what a dead one left.
-    let hidden = format!(".convo-{}", &key::sha256(name.as_bytes())[..16]);
     let mode = old.as_ref().map_or(0o666, |_| directory::FILE_MODE);
-    let temporary = Temporary::new(&directory, hidden, mode, options.lock_timeout)?;
+    if let Some((_, facts)) = &old
+        && directory
+            .facts(hidden(name))?
+            .is_some_and(|left| left.is_same_file(facts))
+    {
+        atomic::unlink(&directory, &hidden(name))?; // a second name of what is there
+    }
+    let temporary = Temporary::new(&directory, hidden(name), mode, options.lock_timeout)?;
     let failed = |error| Error::io(path.display(), error).kind(Kind::InputOutput);
     let mut writer = BufWriter::with_capacity(256 * 1024, &temporary.file);
     write(&mut writer)?;
@@ -134,6 +139,8 @@ pub(super) fn replace_log(
     let mut temporary = Temporary::new(directory, format!(".{name}.new"), directory::FILE_MODE, timeout)?;
     temporary.file.write_all(bytes).map_err(failed)?;
     dress(&temporary.file, facts, Path::new(&shown), false)?;
+    // It says what the old one said: which session is the newest does not change.
+    atomic::mark_older(&temporary.file, facts.modified_at()).map_err(failed)?;
     temporary.file.sync_all().map_err(failed)?;
     swap(directory, name.as_ref(), temporary, (old, facts), true)
 }
@@ -203,16 +210,29 @@ fn open_old(directory: &Directory, name: &OsStr, options: &Rewrite) -> Result<Op
     Ok(Some((file, facts)))
 }
 
-/// Whether the only other link is the backup that a run made which did not come to replace the file.
+/// Whether every other link is ours: the backup of a run that did not come to replace the file, or the name under which
+/// one wrote it that did not come to take that name away.
 fn is_backed_up(directory: &Directory, name: &OsStr, facts: &Facts, options: &Rewrite) -> Result<bool> {
-    let Some(suffix) = options.backup.as_ref().filter(|_| facts.links == 2) else {
-        return Ok(false);
-    };
-    let mut backup = name.to_os_string();
-    backup.push(suffix);
-    Ok(directory
-        .facts(backup)?
-        .is_some_and(|other| other.is_same_file(facts)))
+    let mut others = vec![OsString::from(hidden(name))];
+    if let Some(suffix) = &options.backup {
+        let mut backup = name.to_os_string();
+        backup.push(suffix);
+        others.push(backup);
+    }
+    let mut ours = 1;
+    for other in others {
+        let same = directory
+            .facts(other)?
+            .is_some_and(|other| other.is_same_file(facts));
+        ours += u64::from(same);
+    }
+    Ok(facts.links == ours)
+}
+
+/// The name under which a file is written: always the same for the same file, so that the next writer finds what a
+/// dead one left.
+fn hidden(name: &OsStr) -> String {
+    format!(".convo-{}", &key::sha256(name.as_bytes())[..16])
 }
 
 /// Whether nobody has written to the file. A backup's link changes only what is not compared.
@@ -306,5 +326,6 @@ fn carry(old: &File, new: &File, seen: &Facts, lines: bool) -> std::io::Result<(
     let mut new = new;
     new.seek(SeekFrom::End(0))?;
     new.write_all(&late)?;
+    atomic::mark_unnamed(new)?;
     new.sync_data()
 }

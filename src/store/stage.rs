@@ -111,6 +111,7 @@ impl Batch {
             }
         }
         write(&mut pending)?;
+        atomic::mark_unnamed(&file).map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?;
         Ok(staged)
     }
 

@@ -127,7 +127,9 @@ impl Store {
         let sessions = self.make_sessions()?;
         self.refuse_taken(id)?;
         let name = entry_name(id, &time, nth);
-        trash.has(&name)?;
+        if let Some(file) = trash.file(&name, OFlags::RDWR)? {
+            atomic::mark_unnamed(&file).map_err(|error| Error::io(trash.shown(&name), error))?;
+        }
         if atomic::move_new(&trash, &name, sessions, &log_name(id))? {
             Ok(())
         } else {

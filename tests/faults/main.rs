@@ -61,32 +61,7 @@ const KINDS: &[Kind] = &[
 
 /// Findings that are known: the kind, what each of them says, and why. They are told and do not fail the run. None
 /// should be here for long.
-const KNOWN: &[Known] = &[
-    ("append after a kill", &["[new"], UNSYNCED),
-    ("append after a kill", &["[migrate"], UNSYNCED),
-    ("append after a kill", &["[restore a session]"], UNSYNCED),
-    (
-        "bytes",
-        &["flipped, then an append", "a session of version"],
-        "a flipped bit in the version is told, as a session of a newer version, and all of it is refused",
-    ),
-    (
-        "kills",
-        &["[migrate --mark]", "renameat2:error=EINVAL", "is there already"],
-        TWO_NAMES,
-    ),
-    (
-        "kills",
-        &["[truncate -o]", "renameat2:error=EINVAL", "has 2 hard links"],
-        TWO_NAMES,
-    ),
-];
-
-const TWO_NAMES: &str =
-    "without RENAME_NOREPLACE a killed run leaves a file under both names, and the next run refuses it";
-
-const UNSYNCED: &str =
-    "a session whose maker was killed before it synced the folder: append syncs the log and not its name";
+const KNOWN: &[Known] = &[];
 
 /// Numbers of the default run; any other would do.
 const SEED: u64 = 20_261_120;

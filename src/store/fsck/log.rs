@@ -411,6 +411,9 @@ impl<'a> Look<'a> {
 /// here can tell.
 fn later_version(bytes: &[u8]) -> Option<u64> {
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+    if Chain::default().verify(&bytes[..(end + 1).min(bytes.len())]) == Verdict::Broken {
+        return None; // the version may be what was damaged
+    }
     let record = Record::parse(&bytes[..end], Place { line: 1, offset: 0 });
     let header = record.event().filter(|event| event.is_header())?;
     let version = std::str::from_utf8(json::member(header.raw, "version")?).ok()?;

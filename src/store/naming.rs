@@ -1,0 +1,104 @@
+//! Names of files: given, changed and taken away, and made durable.
+
+use super::directory::{self, Directory};
+use crate::error::{Error, Kind, Result};
+use rustix::fs::{self, AtFlags, RenameFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fmt::Display;
+use std::os::unix::ffi::OsStrExt;
+
+/// A failed change: what is not there was meant to be, so that nothing here means "no such session".
+pub(super) fn failed(what: impl Display, errno: Errno) -> Error {
+    let error = directory::failed(what, errno);
+    if error.kind == Kind::NotFound {
+        error.kind(Kind::InputOutput)
+    } else {
+        error
+    }
+}
+
+/// Syncs the names in a folder.
+pub fn sync_directory(directory: &Directory) -> Result<()> {
+    fs::fsync(directory).map_err(|errno| failed(directory.path().display(), errno))
+}
+
+/// Opens a folder in another and makes it first where it is missing. Its name is durable, also when it was made
+/// by a run that was killed before its sync.
+pub fn folder(directory: &Directory, name: &str) -> Result<Directory> {
+    loop {
+        if let Some(inner) = directory.inner(name)? {
+            sync_directory(directory)?;
+            return Ok(inner);
+        }
+        directory.make(name)?;
+    }
+}
+
+/// Gives a file another name, in the same or another folder, only if nobody has it; whether it did.
+pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<OsStr>) -> Result<bool> {
+    let new = new.as_ref();
+    let refuse = |errno| Err(failed(to.shown(new), errno));
+    match fs::renameat_with(from, old, to, new.as_bytes(), RenameFlags::NOREPLACE) {
+        Ok(()) => return Ok(true),
+        Err(Errno::EXIST) if !is_linked(from, old, to, new) => return Ok(false),
+        // A file system that cannot: two names for a moment instead. One that died in it has left both.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::EXIST) => {}
+        Err(errno) => return refuse(errno),
+    }
+    match fs::linkat(from, old, to, new.as_bytes(), AtFlags::empty()) {
+        Ok(()) => fs::unlinkat(from, old, AtFlags::empty())
+            .map(|()| true)
+            .or_else(refuse),
+        Err(Errno::EXIST) if is_linked(from, old, to, new) => unlink(from, old),
+        Err(Errno::EXIST) => Ok(false),
+        Err(errno) => refuse(errno),
+    }
+}
+
+/// Whether two names are those of one file.
+fn is_linked(from: &Directory, old: &str, to: &Directory, new: &OsStr) -> bool {
+    let (one, other) = (from.facts(old).ok().flatten(), to.facts(new).ok().flatten());
+    one.zip(other)
+        .is_some_and(|(one, other)| one.is_same_file(&other))
+}
+
+/// Gives a file a second name that nobody has, durably; whether it did.
+pub fn link_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Result<bool> {
+    match fs::linkat(from, old, to, new, AtFlags::empty()) {
+        Ok(()) => sync_directory(to).map(|()| true),
+        Err(Errno::EXIST) => Ok(false),
+        Err(errno) => Err(failed(to.shown(new), errno)),
+    }
+}
+
+/// Moves a file to a name that nobody has, durably; whether it did. A move that cannot be synced is taken back.
+pub fn move_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Result<bool> {
+    if !rename_new(from, old, to, new)? {
+        return Ok(false);
+    }
+    // The new name first: a crash between leaves two names, and never none.
+    if let Err(error) = sync_directory(to).and_then(|()| sync_directory(from)) {
+        let undone = rename_new(to, new, from, old).and_then(|back| {
+            sync_directory(from)?;
+            sync_directory(to)?;
+            Ok(back)
+        });
+        let kind = if undone.is_ok_and(|back| back) {
+            Kind::InputOutput
+        } else {
+            Kind::Unsure
+        };
+        return Err(error.kind(kind));
+    }
+    Ok(true)
+}
+
+/// Takes a name away; whether it was there. The caller syncs.
+pub fn unlink(directory: &Directory, name: &str) -> Result<bool> {
+    match fs::unlinkat(directory, name, AtFlags::empty()) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(errno) => Err(failed(directory.shown(name), errno)),
+    }
+}
