@@ -88,9 +88,8 @@ impl<'s> Appender<'s> {
         if self.expected.is_some_and(|expected| expected != facts.size) {
             return Err(Error::new(Kind::Locked, format!("{shown} was changed meanwhile")));
         }
-        if before.is_none() && facts.is_named_anew() {
-            // What is acknowledged below must not hang on a name that a power cut takes away.
-            atomic::sync_directory(sessions)?;
+        if before.is_none() {
+            self.store.settle_name(sessions, &facts)?;
         }
         let tail = match before {
             Some((same, length, chain)) if same.is_same_file(&facts) && length == facts.size => {

@@ -65,6 +65,12 @@ impl Facts {
         })
     }
 
+    /// Seconds since 1970.
+    pub fn now() -> i64 {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(0))
+    }
+
     /// Whether both are the same file, however it has changed.
     pub fn is_same_file(&self, other: &Facts) -> bool {
         (self.device, self.inode) == (other.device, other.inode)

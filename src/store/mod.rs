@@ -46,7 +46,7 @@ use directory::Directory;
 use log::{Chain, Pending};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// How long a lock is waited for.
@@ -60,6 +60,8 @@ pub struct Store {
     directory: Directory,
     sessions: OnceLock<Directory>,
     aliases: OnceLock<Directory>,
+    /// When the names of the logs were last synced by this process: seconds and nanoseconds.
+    synced: Mutex<(i64, i64)>,
     /// How long a change waits for another process.
     pub lock_timeout: Duration,
 }
@@ -106,6 +108,7 @@ impl Store {
                 directory,
                 sessions: OnceLock::new(),
                 aliases: OnceLock::new(),
+                synced: Mutex::default(),
                 lock_timeout: LOCK_TIMEOUT,
             }),
             Err(error) if error.kind == Kind::NotFound => Err(Error::new(
@@ -158,6 +161,18 @@ impl Store {
         // Not only opened: what is put into it is lost with it.
         let made = atomic::folder(&self.directory, SESSIONS)?;
         Ok(self.sessions.get_or_init(|| made))
+    }
+
+    /// Makes the name of a log durable that a process may have given it which died before it synced: whatever is
+    /// acknowledged of the log rests on it.
+    fn settle_name(&self, sessions: &Directory, facts: &Facts) -> Result<()> {
+        let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        if facts.is_named_anew() && facts.changed >= *synced {
+            let before = Facts::now().saturating_sub(1);
+            atomic::sync_directory(sessions)?;
+            *synced = (before, 0);
+        }
+        Ok(())
     }
 
     /// Whether there is a session of exactly this id.

@@ -66,7 +66,9 @@ fn is_linked(from: &Directory, old: &str, to: &Directory, new: &OsStr) -> bool {
 /// Gives a file a second name that nobody has, durably; whether it did.
 pub fn link_new(from: &Directory, old: &str, to: &Directory, new: &str) -> Result<bool> {
     match fs::linkat(from, old, to, new, AtFlags::empty()) {
-        Ok(()) => sync_directory(to).map(|()| true),
+        Ok(()) => sync_directory(to).map(|()| true).inspect_err(|_| {
+            let _ = unlink(to, new); // a second name of what is there
+        }),
         Err(Errno::EXIST) => Ok(false),
         Err(errno) => Err(failed(to.shown(new), errno)),
     }

@@ -84,6 +84,7 @@ pub(super) fn read(folder: &Directory, name: &str) -> Result<Vec<u8>> {
 /// lock of the log that the file belongs to.
 pub(super) fn append(folder: &Directory, name: &str, runs: &[u8]) -> Result<u64> {
     let Some(file) = folder.file(name, OFlags::RDWR | OFlags::APPEND)? else {
+        atomic::sweep(folder, &format!(".{name}.new"));
         return match atomic::create(folder, name, runs)? {
             true => Ok(0),
             false => Err(Error::new(

@@ -59,7 +59,7 @@ impl Golden {
         without: Option<Lacking>,
     ) -> Result<(), String> {
         let now = place.state();
-        let found = self.found(&now, ending)?;
+        let found = self.found(place, &now, ending)?;
         if let Some(outcome) = outcome {
             self.truth(found, &now, outcome, ending, mute)
                 .map_err(|why| format!("{why}\n{}", shown(outcome)))?;
@@ -76,7 +76,7 @@ impl Golden {
         self.goes_on(&appended, &now)
     }
 
-    fn found(&self, now: &State, ending: Ending) -> Result<Found, String> {
+    fn found(&self, place: &Place, now: &State, ending: Ending) -> Result<Found, String> {
         if now.files == self.new.files {
             return Ok(Found::New);
         }
@@ -100,6 +100,28 @@ impl Golden {
                 let torn = matches!(ending, Ending::Cut | Ending::Dark | Ending::DarkAfter);
                 self.lines(now, between == Between::Lines, torn)
                     .map_or_else(|| wrong("not the old log with new lines"), Ok)
+            }
+            Between::View => match super::golden::shown(place) == super::golden::shown(&self.before) {
+                true => Ok(Found::Between(0)),
+                false => wrong("another view"),
+            },
+            Between::Books => {
+                let path = self.operation.brings.0;
+                let (old, new) = (&self.old.files[path], &self.new.files[path]);
+                let log = now.files.get(path).map(Vec::as_slice).unwrap_or_default();
+                let torn = matches!(ending, Ending::Cut | Ending::Dark) && log.starts_with(old);
+                let same = |path: &&String| !path.ends_with(".meta.json") && *path != self.operation.brings.0;
+                let others = now.files.iter().filter(|(path, _)| same(path));
+                let is_old = |(path, bytes): (&String, &Vec<u8>)| self.old.files.get(path) == Some(bytes);
+                if !others.clone().all(is_old) {
+                    return wrong("another file changed");
+                }
+                match () {
+                    _ if log == new.as_slice() => Ok(Found::New),
+                    _ if log == old.as_slice() => Ok(Found::Between(0)),
+                    _ if torn => Ok(Found::Torn),
+                    _ => wrong("the log is neither old nor new"),
+                }
             }
             Between::Files | Between::Each => {
                 let mut paths = now
@@ -176,6 +198,8 @@ impl Golden {
         }
         match (status, found) {
             (0, Found::New | Found::Alike) | (74..=77, Found::Old) | (76, _) => Ok(()),
+            // What is shown is the same, and the same again finishes it.
+            (74 | 75 | 77, Found::Between(_)) if self.operation.between == Between::View => Ok(()),
             (74 | 75, Found::Between(count)) if self.operation.between == Between::Lines => {
                 let told = outcome.stderr.contains(&format!("acknowledged {count}\n"));
                 if told || mute {
@@ -232,7 +256,9 @@ impl Golden {
                 Some((status, _)) => Err(format!("cat ends with {status}")),
             },
             Found::Torn => {
-                let id = self.operation.session.unwrap_or_default();
+                let Some(id) = self.operation.session else {
+                    return Ok(());
+                };
                 let log = std::fs::read(place.log(id)).unwrap();
                 let lines = log::lines(&log);
                 let outcome = place.convo(&["cat", id]);

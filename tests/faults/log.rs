@@ -20,6 +20,18 @@ fn sealed(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((before.strip_suffix(b",\"_crc\":\"")?, digits)).filter(|_| hex)
 }
 
+/// A line without what its checksum adds.
+pub fn bare(line: &[u8]) -> &[u8] {
+    sealed(line).map_or_else(|| line.strip_suffix(b"}").unwrap_or(line), |(before, _)| before)
+}
+
+/// The state that a repair leaves behind a line, whose last member before the checksum is `_chain`.
+fn resumed(before: &[u8]) -> Option<u32> {
+    let (rest, digits) = before.strip_suffix(b"\"")?.split_last_chunk::<8>()?;
+    let digits = rest.ends_with(b",\"_chain\":\"").then_some(digits)?;
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
 /// What a line is by its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal {
@@ -37,7 +49,7 @@ pub fn lines(log: &[u8]) -> Vec<(&[u8], Seal)> {
         let seal = match sealed(line) {
             Some((before, digits)) => {
                 let right = format!("{:08x}", checksum(state, before));
-                state = checksum(0, digits);
+                state = resumed(before).unwrap_or_else(|| checksum(0, digits));
                 if right.as_bytes() == digits {
                     Seal::Right
                 } else {

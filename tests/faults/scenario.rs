@@ -29,6 +29,10 @@ pub enum Between {
     Files,
     /// The same, and a failure tells of each file in its report.
     Each,
+    /// The file that is brought is old or new, at its end torn as a log; what stands beside it is behind it at most.
+    Books,
+    /// Anything that shows the same and has every line.
+    View,
 }
 
 pub struct Operation {
@@ -141,6 +145,66 @@ const BASE: Operation = Operation {
     again: &[],
     destroys: false,
 };
+
+/// A session of which the first exchanges are in the archive.
+fn packed(place: &Place) {
+    let at = "\"at\":\"2026-11-01T10:00:00Z\"";
+    let mut taken = NATIVE
+        .lines()
+        .skip(1)
+        .take(2)
+        .map(|line| format!("{line}\n"))
+        .collect::<String>();
+    taken.push_str(&format!(
+        "{{\"type\":\"truncate\",\"id\":\"evt_cut\",{at},\"before\":\"w3\"}}\n"
+    ));
+    let mut log: String = NATIVE.replace("\"native\"", "\"chat\"");
+    log = log
+        .lines()
+        .enumerate()
+        .filter(|(nth, _)| ![1, 2].contains(nth))
+        .map(|(_, line)| format!("{line}\n"))
+        .collect();
+    let bytes = taken.len();
+    log.push_str(&format!(
+        "{{\"type\":\"gc\",\"id\":\"evt_gc\",{at},\"lines\":3,\"bytes\":{bytes},\"discarded\":false}}\n"
+    ));
+    place.write("work/chat.jsonl", log);
+    place.sets_up(&["migrate", "chat.jsonl"]);
+    let sum = convo::model::key::sha256(taken.as_bytes());
+    let run = format!(
+        "{{\"type\":\"archive\",\"id\":\"evt_gc\",{at},\"of\":6,\"taken\":[[2,3],[6,6]],\"made\":[],\"bytes\":{bytes},\"sha256\":\"{sum}\"}}\n{taken}"
+    );
+    place.write("store/archive/chat.jsonl", run);
+}
+
+/// The same, cut once more.
+fn packed_and_cut(place: &Place) {
+    packed(place);
+    place.sets_up(&["truncate", "chat", "--all"]);
+}
+
+/// A flipped bit, a line of somebody's, and a torn end.
+fn damaged(place: &Place) {
+    chat(place);
+    let mut log = std::fs::read(place.log("chat")).unwrap();
+    log[150] ^= 1;
+    log.extend_from_slice(b"by hand\n{\"role\":\"user\",\"content\":\"half");
+    std::fs::write(place.log("chat"), log).unwrap();
+}
+
+/// A PicoClaw session of which two lines are out of view.
+fn pair(place: &Place) {
+    let line = |nth: u32| {
+        let role = ["assistant", "user"][nth as usize % 2];
+        format!(
+            "{{\"role\":\"{role}\",\"content\":\"text {nth}\",\"created_at\":\"2026-01-0{nth}T00:00:00Z\"}}\n"
+        )
+    };
+    place.write("work/pair/x.jsonl", (1..7).map(line).collect::<String>());
+    let sidecar = "{\n  \"key\": \"x\",\n  \"summary\": \"\",\n  \"skip\": 2,\n  \"count\": 6,\n  \"created_at\": \"2026-01-01T00:00:00Z\",\n  \"updated_at\": \"2026-01-05T00:00:00Z\"\n}";
+    place.write("work/pair/x.meta.json", sidecar);
+}
 
 pub const OPERATIONS: &[Operation] = &[
     Operation {
@@ -312,6 +376,66 @@ pub const OPERATIONS: &[Operation] = &[
         between: Between::Files,
         brings: ("work/native.jsonl.bak", "Weather?"),
         again: &[73],
+        ..BASE
+    },
+    Operation {
+        name: "gc",
+        prepare: cut,
+        arguments: &["gc", "chat"],
+        between: Between::Files,
+        brings: ("store/archive/chat.jsonl", "two?"),
+        ..BASE
+    },
+    Operation {
+        name: "gc --discard",
+        prepare: packed_and_cut,
+        arguments: &["gc", "chat", "--discard"],
+        between: Between::Files,
+        brings: ("store/sessions/chat.jsonl", "\"discarded\":true"),
+        destroys: true,
+        ..BASE
+    },
+    Operation {
+        name: "restore a gc",
+        prepare: packed,
+        arguments: &["restore", "chat", "evt_gc"],
+        between: Between::Files,
+        brings: ("store/sessions/chat.jsonl", "Weather?"),
+        again: &[1],
+        ..BASE
+    },
+    Operation {
+        name: "fsck --repair",
+        prepare: damaged,
+        arguments: &["fsck", "--repair", "chat"],
+        between: Between::Files,
+        brings: ("store/quarantine/chat.jsonl", "by hand"),
+        ..BASE
+    },
+    Operation {
+        name: "append -i to a pair",
+        prepare: pair,
+        arguments: &["append", "pair/x.jsonl", "-i", "hello"],
+        session: None,
+        between: Between::Books,
+        brings: ("work/pair/x.jsonl", "hello"),
+        ..BASE
+    },
+    Operation {
+        name: "truncate -i of a pair",
+        prepare: pair,
+        arguments: &["truncate", "pair/x.jsonl", "-i", "--keep-last", "1"],
+        session: None,
+        brings: ("work/pair/x.meta.json", "\"skip\": 4"),
+        ..BASE
+    },
+    Operation {
+        name: "gc -i of a pair",
+        prepare: pair,
+        arguments: &["gc", "-i", "pair/x.jsonl"],
+        session: None,
+        between: Between::View,
+        brings: ("work/pair/.convo/archive/x.jsonl", "text 2"),
         ..BASE
     },
     Operation {

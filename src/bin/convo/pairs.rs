@@ -63,6 +63,7 @@ pub fn change(
     let (lines, told) = match plan(&session)? {
         Plan::Lines(lines, told) => (lines, told),
         Plan::Nothing(why) => {
+            pair.settle()?;
             context.output.detail(&label, &format!("unchanged: {why}"));
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use super::mend::mend;
 use super::{Found, Links, Trouble, records};
-use crate::error::Place;
+use crate::error::{Error, Kind, Place};
 use crate::model::event::VERSION;
 use crate::model::json;
 use crate::model::record::{Kind as Line, Record};
@@ -17,6 +17,8 @@ pub(super) struct Seen {
     pub bytes: u64,
     /// Lines that nobody vouches for.
     pub unchecked: u64,
+    /// Why it could not be read.
+    pub unread: Option<Kind>,
     pub found: Vec<Found>,
     pub links: Links,
     /// The log as it was, when it was mended: a path to it.
@@ -78,6 +80,7 @@ impl Seen {
         Seen {
             bytes: bytes.len() as u64,
             unchecked: look.unchecked,
+            unread: None,
             links: records::links(&session),
             copy: None,
             mended: look.mended(),
@@ -86,16 +89,17 @@ impl Seen {
     }
 
     /// Of a log that could not be read.
-    pub fn unread(id: &str, shown: String, what: String) -> Seen {
+    pub fn unread(id: &str, shown: String, error: Error) -> Seen {
         let found = Found {
             session: Some(id.to_string()),
             file: shown,
             place: Place::default(),
             trouble: Trouble::Unreadable,
-            what,
+            what: error.message,
             remedy: None,
         };
         Seen {
+            unread: Some(error.kind),
             found: vec![found],
             ..Seen::default()
         }

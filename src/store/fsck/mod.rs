@@ -8,7 +8,7 @@ mod mend;
 mod records;
 mod repair;
 
-use super::{Store, atomic, log_name};
+use super::{Facts, Store, atomic, log_name};
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::key;
 use std::collections::BTreeMap;
@@ -174,12 +174,28 @@ pub struct Checked {
     pub unchecked: u64,
     /// Logs that were mended: the session, and a path to the log as it was.
     pub copies: Vec<(String, String)>,
+    /// Why a log could not be read, of the worst that could not.
+    pub unread: Option<Kind>,
 }
 
 impl Store {
     /// Looks at sessions, or at the whole store, and tells each thing that is wrong. Without a repair nothing is
     /// changed.
     pub fn check(&self, check: &Check<'_>, tell: &mut dyn FnMut(Found)) -> Result<Checked> {
+        let mut changed = false;
+        let mut telling = |found: Found| {
+            changed |= check.repair.is_some() && found.remedy.is_some();
+            tell(found);
+        };
+        self.look(check, &mut telling).map_err(|error| match changed {
+            true => error
+                .kind(Kind::Unsure)
+                .hint("some of it is mended already: run it again"),
+            false => error,
+        })
+    }
+
+    fn look(&self, check: &Check<'_>, tell: &mut dyn FnMut(Found)) -> Result<Checked> {
         let mut checked = Checked::default();
         let mut links = BTreeMap::new();
         let mut ids = match check.ids {
@@ -192,8 +208,8 @@ impl Store {
         }
         for id in &ids {
             let seen = match check.repair {
-                None => self.examine(id)?,
-                Some(stamp) => match self.examine(id)? {
+                None => self.examine(id, false)?,
+                Some(stamp) => match self.examine(id, true)? {
                     Some(seen) if seen.is_clean() => Some(seen),
                     Some(_) => self.repair_log(id, stamp, check.force)?,
                     None => None,
@@ -209,6 +225,7 @@ impl Store {
             checked.sessions += 1;
             checked.bytes += seen.bytes;
             checked.unchecked += seen.unchecked;
+            checked.unread = checked.unread.max(seen.unread);
             checked.copies.extend(seen.copy.map(|copy| (id.clone(), copy)));
             links.insert(id.clone(), seen.links);
             seen.found.into_iter().for_each(&mut *tell);
@@ -222,7 +239,7 @@ impl Store {
     }
 
     /// Looks at one log as it is between two changes; none when there is no such session.
-    fn examine(&self, id: &str) -> Result<Option<log::Seen>> {
+    fn examine(&self, id: &str, repair: bool) -> Result<Option<log::Seen>> {
         let id = key::checked_id(id)?;
         let Some(sessions) = self.sessions()? else {
             return Ok(None);
@@ -233,6 +250,11 @@ impl Store {
             let Some((file, length)) = opened else {
                 return Ok(None);
             };
+            if repair {
+                // That all is well with it must not rest on a name that a power cut takes away.
+                let facts = Facts::of(&file).map_err(|error| Error::io(&shown, error))?;
+                self.settle_name(sessions, &facts)?;
+            }
             let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
             let read = file.take(length).read_to_end(&mut bytes);
             read.map_err(|error| Error::io(&shown, error))?;
@@ -242,7 +264,7 @@ impl Store {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Ok(None),
             Err(error) if matches!(error.kind, Kind::InputOutput | Kind::Unsafe) => {
-                return Ok(Some(log::Seen::unread(id, shown, error.message)));
+                return Ok(Some(log::Seen::unread(id, shown, error)));
             }
             Err(error) => return Err(error),
         };

@@ -3,8 +3,8 @@
 use super::log::{Mended, Moved, Seen};
 use super::mend::unwind;
 use super::{Found, Stamp, Trouble};
-use crate::error::{Error, Kind, Place, Result};
-use crate::model::json::ObjectBuilder;
+use crate::error::{Kind, Place, Result};
+use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::store::directory::Directory;
 use crate::store::gc::{ARCHIVE, Held};
@@ -33,22 +33,20 @@ impl Store {
         }
         let (_, now) = stamp("copy")?;
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
-        let copy = copy_name(&quarantine, id, &now)?;
-        if !atomic::link_new(held.sessions, &held.name, &quarantine, &copy)? {
-            return Err(Error::new(
-                Kind::Locked,
-                format!("{} was made meanwhile", quarantine.shown(&copy)),
-            ));
-        }
+        let before = quarantine.facts(&held.name)?.map_or(0, |facts| facts.size);
+        let (copy, is_new) = copy_of(&held, &quarantine, id, &now)?;
         let exchanged = mend(id, &held.bytes, mended, &copy, stamp).and_then(|(log, runs)| {
-            if !runs.is_empty() {
+            if !runs.is_empty() && !is_kept(&quarantine, &held.name, &copy, &runs)? {
                 pieces::append(&quarantine, &held.name, &runs)?;
             }
             held.replace(self, &log)
         });
         exchanged.inspect_err(|error| {
             if error.kind != Kind::Unsure {
-                let _ = atomic::unlink(&quarantine, &copy); // a second name of what is there
+                let _ = pieces::cut(&quarantine, &held.name, before); // the next repair goes on from it otherwise
+                if is_new {
+                    let _ = atomic::unlink(&quarantine, &copy); // a second name of what is there
+                }
             }
         })?;
         let copy = quarantine.shown(&copy);
@@ -131,16 +129,44 @@ fn mend(id: &str, log: &[u8], first: Mended, copy: &str, stamp: Stamp<'_>) -> Re
     Ok((log, runs))
 }
 
-/// A name for the copy that nobody has.
-fn copy_name(quarantine: &Directory, id: &str, now: &str) -> Result<String> {
-    let time: String = now.chars().filter(|digit| !matches!(digit, '-' | ':')).collect();
-    for nth in 1.. {
-        let name = trash::copy_name(id, &time, nth);
-        if quarantine.facts(&name)?.is_none() {
-            return Ok(name);
+/// The copy of the log as it is, a second name of the same file, and whether it was made now: a repair that was cut
+/// off may have left it.
+fn copy_of(held: &Held<'_>, quarantine: &Directory, id: &str, now: &str) -> Result<(String, bool)> {
+    for name in quarantine
+        .names()?
+        .into_iter()
+        .filter(|name| trash::is_copy(name).is_some())
+    {
+        let Some(facts) = quarantine
+            .facts(&name)?
+            .filter(|facts| facts.size == held.facts.size)
+        else {
+            continue;
+        };
+        if facts.is_same_file(&held.facts) || pieces::read(quarantine, &name)? == held.bytes {
+            atomic::sync_directory(quarantine)?;
+            return Ok((name, false));
         }
     }
-    unreachable!("numbers do not end")
+    let time: String = now.chars().filter(|digit| !matches!(digit, '-' | ':')).collect();
+    let mut names = (1..).map(|nth| trash::copy_name(id, &time, nth));
+    loop {
+        let name = names.next().unwrap_or_default();
+        if atomic::link_new(held.sessions, &held.name, quarantine, &name)? {
+            return Ok((name, true));
+        }
+    }
+}
+
+/// Whether a repair that was cut off has put all that is moved into the quarantine.
+fn is_kept(quarantine: &Directory, name: &str, copy: &str, runs: &[u8]) -> Result<bool> {
+    let file = pieces::read(quarantine, name)?;
+    let of = |run: &pieces::Run| json::member(&file[run.line.clone()], "copy").and_then(json::text);
+    let kept = pieces::runs(&file)
+        .iter()
+        .filter(|run| run.sound && of(run).as_deref() == Some(copy))
+        .count();
+    Ok(kept > 0 && kept == pieces::runs(runs).len())
 }
 
 fn runs(moved: &[Moved], bytes: &[u8], copy: &str, stamp: Stamp<'_>) -> Result<Vec<u8>> {

@@ -82,6 +82,7 @@ impl<'s> Held<'s> {
         let sessions = store.sessions()?.ok_or_else(|| no_session(id))?;
         let opened = atomic::open_locked(sessions, &name, None, OFlags::RDONLY, store.lock_timeout)?;
         let (mut file, facts) = opened.ok_or_else(|| no_session(id))?;
+        store.settle_name(sessions, &facts)?;
         let mut bytes = Vec::with_capacity(usize::try_from(facts.size).unwrap_or(0));
         file.read_to_end(&mut bytes)
             .map_err(|error| Error::io(sessions.shown(&name), error))?;
@@ -141,6 +142,13 @@ impl<'s> Held<'s> {
         }
         Ok((session, ranges))
     }
+}
+
+/// What fails when the log is another already has changed something.
+fn unsure(error: Error) -> Error {
+    error
+        .kind(Kind::Unsure)
+        .hint("the log is changed, its archive is not; gc and fsck find what is left over")
 }
 
 /// Where the first run begins that was taken out after a time; the end when there is none.
@@ -206,14 +214,14 @@ impl Store {
                 self.exchange(&held, &log, &run)?;
             }
         }
-        if young > 0
-            && !options.dry_run
-            && let Some(folder) = &archive
-        {
-            match young == file.len() {
-                true => pieces::cut(folder, &held.name, 0)?,
-                false => atomic::replace(folder, &held.name, &file[young..], self.lock_timeout)?,
-            }
+        if let Some(folder) = archive.filter(|_| options.discard && !options.dry_run) {
+            let done = match young {
+                // Perhaps by a process that died before it synced.
+                0 => atomic::sync_directory(&folder),
+                _ if young == file.len() => pieces::cut(&folder, &held.name, 0),
+                _ => atomic::replace(&folder, &held.name, &file[young..], self.lock_timeout),
+            };
+            done.map_err(|error| if receipt.taken > 0 { unsure(error) } else { error })?;
         }
         Ok(receipt)
     }
@@ -348,7 +356,7 @@ impl Store {
         pending.close(&mut Chain::default());
         rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))?;
         held.replace(self, pending.bytes(false))?;
-        pieces::cut(&archive, &held.name, run.line.start as u64)?;
+        pieces::cut(&archive, &held.name, run.line.start as u64).map_err(unsure)?;
         Ok(memchr::memchr_iter(b'\n', &file[run.bytes.clone()]).count() as u64)
     }
 }

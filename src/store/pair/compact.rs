@@ -80,6 +80,7 @@ pub(super) fn run(
             pair.sidecar.set_count(before.1); // the last step of one that was interrupted
             pair.write_sidecar(&options.now)?;
         }
+        pair.settle()?;
         return Ok(receipt);
     }
     if !options.force {
@@ -249,6 +250,7 @@ fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: Duration) -
     if !bytes.is_empty() {
         atomic::write_end(&file, &shown, facts.size, &bytes)?;
     }
-    // Also when they were there: whoever wrote them may have died before they were durable.
-    atomic::sync_end(&file, &shown, facts.size, bytes.len())
+    // Also when they were there: whoever wrote them may have died before they, or the archive's name, were durable.
+    atomic::sync_end(&file, &shown, facts.size, bytes.len())?;
+    atomic::sync_directory(&folder)
 }

@@ -195,6 +195,12 @@ impl Pair {
         self.write_sidecar(now)
     }
 
+    /// Makes durable what is there, when nothing has to be changed: a process may have changed it that died before it
+    /// synced.
+    pub fn settle(&self) -> Result<()> {
+        atomic::sync_directory(&self.directory)
+    }
+
     /// Replaces the sidecar by what it says by now.
     fn write_sidecar(&mut self, now: &str) -> Result<()> {
         let name = self.sidecar_name();

@@ -83,7 +83,14 @@ impl Fsck {
             failed = failed.take().or(self.print(context, &finding).err());
         })?;
         if let Some(error) = failed {
-            return Err(error);
+            return if self.repair {
+                context.output.done(Err(error))
+            } else {
+                Err(error)
+            };
+        }
+        if let Some(kind) = checked.unread {
+            context.output.note_status(kind);
         }
         for (id, copy) in &checked.copies {
             context
@@ -94,7 +101,14 @@ impl Fsck {
         if self.repair && found > 0 {
             left = 0;
             check.repair = None;
-            store.check(&check, &mut |_| left += 1)?;
+            let again = store.check(&check, &mut |_| left += 1).map_err(|error| {
+                error
+                    .kind(Kind::Unsure)
+                    .hint("it is mended, and could not be looked at again")
+            })?;
+            if again.unread.is_some() {
+                context.output.note_status(Kind::Unsure);
+            }
         }
         self.tell(context, &checked, found, left);
         Ok(left)

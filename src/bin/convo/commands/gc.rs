@@ -126,7 +126,7 @@ impl Run for Gc {
                 let row = serde_json::json!({
                     "schema": "convo.gc-trash/1", "sessions": count, "bytes": bytes, "dry_run": self.dry_run,
                 });
-                context.output.print(&row.to_string())?;
+                context.output.print_done(&row.to_string())?;
             } else if count > 0 {
                 let done = if self.dry_run {
                     "would be destroyed"
@@ -187,9 +187,8 @@ impl Gc {
 
     fn one(&self, context: &Context, id: &str, until: Option<i64>) -> convo::Result<Receipt> {
         let store = context.store()?;
-        let event = context.new_id("evt_", || {
-            format!("gc {id} {}", store.size(id).unwrap_or_default())
-        })?;
+        let size = store.size(id)?;
+        let event = context.new_id("evt_", || format!("gc {id} {size}"))?;
         let options = Thin {
             event: &event,
             at: &context.clock.now(),
@@ -220,7 +219,12 @@ impl Gc {
             if let Some(left) = left {
                 row = serde_json::json!({"schema": "convo.gc/1", "id": id, "changed": false, "left": left});
             }
-            return context.output.print(&row.to_string());
+            let printed = context.output.print(&row.to_string());
+            return if receipt.is_change() && !self.dry_run {
+                context.output.done(printed)
+            } else {
+                printed
+            };
         }
         if let Some(left) = left {
             context.output.tell(name, left);

@@ -109,9 +109,8 @@ impl Restore {
             context.output.tell(name, &format!("would bring back {words}"));
             return Ok(true);
         }
-        let own = context.new_id("evt_", || {
-            format!("restore {id} {event} {}", store.size(&id).unwrap_or(0))
-        })?;
+        let size = store.size(&id)?;
+        let own = context.new_id("evt_", || format!("restore {id} {event} {size}"))?;
         let mut line = ObjectBuilder::default();
         line.text("type", "restore")
             .text("id", &own)
@@ -127,7 +126,7 @@ impl Restore {
                 "schema": "convo.change/1", "id": id, "changed": true,
                 "what": format!("gc {event} is taken back"), "records": [record],
             });
-            context.output.print(&report.to_string())?;
+            context.output.print_done(&report.to_string())?;
         } else {
             context
                 .output
