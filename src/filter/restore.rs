@@ -63,7 +63,7 @@ pub fn events(session: &Session) -> Vec<Change> {
         let (Some(id), kind) = (event.id(), event.name()) else {
             continue;
         };
-        if kind == "repair" {
+        if kind == "repair" || kind == "gc" && !is_kept_gc(event) {
             continue;
         }
         let action = event.action();
@@ -143,7 +143,7 @@ pub fn changes(session: &Session) -> Vec<(String, String)> {
 fn packed(session: &Session) -> Option<String> {
     session.live_events().into_iter().rev().find_map(|index| {
         let record = session.record(index);
-        let event = record.event().filter(|event| event.name() == "gc")?;
+        let event = record.event().filter(|event| is_kept_gc(event))?;
         Some(event.id()?.into_owned())
     })
 }
@@ -206,6 +206,11 @@ fn named(session: &Session, id: &str) -> Result<String> {
 /// Whether it is a summary of what is gone from the log: without it nothing would stand for that.
 fn is_final(event: &Event<'_>) -> bool {
     matches!(event.action(), Action::Summary(summary) if summary.covers.is_none())
+}
+
+/// Whether what a gc took out is in an archive.
+fn is_kept_gc(event: &Event<'_>) -> bool {
+    event.name() == "gc" && json::member(event.raw, "discarded") != Some(b"true")
 }
 
 fn is_gc(session: &Session, id: &str) -> bool {

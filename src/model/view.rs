@@ -115,6 +115,15 @@ impl View {
         replay.finish()
     }
 
+    /// What would be sent, to compare views by: the bytes of every message, and the texts of summaries.
+    pub fn shown(&self, session: &Session) -> Vec<Vec<u8>> {
+        let item = |item: &Item| match item.summary(session) {
+            Some(text) => text.into_owned().into_bytes(),
+            None => item.body(session).to_vec(),
+        };
+        self.items.iter().map(item).collect()
+    }
+
     /// The messages of the view.
     pub fn messages<'s>(&'s self, session: &'s Session) -> impl Iterator<Item = Message<'s>> + 's {
         self.items.iter().filter_map(|item| item.message(session))

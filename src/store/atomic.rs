@@ -200,6 +200,7 @@ fn create_unnamed(directory: &Directory, name: &str, bytes: &[u8]) -> Result<Opt
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => return Ok(None),
         Err(errno) => return Err(failed(directory.shown(name), errno)),
     };
+    directory.adopt(&file, name)?;
     let write = file.write_all(bytes).and_then(|()| mark_unnamed(&file));
     let write = write.and_then(|()| file.sync_data());
     write.map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;

@@ -23,6 +23,8 @@ pub const FILE_MODE: u32 = 0o600;
 pub struct Directory {
     descriptor: OwnedFd,
     path: PathBuf,
+    /// Whether it is a store's, so that what is made in it is its owner's, whoever makes it.
+    ours: bool,
 }
 
 /// What is known about a file without reading it.
@@ -132,6 +134,7 @@ impl Directory {
             Ok(descriptor) => Ok(Directory {
                 descriptor,
                 path: path.to_path_buf(),
+                ours: false,
             }),
             Err(errno) => Err(failed(path.display(), errno)),
         }
@@ -144,6 +147,7 @@ impl Directory {
             Ok(descriptor) => Ok(Some(Directory {
                 descriptor,
                 path: self.path.join(name),
+                ours: self.ours,
             })),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(failed(self.shown(name), errno)),
@@ -153,10 +157,32 @@ impl Directory {
     /// Makes a folder in this one; whether it was not there before. The caller syncs.
     pub(super) fn make(&self, name: &str) -> Result<bool> {
         match fs::mkdirat(self, name, Mode::from_raw_mode(FOLDER_MODE)) {
-            Ok(()) => Ok(true),
+            Ok(()) => match self.inner(name)? {
+                Some(made) => self.adopt(&made, name).map(|()| true),
+                None => Ok(true), // taken away at once
+            },
             Err(Errno::EXIST) => Ok(false),
             Err(errno) => Err(failed(self.shown(name), errno)),
         }
+    }
+
+    /// The same folder as one of a store.
+    pub(super) fn of_store(self) -> Directory {
+        Directory { ours: true, ..self }
+    }
+
+    /// Gives what was made in a store's folder to the owner of that folder: root would lock him out.
+    pub(super) fn adopt(&self, made: impl AsFd, name: &str) -> Result<()> {
+        if !self.ours || !rustix::process::geteuid().is_root() {
+            return Ok(());
+        }
+        let refuse = |errno| failed(self.shown(name), errno);
+        let stat = fs::fstat(self).map_err(refuse)?;
+        if stat.st_uid == 0 {
+            return Ok(());
+        }
+        let (user, group) = (fs::Uid::from_raw(stat.st_uid), fs::Gid::from_raw(stat.st_gid));
+        fs::fchown(made, Some(user), Some(group)).map_err(refuse)
     }
 
     /// Opens a regular file; none when there is none. Never follows a link, never waits for a pipe's other end.
@@ -181,7 +207,10 @@ impl Directory {
     pub(super) fn create(&self, name: &str, mode: u32) -> Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match fs::openat(self, name, flags, Mode::from_raw_mode(mode)) {
-            Ok(descriptor) => Ok(File::from(descriptor)),
+            Ok(descriptor) => {
+                self.adopt(&descriptor, name)?;
+                Ok(File::from(descriptor))
+            }
             Err(Errno::EXIST) => Err(Error::new(
                 Kind::Exists,
                 format!("{} exists already", self.shown(name)),
@@ -248,6 +277,7 @@ impl Directory {
         Ok(Directory {
             descriptor,
             path: self.path.clone(),
+            ours: self.ours,
         })
     }
 

@@ -18,7 +18,7 @@ pub(super) const SEAL: usize = 19;
 const RESUME: &[u8; 11] = b",\"_chain\":\"";
 
 /// Length of `,"_chain":"xxxxxxxx"`.
-pub(super) const RESUMED: usize = 20;
+const RESUMED: usize = 20;
 
 /// So many bytes of a seal may differ from the one that belongs there for the line to count as ours and damaged;
 /// sixteen that agree, some of them digits of this very line's checksum, are no chance.
@@ -50,9 +50,16 @@ pub fn digits_of(line: &[u8]) -> Option<Digits> {
     (is_hex && *tail == seal(digits)).then_some(digits)
 }
 
-/// The state that a repair left behind the end of these bytes, which is where a checksum's comma belongs: the chain
+/// How a repair's line begins, and the longest that one is up to its checksum.
+const REPAIR: &[u8] = b"{\"type\":\"repair\",";
+pub(super) const REPAIR_LENGTH: usize = 256;
+
+/// The state that a repair left behind its line, of which these are the bytes up to its checksum's comma: the chain
 /// goes on from it, and not from the line's own digits, so that what stands behind the repair keeps its checksums.
 fn resumed(covered: &[u8]) -> Option<u32> {
+    if covered.len() > REPAIR_LENGTH || !covered.starts_with(REPAIR) {
+        return None;
+    }
     let member = covered.last_chunk::<RESUMED>()?;
     let digits = member.strip_prefix(RESUME)?.strip_suffix(b"\"")?;
     let is_hex = digits
@@ -122,7 +129,7 @@ impl Chain {
         }
     }
 
-    /// Behind a checked line: its bytes up to its checksum's comma, and the digits. Of the bytes only the end counts.
+    /// Behind a checked line: its bytes up to its checksum's comma, and the digits.
     pub fn behind(covered: &[u8], digits: Digits) -> Chain {
         match resumed(covered) {
             Some(state) => Chain {

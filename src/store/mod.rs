@@ -46,7 +46,8 @@ use directory::Directory;
 use log::{Chain, Pending};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 /// How long a lock is waited for.
@@ -60,8 +61,8 @@ pub struct Store {
     directory: Directory,
     sessions: OnceLock<Directory>,
     aliases: OnceLock<Directory>,
-    /// When the names of the logs were last synced by this process: seconds and nanoseconds.
-    synced: Mutex<(i64, i64)>,
+    /// When the names of the logs were last synced by this process, in seconds since 1970.
+    synced: AtomicI64,
     /// How long a change waits for another process.
     pub lock_timeout: Duration,
 }
@@ -105,10 +106,10 @@ impl Store {
     pub fn open(path: &Path) -> Result<Store> {
         match Directory::open(path) {
             Ok(directory) => Ok(Store {
-                directory,
+                directory: directory.of_store(),
                 sessions: OnceLock::new(),
                 aliases: OnceLock::new(),
-                synced: Mutex::default(),
+                synced: AtomicI64::default(),
                 lock_timeout: LOCK_TIMEOUT,
             }),
             Err(error) if error.kind == Kind::NotFound => Err(Error::new(
@@ -166,11 +167,11 @@ impl Store {
     /// Makes the name of a log durable that a process may have given it which died before it synced: whatever is
     /// acknowledged of the log rests on it.
     fn settle_name(&self, sessions: &Directory, facts: &Facts) -> Result<()> {
-        let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
-        if facts.is_named_anew() && facts.changed >= *synced {
-            let before = Facts::now().saturating_sub(1);
+        if facts.is_named_anew() && facts.changed.0 >= self.synced.load(Ordering::Relaxed) {
+            let before = Facts::now();
             atomic::sync_directory(sessions)?;
-            *synced = (before, 0);
+            // A name of the same second may be younger.
+            self.synced.store(before, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -33,17 +33,24 @@ impl Store {
             let none = || Error::new(Kind::NotFound, "the store has no session").hint("convo new makes one");
             return newest.map(|entry| entry.id).ok_or_else(none);
         }
+        match self.exactly(name)? {
+            Some(id) => Ok(id),
+            None => self.beginning(name),
+        }
+    }
+
+    /// The id that a name means in full: an id, an alias or a key. For what cannot be undone, and where something else
+    /// of exactly this name goes before a session that only begins so.
+    pub fn exactly(&self, name: &str) -> Result<Option<String>> {
         if key::is_id(name) && self.has(name)? {
-            return Ok(name.to_string());
+            return Ok(Some(name.to_string()));
         }
         if let Some(ids) = self.alias_ids(name)? {
-            return self.only(name, ids);
+            return self.only(name, ids).map(Some);
         }
         let spelled = key::id_for_key(name);
-        if spelled != name && !name.is_empty() && self.has(&spelled)? {
-            return Ok(spelled);
-        }
-        self.beginning(name)
+        let is_key = spelled != name && !name.is_empty() && self.has(&spelled)?;
+        Ok(is_key.then_some(spelled))
     }
 
     fn only(&self, name: &str, ids: Vec<String>) -> Result<String> {

@@ -10,6 +10,7 @@ use rustix::fs::OFlags;
 use std::io::Read;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 /// A run in a file of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,16 +27,24 @@ pub(super) struct Run {
 
 /// A run as it is written. `members` begins with the type, an id and a time.
 pub(super) fn run(mut members: ObjectBuilder, bytes: &[u8]) -> Vec<u8> {
-    members
-        .raw("bytes", bytes.len().to_string())
-        .text("sha256", &key::sha256(bytes));
+    members.raw("bytes", bytes.len().to_string());
     let mut run = members.finish();
-    run.push(b'\n');
+    let sum = format!(",\"sha256\":\"{}\"}}\n", summed(&run, bytes));
+    run.pop();
+    run.extend_from_slice(sum.as_bytes());
     run.extend_from_slice(bytes);
     if !run.ends_with(b"\n") {
         run.push(b'\n');
     }
     run
+}
+
+/// Length of `,"sha256":"…"}`.
+const SUM: usize = 77;
+
+/// The checksum of a run: of its line without the checksum, and of what stands behind it.
+fn summed(line: &[u8], bytes: &[u8]) -> String {
+    key::sha256(&[line, b"\n", bytes].concat())
 }
 
 /// The runs of a file. What belongs to none, as after a write that was cut off, is passed over.
@@ -59,15 +68,50 @@ fn read_run(file: &[u8], line: Range<usize>) -> Option<Run> {
         .parse()
         .ok()?;
     let sum = json::member(object, "sha256").and_then(json::text)?;
+    let bare = &object[..object.len().checked_sub(SUM)?];
     let bytes = begin..begin.checked_add(length)?;
     let content = file.get(bytes.clone())?;
     let ending = usize::from(!content.is_empty() && !content.ends_with(b"\n"));
     Some(Run {
-        sound: key::sha256(content) == sum,
+        sound: summed(&[bare, b"}"].concat(), content) == sum,
         end: (bytes.end + ending).min(file.len()),
         line,
         bytes,
     })
+}
+
+/// Takes bytes out of a file of runs, durably.
+pub(super) fn take(
+    folder: &Directory,
+    name: &str,
+    file: &[u8],
+    out: &[Range<usize>],
+    timeout: Duration,
+) -> Result<()> {
+    let mut left = Vec::with_capacity(file.len());
+    let mut from = 0;
+    for range in out {
+        left.extend_from_slice(&file[from..range.start]);
+        from = range.end;
+    }
+    left.extend_from_slice(&file[from..]);
+    match left.is_empty() {
+        true => cut(folder, name, 0),
+        false => atomic::replace(folder, name, &left, timeout),
+    }
+}
+
+/// What of a file belongs to no run.
+pub(super) fn rest(file: &[u8]) -> Vec<Range<usize>> {
+    let mut rest = Vec::new();
+    let mut from = 0;
+    for run in runs(file) {
+        rest.push(from..run.line.start);
+        from = run.end;
+    }
+    rest.push(from..file.len());
+    rest.retain(|range| !range.is_empty());
+    rest
 }
 
 /// The whole of a file of runs; nothing when there is none.

@@ -1,6 +1,6 @@
 //! The end of a log, from which the next append goes on.
 
-use super::log::{Chain, RESUMED, SEAL, digits_of};
+use super::log::{Chain, REPAIR_LENGTH, SEAL, digits_of};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -39,7 +39,7 @@ impl Tail {
         let whole = start;
         while found.is_none() && start > 0 {
             // A seal, and what is read ahead of it, may lie across the border.
-            let end = start + (SEAL + RESUMED) as u64;
+            let end = (start + (SEAL + REPAIR_LENGTH) as u64).min(length);
             start = start.saturating_sub(BLOCK);
             found = last_checked(&read(file, start, end)?, start);
         }
@@ -66,10 +66,12 @@ fn last_checked(block: &[u8], start: u64) -> Option<(Chain, u64)> {
         let line = &block[..newline];
         let digits = digits_of(line)?;
         let covered = &line[..line.len() - SEAL];
-        // Where the piece begins within the line's end, the one further back decides.
-        if covered.len() < RESUMED && start > 0 {
+        let begin = memchr::memrchr(b'\n', covered).map(|before| before + 1);
+        // Whether a short line is a repair is told by its beginning, which may lie further back.
+        if begin.is_none() && start > 0 && covered.len() <= REPAIR_LENGTH {
             return None;
         }
+        let covered = &covered[begin.unwrap_or(0)..];
         Some((Chain::behind(covered, digits), start + newline as u64 + 1))
     })
 }

@@ -147,16 +147,10 @@ impl Store {
             Some(sessions) => atomic::open_locked(sessions, &name, None, OFlags::RDWR, self.lock_timeout)?,
             None => None,
         };
-        let mut places: Vec<(Directory, Vec<String>)> = Vec::new();
+        // The log goes last: as long as it is there, what was cut off can be done again by its name.
+        let mut places = self.pieces(id)?;
         if let Some(sessions) = sessions {
             places.push((sessions.again()?, locked.iter().map(|_| name.clone()).collect()));
-        }
-        for place in PIECES.into_iter().chain([TRASH]) {
-            let pieces = |file: &str| match place {
-                TRASH => entry(file).is_some_and(|(other, ..)| other == id),
-                _ => is_piece(file, id),
-            };
-            places.extend(self.matching(place, pieces)?);
         }
         let mut found = false;
         let mut destroy = || {
@@ -173,6 +167,24 @@ impl Store {
         let done = destroy();
         done.map_err(|error| if found { error.kind(Kind::Unsure) } else { error })?;
         if found { Ok(()) } else { Err(no_session(id)) }
+    }
+
+    /// What there is of a session beside its log: in the trash, the archive and the quarantine.
+    fn pieces(&self, id: &str) -> Result<Vec<(Directory, Vec<String>)>> {
+        let mut places = Vec::new();
+        for place in PIECES.into_iter().chain([TRASH]) {
+            let pieces = |file: &str| match place {
+                TRASH => entry(file).is_some_and(|(other, ..)| other == id),
+                _ => is_piece(file, id),
+            };
+            places.extend(self.matching(place, pieces)?);
+        }
+        Ok(places)
+    }
+
+    /// Whether there is anything of a session beside its log.
+    pub fn has_pieces(&self, id: &str) -> Result<bool> {
+        Ok(key::is_id(id) && self.pieces(id)?.iter().any(|(_, names)| !names.is_empty()))
     }
 
     /// The names of a folder that are picked, with the folder; none when there is no such folder.

@@ -171,10 +171,11 @@ fn packed(place: &Place) {
     ));
     place.write("work/chat.jsonl", log);
     place.sets_up(&["migrate", "chat.jsonl"]);
-    let sum = convo::model::key::sha256(taken.as_bytes());
     let run = format!(
-        "{{\"type\":\"archive\",\"id\":\"evt_gc\",{at},\"of\":6,\"taken\":[[2,3],[6,6]],\"made\":[],\"bytes\":{bytes},\"sha256\":\"{sum}\"}}\n{taken}"
+        "{{\"type\":\"archive\",\"id\":\"evt_gc\",{at},\"of\":6,\"taken\":[[2,3],[6,6]],\"made\":[],\"bytes\":{bytes}"
     );
+    let sum = convo::model::key::sha256(format!("{run}}}\n{taken}").as_bytes());
+    let run = format!("{run},\"sha256\":\"{sum}\"}}\n{taken}");
     place.write("store/archive/chat.jsonl", run);
 }
 

@@ -33,11 +33,11 @@ pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) ->
             Ok(Some(_)) => look.stranger(root, &name, "a folder that is not the store's"),
             Err(error) if error.kind == Kind::Unsafe => {
                 let what = if known {
-                    "it should be a folder"
+                    format!("it should be a folder that can be entered: {}", error.message)
                 } else {
-                    "a file that is not the store's"
+                    "a file that is not the store's".to_string()
                 };
-                look.stranger(root, &name, what);
+                look.stranger(root, &name, &what);
             }
             Err(error) => return Err(error),
         }
@@ -110,7 +110,7 @@ impl Look<'_> {
             let fits = match place {
                 ALIASES => key::is_id(&name),
                 trash::TRASH => trash::entry(&name).is_some(),
-                QUARANTINE if trash::is_copy(&name).is_some() => true,
+                QUARANTINE if trash::is_copy(&name).is_some() || name == links::KEPT_ALIASES => true,
                 _ => name.strip_suffix(".jsonl").is_some_and(key::is_id),
             };
             if !fits {
@@ -118,12 +118,13 @@ impl Look<'_> {
             }
             let owner = name
                 .strip_suffix(".jsonl")
-                .filter(|id| place == ARCHIVE && key::is_id(id));
+                .filter(|id| matches!(place, ARCHIVE | QUARANTINE) && key::is_id(id));
             if let Some(id) = owner
                 && !self.store.has(id)?
                 && !links::is_removed(self.store, id)?
             {
-                let what = format!("the archive of {id}, which is not there");
+                let what =
+                    format!("the {place} of {id}, which is not there; remove --purge {id} destroys it");
                 self.tell(folder.shown(&name), Trouble::Piece, what, None);
             }
             if facts.mode & OTHERS != 0 {

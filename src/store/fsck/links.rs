@@ -4,11 +4,13 @@ use super::{Check, Found, Links, Stamp, Trouble};
 use crate::error::{Kind, Place, Result};
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
-use crate::store::alias::ALIASES;
 use crate::store::{Store, atomic, log_name, pieces};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::repair::QUARANTINE;
+
+/// Where aliases are kept that were taken away; no id of a session begins so.
+pub(super) const KEPT_ALIASES: &str = "@aliases.jsonl";
 
 /// Looks whether every link has both ends. Of sessions that were not looked at only their being there is known.
 pub(super) fn check(
@@ -38,7 +40,7 @@ pub(super) fn check(
                 tell(found(id, Trouble::BrokenLink, what, None));
             } else if links
                 .get(parent)
-                .is_some_and(|other| !other.continued_to.contains(id))
+                .is_some_and(|other| !other.continued_to.iter().any(|(child, _)| child == id))
             {
                 let what = format!("{id} continues it, and it does not tell so");
                 tell(found(
@@ -53,12 +55,23 @@ pub(super) fn check(
                 }
             }
         }
-        for child in &own.continued_to {
+        for (child, event) in &own.continued_to {
             let there = key::is_id(child) && store.has(child)?;
-            if !there && !is_removed(store, child)? {
-                let what = format!("it is continued in {child}, which is not there");
-                tell(found(id, Trouble::BrokenLink, what, None));
+            if there || is_removed(store, child)? {
+                continue;
             }
+            let what = format!("it is continued in {child}, which is not there");
+            let remedy = event.as_ref().map(|_| "the link is taken back");
+            if let (Some(stamp), Some(event)) = (check.repair, event) {
+                let (own, at) = stamp(&format!("unlink {id} {child}"))?;
+                let mut line = ObjectBuilder::default();
+                line.text("type", "restore")
+                    .text("id", &own)
+                    .text("at", &at)
+                    .text("of", event);
+                store.append(id, &[&line.finish()])?;
+            }
+            tell(found(id, Trouble::BrokenLink, what, remedy));
         }
     }
     Ok(())
@@ -71,9 +84,13 @@ pub(super) fn is_removed(store: &Store, id: &str) -> Result<bool> {
 impl Store {
     /// Looks whether every alias names one session that is there, or in the trash.
     pub(super) fn check_aliases(&self, repair: Option<Stamp<'_>>, tell: &mut dyn FnMut(Found)) -> Result<()> {
-        let Some(aliases) = self.aliases_folder()? else {
-            return Ok(());
+        let aliases = match self.aliases_folder() {
+            Ok(Some(aliases)) => aliases,
+            Ok(None) => return Ok(()),
+            Err(error) if error.kind == Kind::Unsafe => return Ok(()), // told with the folders
+            Err(error) => return Err(error),
         };
+        let removed: HashSet<String> = self.trash()?.into_iter().map(|(id, _)| id).collect();
         for file in aliases.names()? {
             let Some(name) = Some(&file)
                 .filter(|file| key::is_id(file))
@@ -104,7 +121,7 @@ impl Store {
             };
             let mut gone = Vec::new();
             for id in &ids {
-                if !self.has(id)? && !is_removed(self, id)? {
+                if !self.has(id)? && !removed.contains(id) {
                     gone.push(id.clone());
                 }
             }
@@ -117,11 +134,6 @@ impl Store {
                 tell(found(
                     format!("the alias {name} names {}, which is not there", gone.join(", ")),
                     Some(remedy),
-                ));
-            } else if ids.len() > 1 {
-                tell(found(
-                    format!("the alias {name} is claimed by {}", ids.join(", ")),
-                    None,
                 ));
             }
         }
@@ -141,7 +153,7 @@ impl Store {
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
         pieces::append(
             &quarantine,
-            &log_name(ALIASES),
+            KEPT_ALIASES,
             &pieces::run(members, content.as_bytes()),
         )?;
         self.alias_remove(name)

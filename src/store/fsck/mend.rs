@@ -31,16 +31,25 @@ const fn table() -> [u32; 256] {
     table
 }
 
+/// Which entry of the table has this top byte: each has another.
+const INVERSE: [u8; 256] = inverse();
+
+const fn inverse() -> [u8; 256] {
+    let mut inverse = [0; 256];
+    let mut entry = 0;
+    while entry < 256 {
+        inverse[(TABLE[entry] >> 24) as usize] = entry as u8;
+        entry += 1;
+    }
+    inverse
+}
+
 /// The state ahead of bytes from the state behind them.
 pub(super) fn unwind(behind: u32, bytes: &[u8]) -> u32 {
     let mut state = !behind;
     for byte in bytes.iter().rev() {
-        // The top byte of a table's entry tells which it is.
-        let entry = TABLE
-            .iter()
-            .position(|entry| entry >> 24 == state >> 24)
-            .unwrap_or(0);
-        state = ((state ^ TABLE[entry]) << 8) | (entry as u32 ^ u32::from(*byte));
+        let entry = INVERSE[(state >> 24) as usize];
+        state = ((state ^ TABLE[usize::from(entry)]) << 8) | u32::from(entry ^ *byte);
     }
     !state
 }

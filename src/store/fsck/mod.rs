@@ -2,13 +2,14 @@
 //! the quarantine, and no good line is changed.
 
 mod folders;
+mod kept;
 mod links;
 mod log;
 mod mend;
 mod records;
 mod repair;
 
-use super::{Facts, Store, atomic, log_name};
+use super::{Facts, SESSIONS, Store, atomic, log_name};
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::key;
 use std::collections::BTreeMap;
@@ -33,9 +34,9 @@ pub enum Trouble {
     BrokenLink,
     /// A session is continued and does not tell so.
     MissingLink,
-    /// An alias names no session, or several.
+    /// An alias names no session.
     Alias,
-    /// What the archive or the quarantine keeps is damaged, or the archive is of a session that is gone.
+    /// What the archive or the quarantine keeps is damaged, is missing, or is of a session that is gone.
     Piece,
     /// A file of a change that was cut off.
     Temporary,
@@ -93,9 +94,9 @@ impl Trouble {
             Trouble::Header => "the session line is missing, stands elsewhere, or is of a later version",
             Trouble::BrokenLink => "a session continues one that is not there",
             Trouble::MissingLink => "a session is continued and does not tell so",
-            Trouble::Alias => "an alias names no session, or several",
+            Trouble::Alias => "an alias names no session",
             Trouble::Piece => {
-                "what the archive or the quarantine keeps is damaged, or the archive is of a session that is gone"
+                "what the archive or the quarantine keeps is damaged, is missing, or is of a session that is gone"
             }
             Trouble::Temporary => "a file of a change that was cut off",
             Trouble::Permissions => "others than the owner may read or write it",
@@ -112,15 +113,12 @@ impl Trouble {
                 "a single flipped bit is flipped back, a doubled or swapped line put right; any other line stays, and a repair event vouches for it",
             ),
             Trouble::MissingLink => Some("the link event is added"),
-            Trouble::Alias => Some("one that names nothing goes to the quarantine"),
+            Trouble::Alias => Some("it goes to the quarantine"),
             Trouble::Temporary => Some("removed, unless it is in use"),
             Trouble::Permissions => Some("made the owner's alone"),
-            Trouble::DuplicateId
-            | Trouble::DanglingEvent
-            | Trouble::Header
-            | Trouble::BrokenLink
-            | Trouble::Piece
-            | Trouble::Stranger => None,
+            Trouble::BrokenLink => Some("a link to a session that is gone is taken back"),
+            Trouble::Piece => Some("bytes that are no run go to the quarantine"),
+            Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::Header | Trouble::Stranger => None,
         }
     }
 }
@@ -160,7 +158,10 @@ pub struct Check<'a> {
 #[derive(Debug, Default)]
 struct Links {
     continued_from: Option<String>,
-    continued_to: Vec<String>,
+    /// The session that continues it, and the event that tells so; none when the header does.
+    continued_to: Vec<(String, Option<String>)>,
+    /// Events of gcs whose lines the archive must have.
+    packed: Vec<String>,
 }
 
 /// What was looked at.
@@ -203,6 +204,7 @@ impl Store {
             None => self.ids()?.into_iter().map(|entry| entry.id).collect(),
         };
         ids.sort();
+        ids.dedup();
         if check.ids.is_none() {
             folders::check(self, check.repair.is_some(), tell)?;
         }
@@ -211,12 +213,24 @@ impl Store {
                 None => self.examine(id, false)?,
                 Some(stamp) => match self.examine(id, true)? {
                     Some(seen) if seen.is_clean() => Some(seen),
-                    Some(_) => self.repair_log(id, stamp, check.force)?,
+                    Some(_) => match self.repair_log(id, stamp, check.force) {
+                        // The others can be mended nevertheless.
+                        Err(error) if error.kind != Kind::Unsure => {
+                            let shown = self
+                                .path()
+                                .join(SESSIONS)
+                                .join(log_name(id))
+                                .display()
+                                .to_string();
+                            Some(log::Seen::unread(id, shown, error))
+                        }
+                        seen => seen?,
+                    },
                     None => None,
                 },
             };
             // One that is removed meanwhile is none any more, unless it was asked for.
-            let Some(seen) = seen else {
+            let Some(mut seen) = seen else {
                 if check.ids.is_some() {
                     return Err(super::no_session(id));
                 }
@@ -227,9 +241,11 @@ impl Store {
             checked.unchecked += seen.unchecked;
             checked.unread = checked.unread.max(seen.unread);
             checked.copies.extend(seen.copy.map(|copy| (id.clone(), copy)));
+            std::mem::take(&mut seen.found).into_iter().for_each(&mut *tell);
+            if seen.unread.is_none() {
+                self.check_pieces(id, &seen.links, check, tell)?;
+            }
             links.insert(id.clone(), seen.links);
-            seen.found.into_iter().for_each(&mut *tell);
-            self.check_pieces(id, tell)?;
         }
         links::check(self, check, &links, tell)?;
         if check.ids.is_none() {
@@ -263,7 +279,7 @@ impl Store {
         let bytes = match read {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Ok(None),
-            Err(error) if matches!(error.kind, Kind::InputOutput | Kind::Unsafe) => {
+            Err(error) if matches!(error.kind, Kind::InputOutput | Kind::Unsafe | Kind::Locked) => {
                 return Ok(Some(log::Seen::unread(id, shown, error)));
             }
             Err(error) => return Err(error),

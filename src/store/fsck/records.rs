@@ -51,28 +51,28 @@ pub(super) fn troubles(session: &Session) -> Vec<(usize, Trouble, String)> {
 pub(super) fn links(session: &Session) -> Links {
     let mut links = Links {
         continued_from: session.header_text("continued_from"),
-        continued_to: Vec::new(),
+        ..Links::default()
     };
     for index in session.live_events() {
         let record = session.record(index);
-        let to = record
-            .event()
-            .filter(|event| event.name() == "link")
-            .map(|event: &Event<'_>| event.raw);
-        let to = to
-            .and_then(|raw| json::member(raw, "continued_to"))
-            .and_then(json::text);
-        links.continued_to.extend(to.map(|id| id.into_owned()));
+        let Some(event) = record.event() else { continue };
+        let id = event.id().map(|id| id.into_owned());
+        match event.name().as_ref() {
+            "link" => {
+                let to = json::member(event.raw, "continued_to").and_then(json::text);
+                links.continued_to.extend(to.map(|to| (to.into_owned(), id)));
+            }
+            "gc" if json::member(event.raw, "discarded") != Some(b"true") => links.packed.extend(id),
+            _ => {}
+        }
     }
     // As a session that came from Penguin has it.
     let header = session.header();
-    let own = header
-        .iter()
-        .find(|(name, _)| name == "metadata")
-        .and_then(|(_, raw)| {
-            let metadata = json::member(json::member(raw, "penguin")?, "metadata")?;
-            json::member(metadata, "continued_to").and_then(json::text)
-        });
-    links.continued_to.extend(own.map(|id| id.into_owned()));
+    let metadata = header.iter().find(|(name, _)| name == "metadata");
+    let own = metadata.and_then(|(_, raw)| {
+        let metadata = json::member(json::member(raw, "penguin")?, "metadata")?;
+        json::member(metadata, "continued_to").and_then(json::text)
+    });
+    links.continued_to.extend(own.map(|to| (to.into_owned(), None)));
     links
 }

@@ -3,7 +3,8 @@
 use super::Thin;
 use crate::error::Result;
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::session::{Piece, Session};
+use crate::model::session::{Class, Piece, Session};
+use crate::model::time::seconds;
 use crate::store::log::{self, Chain, Pending};
 use crate::store::pieces;
 
@@ -89,13 +90,22 @@ impl Thinned {
     }
 
     /// What the archive gets.
-    pub fn run(&self, options: &Thin<'_>, lines: usize, taken: &[u8]) -> Vec<u8> {
+    pub fn run(&self, options: &Thin<'_>, session: &Session, log: &str, taken: &[u8]) -> Vec<u8> {
+        // When the last of it left the view.
+        let at = |index: &usize| json::member(session.record(*index).body, "at").and_then(json::text);
+        let events = self
+            .taken
+            .iter()
+            .filter(|index| session.class(**index) == Class::Event);
+        let left = events.filter_map(at).max_by_key(|at| seconds(at));
         let mut members = ObjectBuilder::default();
         members
             .text("type", "archive")
             .text("id", options.event)
             .text("at", options.at)
-            .raw("of", lines.to_string())
+            .text("log", log)
+            .text("left", left.as_deref().unwrap_or(options.at))
+            .raw("of", session.len().to_string())
             .raw("taken", spans(self.taken.iter().copied()))
             .raw("made", spans(self.made.iter().copied()));
         pieces::run(members, taken)

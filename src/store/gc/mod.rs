@@ -3,15 +3,20 @@
 mod lines;
 
 use crate::error::{Error, Kind, Place, Result};
+use crate::format::report::Report;
 use crate::model::json;
+use crate::model::key;
 use crate::model::record::{Kind as Line, Record};
 use crate::model::session::{Piece, Session};
 use crate::model::time::seconds;
+use crate::model::view::View;
 use crate::store::directory::{Directory, Facts};
 use crate::store::log::{self, Chain, Pending, Verdict};
 use crate::store::{Store, atomic, log_name, no_session, pieces, rewrite};
 use lines::{Thinned, rejoined};
+use pieces::Run;
 use rustix::fs::OFlags;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
@@ -133,7 +138,7 @@ impl<'s> Held<'s> {
             if let Line::Event(event) = &record.kind
                 && event.is_header()
             {
-                let mut report = crate::format::report::Report::default();
+                let mut report = Report::default();
                 crate::format::native::check(&record, &mut report)?;
             }
             session.push(&record);
@@ -151,14 +156,37 @@ fn unsure(error: Error) -> Error {
         .hint("the log is changed, its archive is not; gc and fsck find what is left over")
 }
 
-/// Where the first run begins that was taken out after a time; the end when there is none.
-fn young(file: &[u8], until: Option<i64>) -> usize {
-    let is_young = |run: &pieces::Run| {
-        let at = json::member(&file[run.line.clone()], "at").and_then(json::text);
-        until.is_some_and(|until| at.as_deref().and_then(seconds).is_none_or(|at| at > until))
+/// By which the runs of a log are known from those of another session that had its id before: the beginning of the
+/// SHA-256 of its first line.
+fn known_by(session: &Session) -> String {
+    let first = if session.is_empty() {
+        &[][..]
+    } else {
+        session.record(0).body
     };
-    let first = pieces::runs(file).into_iter().find(is_young);
-    first.map_or(file.len(), |run| run.line.start)
+    key::sha256(first)[..16].to_string()
+}
+
+fn text<'f>(file: &'f [u8], run: &Run, name: &str) -> Option<Cow<'f, str>> {
+    json::member(&file[run.line.clone()], name).and_then(json::text)
+}
+
+/// The runs of this log.
+fn own_runs(file: &[u8], session: &Session) -> Vec<Run> {
+    let own = known_by(session);
+    let mut runs = pieces::runs(file);
+    runs.retain(|run| text(file, run, "log").is_none_or(|log| log == own));
+    runs
+}
+
+/// Whether what a run holds left the view up to a time.
+fn is_old(file: &[u8], run: &Run, until: Option<i64>) -> bool {
+    let left = text(file, run, "left").or(text(file, run, "at"));
+    until.is_none_or(|until| {
+        left.as_deref()
+            .and_then(seconds)
+            .is_some_and(|left| left <= until)
+    })
 }
 
 impl Store {
@@ -170,23 +198,25 @@ impl Store {
         options: &Thin<'_>,
         plan: impl FnOnce(&Session) -> Result<Option<Vec<Piece>>>,
     ) -> Result<Receipt> {
-        let held = Held::open(self, crate::model::key::checked_id(id)?)?;
+        let held = Held::open(self, key::checked_id(id)?)?;
         let (session, ranges) = held.lines()?;
         let archive = self.directory().inner(ARCHIVE)?;
+        if let Some(folder) = archive.as_ref().filter(|_| options.discard && !options.dry_run) {
+            self.settle_archive(&held, &session, folder)?;
+        }
         let file = archive
             .as_ref()
             .map(|folder| pieces::read(folder, &held.name))
             .transpose()?;
         let file = file.unwrap_or_default();
-        let young = if options.discard {
-            young(&file, options.until)
-        } else {
-            0
-        };
+        let mut old = own_runs(&file, &session);
+        old.retain(|run| options.discard && is_old(&file, run, options.until));
+        let old: Vec<Range<usize>> = old.into_iter().map(|run| run.line.start..run.end).collect();
+        let destroyed: usize = old.iter().map(Range::len).sum();
         let mut receipt = Receipt {
             lines: (ranges.len() as u64, ranges.len() as u64),
             bytes: (held.facts.size, held.facts.size),
-            archive: (file.len() as u64, (file.len() - young) as u64),
+            archive: (file.len() as u64, (file.len() - destroyed) as u64),
             taken: 0,
         };
         if let Some(planned) = plan(&session)? {
@@ -201,7 +231,7 @@ impl Store {
             let run = if options.discard {
                 Vec::new()
             } else {
-                new.run(options, session.len(), &taken)
+                new.run(options, &session, &known_by(&session), &taken)
             };
             receipt.lines.1 = lines;
             receipt.bytes.1 = log.len() as u64;
@@ -211,15 +241,14 @@ impl Store {
                 if !options.force {
                     rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))?;
                 }
-                self.exchange(&held, &log, &run)?;
+                self.exchange(&held, &session, &log, &run)?;
             }
         }
         if let Some(folder) = archive.filter(|_| options.discard && !options.dry_run) {
-            let done = match young {
+            let done = match old.is_empty() {
                 // Perhaps by a process that died before it synced.
-                0 => atomic::sync_directory(&folder),
-                _ if young == file.len() => pieces::cut(&folder, &held.name, 0),
-                _ => atomic::replace(&folder, &held.name, &file[young..], self.lock_timeout),
+                true => atomic::sync_directory(&folder),
+                false => pieces::take(&folder, &held.name, &file, &old, self.lock_timeout),
             };
             done.map_err(|error| if receipt.taken > 0 { unsure(error) } else { error })?;
         }
@@ -227,15 +256,12 @@ impl Store {
     }
 
     /// First the archive has the lines, then the log has them no more: a crash between leaves them in both.
-    fn exchange(&self, held: &Held<'_>, log: &[u8], run: &[u8]) -> Result<()> {
+    fn exchange(&self, held: &Held<'_>, session: &Session, log: &[u8], run: &[u8]) -> Result<()> {
         if run.is_empty() {
             return held.replace(self, log);
         }
         let archive = atomic::folder(self.directory(), ARCHIVE)?;
-        let before = self.settled_length(held, &archive)?;
-        if let Some(length) = before {
-            pieces::cut(&archive, &held.name, length)?;
-        }
+        self.settle_archive(held, session, &archive)?;
         let before = pieces::append(&archive, &held.name, run)?;
         held.replace(self, log).inspect_err(|error| {
             if error.kind != Kind::Unsure {
@@ -244,29 +270,26 @@ impl Store {
         })
     }
 
-    /// The length of the archive without runs at its end that the log knows nothing of, or has taken back: those of a
-    /// gc or a restore that was cut off, whose lines are in the log. None when there are none.
-    pub(super) fn settled_length(&self, held: &Held<'_>, archive: &Directory) -> Result<Option<u64>> {
+    /// Takes runs off the archive's end that the log knows nothing of, or has taken back: those of a gc or a restore
+    /// that was cut off, whose lines are in the log.
+    fn settle_archive(&self, held: &Held<'_>, session: &Session, archive: &Directory) -> Result<()> {
         let file = pieces::read(archive, &held.name)?;
-        let mut length = None;
-        for run in pieces::runs(&file).iter().rev() {
-            let id = json::member(&file[run.line.clone()], "id")
-                .and_then(json::text)
-                .unwrap_or_default();
-            if !run.sound
-                || run.end != length.unwrap_or(file.len())
-                || Self::needs(held, &id, &file[run.bytes.clone()])?
-            {
+        let mut length = file.len();
+        for run in own_runs(&file, session).iter().rev() {
+            let id = text(&file, run, "id").unwrap_or_default();
+            if !run.sound || run.end != length || Self::needs(session, &id, &file[run.bytes.clone()]) {
                 break;
             }
-            length = Some(run.line.start);
+            length = run.line.start;
         }
-        Ok(length.map(|length| length as u64))
+        if length < file.len() {
+            pieces::cut(archive, &held.name, length as u64)?;
+        }
+        Ok(())
     }
 
     /// Whether the log does without these lines: it knows the gc of this event, or lacks one of them.
-    fn needs(held: &Held<'_>, event: &str, run: &[u8]) -> Result<bool> {
-        let (session, _) = held.lines()?;
+    fn needs(session: &Session, event: &str, run: &[u8]) -> bool {
         let known = session.live_events().into_iter().any(|index| {
             let record = session.record(index);
             record
@@ -285,7 +308,19 @@ impl Store {
             }
             _ => false,
         };
-        Ok(known || !run.split_inclusive(|byte| *byte == b'\n').all(&mut found))
+        known || !run.split_inclusive(|byte| *byte == b'\n').all(&mut found)
+    }
+
+    /// Whether a session has a gc of this event that still counts.
+    pub fn has_gc(&self, id: &str, event: &str) -> Result<bool> {
+        let session = self.load(id, &mut Report::default())?;
+        let is_it = |index: &usize| {
+            let record = session.record(*index);
+            record
+                .event()
+                .is_some_and(|own| own.name() == "gc" && own.id().is_some_and(|id| id == event))
+        };
+        Ok(session.live_events().iter().any(is_it))
     }
 
     /// What the archive holds of a session, oldest first.
@@ -293,39 +328,36 @@ impl Store {
         let Some(archive) = self.directory().inner(ARCHIVE)? else {
             return Ok(Vec::new());
         };
-        let file = pieces::read(&archive, &log_name(crate::model::key::checked_id(id)?))?;
-        let archived = |run: &pieces::Run| {
-            let event = json::member(&file[run.line.clone()], "id").and_then(json::text)?;
+        let file = pieces::read(&archive, &log_name(key::checked_id(id)?))?;
+        let session = self.load(id, &mut Report::default())?;
+        let archived = |run: &Run| {
             let bytes = &file[run.bytes.clone()];
             Some(Archived {
-                event: event.into_owned(),
+                event: text(&file, run, "id")?.into_owned(),
                 lines: memchr::memchr_iter(b'\n', bytes).count() as u64,
                 bytes: bytes.len() as u64,
             })
         };
-        Ok(pieces::runs(&file).iter().filter_map(archived).collect())
+        Ok(own_runs(&file, &session).iter().filter_map(archived).collect())
     }
 
-    /// Brings back what the gc of this event took out, each line to its place, and adds `line`, which tells so. Only
-    /// the newest that still counts can come back: those before it stand in what it left.
-    pub fn thicken(&self, id: &str, event: &str, line: &[u8]) -> Result<u64> {
-        let held = Held::open(self, crate::model::key::checked_id(id)?)?;
+    /// Brings back what the gc of this event took out, each line to its place, and adds `line`, which tells so; with
+    /// `dry_run` it is only looked whether that can be done. Only the newest that still counts can come back, those
+    /// before it stand in what it left; and only if the view stays what it is.
+    pub fn thicken(&self, id: &str, event: &str, line: &[u8], dry_run: bool) -> Result<Archived> {
+        let held = Held::open(self, key::checked_id(id)?)?;
         let (session, _) = held.lines()?;
         let none = || {
             Error::new(Kind::No, format!("the archive has nothing of the gc {event}"))
                 .hint("gc --discard destroys what it takes out")
         };
         let archive = self.directory().inner(ARCHIVE)?.ok_or_else(none)?;
-        if let Some(length) = self.settled_length(&held, &archive)? {
-            pieces::cut(&archive, &held.name, length)?;
+        if !dry_run {
+            self.settle_archive(&held, &session, &archive)?;
         }
         let file = pieces::read(&archive, &held.name)?;
-        let runs = pieces::runs(&file);
-        let of = |run: &pieces::Run| {
-            json::member(&file[run.line.clone()], "id")
-                .and_then(json::text)
-                .unwrap_or_default()
-        };
+        let runs = own_runs(&file, &session);
+        let of = |run: &Run| text(&file, run, "id").unwrap_or_default();
         let run = runs.iter().find(|run| of(run) == event).ok_or_else(none)?;
         if let Some(newest) = runs.last().filter(|newest| of(newest) != event) {
             return Err(Error::new(
@@ -341,22 +373,49 @@ impl Store {
             )
             .at(archive.shown(&held.name), Place::default()));
         }
-        let back = rejoined(&session, &file[run.line.clone()], &file[run.bytes.clone()], event);
-        let lines = back.ok_or_else(|| {
+        let bytes = &file[run.bytes.clone()];
+        let lines = rejoined(&session, &file[run.line.clone()], bytes, event).ok_or_else(|| {
             Error::new(
                 Kind::Data,
                 "the log is not as that gc left it; nothing was changed",
             )
             .hint(format!("the lines are in {}", archive.shown(&held.name)))
         })?;
+        let mut back = Session::default();
         let mut pending = Pending::default();
         for line in lines.iter().map(Vec::as_slice).chain([line]) {
+            back.push_new(line.strip_suffix(b"\n").unwrap_or(line));
             pending.push(line)?;
         }
+        if View::replay(&back).shown(&back) != View::replay(&session).shown(&session) {
+            return Err(Error::new(
+                Kind::No,
+                "changes since that gc would mean something else with its lines back",
+            )
+            .hint("take those back first: convo restore --list tells them"));
+        }
         pending.close(&mut Chain::default());
-        rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))?;
+        let told = Archived {
+            event: event.to_string(),
+            lines: memchr::memchr_iter(b'\n', bytes).count() as u64,
+            bytes: bytes.len() as u64,
+        };
+        if dry_run {
+            return Ok(told);
+        }
+        rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name)).map_err(|error| {
+            error.hint("nothing was changed: what it writes later would be lost; end it first")
+        })?;
         held.replace(self, pending.bytes(false))?;
-        pieces::cut(&archive, &held.name, run.line.start as u64).map_err(unsure)?;
-        Ok(memchr::memchr_iter(b'\n', &file[run.bytes.clone()]).count() as u64)
+        let out = run.line.start..run.end;
+        pieces::take(
+            &archive,
+            &held.name,
+            &file,
+            std::slice::from_ref(&out),
+            self.lock_timeout,
+        )
+        .map_err(unsure)?;
+        Ok(told)
     }
 }

@@ -188,7 +188,7 @@ fn links_and_aliases() {
         .map(|(name, _)| name)
         .collect();
     assert_eq!(names, ["kept", "waits"]);
-    let kept = fs::read_to_string(store.path().join("quarantine/aliases.jsonl")).unwrap();
+    let kept = fs::read_to_string(store.path().join("quarantine/@aliases.jsonl")).unwrap();
     assert!(
         kept.contains(r#""alias":"lost""#) && kept.ends_with("gone\n"),
         "{kept}"

@@ -14,12 +14,24 @@ fn thin<'a>(event: &'a str) -> Thin<'a> {
     }
 }
 
+/// A session of events that no view shows; the first is an old one.
+fn begin_notes(store: &Store, id: &str, texts: &[&str]) {
+    let note = |text: &&str| {
+        let at = if *text == "a" { "2026-01-01T00:00:00Z" } else { NOW };
+        format!(r#"{{"type":"note","id":"n-{text}","at":"{at}"}}"#).into_bytes()
+    };
+    let lines: Vec<_> = std::iter::once(header(id))
+        .chain(texts.iter().map(note))
+        .collect();
+    store.create_session(id, &lines).unwrap();
+}
+
 /// A plan that leaves out these lines, counted from 0, and puts a line in front of the third.
 fn without(lines: &'static [usize]) -> impl FnOnce(&Session) -> Result<Option<Vec<Piece>>> {
     move |session| {
         let stay = (0..session.len()).filter(|index| !lines.contains(index));
         let mut pieces: Vec<Piece> = stay.map(Piece::Line).collect();
-        pieces.insert(2, Piece::Made(message("put in")));
+        pieces.insert(2, Piece::Made(br#"{"type":"note","id":"put in"}"#.to_vec()));
         Ok(Some(pieces))
     }
 }
@@ -35,7 +47,7 @@ fn restore(of: &str) -> Vec<u8> {
 #[test]
 fn what_is_taken_out_comes_back_in_its_place() {
     let (_folder, store) = store();
-    begin(&store, "one", &["a", "b", "c", "d", "e"]);
+    begin_notes(&store, "one", &["a", "b", "c", "d", "e"]);
     store.append("one", &[b"by hand"]).unwrap();
     let before = read(&store, "one").0;
     let receipt = store.thin("one", &thin("g1"), without(&[1, 2, 4])).unwrap();
@@ -56,8 +68,8 @@ fn what_is_taken_out_comes_back_in_its_place() {
     store.append("one", &[&message("f")]).unwrap();
     // Another one on top of it, which has to be taken back first.
     store.thin("one", &thin("g2"), without(&[1, 3])).unwrap();
-    assert_eq!(kind(store.thicken("one", "g1", &restore("g1"))), Kind::No);
-    assert_eq!(kind(store.thicken("one", "g3", &restore("g3"))), Kind::No);
+    assert_eq!(kind(store.thicken("one", "g1", &restore("g1"), false)), Kind::No);
+    assert_eq!(kind(store.thicken("one", "g3", &restore("g3"), false)), Kind::No);
     let names: Vec<String> = store
         .archived("one")
         .unwrap()
@@ -65,8 +77,14 @@ fn what_is_taken_out_comes_back_in_its_place() {
         .map(|run| run.event)
         .collect();
     assert_eq!(names, ["g1", "g2"]);
-    assert_eq!(store.thicken("one", "g2", &restore("g2")).unwrap(), 2);
-    assert_eq!(store.thicken("one", "g1", &restore("g1")).unwrap(), 3);
+    assert_eq!(
+        store.thicken("one", "g2", &restore("g2"), false).unwrap().lines,
+        2
+    );
+    assert_eq!(
+        store.thicken("one", "g1", &restore("g1"), false).unwrap().lines,
+        3
+    );
     let back = read(&store, "one").0;
     let own =
         |line: &&String| !line.contains("\"gc\"") && !line.contains("\"restore\"") && !line.contains("\"f\"");
@@ -81,7 +99,7 @@ fn what_is_taken_out_comes_back_in_its_place() {
 #[test]
 fn a_gc_that_was_cut_off_leaves_nothing_twice_and_loses_nothing() {
     let (_folder, store) = store();
-    begin(&store, "one", &["a", "b", "c"]);
+    begin_notes(&store, "one", &["a", "b", "c"]);
     let before = fs::read(log_path(&store, "one")).unwrap();
     store.thin("one", &thin("g1"), without(&[1])).unwrap();
     let once = archive(&store, "one").len();
@@ -101,7 +119,7 @@ fn a_gc_that_was_cut_off_leaves_nothing_twice_and_loses_nothing() {
 #[test]
 fn discard_destroys_what_is_old_enough() {
     let (_folder, store) = store();
-    begin(&store, "one", &["a", "b", "c", "d"]);
+    begin_notes(&store, "one", &["a", "b", "c", "d"]);
     let old = Thin {
         at: "2026-01-01T00:00:00Z",
         ..thin("g1")
@@ -135,13 +153,13 @@ fn discard_destroys_what_is_old_enough() {
     assert!(store.thin("one", &all, without(&[3])).unwrap().is_change());
     assert_eq!(store.archived("one").unwrap(), []);
     assert!(!read(&store, "one").0.contains(&gone));
-    assert_eq!(kind(store.thicken("one", "g3", &restore("g3"))), Kind::No);
+    assert_eq!(kind(store.thicken("one", "g3", &restore("g3"), false)), Kind::No);
 }
 
 #[test]
 fn damage_is_not_made_to_look_right() {
     let (_folder, store) = store();
-    begin(&store, "one", &["a", "b", "c"]);
+    begin_notes(&store, "one", &["a", "b", "c"]);
     let good = fs::read(log_path(&store, "one")).unwrap();
     let mut flipped = good.clone();
     flipped[60] ^= 1;
@@ -157,7 +175,7 @@ fn damage_is_not_made_to_look_right() {
 #[test]
 fn a_program_that_has_the_log_open_would_lose_what_it_writes() {
     let (_folder, store) = store();
-    begin(&store, "one", &["a", "b", "c"]);
+    begin_notes(&store, "one", &["a", "b", "c"]);
     let path = log_path(&store, "one");
     let mut foreign = std::process::Command::new("sh")
         .args(["-c", "exec 3>>\"$0\"; echo open; read line"])

@@ -69,7 +69,7 @@ impl Fsck {
             let id = context.new_id("evt_", || what.to_string())?;
             Ok((id, context.clock.now()))
         };
-        let (mut found, mut failed) = (0, None);
+        let (mut found, mut mendable, mut failed) = (0, false, None);
         let mut check = Check {
             ids,
             repair: None,
@@ -80,6 +80,7 @@ impl Fsck {
         }
         let checked = store.check(&check, &mut |finding| {
             found += 1;
+            mendable |= finding.remedy.is_some();
             failed = failed.take().or(self.print(context, &finding).err());
         })?;
         if let Some(error) = failed {
@@ -110,7 +111,7 @@ impl Fsck {
                 context.output.note_status(Kind::Unsure);
             }
         }
-        self.tell(context, &checked, found, left);
+        self.tell(context, &checked, (found, left), mendable && !self.repair);
         Ok(left)
     }
 
@@ -135,16 +136,13 @@ impl Fsck {
             }
             return context.output.print(&row.to_string());
         }
-        let place = if line > 0 {
-            format!("{line}: byte {offset}: ")
-        } else {
-            " ".to_string()
+        let mut place = match line {
+            0 => " ".to_string(),
+            _ => format!("{line}: byte {offset}: "),
         };
-        let place = if found.trouble == Trouble::Piece {
-            format!("{} {place}", found.file)
-        } else {
-            place
-        };
+        if found.trouble == Trouble::Piece && found.session.is_some() {
+            place = format!(" {}:{place}", found.file);
+        }
         let remedy = match remedy {
             Some(remedy) if self.repair => format!("; {remedy}"),
             Some(_) => String::new(),
@@ -155,7 +153,7 @@ impl Fsck {
         context.output.print(&in_line(&text))
     }
 
-    fn tell(&self, context: &Context, checked: &Checked, found: u64, left: u64) {
+    fn tell(&self, context: &Context, checked: &Checked, (found, left): (u64, u64), mendable: bool) {
         let sessions = counted(checked.sessions, "session");
         let mut words = format!("{sessions}, {}: ", counted(checked.bytes, "byte"));
         let findings = counted(found, "finding");
@@ -171,7 +169,6 @@ impl Fsck {
                 counted(checked.unchecked, "line")
             ));
         }
-        let mendable = !self.repair && found > 0;
         let hint = if mendable {
             " (convo fsck --repair mends what can be mended)"
         } else {

@@ -38,10 +38,21 @@ impl Remove {
             return Err(named(error, name).hint("a file is removed with rm").into());
         }
         let store = context.store()?;
-        let id = match store.resolve(name) {
-            // What is in the trash already can be destroyed by its id.
-            Err(_) if self.purge && store.trash()?.iter().any(|(id, _)| id == name) => name.to_string(),
-            other => other?,
+        let id = match store.exactly(name) {
+            Ok(Some(id)) => id,
+            // What is in the trash already, or was destroyed in part, can be destroyed by its id.
+            Ok(None) | Err(_) if self.purge && store.has_pieces(name)? => name.to_string(),
+            Ok(None) if store.trash()?.iter().any(|(id, _)| id == name) => {
+                let error = Error::new(Kind::NotFound, "it is in the trash already");
+                return Err(named(error, name).hint("--purge destroys it there").into());
+            }
+            Ok(None) if self.purge => {
+                let id = store.resolve(name)?;
+                let error = Error::new(Kind::NotFound, format!("no session {name}, but {id} begins so"));
+                return Err(named(error, name).hint("--purge wants the whole id").into());
+            }
+            Ok(None) => store.resolve(name)?,
+            Err(error) => return Err(error.into()),
         };
         if self.purge {
             store.purge(&id).map_err(|error| named(error, name))?;

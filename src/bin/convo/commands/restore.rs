@@ -80,7 +80,7 @@ impl Restore {
     /// Brings a removed session back, when the name is that of one and of nothing else.
     fn returns(&self, context: &Context, name: &str) -> anyhow::Result<bool> {
         let store = context.store()?;
-        if store.resolve(name).is_ok() || !store.trash()?.iter().any(|(id, _)| id == name) {
+        if matches!(store.exactly(name), Ok(Some(_))) || !store.trash()?.iter().any(|(id, _)| id == name) {
             return Ok(false);
         }
         if self.changing.dry_run {
@@ -96,18 +96,8 @@ impl Restore {
     fn unpack(&self, context: &Context, name: &str, event: &str) -> anyhow::Result<bool> {
         let store = context.store()?;
         let id = store.resolve(name)?;
-        let archived = store.archived(&id)?;
-        let Some(run) = archived.iter().find(|run| run.event == event) else {
+        if !store.has_gc(&id, event)? {
             return Ok(false);
-        };
-        let words = format!(
-            "{}, {} bytes, from the archive",
-            counted(run.lines, "line"),
-            run.bytes
-        );
-        if self.changing.dry_run {
-            context.output.tell(name, &format!("would bring back {words}"));
-            return Ok(true);
         }
         let size = store.size(&id)?;
         let own = context.new_id("evt_", || format!("restore {id} {event} {size}"))?;
@@ -117,9 +107,20 @@ impl Restore {
             .text("at", &context.clock.now())
             .text("of", event);
         let line = line.finish();
-        store
-            .thicken(&id, event, &line)
-            .map_err(|error| named(error, name))?;
+        let back = store.thicken(&id, event, &line, self.changing.dry_run);
+        let back = back.map_err(|error| named(error, name))?;
+        let words = format!(
+            "{}, {} bytes, from the archive",
+            counted(back.lines, "line"),
+            back.bytes
+        );
+        if self.changing.dry_run {
+            context.output.tell(name, &format!("would bring back {words}"));
+            return context
+                .output
+                .print(&String::from_utf8_lossy(&line))
+                .map(|()| true);
+        }
         if self.changing.json {
             let record: serde_json::Value = serde_json::from_slice(&line)?;
             let report = serde_json::json!({

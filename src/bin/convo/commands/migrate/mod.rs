@@ -5,6 +5,7 @@ mod examine;
 mod mark;
 mod plan;
 mod scan;
+mod threads;
 
 use super::Run;
 use crate::args::{Input, Reading};
@@ -24,6 +25,7 @@ use plan::{Outcome, Step};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use threads::in_parallel;
 
 /// Bring stored sessions of any format into the store
 ///
@@ -426,33 +428,4 @@ fn counted(files: u64) -> String {
     } else {
         format!("{files} files")
     }
-}
-
-/// Does the same with every item on several threads; the results are in the order of the items.
-fn in_parallel<T: Sync, R: Send>(threads: usize, items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    if threads <= 1 || items.len() < 2 {
-        return items.iter().map(each).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let work = || {
-            let mut own = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(item) = items.get(index) else { return own };
-                own.push((index, each(item)));
-            }
-        };
-        let workers: Vec<_> = (0..threads.min(items.len())).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| {
-                worker
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
-            .collect()
-    });
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
 }

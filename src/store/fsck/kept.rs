@@ -1,0 +1,102 @@
+//! What the archive and the quarantine keep of a session.
+
+use super::repair::QUARANTINE;
+use super::{Check, Found, Links, Stamp, Trouble};
+use crate::error::{Kind, Place, Result};
+use crate::model::json::{self, ObjectBuilder};
+use crate::store::gc::{ARCHIVE, Held};
+use crate::store::{Store, atomic, log_name, pieces};
+use std::collections::HashSet;
+
+impl Store {
+    /// Whether archive and quarantine hold what was put there.
+    pub(super) fn check_pieces(
+        &self,
+        id: &str,
+        links: &Links,
+        check: &Check<'_>,
+        tell: &mut dyn FnMut(Found),
+    ) -> Result<()> {
+        let name = log_name(id);
+        for place in [ARCHIVE, QUARANTINE] {
+            let folder = match self.directory().inner(place) {
+                Err(error) if error.kind == Kind::Unsafe => continue, // told with the folders
+                folder => folder?,
+            };
+            let shown = self.path().join(place).join(&name).display().to_string();
+            let file = match folder.map(|folder| pieces::read(&folder, &name)).transpose() {
+                Err(error) if error.kind == Kind::Unsafe => continue,
+                file => file?.unwrap_or_default(),
+            };
+            let found = |offset: usize, what: String, remedy: Option<&str>| Found {
+                session: Some(id.to_string()),
+                file: shown.clone(),
+                place: Place {
+                    line: memchr::memchr_iter(b'\n', &file[..offset]).count() as u64 + 1,
+                    offset: offset as u64,
+                },
+                trouble: Trouble::Piece,
+                what,
+                remedy: remedy.map(str::to_string),
+            };
+            let runs = pieces::runs(&file);
+            for run in runs.iter().filter(|run| !run.sound) {
+                tell(found(
+                    run.line.start,
+                    "what was kept here has changed".to_string(),
+                    None,
+                ));
+            }
+            let rest = pieces::rest(&file);
+            if let (Some(stamp), false) = (check.repair, rest.is_empty()) {
+                self.take_rest(id, place, stamp)?;
+            }
+            for range in rest {
+                let what = "bytes that are no run, as of a write that was cut off".to_string();
+                tell(found(range.start, what, Some("it goes to the quarantine")));
+            }
+            if place == ARCHIVE {
+                let id = |run: &pieces::Run| json::member(&file[run.line.clone()], "id").and_then(json::text);
+                let kept: HashSet<_> = runs.iter().filter_map(id).collect();
+                for event in links.packed.iter().filter(|event| !kept.contains(event.as_str())) {
+                    let what = format!("the archive has nothing of the gc {event}");
+                    tell(Found {
+                        place: Place::default(),
+                        ..found(0, what, None)
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves what belongs to no run into a run of the quarantine.
+    fn take_rest(&self, id: &str, place: &str, stamp: Stamp<'_>) -> Result<()> {
+        let held = Held::open(self, id)?; // its lock is that of the pieces
+        let Some(folder) = self.directory().inner(place)? else {
+            return Ok(());
+        };
+        let file = pieces::read(&folder, &held.name)?;
+        let rest = pieces::rest(&file);
+        let mut runs = Vec::new();
+        for range in &rest {
+            let (event, at) = stamp(&format!("{place} {}", range.start))?;
+            let mut members = ObjectBuilder::default();
+            members
+                .text("type", "quarantine")
+                .text("id", &event)
+                .text("at", &at)
+                .text("from", place)
+                .raw("offset", range.start.to_string())
+                .text("why", "bytes that are no run");
+            runs.extend(pieces::run(members, &file[range.clone()]));
+        }
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
+        pieces::append(&quarantine, &held.name, &runs)?;
+        let file = pieces::read(&folder, &held.name)?;
+        pieces::take(&folder, &held.name, &file, &rest, self.lock_timeout)
+    }
+}
