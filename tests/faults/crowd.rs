@@ -1,4 +1,4 @@
-//! Many at once: eight processes that append while others cut and restore, beside a program that appends without
+//! Many at once: eight processes that append while others cut, restore, gc and repair, beside a program that appends without
 //! taking the lock; and appenders that are killed at random. What was acknowledged must be there, once.
 
 use super::Faults;
@@ -46,6 +46,14 @@ fn judge(place: &Place, acknowledged: &[String], besides: Besides) -> Result<usi
     let log = std::fs::read(place.log("chat")).unwrap();
     let lines = log::lines(&log);
     let mut found: HashMap<String, usize> = HashMap::new();
+    // What a gc has moved is there too.
+    let archive = std::fs::read(place.store().join("archive/chat.jsonl")).unwrap_or_default();
+    for (line, _) in log::lines(&archive) {
+        let value = serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
+        if let Some(text) = value["content"].as_str() {
+            *found.entry(text.to_string()).or_default() += 1;
+        }
+    }
     let (mut wrong, mut torn) = (Vec::new(), 0);
     for (number, (line, seal)) in lines.iter().enumerate() {
         let value = serde_json::from_slice::<serde_json::Value>(line);
@@ -130,7 +138,10 @@ fn together(tally: &Tally, each: usize, foreign: bool) {
             while running.load(Ordering::Relaxed) > 0 {
                 for arguments in [
                     &["truncate", "chat", "--keep-last", "3", "-q"][..],
+                    &["gc", "chat", "-q"],
+                    &["truncate", "chat", "--keep-last", "2", "-q"],
                     &["restore", "chat", "-q"],
+                    &["fsck", "chat", "--repair", "-q"],
                 ] {
                     let outcome = place.convo(arguments);
                     // Too fast for it to plan on what it has read, or nothing there to undo: both are said.
@@ -169,6 +180,9 @@ fn together(tally: &Tally, each: usize, foreign: bool) {
         tally.bad(format!(
             "{WRITERS} x {each} appends, foreign writer: {foreign}: {why}"
         ));
+    }
+    if !place.store().join("archive/chat.jsonl").exists() {
+        tally.bad("no gc came to do anything beside the appenders".to_string());
     }
     let outcome = place.convo(&["cat", "chat"]);
     if outcome.status != 0 {

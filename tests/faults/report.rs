@@ -47,37 +47,13 @@ impl Tally {
 /// A row of the table: the name, what was counted, the seconds it took.
 pub type Row = (&'static str, Tally, f64);
 
-/// Findings that are known: the kind, what each of them says, and why they are so.
-pub type Known = (&'static str, &'static [&'static str], &'static str);
-
-fn is_known((kind, words, _): &Known, name: &str, what: &str) -> bool {
-    *kind == name && words.iter().all(|word| what.contains(word))
-}
-
-/// Prints the table, what was skipped and what is bad; whether all is well but for what is `known`.
-pub fn told(rows: &[Row], known: &[Known], long: bool, seconds: f64) -> bool {
+/// Prints the table, what was skipped and what is bad; whether all is well.
+pub fn told(rows: &[Row], seconds: f64) -> bool {
     let mut all = Vec::new();
     let mut notes = Vec::new();
     for (name, tally, _) in rows {
         let bad = tally.bad.lock().unwrap_or_else(PoisonError::into_inner);
-        for what in bad
-            .iter()
-            .filter(|what| !known.iter().any(|known| is_known(known, name, what)))
-        {
-            all.push(format!("{name}: {what}"));
-        }
-        for known in known.iter().filter(|(kind, ..)| kind == name) {
-            let count = bad.iter().filter(|what| is_known(known, name, what)).count();
-            if count > 0 {
-                let words = known.1.join(", ");
-                notes.push(format!("known: {name}: {words}: {count} bad: {}", known.2));
-            } else if long && tally.injections() > 0 {
-                all.push(format!(
-                    "{name}: known to be bad, and it is not: take it off the list: {}",
-                    known.2
-                ));
-            }
-        }
+        all.extend(bad.iter().map(|what| format!("{name}: {what}")));
         let skipped = tally.skipped.lock().unwrap_or_else(PoisonError::into_inner);
         notes.extend(skipped.iter().map(|why| format!("skipped: {name}: {why}")));
     }
