@@ -211,3 +211,19 @@ fn errors() {
     snapshot!("append_errors", all.join("\n"));
     env.run(&["cat", "trip"]).fine().gives(CHAT);
 }
+
+#[test]
+fn ack_prints_each_id_as_it_is_durable() {
+    let env = Env::with_chat();
+    let lines = "{\"role\":\"user\",\"content\":\"a\",\"id\":\"n1\"}\n{\"role\":\"user\",\"content\":\"b\"}\nby hand\n";
+    let run = env
+        .pipe(&["append", "trip", "--stream", "--ack", "-q"], lines)
+        .status(65);
+    let told: Vec<&str> = run.out().lines().collect();
+    assert!(
+        told.len() == 3 && told[0] == "n1" && told[1].starts_with("msg_") && told[2] == "-",
+        "{run}"
+    );
+    env.run(&["append", "trip", "--ack", "x"]).status(2);
+    env.run(&["append", "./x.jsonl", "--stream", "--ack"]).status(2);
+}

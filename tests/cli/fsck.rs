@@ -73,3 +73,124 @@ fn usage() {
     snapshot!("fsck_path", env.run(&["fsck", "./trip.jsonl"]).status(2).stderr);
     Env::new().run(&["fsck"]).status(66);
 }
+
+fn bend(env: &Env, id: &str, line: usize) {
+    let log = std::fs::read_to_string(env.log(id)).unwrap();
+    let mut lines: Vec<String> = log.lines().map(str::to_string).collect();
+    lines[line - 1] = lines[line - 1].replace("e", "ö");
+    std::fs::write(env.log(id), lines.join("\n") + "\n").unwrap();
+}
+
+/// What can be had of the others is not held up.
+#[test]
+fn one_session_that_is_locked_does_not_hold_up_the_others() {
+    let env = Env::with_chat();
+    env.run(&["new", "--id", "zoo"]).status(0);
+    env.run(&["append", "zoo", "hello"]).fine();
+    bend(&env, "trip", 2);
+    bend(&env, "zoo", 2);
+    let lock = std::fs::File::open(env.log("trip")).unwrap();
+    lock.lock().unwrap();
+    let run = env.run(&["fsck", "--repair", "--lock-timeout", "0"]).status(75);
+    assert!(
+        run.out().contains("zoo:2: ") && run.stderr.contains("zoo: mended"),
+        "{run}"
+    );
+    drop(lock);
+    env.run(&["fsck", "--repair"]).status(0);
+    env.run(&["fsck", "-q"]).fine();
+}
+
+/// A session line stays the first, whatever was damaged in it.
+#[test]
+fn a_damaged_session_line_stays_the_first() {
+    let env = Env::with_chat();
+    bend(&env, "trip", 1);
+    env.run(&["fsck", "--repair", "-q"]).status(0);
+    // What is no session line any more is kept, and replaced by a new one.
+    env.run(&["fsck", "-q"]).fine();
+    let cat = env.run(&["cat", "trip"]).fine();
+    assert!(
+        cat.out()
+            .starts_with("{\"type\":\"session\",\"version\":1,\"id\":\"trip\"}"),
+        "{cat}"
+    );
+    let broken = Env::with_chat();
+    let log = std::fs::read_to_string(broken.log("trip")).unwrap();
+    std::fs::write(
+        broken.log("trip"),
+        log.replace("\"title\":\"Trip\"", "\"title\":\"Tour\""),
+    )
+    .unwrap();
+    broken.run(&["fsck", "--repair", "-q"]).status(0);
+    broken.run(&["fsck", "-q"]).fine();
+    assert_eq!(broken.run(&["list"]).fine().out().lines().count(), 1);
+    assert!(
+        broken
+            .run(&["cat", "trip"])
+            .fine()
+            .out()
+            .starts_with("{\"type\":\"session\"")
+    );
+}
+
+/// Only a repair's line may say how the chain goes on.
+#[test]
+fn a_member_of_a_message_does_not_cut_the_chain() {
+    let env = Env::with_chat();
+    let line = |nth: u32| {
+        format!(
+            "{{\"role\":\"user\",\"id\":\"x{nth}\",\"timestamp\":\"2026-11-20T18:02:03Z\",\"content\":\"m\",\"_chain\":\"00000000\"}}\n"
+        )
+    };
+    let lines: String = (1..5).map(line).collect();
+    env.pipe(&["append", "trip", "--stream", "-q"], lines).fine();
+    env.run(&["fsck", "-q"]).fine();
+    let log = std::fs::read_to_string(env.log("trip")).unwrap();
+    let without: String = log
+        .split_inclusive('\n')
+        .filter(|line| !line.contains("\"x2\""))
+        .collect();
+    std::fs::write(env.log("trip"), without).unwrap();
+    env.run(&["fsck", "-q"]).status(1);
+}
+
+/// What lies in the place of a folder is told, and everything else is looked at.
+#[test]
+fn links_in_the_place_of_folders_hide_no_damage() {
+    let env = Env::with_chat();
+    bend(&env, "trip", 2);
+    for name in ["archive", "quarantine", "aliases"] {
+        std::os::unix::fs::symlink("/tmp", env.store().join(name)).unwrap();
+    }
+    let run = env.run(&["fsck"]).status(1);
+    assert!(
+        run.out().contains("trip:2: ") && run.out().matches("stranger").count() == 3,
+        "{run}"
+    );
+}
+
+/// What a gc that was cut off left in the archive, and an archive that is gone.
+#[test]
+fn the_archive_is_looked_at() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
+    env.run(&["gc", "-q"]).fine();
+    let path = env.store().join("archive/trip.jsonl");
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, [&whole[..], b"{\"type\":\"archive\",\"id\":\"e"].concat()).unwrap();
+    snapshot!("fsck_archive", env.run(&["fsck", "--repair"]).status(0));
+    assert_eq!(std::fs::read(&path).unwrap(), whole);
+    for damaged in [
+        whole[..whole.len() - 9].to_vec(),
+        String::from_utf8(whole)
+            .unwrap()
+            .replace("\"left\":\"2026", "\"left\":\"2016")
+            .into_bytes(),
+    ] {
+        std::fs::write(&path, damaged).unwrap();
+        env.run(&["fsck", "-q"]).status(1);
+    }
+    std::fs::remove_file(&path).unwrap();
+    env.run(&["fsck"]).status(1);
+}

@@ -126,3 +126,67 @@ fn a_picoclaw_log_is_compacted_where_it_lies() {
     env.run(&["gc", "-i", "chat"]).status(2);
     env.run(&["gc", "-i"]).status(2);
 }
+
+/// Lines that come back must not change what is in view.
+#[test]
+fn a_gc_is_not_taken_back_when_a_later_cut_would_mean_something_else() {
+    let env = Env::new();
+    let said = [
+        ("x", "user"),
+        ("a1", "assistant"),
+        ("b", "user"),
+        ("a2", "assistant"),
+        ("x", "user"),
+        ("a3", "assistant"),
+    ];
+    let lines: String = said
+        .iter()
+        .enumerate()
+        .map(|(nth, (id, role))| format!("{{\"role\":\"{role}\",\"content\":\"{nth}\",\"id\":\"{id}\"}}\n"))
+        .collect();
+    env.run(&["new", "--id", "chat"]).status(0);
+    env.pipe(&["append", "chat", "--stream", "-q"], lines).fine();
+    env.run(&["truncate", "-q", "chat", "--before", "b"]).fine();
+    env.run(&["gc", "-q", "chat"]).fine();
+    let event = env
+        .run(&["restore", "-l", "chat"])
+        .fine()
+        .out()
+        .split('\t')
+        .next()
+        .unwrap()
+        .to_string();
+    env.run(&["truncate", "-q", "chat", "--before", "x"]).fine();
+    let before = std::fs::read(env.log("chat")).unwrap();
+    env.run(&["restore", "-n", "chat", &event]).status(1);
+    snapshot!(
+        "gc_not_back",
+        env.run(&["restore", "chat", &event]).status(1).stderr
+    );
+    assert_eq!(std::fs::read(env.log("chat")).unwrap(), before);
+    env.run(&["restore", "-q", "chat"]).fine();
+    env.run(&["restore", "-q", "chat", &event]).fine();
+}
+
+/// The archive of a session that is in the trash is not that of another one of its name.
+#[test]
+fn another_session_of_the_same_id_has_its_own_archive() {
+    let env = cut();
+    env.run(&["gc", "-q"]).fine();
+    env.run(&["remove", "-q", "trip"]).fine();
+    env.run(&["new", "--id", "trip", "--system", "Another."])
+        .status(0);
+    env.run(&["gc", "--discard", "trip"]).fine();
+    env.run(&["fsck", "-q"]).fine();
+    std::fs::remove_file(env.log("trip")).unwrap();
+    env.run(&["restore", "-q", "trip"]).fine();
+    let event = env
+        .run(&["restore", "-l", "trip"])
+        .fine()
+        .out()
+        .split('\t')
+        .next()
+        .unwrap()
+        .to_string();
+    env.run(&["restore", "-q", "trip", &event]).fine();
+}

@@ -61,3 +61,50 @@ fn errors() {
     env.run(&["cat", "trip"]).status(66);
     assert_eq!(env.read("trip.jsonl"), CHAT);
 }
+
+/// A session that only begins with the name is never meant where something of exactly this name is in the trash, and
+/// never destroyed.
+#[test]
+fn a_name_in_full_goes_before_one_that_begins_so() {
+    let env = Env::with_chat();
+    env.run(&["new", "--id", "trip2"]).status(0);
+    env.run(&["remove", "-q", "trip"]).fine();
+    snapshot!("remove_again", env.run(&["remove", "trip"]).status(66).stderr);
+    env.run(&["restore", "-q", "trip"]).fine();
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+    env.run(&["remove", "-q", "trip"]).fine();
+    env.run(&["remove", "-q", "--purge", "trip"]).fine();
+    snapshot!(
+        "remove_purge_prefix",
+        env.run(&["remove", "--purge", "tri"]).status(66).stderr
+    );
+    assert!(env.log("trip2").exists());
+}
+
+#[test]
+fn a_purge_that_was_cut_off_is_finished() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
+    env.run(&["gc", "-q"]).fine();
+    std::fs::remove_file(env.log("trip")).unwrap();
+    env.run(&["fsck", "-q"]).status(1);
+    env.run(&["remove", "-q", "--purge", "trip"]).fine();
+    env.run(&["fsck", "-q"]).fine();
+}
+
+/// An id that looks like another one and a time.
+#[test]
+fn a_purge_takes_nothing_of_another_session() {
+    let env = Env::with_chat();
+    let other = "trip.20261120T180203Z";
+    env.write(
+        "other.jsonl",
+        CHAT.replace("\"id\":\"trip\"", &format!("\"id\":\"{other}\"")),
+    );
+    env.run(&["migrate", "-q", "other.jsonl"]).fine();
+    env.run(&["truncate", "-q", other, "--keep-last", "1"]).fine();
+    env.run(&["gc", "-q"]).fine();
+    env.run(&["remove", "-q", "--purge", "trip"]).fine();
+    assert!(env.store().join(format!("archive/{other}.jsonl")).exists());
+    env.run(&["fsck", "-q"]).fine();
+}

@@ -25,6 +25,9 @@ pub fn run(
     mut plan: impl FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>,
 ) -> anyhow::Result<()> {
     context.output.speak_json(changing.json);
+    if changing.force && changing.in_place.is_none() {
+        return Err(Error::new(Kind::Usage, "--force is for -i").into());
+    }
     let streams = inputs.iter().any(|input| !in_store(input, changing));
     if streams && changing.in_place.is_none() && !changing.dry_run {
         let named = inputs.iter().filter(|input| !in_store(input, changing)).count();

@@ -3,10 +3,11 @@
 use super::mend::mend;
 use super::{Found, Links, Trouble, records};
 use crate::error::{Error, Kind, Place};
+use crate::format::native::HeaderBuilder;
 use crate::model::event::VERSION;
 use crate::model::json;
 use crate::model::record::{Kind as Line, Record};
-use crate::model::session::Session;
+use crate::model::session::{Class, Session};
 use crate::store::log::{Chain, Verdict, strip};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -56,6 +57,7 @@ impl Seen {
             origin: Vec::new(),
             found: Vec::new(),
             told: HashSet::new(),
+            headless: false,
             unchecked: 0,
         };
         if let Some(version) = later_version(bytes) {
@@ -69,6 +71,11 @@ impl Seen {
             };
         }
         let session = look.lines();
+        look.headless = !(0..session.len()).any(|index| session.class(index) == Class::Header);
+        if look.headless {
+            let remedy = "it gets one with its id";
+            look.tell(0, 0, Trouble::Header, "there is no session line", Some(remedy));
+        }
         for (index, trouble, what) in records::troubles(&session) {
             let line = look.origin.get(index).copied().unwrap_or_default();
             look.tell(line, 0, trouble, what, None);
@@ -136,6 +143,8 @@ struct Look<'a> {
     found: Vec<Found>,
     /// Offsets of lines whose checksum need not be told of, since more is told of them.
     told: HashSet<u64>,
+    /// Whether there is no session line.
+    headless: bool,
     unchecked: u64,
 }
 
@@ -363,10 +372,15 @@ impl<'a> Look<'a> {
 
     /// The log without what is wrong with its lines.
     fn mended(&self) -> Option<Mended> {
-        if self.fates.iter().all(|fate| *fate == Fate::Stays) {
+        if !self.headless && self.fates.iter().all(|fate| *fate == Fate::Stays) {
             return None;
         }
         let mut mended = Mended::default();
+        if self.headless {
+            let mut header = HeaderBuilder::default().finish(self.id);
+            header.push(b'\n');
+            mended.lines.push(header);
+        }
         let mut waiting = None;
         for (index, fate) in self.fates.iter().enumerate() {
             match fate {

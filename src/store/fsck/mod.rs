@@ -118,7 +118,8 @@ impl Trouble {
             Trouble::Permissions => Some("made the owner's alone"),
             Trouble::BrokenLink => Some("a link to a session that is gone is taken back"),
             Trouble::Piece => Some("bytes that are no run go to the quarantine"),
-            Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::Header | Trouble::Stranger => None,
+            Trouble::Header => Some("one that is missing is made"),
+            Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::Stranger => None,
         }
     }
 }

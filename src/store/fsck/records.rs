@@ -12,10 +12,8 @@ use std::collections::HashSet;
 pub(super) fn troubles(session: &Session) -> Vec<(usize, Trouble, String)> {
     let mut troubles = Vec::new();
     let mut headers = (0..session.len()).filter(|index| session.class(*index) == Class::Header);
-    match (headers.next(), headers.next()) {
-        (None, _) => troubles.push((0, Trouble::Header, "there is no session line".to_string())),
-        (_, Some(second)) => troubles.push((second, Trouble::Header, "a second session line".to_string())),
-        _ => {}
+    if let (Some(_), Some(second)) = (headers.next(), headers.next()) {
+        troubles.push((second, Trouble::Header, "a second session line".to_string()));
     }
     for (index, what) in View::replay(session).dangling {
         troubles.push((index, Trouble::DanglingEvent, what));

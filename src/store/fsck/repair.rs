@@ -11,6 +11,9 @@ use crate::store::gc::Held;
 use crate::store::log::{Chain, SEAL, digits_of, hex, seal};
 use crate::store::{Store, atomic, pieces, rewrite, trash};
 
+/// How a session line begins that is ours.
+const SESSION: &[u8] = b"{\"type\":\"session\"";
+
 /// A log is looked at so often; three have been seen to be needed.
 const ROUNDS: u32 = 16;
 
@@ -143,12 +146,22 @@ fn chained(mended: &Mended, stamp: Stamp<'_>) -> Result<Vec<u8>> {
         let start = out.len();
         out.extend_from_slice(line);
         let ended = line.strip_suffix(b"\n").unwrap_or(line);
-        let Some(digits) = digits_of(ended) else { continue };
+        let Some(digits) = digits_of(ended) else {
+            if start == 0 && line.starts_with(SESSION) && ended.ends_with(b"}") {
+                let covered = &ended[..ended.len() - 1]; // a new one, which is ours
+                out.truncate(covered.len());
+                let own = chain.close(covered);
+                out.extend_from_slice(&seal(own));
+                out.push(b'\n');
+                from = out.len();
+            }
+            continue;
+        };
         let comma = start + ended.len() - SEAL;
         let mut behind = chain;
         behind.pass(&out[from..comma]);
         let right = hex(behind.state());
-        if start == 0 && right != digits && line.starts_with(b"{\"type\":\"session\"") {
+        if start == 0 && right != digits && line.starts_with(SESSION) {
             // Nothing stands ahead of the session line: it gets the checksum that belongs to what it says.
             out[comma..comma + SEAL].copy_from_slice(&seal(right));
             chain = Chain::behind(&ended[..ended.len() - SEAL], right);

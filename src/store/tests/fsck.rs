@@ -145,22 +145,40 @@ fn what_cannot_be_mended_is_told_and_left() {
         .unwrap();
     let orphan = [br#"{"type":"session","version":1,"id":"two","continued_from":"nobody"}"#.to_vec()];
     store.create_session("two", &orphan).unwrap();
-    store
-        .create_session("three", &[super::message("no header")])
-        .unwrap();
     let before = log(&store);
     let expected = [
         (Trouble::DanglingEvent, 3),
         (Trouble::DanglingEvent, 4),
         (Trouble::DuplicateId, 6),
         (Trouble::Header, 7),
-        (Trouble::Header, 1),
         (Trouble::BrokenLink, 0),
     ];
     for repair in [false, true, false] {
         assert_eq!(troubles(&look(&store, repair)), expected);
         assert_eq!(log(&store), before);
     }
+}
+
+#[test]
+fn a_missing_session_line_is_made() {
+    let (_folder, store) = store();
+    store
+        .create_session("one", &[super::message("a"), super::message("b")])
+        .unwrap();
+    let before = log(&store);
+    assert_eq!(troubles(&look(&store, false)), [(Trouble::Header, 1)]);
+    look(&store, true);
+    assert_eq!(look(&store, false), []);
+    let after = log(&store);
+    assert_eq!(
+        lines(&after)[0],
+        br#"{"type":"session","version":1,"id":"one","_crc":"cf368685"}"#
+            .iter()
+            .chain(b"\n")
+            .copied()
+            .collect::<Vec<u8>>()
+    );
+    assert!(lines(&before).iter().all(|line| lines(&after).contains(line)));
 }
 
 #[test]

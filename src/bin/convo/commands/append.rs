@@ -105,12 +105,8 @@ impl Run for Append {
         let stored = change::in_store(&input, &self.changing)
             && !self.changing.dry_run
             && self.changing.in_place.is_none();
-        if self.ack && !stored {
-            return Err(Error::new(
-                Kind::Usage,
-                "--ack is for sessions of the store: a filter's output is its result",
-            )
-            .into());
+        if self.ack && !(stored && self.stream) {
+            return Err(Error::new(Kind::Usage, "--ack is for --stream into a session of the store").into());
         }
         if self.stream {
             return self.many(context, &input, stored);

@@ -107,7 +107,7 @@ impl Fsck {
                     .kind(Kind::Unsure)
                     .hint("it is mended, and could not be looked at again")
             })?;
-            if again.unread.is_some() {
+            if again.unread.is_some() && checked.unread.is_none() {
                 context.output.note_status(Kind::Unsure);
             }
         }
