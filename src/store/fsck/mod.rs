@@ -185,8 +185,11 @@ impl Store {
     /// changed.
     pub fn check(&self, check: &Check<'_>, tell: &mut dyn FnMut(Found)) -> Result<Checked> {
         let mut changed = false;
-        let mut telling = |found: Found| {
-            changed |= check.repair.is_some() && found.remedy.is_some();
+        let mut telling = |mut found: Found| {
+            if let (Some(remedy), true) = (&mut found.remedy, check.repair.is_some()) {
+                changed = true;
+                *remedy = remedy.replace("goes to the quarantine", "is in the quarantine");
+            }
             tell(found);
         };
         self.look(check, &mut telling).map_err(|error| match changed {

@@ -53,11 +53,6 @@ impl Store {
             }
         })?;
         let copy = quarantine.shown(&copy);
-        for found in seen.found.iter_mut().filter(|found| found.remedy.is_some()) {
-            if let Some(remedy) = &mut found.remedy {
-                *remedy = remedy.replace("goes to the quarantine", "is in the quarantine");
-            }
-        }
         seen.copy = Some(copy);
         Ok(Some(seen))
     }
