@@ -1,9 +1,9 @@
 //! What the archive and the quarantine keep of a session.
 
 use super::repair::QUARANTINE;
-use super::{Check, Found, Links, Stamp, Trouble};
+use super::{Check, Found, Links, Stamp, Trouble, quarantined};
 use crate::error::{Kind, Place, Result};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json;
 use crate::store::gc::{ARCHIVE, Held};
 use crate::store::{Store, atomic, log_name, pieces};
 use std::collections::HashSet;
@@ -80,12 +80,8 @@ impl Store {
         let rest = pieces::rest(&file);
         let mut runs = Vec::new();
         for range in &rest {
-            let (event, at) = stamp(&format!("{place} {}", range.start))?;
-            let mut members = ObjectBuilder::default();
+            let mut members = quarantined(stamp, &format!("{place} {}", range.start))?;
             members
-                .text("type", "quarantine")
-                .text("id", &event)
-                .text("at", &at)
                 .text("from", place)
                 .raw("offset", range.start.to_string())
                 .text("why", "bytes that are no run");

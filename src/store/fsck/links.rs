@@ -1,6 +1,6 @@
 //! Links between sessions, and aliases.
 
-use super::{Check, Found, Links, Stamp, Trouble};
+use super::{Check, Found, Links, Stamp, Trouble, quarantined};
 use crate::error::{Kind, Place, Result};
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
@@ -141,14 +141,8 @@ impl Store {
     }
 
     fn quarantine_alias(&self, name: &str, ids: &[String], stamp: Stamp<'_>) -> Result<()> {
-        let (id, at) = stamp(&format!("alias {name}"))?;
-        let mut members = ObjectBuilder::default();
-        members
-            .text("type", "quarantine")
-            .text("id", &id)
-            .text("at", &at)
-            .text("alias", name)
-            .text("why", "it named no session");
+        let mut members = quarantined(stamp, &format!("alias {name}"))?;
+        members.text("alias", name).text("why", "it named no session");
         let content: String = ids.iter().map(|id| format!("{id}\n")).collect();
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
         pieces::append(

@@ -11,6 +11,7 @@ mod repair;
 
 use super::{Facts, SESSIONS, Store, atomic, log_name};
 use crate::error::{Error, Kind, Place, Result};
+use crate::model::json::ObjectBuilder;
 use crate::model::key;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -143,6 +144,14 @@ pub struct Found {
 
 /// Makes ids and times for the lines that a repair adds; the argument tells one from another.
 pub type Stamp<'a> = &'a dyn Fn(&str) -> Result<(String, String)>;
+
+/// The beginning of the line of a run in the quarantine.
+fn quarantined(stamp: Stamp<'_>, what: &str) -> Result<ObjectBuilder> {
+    let (id, at) = stamp(what)?;
+    let mut members = ObjectBuilder::default();
+    members.text("type", "quarantine").text("id", &id).text("at", &at);
+    Ok(members)
+}
 
 /// What to look at, and whether to mend it.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Mends one log: a copy first, damaged lines to the quarantine, then the new log in one piece.
 
-use super::Stamp;
 use super::log::{Mended, Moved, Seen};
 use super::mend::unwind;
+use super::{Stamp, quarantined};
 use crate::error::{Kind, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
@@ -116,12 +116,8 @@ fn is_kept(quarantine: &Directory, name: &str, copy: &str, runs: &[u8]) -> Resul
 fn runs(moved: &[Moved], bytes: &[u8], copy: &str, stamp: Stamp<'_>) -> Result<Vec<u8>> {
     let mut runs = Vec::new();
     for piece in moved {
-        let (id, at) = stamp(&format!("quarantine {}", piece.place.offset))?;
-        let mut members = ObjectBuilder::default();
+        let mut members = quarantined(stamp, &format!("quarantine {}", piece.place.offset))?;
         members
-            .text("type", "quarantine")
-            .text("id", &id)
-            .text("at", &at)
             .text("copy", copy)
             .raw("line", piece.place.line.to_string())
             .raw("offset", piece.place.offset.to_string())
