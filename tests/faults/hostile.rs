@@ -57,7 +57,7 @@ const COMMANDS: [&[&str]; 13] = [
 ];
 
 /// Commands on the session `chat`, the alias `trip` or the whole store.
-const VERBS: [&[&str]; 15] = [
+const VERBS: [&[&str]; 20] = [
     &["cat", "chat"],
     &["count", "trip"],
     &["list"],
@@ -73,12 +73,17 @@ const VERBS: [&[&str]; 15] = [
     &["alias", "remove", "trip"],
     &["new", "--id", "two", "--alias", "zwei"],
     &["migrate", "native.jsonl"],
+    &["gc"],
+    &["gc", "--discard", "--trash"],
+    &["fsck"],
+    &["fsck", "--repair"],
+    &["restore", "--list", "chat"],
 ];
 
 /// Something in the place of a piece of the store.
 type Trap = (&'static str, fn(&Place));
 
-const TRAPS: [Trap; 16] = [
+const TRAPS: [Trap; 18] = [
     ("the log is a link to a file outside", |place| {
         replace(place, "sessions/chat.jsonl", link_to_file)
     }),
@@ -130,6 +135,16 @@ const TRAPS: [Trap; 16] = [
     ("the trash is a link to a folder outside", |place| {
         replace(place, "trash", link_to_folder)
     }),
+    ("what is kept of the log is a link to a file outside", |place| {
+        std::fs::create_dir(place.store().join("archive")).unwrap();
+        replace(place, "archive/chat.jsonl", link_to_file);
+        std::fs::create_dir(place.store().join("quarantine")).unwrap();
+        replace(place, "quarantine/chat.jsonl", link_to_file);
+    }),
+    ("what is kept of the log is a pipe", |place| {
+        std::fs::create_dir(place.store().join("archive")).unwrap();
+        replace(place, "archive/chat.jsonl", pipe);
+    }),
     ("archive and quarantine are links outside", |place| {
         replace(place, "archive", link_to_folder);
         replace(place, "quarantine", link_to_folder);
@@ -178,6 +193,8 @@ fn outside(place: &Place) -> Vec<(String, Vec<u8>)> {
 fn set_up() -> Place {
     let place = Place::new();
     scenario::chat(&place);
+    // Something for gc to take.
+    place.sets_up(&["truncate", "chat", "--keep-last", "2"]);
     for name in ["chat.jsonl", "secret.jsonl", "secret", "trip", "two.jsonl"] {
         place.write(
             &format!("outside/{name}"),

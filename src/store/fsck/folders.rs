@@ -19,7 +19,13 @@ const OTHERS: u32 = 0o077;
 /// Looks at every folder; with `repair` leftovers go and permissions are narrowed.
 pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) -> Result<()> {
     let root = store.directory();
-    let mut look = Look { store, repair, tell };
+    let removed = links::removed(store)?;
+    let mut look = Look {
+        store,
+        removed,
+        repair,
+        tell,
+    };
     look.folder(root)?;
     for name in root.names()? {
         let known = [SESSIONS, ALIASES, ARCHIVE, trash::TRASH, QUARANTINE, CACHE].contains(&name.as_str());
@@ -47,6 +53,7 @@ pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) ->
 
 struct Look<'t> {
     store: &'t Store,
+    removed: links::Removed,
     repair: bool,
     tell: &'t mut dyn FnMut(Found),
 }
@@ -120,8 +127,7 @@ impl Look<'_> {
                 .strip_suffix(".jsonl")
                 .filter(|id| matches!(place, ARCHIVE | QUARANTINE) && key::is_id(id));
             if let Some(id) = owner
-                && !self.store.has(id)?
-                && !links::is_removed(self.store, id)?
+                && !links::is_there(self.store, id, &self.removed)?
             {
                 let what =
                     format!("the {place} of {id}, which is not there; remove --purge {id} destroys it");

@@ -32,10 +32,10 @@ pub(super) fn check(
         what,
         remedy: remedy.map(str::to_string),
     };
+    let removed = removed(store)?;
     for (id, own) in links {
         if let Some(parent) = &own.continued_from {
-            let there = key::is_id(parent) && store.has(parent)?;
-            if !there && !is_removed(store, parent)? {
+            if !key::is_id(parent) || !is_there(store, parent, &removed)? {
                 let what = format!("it continues {parent}, which is not there");
                 tell(found(id, Trouble::BrokenLink, what, None));
             } else if links
@@ -56,8 +56,7 @@ pub(super) fn check(
             }
         }
         for (child, event) in &own.continued_to {
-            let there = key::is_id(child) && store.has(child)?;
-            if there || is_removed(store, child)? {
+            if key::is_id(child) && is_there(store, child, &removed)? {
                 continue;
             }
             let what = format!("it is continued in {child}, which is not there");
@@ -77,8 +76,25 @@ pub(super) fn check(
     Ok(())
 }
 
-pub(super) fn is_removed(store: &Store, id: &str) -> Result<bool> {
-    Ok(store.trash()?.iter().any(|(other, _)| other == id))
+/// Whether a session is there, in the trash, or where it cannot be looked: what is no file or folder is told with the
+/// folders, and nothing that points to it is taken away.
+pub(super) fn is_there(store: &Store, id: &str, removed: &Removed) -> Result<bool> {
+    match store.has(id) {
+        Ok(false) => Ok(removed.as_ref().is_none_or(|removed| removed.contains(id))),
+        Err(error) if error.kind == Kind::Unsafe => Ok(true),
+        there => there,
+    }
+}
+
+/// The ids in the trash; none when it cannot be looked into.
+pub(super) type Removed = Option<HashSet<String>>;
+
+pub(super) fn removed(store: &Store) -> Result<Removed> {
+    match store.trash() {
+        Ok(trash) => Ok(Some(trash.into_iter().map(|(id, _)| id).collect())),
+        Err(error) if error.kind == Kind::Unsafe => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 impl Store {
@@ -90,7 +106,7 @@ impl Store {
             Err(error) if error.kind == Kind::Unsafe => return Ok(()), // told with the folders
             Err(error) => return Err(error),
         };
-        let removed: HashSet<String> = self.trash()?.into_iter().map(|(id, _)| id).collect();
+        let removed = removed(self)?;
         for file in aliases.names()? {
             let Some(name) = Some(&file)
                 .filter(|file| key::is_id(file))
@@ -121,7 +137,7 @@ impl Store {
             };
             let mut gone = Vec::new();
             for id in &ids {
-                if !self.has(id)? && !removed.contains(id) {
+                if !is_there(self, id, &removed)? {
                     gone.push(id.clone());
                 }
             }
