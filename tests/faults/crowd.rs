@@ -57,7 +57,9 @@ fn judge(place: &Place, acknowledged: &[String], besides: Besides) -> Result<usi
     let (mut wrong, mut torn) = (Vec::new(), 0);
     for (number, (line, seal)) in lines.iter().enumerate() {
         let value = serde_json::from_slice::<serde_json::Value>(line);
-        let is_torn = value.is_err() && *seal == Seal::Missing && line.starts_with(b"{\"role\":\"user\"");
+        let begins = b"{\"role\":\"user\"";
+        let begins = line.starts_with(begins) || begins.starts_with(line);
+        let is_torn = value.is_err() && *seal == Seal::Missing && begins;
         if is_torn && besides == Besides::Torn {
             torn += 1;
         } else if value.is_err()
