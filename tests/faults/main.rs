@@ -22,6 +22,7 @@ mod power;
 mod report;
 mod scenario;
 mod short;
+mod shutdown;
 mod trace;
 
 use golden::Golden;
@@ -50,6 +51,7 @@ const KINDS: &[Kind] = &[
     ("power", power::run),
     ("power after a kill", power::after_a_kill),
     ("append after a kill", power::append_after_a_kill),
+    ("file system shut down", shutdown::run),
     ("short writes", short::run),
     ("disk full", full::run),
     ("bytes", bytes::run),

@@ -64,10 +64,10 @@ pub fn told(rows: &[Row], seconds: f64) -> bool {
         println!("and {} more", all.len() - TOLD);
     }
     let line = |name: &str, injections: usize, bad: usize, seconds: f64| {
-        println!("{name:<20} | {injections:>10} | {bad:>5} | {seconds:>7.1}");
+        println!("{name:<21} | {injections:>10} | {bad:>5} | {seconds:>7.1}");
     };
     println!(
-        "{:<20} | {:>10} | {:>5} | {:>7}",
+        "{:<21} | {:>10} | {:>5} | {:>7}",
         "fault", "injections", "bad", "seconds"
     );
     let mut total = (0, 0);
