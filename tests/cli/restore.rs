@@ -85,3 +85,36 @@ fn what_is_appended_after_a_cut_survives_the_undo() {
     let view = env.run(&["context", "trip"]).fine();
     assert!(view.out().starts_with(CHAT) && view.out().contains("later"));
 }
+
+#[test]
+fn the_list_tells_what_can_be_taken_back() {
+    let env = Env::with_chat();
+    env.run(&["restore", "--list", "trip"])
+        .status(0)
+        .gives("")
+        .says("no event");
+    env.run(&["restore", "--list"])
+        .status(0)
+        .gives("")
+        .says("the trash is empty");
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
+    env.run(&["truncate", "-q", "trip", "--all"]).fine();
+    env.run(&["restore", "-q", "trip"]).fine();
+    snapshot!("restore_list", env.run(&["restore", "--list", "trip"]).fine());
+    snapshot!(
+        "restore_list_json",
+        env.run(&["restore", "--list", "trip", "--json"]).fine()
+    );
+    // What it names can be taken back.
+    let list = env.run(&["restore", "--list", "trip"]).fine();
+    let first = list.out().split('\t').next().unwrap().to_string();
+    env.run(&["restore", "-q", "trip", &first]).fine();
+    env.run(&["context", "trip"]).fine().gives(CHAT);
+    let log = env.run(&["cat", "trip"]).fine().stdout;
+    let stream = env.pipe(&["restore", "--list", "-"], log).fine();
+    assert_eq!(stream.out().lines().count(), 4, "{stream}");
+    env.run(&["remove", "-q", "trip"]).fine();
+    snapshot!("restore_list_removed", env.run(&["restore", "--list"]).fine());
+    env.run(&["restore", "--list", "trip", &first]).status(2);
+    env.run(&["restore", "--list", "--log", "trip"]).status(2);
+}
