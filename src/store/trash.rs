@@ -154,6 +154,7 @@ impl Store {
         }
         let mut found = false;
         let mut destroy = || {
+            self.drop_aliases(id)?;
             for (folder, names) in &places {
                 for name in names {
                     found |= atomic::unlink(folder, name)?;
@@ -187,6 +188,21 @@ impl Store {
         Ok(key::is_id(id) && self.pieces(id)?.iter().any(|(_, names)| !names.is_empty()))
     }
 
+    /// Takes away the aliases that name this session and no other.
+    fn drop_aliases(&self, id: &str) -> Result<()> {
+        let all = match self.aliases() {
+            // What is no alias is told by fsck, and holds nothing up.
+            Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => return Ok(()),
+            all => all?,
+        };
+        for (name, ids) in all {
+            if ids.iter().all(|other| other == id) {
+                self.alias_remove(&name)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The names of a folder that are picked, with the folder; none when there is no such folder.
     fn matching(&self, place: &str, pick: impl Fn(&str) -> bool) -> Result<Option<(Directory, Vec<String>)>> {
         let Some(folder) = self.directory().inner(place)? else {
@@ -208,28 +224,40 @@ impl Store {
         let (old, young): (Vec<Entry>, Vec<Entry>) =
             self.entries()?.into_iter().partition(|(_, time, _)| is_old(time));
         for (id, time, nth) in &old {
-            let name = entry_name(id, time, *nth);
+            bytes += trash
+                .facts(entry_name(id, time, *nth))?
+                .map_or(0, |facts| facts.size);
             count += 1;
-            bytes += trash.facts(&name)?.map_or(0, |facts| facts.size);
-            if dry_run {
-                continue;
-            }
-            atomic::unlink(&trash, &name)?;
-            if !self.has(id)? && !young.iter().any(|(other, ..)| other == id) {
-                for place in PIECES {
-                    let Some((folder, names)) = self.matching(place, |file| is_piece(file, id))? else {
-                        continue;
-                    };
-                    for name in &names {
-                        atomic::unlink(&folder, name)?;
+        }
+        if dry_run || count == 0 {
+            return Ok((count, bytes));
+        }
+        let destroy = || -> Result<()> {
+            for (nth, (id, ..)) in old.iter().enumerate() {
+                let last = !old[nth + 1..].iter().any(|(other, ..)| other == id);
+                if last && !self.has(id)? && !young.iter().any(|(other, ..)| other == id) {
+                    self.drop_aliases(id)?;
+                    for place in PIECES {
+                        let Some((folder, names)) = self.matching(place, |file| is_piece(file, id))? else {
+                            continue;
+                        };
+                        for name in &names {
+                            atomic::unlink(&folder, name)?;
+                        }
+                        atomic::sync_directory(&folder)?;
                     }
-                    atomic::sync_directory(&folder).map_err(|error| error.kind(Kind::Unsure))?;
                 }
+                // The log goes last, as with a purge.
+                let (id, time, nth) = &old[nth];
+                atomic::unlink(&trash, &entry_name(id, time, *nth))?;
             }
-        }
-        if count > 0 && !dry_run {
-            atomic::sync_directory(&trash).map_err(|error| error.kind(Kind::Unsure))?;
-        }
+            atomic::sync_directory(&trash)
+        };
+        destroy().map_err(|error| {
+            error
+                .kind(Kind::Unsure)
+                .hint("some of it may be destroyed: run it again")
+        })?;
         Ok((count, bytes))
     }
 

@@ -29,6 +29,19 @@ fn what_no_view_needs_goes_and_comes_back() {
     let list = env.run(&["restore", "--list", "trip"]).fine();
     snapshot!("gc_list", list);
     let event = list.out().split('\t').next().unwrap().to_string();
+    // Only the store has an archive.
+    let before = std::fs::read(env.log("trip")).unwrap();
+    for flag in [
+        &["-o", "out.jsonl"][..],
+        &["--stdout"],
+        &["-t", "jsonl"],
+        &["-i"],
+        &["--log"],
+    ] {
+        let run = env.run(&[&["restore", "trip", &event][..], flag].concat());
+        assert!(run.status == 1 || run.status == 2, "{run}");
+    }
+    assert_eq!(std::fs::read(env.log("trip")).unwrap(), before);
     snapshot!("gc_back", env.run(&["restore", "trip", &event]).status(0));
     env.run(&["restore", "trip", &event]).status(1);
     env.run(&["restore", "-q", "trip"]).fine();
@@ -64,6 +77,11 @@ fn discard_destroys() {
     snapshot!("gc_discard", env.run(&["gc", "--discard"]).status(0));
     let left = std::fs::read_to_string(env.log("trip")).unwrap();
     assert!(!left.contains("tomorrow") && !env.store().join("archive/trip.jsonl").exists());
+    // What was meant to go is missed by nobody.
+    env.run(&["fsck", "-q"]).fine();
+    let told = env.run(&["restore", "trip"]).status(1).stderr;
+    assert!(!told.contains("hint"), "{told}");
+    env.run(&["alias", "add", "-q", "work", "trip"]).fine();
     env.run(&["remove", "-q", "trip"]).fine();
     env.run(&["gc", "--trash"]).status(2);
     env.run(&["gc", "--discard", "--trash", "--older-than", "1h"])
@@ -71,6 +89,7 @@ fn discard_destroys() {
     assert!(env.store().join("trash/trip.20261120T180203Z.jsonl").is_file());
     snapshot!("gc_trash", env.run(&["gc", "--discard", "--trash"]).status(0));
     assert_eq!(std::fs::read_dir(env.store().join("trash")).unwrap().count(), 0);
+    env.run(&["fsck", "-q"]).fine();
 }
 
 #[test]

@@ -17,6 +17,29 @@ impl Store {
         check: &Check<'_>,
         tell: &mut dyn FnMut(Found),
     ) -> Result<()> {
+        // A gc that is at work beside us changes log and archive one after the other: what looks wrong is looked at
+        // once more under the lock of the log.
+        let (mut seen, mut packed) = (Vec::new(), links.packed.clone());
+        self.look_at_pieces(id, &packed, check, &mut |found| seen.push(found), None)?;
+        if seen.is_empty() {
+            return Ok(());
+        }
+        let held = match Held::open(self, id) {
+            Err(error) if error.kind == Kind::NotFound => return Ok(()),
+            held => held?,
+        };
+        packed = super::log::Seen::of(&held.bytes, id, "").links.packed;
+        self.look_at_pieces(id, &packed, check, tell, Some(&held))
+    }
+
+    fn look_at_pieces(
+        &self,
+        id: &str,
+        packed: &[String],
+        check: &Check<'_>,
+        tell: &mut dyn FnMut(Found),
+        held: Option<&Held<'_>>,
+    ) -> Result<()> {
         let name = log_name(id);
         for place in [ARCHIVE, QUARANTINE] {
             let folder = match self.directory().inner(place) {
@@ -48,8 +71,8 @@ impl Store {
                 ));
             }
             let rest = pieces::rest(&file);
-            if let (Some(stamp), false) = (check.repair, rest.is_empty()) {
-                self.take_rest(id, place, stamp)?;
+            if let (Some(stamp), Some(held), false) = (check.repair, held, rest.is_empty()) {
+                self.take_rest(held, place, stamp)?;
             }
             for range in rest {
                 let what = "bytes that are no run, as of a write that was cut off".to_string();
@@ -58,7 +81,7 @@ impl Store {
             if place == ARCHIVE {
                 let id = |run: &pieces::Run| json::member(&file[run.line.clone()], "id").and_then(json::text);
                 let kept: HashSet<_> = runs.iter().filter_map(id).collect();
-                for event in links.packed.iter().filter(|event| !kept.contains(event.as_str())) {
+                for event in packed.iter().filter(|event| !kept.contains(event.as_str())) {
                     let what = format!("the archive has nothing of the gc {event}");
                     tell(Found {
                         place: Place::default(),
@@ -71,8 +94,7 @@ impl Store {
     }
 
     /// Moves what belongs to no run into a run of the quarantine.
-    fn take_rest(&self, id: &str, place: &str, stamp: Stamp<'_>) -> Result<()> {
-        let held = Held::open(self, id)?; // its lock is that of the pieces
+    fn take_rest(&self, held: &Held<'_>, place: &str, stamp: Stamp<'_>) -> Result<()> {
         let Some(folder) = self.directory().inner(place)? else {
             return Ok(());
         };

@@ -80,7 +80,12 @@ pub(super) fn check(
 /// folders, and nothing that points to it is taken away.
 pub(super) fn is_there(store: &Store, id: &str, removed: &Removed) -> Result<bool> {
     match store.has(id) {
-        Ok(false) => Ok(removed.as_ref().is_none_or(|removed| removed.contains(id))),
+        Ok(false) if removed.as_ref().is_none_or(|removed| removed.contains(id)) => Ok(true),
+        // It may have gone to the trash, or come back, between the two looks.
+        Ok(false) => {
+            let again = self::removed(store)?;
+            Ok(again.is_none_or(|removed| removed.contains(id)) || store.has(id)?)
+        }
         Err(error) if error.kind == Kind::Unsafe => Ok(true),
         there => there,
     }

@@ -60,7 +60,13 @@ pub(super) fn links(session: &Session) -> Links {
                 let to = json::member(event.raw, "continued_to").and_then(json::text);
                 links.continued_to.extend(to.map(|to| (to.into_owned(), id)));
             }
-            "gc" if json::member(event.raw, "discarded") != Some(b"true") => links.packed.extend(id),
+            "gc" => {
+                let destroyed = json::member(event.raw, "destroyed").unwrap_or(b"[]");
+                let destroyed: Vec<String> = serde_json::from_slice(destroyed).unwrap_or_default();
+                links.packed.retain(|event| !destroyed.contains(event));
+                let discarded = json::member(event.raw, "discarded") == Some(b"true");
+                links.packed.extend(id.filter(|_| !discarded));
+            }
             _ => {}
         }
     }

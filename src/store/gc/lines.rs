@@ -68,7 +68,13 @@ impl Thinned {
     }
 
     /// The new log and its number of lines.
-    pub fn log(&self, session: &Session, options: &Thin<'_>, bytes: usize) -> Result<(Vec<u8>, u64)> {
+    pub fn log(
+        &self,
+        session: &Session,
+        options: &Thin<'_>,
+        bytes: usize,
+        destroyed: &[String],
+    ) -> Result<(Vec<u8>, u64)> {
         let mut pending = Pending::default();
         for piece in &self.pieces {
             match piece {
@@ -84,6 +90,9 @@ impl Thinned {
             .raw("lines", self.taken.len().to_string())
             .raw("bytes", bytes.to_string())
             .raw("discarded", options.discard.to_string());
+        if !destroyed.is_empty() {
+            event.raw("destroyed", serde_json::json!(destroyed).to_string());
+        }
         pending.push(&event.finish())?;
         pending.close(&mut Chain::default());
         Ok((pending.bytes(false).to_vec(), pending.len() as u64))

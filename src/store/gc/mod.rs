@@ -211,6 +211,11 @@ impl Store {
         let file = file.unwrap_or_default();
         let mut old = own_runs(&file, &session);
         old.retain(|run| options.discard && is_old(&file, run, options.until));
+        let gone: Vec<String> = old
+            .iter()
+            .filter_map(|run| text(&file, run, "id"))
+            .map(Cow::into_owned)
+            .collect();
         let old: Vec<Range<usize>> = old.into_iter().map(|run| run.line.start..run.end).collect();
         let destroyed: usize = old.iter().map(Range::len).sum();
         let mut receipt = Receipt {
@@ -219,7 +224,9 @@ impl Store {
             archive: (file.len() as u64, (file.len() - destroyed) as u64),
             taken: 0,
         };
-        if let Some(planned) = plan(&session)? {
+        // What is destroyed in the archive is told in the log, be it all that happens.
+        let all = || (0..session.len()).map(Piece::Line).collect();
+        if let Some(planned) = plan(&session)?.or_else(|| (!gone.is_empty()).then(all)) {
             let new = Thinned::new(&session, planned);
             let taken: Vec<u8> = new
                 .taken
@@ -227,8 +234,8 @@ impl Store {
                 .flat_map(|index| &held.bytes[ranges[*index].clone()])
                 .copied()
                 .collect();
-            let (log, lines) = new.log(&session, options, taken.len())?;
-            let run = if options.discard {
+            let (log, lines) = new.log(&session, options, taken.len(), &gone)?;
+            let run = if options.discard || new.taken.is_empty() {
                 Vec::new()
             } else {
                 new.run(options, &session, &known_by(&session), &taken)

@@ -10,7 +10,7 @@ use convo::error::{Error, Kind};
 /// Move sessions of the store to the trash; --purge destroys them
 ///
 /// What is destroyed is named in full: the beginning of an id is enough for the trash, and not for --purge. That takes
-/// the log, what the trash, the archive and the quarantine hold of the session, and is finished when it is run again.
+/// the log, its aliases, what the trash, the archive and the quarantine hold of it, and is finished when run again.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo remove chat                                to the trash

@@ -56,7 +56,9 @@ impl Run for Restore {
         }
         let input = Input::of(self.input.as_deref().unwrap_or("-"));
         self.changing.log = self.log;
-        if let (Input::Name(name), false) = (&input, self.changing.stdout) {
+        let stored =
+            change::in_store(&input, &self.changing) && self.changing.in_place.is_none() && !self.log;
+        if let (Input::Name(name), true) = (&input, stored) {
             let done = match &self.event {
                 None => self.returns(context, name)?,
                 Some(event) => self.unpack(context, name, event)?,

@@ -144,6 +144,7 @@ fn event() -> Value {
                 "lines": {"type": "integer", "minimum": 0},
                 "bytes": {"type": "integer", "minimum": 0},
                 "discarded": {"type": "boolean", "default": false},
+                "destroyed": {"type": "array", "items": id},
             })),
             of("repair", &["id", "at"], json!({"_chain": {"$ref": "#/$defs/checksum"}})),
             of("foreign", &["format", "raw"], json!({"format": {"type": "string"}})),
