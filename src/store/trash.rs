@@ -154,7 +154,7 @@ impl Store {
         }
         let mut found = false;
         let mut destroy = || {
-            self.drop_aliases(id)?;
+            self.drop_aliases(id, &mut found)?;
             for (folder, names) in &places {
                 for name in names {
                     found |= atomic::unlink(folder, name)?;
@@ -189,7 +189,7 @@ impl Store {
     }
 
     /// Takes away the aliases that name this session and no other.
-    fn drop_aliases(&self, id: &str) -> Result<()> {
+    fn drop_aliases(&self, id: &str, any: &mut bool) -> Result<()> {
         let all = match self.aliases() {
             // What is no alias is told by fsck, and holds nothing up.
             Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => return Ok(()),
@@ -198,9 +198,11 @@ impl Store {
         for (name, ids) in all {
             if ids.iter().all(|other| other == id) {
                 self.alias_remove(&name)?;
+                *any = true;
             }
         }
-        Ok(())
+        // Also those that a killed run took away.
+        self.aliases_folder()?.map_or(Ok(()), atomic::sync_directory)
     }
 
     /// The names of a folder that are picked, with the folder; none when there is no such folder.
@@ -236,7 +238,7 @@ impl Store {
             for (nth, (id, ..)) in old.iter().enumerate() {
                 let last = !old[nth + 1..].iter().any(|(other, ..)| other == id);
                 if last && !self.has(id)? && !young.iter().any(|(other, ..)| other == id) {
-                    self.drop_aliases(id)?;
+                    self.drop_aliases(id, &mut false)?;
                     for place in PIECES {
                         let Some((folder, names)) = self.matching(place, |file| is_piece(file, id))? else {
                             continue;

@@ -17,7 +17,7 @@ use lines::{Thinned, rejoined};
 use pieces::Run;
 use rustix::fs::OFlags;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
@@ -171,6 +171,19 @@ fn text<'f>(file: &'f [u8], run: &Run, name: &str) -> Option<Cow<'f, str>> {
     json::member(&file[run.line.clone()], name).and_then(json::text)
 }
 
+/// The gcs whose lines were destroyed, as the log tells; the archive may still have them after a kill.
+fn destroyed_before(session: &Session) -> HashSet<String> {
+    let ids = |index: usize| {
+        let record = session.record(index);
+        let raw = record
+            .event()
+            .and_then(|event| json::member(event.raw, "destroyed"));
+        raw.and_then(|raw| serde_json::from_slice::<Vec<String>>(raw).ok())
+            .unwrap_or_default()
+    };
+    session.live_events().into_iter().flat_map(ids).collect()
+}
+
 /// The runs of this log.
 fn own_runs(file: &[u8], session: &Session) -> Vec<Run> {
     let own = known_by(session);
@@ -211,11 +224,12 @@ impl Store {
         let file = file.unwrap_or_default();
         let mut old = own_runs(&file, &session);
         old.retain(|run| options.discard && is_old(&file, run, options.until));
-        let gone: Vec<String> = old
+        let told = destroyed_before(&session);
+        let gone = old
             .iter()
             .filter_map(|run| text(&file, run, "id"))
-            .map(Cow::into_owned)
-            .collect();
+            .map(Cow::into_owned);
+        let gone: Vec<String> = gone.filter(|id| !told.contains(id)).collect();
         let old: Vec<Range<usize>> = old.into_iter().map(|run| run.line.start..run.end).collect();
         let destroyed: usize = old.iter().map(Range::len).sum();
         let mut receipt = Receipt {
