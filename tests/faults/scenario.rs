@@ -397,6 +397,15 @@ pub const OPERATIONS: &[Operation] = &[
         ..BASE
     },
     Operation {
+        name: "gc --discard of the archive alone",
+        prepare: packed,
+        arguments: &["gc", "chat", "--discard"],
+        between: Between::Files,
+        brings: ("store/sessions/chat.jsonl", "\"destroyed\":[\"evt_gc\"]"),
+        destroys: true,
+        ..BASE
+    },
+    Operation {
         name: "restore a gc",
         prepare: packed,
         arguments: &["restore", "chat", "evt_gc"],

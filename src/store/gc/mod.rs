@@ -271,7 +271,8 @@ impl Store {
                 true => atomic::sync_directory(&folder),
                 false => pieces::take(&folder, &held.name, &file, &old, self.lock_timeout),
             };
-            done.map_err(|error| if receipt.taken > 0 { unsure(error) } else { error })?;
+            let changed = receipt.bytes.0 != receipt.bytes.1;
+            done.map_err(|error| if changed { unsure(error) } else { error })?;
         }
         Ok(receipt)
     }
