@@ -1,4 +1,4 @@
-//! All or nothing: the only file that renames and syncs.
+//! All or nothing: what is written at a file's end, and files that are made or replaced as a whole.
 
 use super::directory::{Directory, FILE_MODE, Facts};
 use super::lock::{Lock, lock};

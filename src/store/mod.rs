@@ -1,7 +1,7 @@
 //! Sessions kept under a name: one log a session, and promises about it (see `convo-store`(7)).
 //!
 //! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
-//! - `lock` alone locks, `naming` and `atomic` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else
+//! - `lock` alone locks, only `naming`, `atomic` and `rewrite` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else
 //!   is at a file;
 //! - `names` finds a session, `alias`, `link` and `trash` are what their names say;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.

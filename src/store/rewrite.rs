@@ -1,4 +1,4 @@
-//! A file of the user's, replaced as a whole or not at all.
+//! A file of the user's, or a log of ours, replaced as a whole or not at all.
 
 use super::atomic::{self, Temporary};
 use super::directory::{self, Directory, Facts};
@@ -231,7 +231,7 @@ fn is_backed_up(directory: &Directory, name: &OsStr, facts: &Facts, options: &Re
 
 /// The name under which a file is written: always the same for the same file, so that the next writer finds what a
 /// dead one left.
-fn hidden(name: &OsStr) -> String {
+pub(super) fn hidden(name: &OsStr) -> String {
     format!(".convo-{}", &key::sha256(name.as_bytes())[..16])
 }
 

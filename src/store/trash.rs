@@ -137,7 +137,7 @@ impl Store {
         }
     }
 
-    /// Destroys a session: its log, what of it is in the trash, and the pieces that were archived or quarantined.
+    /// Destroys a session: its aliases, what of it is in the trash, the archive and the quarantine, and its log.
     pub fn purge(&self, id: &str) -> Result<()> {
         let id = key::checked_id(id)?;
         // Everything is found before anything is destroyed.

@@ -9,27 +9,30 @@ use crate::store::{Store, atomic, log_name, pieces};
 use std::collections::HashSet;
 
 impl Store {
-    /// Whether archive and quarantine hold what was put there.
+    /// Whether archive and quarantine hold what was put there; why that cannot be told, if it cannot.
     pub(super) fn check_pieces(
         &self,
         id: &str,
         links: &Links,
         check: &Check<'_>,
         tell: &mut dyn FnMut(Found),
-    ) -> Result<()> {
+    ) -> Result<Option<Kind>> {
         // A gc that is at work beside us changes log and archive one after the other: what looks wrong is looked at
         // once more under the lock of the log.
         let (mut seen, mut packed) = (Vec::new(), links.packed.clone());
         self.look_at_pieces(id, &packed, check, &mut |found| seen.push(found), None)?;
         if seen.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let held = match Held::open(self, id) {
-            Err(error) if error.kind == Kind::NotFound => return Ok(()),
+            Err(error) if error.kind == Kind::NotFound => return Ok(None),
+            // Somebody is at work on it: what looks wrong may be his, and the other sessions can be looked at.
+            Err(error) if error.kind == Kind::Locked => return Ok(Some(error.kind)),
             held => held?,
         };
         packed = super::log::Seen::of(&held.bytes, id, "").links.packed;
-        self.look_at_pieces(id, &packed, check, tell, Some(&held))
+        self.look_at_pieces(id, &packed, check, tell, Some(&held))?;
+        Ok(None)
     }
 
     fn look_at_pieces(

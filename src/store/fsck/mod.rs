@@ -256,7 +256,9 @@ impl Store {
             checked.copies.extend(seen.copy.map(|copy| (id.clone(), copy)));
             std::mem::take(&mut seen.found).into_iter().for_each(&mut *tell);
             if seen.unread.is_none() {
-                self.check_pieces(id, &seen.links, check, tell)?;
+                checked.unread = checked
+                    .unread
+                    .max(self.check_pieces(id, &seen.links, check, tell)?);
             }
             links.insert(id.clone(), seen.links);
         }

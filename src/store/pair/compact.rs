@@ -3,12 +3,12 @@
 //! PicoClaw's own clears the skip first and brings cut text back when it is interrupted; the other order would hide
 //! messages. Here placeholders, which no reader shows, take the place of what goes, until the skip is 0.
 
-use super::{Pair, hidden};
+use super::Pair;
 use crate::error::{Error, Kind, Result};
 use crate::format::picoclaw::{self, LOG, PLACEHOLDER};
 use crate::store::atomic;
 use crate::store::directory::{Directory, Facts};
-use crate::store::rewrite::{dress, refuse_writers};
+use crate::store::rewrite::{dress, hidden, refuse_writers};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -171,7 +171,7 @@ impl Pair {
         let file = atomic::replace_through(
             &self.directory,
             &name,
-            hidden(&name),
+            hidden(name.as_ref()),
             &bytes,
             |file| dress(file, &old, &path, force),
             self.timeout,

@@ -11,13 +11,12 @@ pub use compact::{Compaction, Receipt, compact};
 
 use super::atomic;
 use super::directory::{Directory, Facts};
-use super::rewrite::dress;
+use super::rewrite::{dress, hidden};
 use crate::error::{Error, Kind, Result};
 use crate::format::picoclaw::{self, LOG, SIDECAR, Sidecar};
 use crate::format::report::Report;
 use crate::format::{Format, Source, convert};
 use crate::model::event::Action;
-use crate::model::key;
 use crate::model::message::Category;
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -46,12 +45,6 @@ pub struct Pair {
     pub force: bool,
 }
 
-/// The name under which a file is written before it gets its own: always the same for the same file, so that the
-/// next writer finds what a dead one left.
-fn hidden(name: &str) -> String {
-    format!(".convo-{}", &key::sha256(name.as_bytes())[..16])
-}
-
 fn read_all(mut file: &File, shown: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)
@@ -75,7 +68,7 @@ impl Pair {
         let gone = || Error::new(Kind::NotFound, format!("{} is not there", directory.shown(&log)));
         let (file, facts) = opened.ok_or_else(gone)?;
         for name in [&log, &format!("{stem}{SIDECAR}")] {
-            atomic::sweep(&directory, &hidden(name));
+            atomic::sweep(&directory, &hidden(name.as_ref()));
         }
         let bytes = read_all(&file, &directory.shown(&log))?;
         if !picoclaw::is_log(&bytes) {
@@ -218,7 +211,7 @@ impl Pair {
         let file = atomic::replace_through(
             &self.directory,
             &name,
-            hidden(&name),
+            hidden(name.as_ref()),
             &bytes,
             dressed,
             self.timeout,

@@ -408,7 +408,7 @@ fn an_append_whose_books_fail_is_an_append() {
 #[test]
 fn leftovers_of_a_dead_writer_are_swept_by_the_next_one() {
     let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-    let names = [hidden("s.jsonl"), hidden("s.meta.json")];
+    let names = [hidden("s.jsonl".as_ref()), hidden("s.meta.json".as_ref())];
     for name in &names {
         fs::write(folder.path(name), "half").unwrap();
     }
