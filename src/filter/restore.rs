@@ -53,7 +53,7 @@ pub struct Change {
 pub fn events(session: &Session) -> Vec<Change> {
     let live = session.live_events();
     // What takes an event back is live as long as nothing takes it back in turn.
-    let destroyed = destroyed(session);
+    let destroyed = session.destroyed();
     let mut taken_back: HashSet<String> = HashSet::new();
     let mut changes = Vec::new();
     for index in (0..session.len()).rev() {
@@ -142,7 +142,7 @@ pub fn changes(session: &Session) -> Vec<(String, String)> {
 
 /// A gc that still counts: with it, what came before is in the archive.
 fn packed(session: &Session) -> Option<String> {
-    let destroyed = destroyed(session);
+    let destroyed = session.destroyed();
     session.live_events().into_iter().rev().find_map(|index| {
         let record = session.record(index);
         let event = record.event().filter(|event| is_kept_gc(event))?;
@@ -208,21 +208,6 @@ fn named(session: &Session, id: &str) -> Result<String> {
 /// Whether it is a summary of what is gone from the log: without it nothing would stand for that.
 fn is_final(event: &Event<'_>) -> bool {
     matches!(event.action(), Action::Summary(summary) if summary.covers.is_none())
-}
-
-/// The gcs of which a later one destroyed what they had taken out.
-fn destroyed(session: &Session) -> HashSet<String> {
-    let mut all = HashSet::new();
-    for index in session.live_events() {
-        let record = session.record(index);
-        let gc = record.event().filter(|event| event.name() == "gc");
-        let destroyed = gc.and_then(|event| json::member(event.raw, "destroyed"));
-        let ids = destroyed
-            .and_then(|raw| json::elements(raw, json::Dialect::Strict))
-            .unwrap_or_default();
-        all.extend(ids.into_iter().filter_map(json::text).map(|id| id.into_owned()));
-    }
-    all
 }
 
 /// Whether what a gc took out is in an archive.

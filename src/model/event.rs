@@ -47,6 +47,12 @@ impl<'a> Event<'a> {
         action.unwrap_or(Action::Unknown)
     }
 
+    /// Of a gc: the ids of earlier ones whose lines it destroyed in the archive.
+    pub fn destroyed(&self) -> Vec<String> {
+        let ids = self.list("destroyed").unwrap_or_default().into_iter();
+        ids.filter_map(json::text).map(Cow::into_owned).collect()
+    }
+
     fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         json::member(self.raw, name).and_then(json::text)
     }

@@ -268,6 +268,20 @@ impl Session {
         live
     }
 
+    /// The gcs of which a later one destroyed what they had taken out.
+    pub fn destroyed(&self) -> HashSet<String> {
+        let events = self.live_events().into_iter();
+        events
+            .filter_map(|index| {
+                self.record(index)
+                    .event()
+                    .filter(|event| event.name() == "gc")
+                    .map(|gc| gc.destroyed())
+            })
+            .flatten()
+            .collect()
+    }
+
     /// The members of the header as `meta` events have left them: name and raw value, in order.
     pub fn header(&self) -> Vec<(String, Vec<u8>)> {
         let Some(first) = self.lines.iter().position(|line| line.class == Class::Header) else {

@@ -12,6 +12,7 @@ mod atomic;
 mod directory;
 pub mod fsck;
 mod gc;
+mod held;
 mod lease;
 mod link;
 mod lock;

@@ -14,6 +14,9 @@ const COPY: &str = ".copy";
 /// Folders of a store that hold pieces of a session: under the name of its log, and copies of it.
 const PIECES: [&str; 2] = ["archive", "quarantine"];
 
+/// Everywhere beside its log that something of a session is kept.
+const KEPT: [&str; 3] = [PIECES[0], PIECES[1], TRASH];
+
 /// A removed session: its id, when, and which of several removals in that second.
 type Entry = (String, String, u64);
 
@@ -148,7 +151,7 @@ impl Store {
             None => None,
         };
         // The log goes last: as long as it is there, what was cut off can be done again by its name.
-        let mut places = self.pieces(id)?;
+        let mut places = self.pieces(id, &KEPT)?;
         if let Some(sessions) = sessions {
             places.push((sessions.again()?, locked.iter().map(|_| name.clone()).collect()));
         }
@@ -170,22 +173,26 @@ impl Store {
         if found { Ok(()) } else { Err(no_session(id)) }
     }
 
-    /// What there is of a session beside its log: in the trash, the archive and the quarantine.
-    fn pieces(&self, id: &str) -> Result<Vec<(Directory, Vec<String>)>> {
-        let mut places = Vec::new();
-        for place in PIECES.into_iter().chain([TRASH]) {
-            let pieces = |file: &str| match place {
+    /// What there is of a session in these folders, beside its log.
+    fn pieces(&self, id: &str, places: &[&str]) -> Result<Vec<(Directory, Vec<String>)>> {
+        let mut found = Vec::new();
+        for place in places {
+            let Some(folder) = self.directory().inner(place)? else {
+                continue;
+            };
+            let mut names = folder.names()?;
+            names.retain(|file| match *place {
                 TRASH => entry(file).is_some_and(|(other, ..)| other == id),
                 _ => is_piece(file, id),
-            };
-            places.extend(self.matching(place, pieces)?);
+            });
+            found.push((folder, names));
         }
-        Ok(places)
+        Ok(found)
     }
 
     /// Whether there is anything of a session beside its log.
     pub fn has_pieces(&self, id: &str) -> Result<bool> {
-        Ok(key::is_id(id) && self.pieces(id)?.iter().any(|(_, names)| !names.is_empty()))
+        Ok(key::is_id(id) && self.pieces(id, &KEPT)?.iter().any(|(_, names)| !names.is_empty()))
     }
 
     /// Takes away the aliases that name this session and no other.
@@ -203,16 +210,6 @@ impl Store {
         }
         // Also those that a killed run took away.
         self.aliases_folder()?.map_or(Ok(()), atomic::sync_directory)
-    }
-
-    /// The names of a folder that are picked, with the folder; none when there is no such folder.
-    fn matching(&self, place: &str, pick: impl Fn(&str) -> bool) -> Result<Option<(Directory, Vec<String>)>> {
-        let Some(folder) = self.directory().inner(place)? else {
-            return Ok(None);
-        };
-        let mut names = folder.names()?;
-        names.retain(|name| pick(name));
-        Ok(Some((folder, names)))
     }
 
     /// Destroys what was removed up to a time (seconds since 1970; none: everything), and the pieces of sessions of
@@ -239,10 +236,7 @@ impl Store {
                 let last = !old[nth + 1..].iter().any(|(other, ..)| other == id);
                 if last && !self.has(id)? && !young.iter().any(|(other, ..)| other == id) {
                     self.drop_aliases(id, &mut false)?;
-                    for place in PIECES {
-                        let Some((folder, names)) = self.matching(place, |file| is_piece(file, id))? else {
-                            continue;
-                        };
+                    for (folder, names) in self.pieces(id, &PIECES)? {
                         for name in &names {
                             atomic::unlink(&folder, name)?;
                         }

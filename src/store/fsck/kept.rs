@@ -4,7 +4,8 @@ use super::repair::QUARANTINE;
 use super::{Check, Found, Links, Stamp, Trouble, quarantined};
 use crate::error::{Kind, Place, Result};
 use crate::model::json;
-use crate::store::gc::{ARCHIVE, Held};
+use crate::store::gc::ARCHIVE;
+use crate::store::held::Held;
 use crate::store::{Store, atomic, log_name, pieces};
 use std::collections::HashSet;
 

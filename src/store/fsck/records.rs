@@ -61,15 +61,14 @@ pub(super) fn links(session: &Session) -> Links {
                 links.continued_to.extend(to.map(|to| (to.into_owned(), id)));
             }
             "gc" => {
-                let destroyed = json::member(event.raw, "destroyed").unwrap_or(b"[]");
-                let destroyed: Vec<String> = serde_json::from_slice(destroyed).unwrap_or_default();
-                links.packed.retain(|event| !destroyed.contains(event));
                 let discarded = json::member(event.raw, "discarded") == Some(b"true");
                 links.packed.extend(id.filter(|_| !discarded));
             }
             _ => {}
         }
     }
+    let destroyed = session.destroyed();
+    links.packed.retain(|event| !destroyed.contains(event));
     // As a session that came from Penguin has it.
     let header = session.header();
     let metadata = header.iter().find(|(name, _)| name == "metadata");

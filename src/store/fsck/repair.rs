@@ -7,7 +7,7 @@ use crate::error::{Kind, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::store::directory::Directory;
-use crate::store::gc::Held;
+use crate::store::held::Held;
 use crate::store::log::{Chain, SEAL, digits_of, hex, seal};
 use crate::store::{Store, atomic, pieces, rewrite, trash};
 

@@ -6,20 +6,17 @@ use crate::error::{Error, Kind, Place, Result};
 use crate::format::report::Report;
 use crate::model::json;
 use crate::model::key;
-use crate::model::record::{Kind as Line, Record};
 use crate::model::session::{Piece, Session};
 use crate::model::time::seconds;
 use crate::model::view::View;
-use crate::store::directory::{Directory, Facts};
-use crate::store::log::{self, Chain, Pending, Verdict};
-use crate::store::{Store, atomic, log_name, no_session, pieces, rewrite};
+use crate::store::directory::Directory;
+use crate::store::held::Held;
+use crate::store::log::{self, Chain, Pending};
+use crate::store::{Store, atomic, log_name, pieces, rewrite};
 use lines::{Thinned, rejoined};
 use pieces::Run;
-use rustix::fs::OFlags;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::Read;
+use std::collections::HashMap;
 use std::ops::Range;
 
 pub(super) const ARCHIVE: &str = "archive";
@@ -72,83 +69,6 @@ pub struct Archived {
     pub bytes: u64,
 }
 
-/// A log that is locked, whole in memory.
-pub(super) struct Held<'s> {
-    pub sessions: &'s Directory,
-    pub name: String,
-    pub file: File,
-    pub facts: Facts,
-    pub bytes: Vec<u8>,
-}
-
-impl<'s> Held<'s> {
-    pub fn open(store: &'s Store, id: &str) -> Result<Held<'s>> {
-        let name = log_name(id);
-        let sessions = store.sessions()?.ok_or_else(|| no_session(id))?;
-        let opened = atomic::open_locked(sessions, &name, None, OFlags::RDONLY, store.lock_timeout)?;
-        let (mut file, facts) = opened.ok_or_else(|| no_session(id))?;
-        store.settle_name(sessions, &facts)?;
-        let mut bytes = Vec::with_capacity(usize::try_from(facts.size).unwrap_or(0));
-        file.read_to_end(&mut bytes)
-            .map_err(|error| Error::io(sessions.shown(&name), error))?;
-        Ok(Held {
-            sessions,
-            name,
-            file,
-            facts,
-            bytes,
-        })
-    }
-
-    /// Puts other bytes in its place.
-    pub fn replace(&self, store: &Store, bytes: &[u8]) -> Result<()> {
-        let old = (&self.file, &self.facts);
-        rewrite::replace_log(self.sessions, &self.name, old, bytes, store.lock_timeout)
-    }
-
-    fn refuse(&self, line: u64, offset: usize, what: &str) -> Error {
-        let place = Place {
-            line,
-            offset: offset as u64,
-        };
-        Error::new(Kind::Data, format!("{what}; nothing was changed"))
-            .at(self.sessions.shown(&self.name), place)
-            .hint("convo fsck --repair mends it, and keeps a copy")
-    }
-
-    /// Its lines without their checksums, and where each stands. A damaged log is refused: writing it anew would
-    /// make the damage look right.
-    fn lines(&self) -> Result<(Session, Vec<Range<usize>>)> {
-        let (mut session, mut ranges) = (Session::default(), Vec::new());
-        let (mut chain, mut bare, mut start) = (Chain::default(), Vec::new(), 0);
-        for line in self.bytes.split_inclusive(|byte| *byte == b'\n') {
-            let number = ranges.len() as u64 + 1;
-            if chain.verify(line) == Verdict::Broken {
-                return Err(self.refuse(number, start, "its checksum does not match"));
-            }
-            if !line.ends_with(b"\n") {
-                return Err(self.refuse(number, start, "its last line has no end"));
-            }
-            let stripped = log::strip_into(line, &mut bare);
-            let place = Place {
-                line: number,
-                offset: start as u64,
-            };
-            let record = Record::parse(if stripped { &bare } else { line }, place);
-            if let Line::Event(event) = &record.kind
-                && event.is_header()
-            {
-                let mut report = Report::default();
-                crate::format::native::check(&record, &mut report)?;
-            }
-            session.push(&record);
-            ranges.push(start..start + line.len());
-            start += line.len();
-        }
-        Ok((session, ranges))
-    }
-}
-
 /// What fails when the log is another already has changed something.
 fn unsure(error: Error) -> Error {
     error
@@ -169,19 +89,6 @@ fn known_by(session: &Session) -> String {
 
 fn text<'f>(file: &'f [u8], run: &Run, name: &str) -> Option<Cow<'f, str>> {
     json::member(&file[run.line.clone()], name).and_then(json::text)
-}
-
-/// The gcs whose lines were destroyed, as the log tells; the archive may still have them after a kill.
-fn destroyed_before(session: &Session) -> HashSet<String> {
-    let ids = |index: usize| {
-        let record = session.record(index);
-        let raw = record
-            .event()
-            .and_then(|event| json::member(event.raw, "destroyed"));
-        raw.and_then(|raw| serde_json::from_slice::<Vec<String>>(raw).ok())
-            .unwrap_or_default()
-    };
-    session.live_events().into_iter().flat_map(ids).collect()
 }
 
 /// The runs of this log.
@@ -224,7 +131,8 @@ impl Store {
         let file = file.unwrap_or_default();
         let mut old = own_runs(&file, &session);
         old.retain(|run| options.discard && is_old(&file, run, options.until));
-        let told = destroyed_before(&session);
+        // The archive may still have what the log tells is destroyed, after a kill.
+        let told = session.destroyed();
         let gone = old
             .iter()
             .filter_map(|run| text(&file, run, "id"))
