@@ -18,11 +18,11 @@ pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<Piece>>>
     moving.retain(|index| live.contains(index) && View::is_moved_by(session, *index));
     moving.sort_unstable();
     let view = View::after(session, moving);
-    let dangling: HashSet<usize> = view.dangling.iter().map(|(index, _)| *index).collect();
+    let idle: HashSet<usize> = view.idle.iter().copied().collect();
     let stays = |index: usize| match session.class(index) {
         Class::Message(_) => false,
         Class::Header | Class::Unreadable | Class::Blank => true,
-        Class::Event if dangling.contains(&index) || !settled.contains(&index) => true,
+        Class::Event if idle.contains(&index) || !settled.contains(&index) => true,
         Class::Event => {
             let moves = View::is_moved_by(session, index) || name(session, index) == "restore";
             // A repair vouches for lines as they stood, and they are all written anew.

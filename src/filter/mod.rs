@@ -1,11 +1,12 @@
 //! Sessions to sessions, without input or output. A change is planned as lines that are appended to the log;
 //! a stream shows the result as a value: the session as if it had always been so.
 
-#[cfg(test)]
-mod agreement;
+pub mod compact;
 pub mod gc;
 pub mod restore;
 pub mod settle;
+#[cfg(test)]
+mod tests;
 pub mod truncate;
 
 /// What a filter found to do with one session.

@@ -100,6 +100,7 @@ fn words(action: &Action<'_>, body: &[u8]) -> String {
                 (compact.drop.len(), "dropped"),
                 (compact.edit.len(), "edited"),
                 (compact.insert.len(), "inserted"),
+                (compact.summary.iter().flatten().count(), "summary"),
             ];
             let parts = parts.iter().filter(|(all, _)| *all > 0);
             parts

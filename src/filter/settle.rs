@@ -2,7 +2,7 @@
 //! left is the bytes it was.
 
 use crate::error::{Error, Result};
-use crate::model::json;
+use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::{Class, Piece, Session};
 use crate::model::view::{Item, View};
 use std::collections::HashSet;
@@ -12,8 +12,8 @@ use std::io::Write;
 pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()> {
     let mut lines = Lines { out, open: false };
     let live: HashSet<usize> = session.live_events().into_iter().collect();
-    let dangling: HashSet<usize> = view.dangling.iter().map(|(index, _)| *index).collect();
-    // What no view needs goes; an event that could not be carried out is kept.
+    let idle: HashSet<usize> = view.idle.iter().copied().collect();
+    // What no view needs goes; an event that could do nothing is kept.
     let stays = |index: usize| match session.class(index) {
         Class::Message(_) => false,
         Class::Header | Class::Unreadable | Class::Blank => true,
@@ -22,7 +22,7 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
             let name = record.event().map(|event| event.name()).unwrap_or_default();
             match name.as_ref() {
                 "restore" => false,
-                "truncate" | "compact" => dangling.contains(&index),
+                "truncate" | "compact" => idle.contains(&index),
                 "summary" => false,
                 _ => live.contains(&index),
             }
@@ -69,9 +69,29 @@ pub(super) fn pieces(session: &Session, view: &View, stays: impl Fn(usize) -> bo
 
 /// A summary's line when what it covered is gone from the stream; none when it covers nothing as it is.
 fn summary(session: &Session, index: usize) -> Option<Vec<u8>> {
-    let body = session.record(index).body;
-    json::member(body, "covers")?;
-    json::with_members(body, &[("covers", None), ("here", Some(b"true"))]).ok()
+    let record = session.record(index);
+    let event = record.event()?;
+    if event.name() != "compact" {
+        json::member(event.raw, "covers")?;
+        return json::with_members(event.raw, &[("covers", None), ("here", Some(b"true"))]).ok();
+    }
+    // A compaction's summary is one of its members, and becomes an event of its own.
+    let mut line = ObjectBuilder::default();
+    line.text("type", "summary");
+    for name in ["id", "at"] {
+        json::member(event.raw, name).map(|value| line.raw(name, value));
+    }
+    let summary = json::members(json::member(event.raw, "summary")?, Dialect::Strict)?;
+    for (name, value) in summary {
+        if !matches!(
+            name.as_ref(),
+            "before" | "nth" | "covers" | "sha256" | "type" | "id" | "at"
+        ) {
+            line.raw(&name, value);
+        }
+    }
+    line.raw("here", "true");
+    Some(line.finish())
 }
 
 /// An output in which what is written after a [`separate`](Joined::separate) begins a line of its own, so that an

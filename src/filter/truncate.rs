@@ -84,7 +84,7 @@ fn leaves(session: &Session, item: &Item) -> bool {
 
 /// The item of this message, moved outward to where a cut may be.
 fn before(session: &Session, view: &View, id: &str) -> Result<Option<usize>> {
-    let message = session.find([id.to_string()].into()).remove(id);
+    let message = session.all_of(id).first().copied();
     let is = |item: &Item| match item {
         Item::Line(index) | Item::Edited(index, _) => Some(*index) == message,
         Item::Inserted(_) | Item::Summary(_) => false,

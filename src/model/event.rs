@@ -88,11 +88,18 @@ impl<'a> Event<'a> {
 
     fn compact(&self) -> Option<Compact<'a>> {
         let drop: Option<Vec<_>> = self.list("drop")?.into_iter().map(Span::read).collect();
+        let edit: Option<Vec<_>> = self.list("edit")?.into_iter().map(Edit::read).collect();
         let insert: Option<Vec<_>> = self.list("insert")?.into_iter().map(Insert::read).collect();
+        let summary = match json::member(self.raw, "summary") {
+            None => None,
+            Some(b"null") => Some(None),
+            Some(raw) => Some(Some(Standing::read(raw)?)),
+        };
         Some(Compact {
             drop: drop?,
-            edit: self.list("edit")?,
+            edit: edit?,
             insert: insert?,
+            summary,
         })
     }
 
@@ -158,46 +165,136 @@ pub struct Truncate<'a> {
 /// `compact`: what a compaction dropped, edited and inserted.
 #[derive(Debug)]
 pub struct Compact<'a> {
-    /// Ids, or ranges of ids with both ends.
+    /// Messages, or ranges of them with both ends.
     pub drop: Vec<Span<'a>>,
-    /// Objects with `id` and the members that replace the message's.
-    pub edit: Vec<&'a [u8]>,
+    /// Messages whose members are replaced.
+    pub edit: Vec<Edit<'a>>,
     /// Messages that were put in.
     pub insert: Vec<Insert<'a>>,
+    /// A summary that replaces the one before it; null: that one leaves, and none stands for it.
+    pub summary: Option<Option<Standing<'a>>>,
+}
+
+/// A message by its id.
+#[derive(Debug)]
+pub struct Target<'a> {
+    /// The id.
+    pub id: Cow<'a, str>,
+    /// Which message of that id is meant, from 1, when the id repeats; absent: the first.
+    pub nth: Option<u64>,
+}
+
+impl<'a> Target<'a> {
+    /// Out of members named `name` and `nth`.
+    fn read(raw: &'a [u8], name: &str) -> Option<Target<'a>> {
+        Some(Target {
+            id: json::member(raw, name).and_then(json::text)?,
+            nth: json::member(raw, "nth").and_then(number),
+        })
+    }
+}
+
+fn number(raw: &[u8]) -> Option<u64> {
+    std::str::from_utf8(raw).ok()?.parse().ok()
 }
 
 /// A message, or a range of messages with both ends, by id.
 #[derive(Debug)]
 pub enum Span<'a> {
-    /// One.
-    One(Cow<'a, str>),
+    /// One: an id, or `[id, nth]`.
+    One(Target<'a>),
     /// From the first to the last.
     Range([Cow<'a, str>; 2]),
 }
 
 impl<'a> Span<'a> {
     fn read(raw: &'a [u8]) -> Option<Span<'a>> {
-        json::text(raw)
-            .map(Span::One)
-            .or_else(|| pair(raw).map(Span::Range))
+        if let Some(id) = json::text(raw) {
+            return Some(Span::One(Target { id, nth: None }));
+        }
+        match json::elements(raw, Dialect::Strict)?.as_slice() {
+            [first, second] => Some(match number(second) {
+                Some(nth) => Span::One(Target {
+                    id: json::text(first)?,
+                    nth: Some(nth),
+                }),
+                None => Span::Range([json::text(first)?, json::text(second)?]),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Members of a message that a compaction replaces.
+#[derive(Debug)]
+pub struct Edit<'a> {
+    /// The message.
+    pub of: Target<'a>,
+    /// Names of members that it loses.
+    pub unset: Vec<Cow<'a, str>>,
+    /// Members that it gets.
+    pub set: Vec<(Cow<'a, str>, &'a [u8])>,
+}
+
+impl<'a> Edit<'a> {
+    /// Members that say what is edited, and are no member of the message.
+    pub const OWN: [&'static str; 3] = ["id", "nth", "unset"];
+
+    fn read(raw: &'a [u8]) -> Option<Edit<'a>> {
+        let mut set = json::members(raw, Dialect::Strict)?;
+        set.retain(|(name, _)| !Edit::OWN.contains(&name.as_ref()));
+        let unset = match json::member(raw, "unset") {
+            Some(names) => json::elements(names, Dialect::Strict)?,
+            None => Vec::new(),
+        };
+        let unset: Option<Vec<_>> = unset.into_iter().map(json::text).collect();
+        Some(Edit {
+            of: Target::read(raw, "id")?,
+            unset: unset?,
+            set,
+        })
+    }
+
+    /// The message with the edit carried out; none when it is no object.
+    pub fn apply(&self, message: &[u8]) -> Option<Vec<u8>> {
+        let set = self.set.iter().map(|(name, value)| (name.as_ref(), Some(*value)));
+        let unset = self.unset.iter().map(|name| (name.as_ref(), None));
+        json::with_members(message, &set.chain(unset).collect::<Vec<_>>()).ok()
     }
 }
 
 /// A message that a compaction puts in.
 #[derive(Debug)]
 pub struct Insert<'a> {
-    /// Id of the message that it stands before; none: at the end.
-    pub before: Option<Cow<'a, str>>,
+    /// The message that it stands before; none: at the end.
+    pub before: Option<Target<'a>>,
     /// The message.
     pub message: &'a [u8],
 }
 
 impl<'a> Insert<'a> {
     fn read(raw: &'a [u8]) -> Option<Insert<'a>> {
-        let before = json::member(raw, "before").and_then(json::text);
         Some(Insert {
-            before,
+            before: Target::read(raw, "before"),
             message: json::member(raw, "message")?,
+        })
+    }
+}
+
+/// A compaction's summary: what it stands for leaves by the compaction's own list.
+#[derive(Debug)]
+pub struct Standing<'a> {
+    /// The message that it stands before; none: at the end.
+    pub before: Option<Target<'a>>,
+    /// The text.
+    pub content: Cow<'a, str>,
+}
+
+impl<'a> Standing<'a> {
+    fn read(raw: &'a [u8]) -> Option<Standing<'a>> {
+        Some(Standing {
+            before: Target::read(raw, "before"),
+            content: json::member(raw, "content").and_then(json::text)?,
         })
     }
 }

@@ -6,6 +6,7 @@ pub mod json;
 pub mod key;
 pub mod message;
 pub mod record;
+mod replay;
 pub mod session;
 pub mod stats;
 pub mod time;

@@ -180,31 +180,35 @@ impl Session {
         }
     }
 
-    /// The first message of each of these ids: line indexes by id.
-    pub fn find(&self, ids: HashSet<String>) -> HashMap<String, usize> {
+    /// The messages of each of these ids, in order: line indexes by id. Ids of which there is none are left out.
+    pub fn places(&self, ids: HashSet<String>) -> HashMap<String, Vec<usize>> {
         let mut wanted: HashMap<NonZeroU64, Vec<String>> = HashMap::new();
         for id in ids {
             wanted.entry(hash(&id)).or_default().push(id);
         }
-        let mut found = HashMap::new();
+        let mut found: HashMap<String, Vec<usize>> = HashMap::new();
         for (index, line) in self.lines.iter().enumerate() {
-            let Some(named) = line.id.and_then(|id| wanted.get_mut(&id)) else {
+            let Some(named) = line.id.and_then(|id| wanted.get(&id)) else {
                 continue;
             };
             let record = self.record(index);
             let Some(id) = record.message().and_then(Message::id) else {
                 continue;
             };
-            if let Some(at) = named.iter().position(|name| *name == id) {
-                found.insert(named.swap_remove(at), index);
+            if let Some(name) = named.iter().find(|name| **name == id) {
+                match found.get_mut(name) {
+                    Some(places) => places.push(index),
+                    None => drop(found.insert(name.clone(), vec![index])),
+                }
             }
         }
+        // A message's own id comes before one that is derived.
         let rest: HashSet<String> = wanted.into_values().flatten().collect();
-        if !rest.is_empty() {
-            for (index, id) in self.derived_ids() {
-                if rest.contains(&id) {
-                    found.entry(id).or_insert(index);
-                }
+        if rest.iter().any(|id| !found.contains_key(id)) {
+            let derived: Vec<_> = self.derived_ids().filter(|(_, id)| rest.contains(id)).collect();
+            let own: HashSet<String> = found.keys().cloned().collect();
+            for (index, id) in derived.into_iter().filter(|(_, id)| !own.contains(id)) {
+                found.entry(id).or_default().push(index);
             }
         }
         found
@@ -212,24 +216,9 @@ impl Session {
 
     /// The messages of this id, in order.
     pub fn all_of(&self, id: &str) -> Vec<usize> {
-        let wanted = hash(id);
-        let own = |index: &usize| {
-            self.lines[*index].id == Some(wanted)
-                && self
-                    .record(*index)
-                    .message()
-                    .and_then(Message::id)
-                    .is_some_and(|own| own == id)
-        };
-        let all: Vec<usize> = (0..self.len()).filter(own).collect();
-        if all.is_empty() {
-            return self
-                .derived_ids()
-                .filter(|(_, derived)| derived == id)
-                .map(|(index, _)| index)
-                .collect();
-        }
-        all
+        self.places([id.to_string()].into())
+            .remove(id)
+            .unwrap_or_default()
     }
 
     /// Messages without an id of their own: line index and derived id.

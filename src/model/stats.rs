@@ -43,7 +43,7 @@ impl Stats {
                 .messages()
                 .map(|(index, _)| super::view::Item::Line(index))
                 .collect(),
-            dangling: Vec::new(),
+            ..View::default()
         };
         let unreadable = (0..session.len())
             .filter(|index| session.class(*index) == Class::Unreadable)

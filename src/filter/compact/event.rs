@@ -1,0 +1,403 @@
+//! The `compact` event: what becomes of a view, as one line that `restore` takes back.
+
+use crate::error::{Error, Kind, Result};
+use crate::filter::Stamp;
+use crate::model::event::Edit;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use sha2::{Digest, Sha256};
+use std::collections::{HashMap, HashSet};
+
+/// What becomes of an item of a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Nothing.
+    Stays,
+    /// It leaves the view.
+    Goes,
+    /// It becomes this message: a whole line without its newline.
+    Becomes(Vec<u8>),
+}
+
+/// What becomes of a view.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reshaping {
+    /// One for each item.
+    pub fates: Vec<Fate>,
+    /// Messages that are put in: the item that each stands before (the number of items: at the end), and its line.
+    /// In the order of their places.
+    pub inserts: Vec<(usize, Vec<u8>)>,
+    /// The summary that takes the place of whatever summary there was.
+    pub summary: Option<Summary>,
+}
+
+/// A summary that a compaction puts in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The item that it stands before; the number of items: at the end.
+    pub before: usize,
+    /// The text.
+    pub content: String,
+    /// The items that it stands for; their lines are its fingerprint.
+    pub covers: Vec<usize>,
+    /// Who wrote it.
+    pub by: String,
+}
+
+/// Messages and tokens of a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Messages and summaries.
+    pub messages: u64,
+    /// Tokens.
+    pub tokens: u64,
+}
+
+/// What an event tells of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// How it was chosen: `tiered`, `check`, the name of another system.
+    pub strategy: String,
+    /// Tokenizer, size before and size after; none when nothing was counted.
+    pub sizes: Option<(String, Size, Size)>,
+}
+
+impl Reshaping {
+    /// Everything stays.
+    pub fn of(view: &View) -> Reshaping {
+        Reshaping {
+            fates: vec![Fate::Stays; view.items.len()],
+            ..Reshaping::default()
+        }
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.summary.is_none()
+            && self.inserts.is_empty()
+            && self.fates.iter().all(|fate| *fate == Fate::Stays)
+    }
+
+    /// The event's line, without its newline. Every message that is put in gets an id that follows from the
+    /// event's, unless it has one.
+    pub fn event(&self, session: &Session, view: &View, about: &About, stamp: &Stamp) -> Result<Vec<u8>> {
+        let ids = Ids::of(session, view, self)?;
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", "compact")
+            .text("id", &stamp.id)
+            .text("at", &stamp.at)
+            .text("strategy", &about.strategy);
+        if let Some((tokenizer, was, now)) = &about.sizes {
+            let size = |size: &Size| format!("{{\"messages\":{},\"tokens\":{}}}", size.messages, size.tokens);
+            event
+                .text("tokenizer", tokenizer)
+                .raw("was", size(was))
+                .raw("now", size(now));
+        }
+        self.write_drop(session, view, &ids, &mut event);
+        let edits = self.edits(session, view, &ids);
+        if !edits.changed.is_empty() {
+            event.raw("edit", array(&edits.changed));
+        }
+        let mut inserts: Vec<(usize, &[u8])> = self
+            .inserts
+            .iter()
+            .map(|(at, body)| (*at, body.as_slice()))
+            .collect();
+        inserts.extend(edits.replaced.iter().map(|(at, body)| (*at, *body)));
+        inserts.sort_by_key(|(at, _)| *at);
+        let built: Vec<_> = inserts
+            .iter()
+            .enumerate()
+            .map(|(nth, (before, body))| ids.insert(*before, body, &stamp.id, nth))
+            .collect::<Result<_>>()?;
+        if !built.is_empty() {
+            event.raw("insert", array(&built));
+        }
+        match &self.summary {
+            Some(summary) => drop(event.raw("summary", ids.summary(session, view, summary))),
+            None if self.drops_summary(view) => drop(event.raw("summary", "null")),
+            None => {}
+        }
+        Ok(event.finish())
+    }
+
+    fn drops_summary(&self, view: &View) -> bool {
+        let pairs = view.items.iter().zip(&self.fates);
+        pairs
+            .into_iter()
+            .any(|(item, fate)| matches!(item, Item::Summary(_)) && *fate != Fate::Stays)
+    }
+
+    /// Writes the ids of what leaves, runs of lines as ranges, and the fingerprint of the lines.
+    fn write_drop(&self, session: &Session, view: &View, ids: &Ids, event: &mut ObjectBuilder) {
+        let mut sha = Sha256::new();
+        let mut spans: Vec<Vec<u8>> = Vec::new();
+        let mut items = (0..view.items.len()).peekable();
+        while let Some(at) = items.next() {
+            let goes = |at: usize| {
+                let becomes = matches!(&self.fates[at], Fate::Becomes(body) if ids.is_replaced(at, body, session, view));
+                (self.fates[at] == Fate::Goes || becomes) && !matches!(view.items[at], Item::Summary(_))
+            };
+            if !goes(at) {
+                continue;
+            }
+            let mut take = |at: usize| {
+                sha.update(view.items[at].body(session));
+                sha.update(b"\n");
+            };
+            take(at);
+            let mut last = at;
+            // A range takes every line between its ends with it: it may hold nothing that stays.
+            while let Some(next) = items.next_if(|next| goes(*next) && ids.is_run(last, *next)) {
+                take(next);
+                last = next;
+            }
+            spans.push(if last == at {
+                ids.span(at)
+            } else {
+                let mut range = vec![b'['];
+                json::push_text(&mut range, &ids.ids[&at]);
+                range.push(b',');
+                json::push_text(&mut range, &ids.ids[&last]);
+                range.push(b']');
+                range
+            });
+        }
+        if !spans.is_empty() {
+            event.raw("drop", array(&spans));
+            event.text("sha256", &key::hex(&sha.finalize()));
+        }
+    }
+
+    fn edits<'r>(&'r self, session: &Session, view: &View, ids: &Ids) -> Edits<'r> {
+        let mut edits = Edits::default();
+        for (at, fate) in self.fates.iter().enumerate() {
+            let Fate::Becomes(body) = fate else { continue };
+            if ids.is_replaced(at, body, session, view) {
+                edits.replaced.push((at, body));
+            } else if let Some(edit) = edit(view.items[at].body(session), body) {
+                edits.changed.push(ids.edit(at, edit));
+            }
+        }
+        edits
+    }
+}
+
+#[derive(Default)]
+struct Edits<'r> {
+    changed: Vec<Vec<u8>>,
+    /// Messages that no edit can name: the old one goes, and the new one is put in its place.
+    replaced: Vec<(usize, &'r [u8])>,
+}
+
+/// Members that change, and names of those that go.
+type Difference<'b> = (Vec<(String, &'b [u8])>, Vec<String>);
+
+/// What makes one line of the other; none when an edit cannot say it or there is nothing to say.
+fn edit<'b>(before: &[u8], after: &'b [u8]) -> Option<Difference<'b>> {
+    let old = json::members(before, Dialect::Strict)?;
+    let new = json::members(after, Dialect::Strict)?;
+    let known: HashMap<&str, &[u8]> = old.iter().map(|(name, value)| (name.as_ref(), *value)).collect();
+    let set: Vec<_> = new
+        .iter()
+        .filter(|(name, value)| known.get(name.as_ref()) != Some(value))
+        .map(|(name, value)| (name.to_string(), *value))
+        .collect();
+    let names: HashSet<&str> = new.iter().map(|(name, _)| name.as_ref()).collect();
+    let unset: Vec<_> = old
+        .iter()
+        .filter(|(name, _)| !names.contains(name.as_ref()))
+        .map(|(name, _)| name.to_string())
+        .collect();
+    let own = |name: &str| Edit::OWN.contains(&name);
+    if set.iter().any(|(name, _)| own(name)) || unset.iter().any(|name| own(name)) {
+        return None;
+    }
+    Some((set, unset))
+}
+
+/// How the event names what it changes.
+struct Ids {
+    /// For each item whose name is needed.
+    ids: HashMap<usize, String>,
+    /// Which message of its id an item is, from 1; absent: the first.
+    nth: HashMap<usize, usize>,
+    /// The line of each item that is one.
+    lines: Vec<Option<usize>>,
+    /// For each item: the item that names the place before it.
+    anchors: Vec<Option<usize>>,
+}
+
+impl Ids {
+    fn of(session: &Session, view: &View, reshaping: &Reshaping) -> Result<Ids> {
+        let line = |item: &Item| match item {
+            Item::Line(index) | Item::Edited(index, _) => Some(*index),
+            Item::Inserted(_) | Item::Summary(_) => None,
+        };
+        let lines: Vec<Option<usize>> = view.items.iter().map(line).collect();
+        let mut anchors = vec![None; view.items.len() + 1];
+        for at in (0..lines.len()).rev() {
+            let is_summary = matches!(view.items[at], Item::Summary(_));
+            anchors[at] = if is_summary { anchors[at + 1] } else { Some(at) };
+        }
+        let changed = (0..lines.len()).filter(|at| reshaping.fates[*at] != Fate::Stays);
+        let places = reshaping.inserts.iter().map(|(at, _)| *at);
+        let places = places.chain(reshaping.summary.iter().map(|summary| summary.before));
+        let mut wanted: HashSet<usize> = changed.collect();
+        wanted.extend(wanted.clone().into_iter().filter_map(|at| anchors[at]));
+        wanted.extend(places.filter_map(|at| anchors[at]));
+        let mut derived: Option<HashMap<usize, String>> = None;
+        let mut ids = HashMap::new();
+        for at in wanted {
+            let item = &view.items[at];
+            if matches!(item, Item::Summary(_)) {
+                continue;
+            }
+            let own = item
+                .message(session)
+                .and_then(|message| Some(message.id()?.into_owned()));
+            let id = match (own, lines[at]) {
+                (Some(id), _) => Some(id),
+                (None, Some(line)) => {
+                    let derived = derived.get_or_insert_with(|| session.derived_ids().collect());
+                    derived.get(&line).cloned()
+                }
+                (None, None) => None,
+            };
+            let Some(id) = id else {
+                return Err(Error::new(
+                    Kind::No,
+                    "an earlier event put in a message without an id, so that nothing can name it",
+                ));
+            };
+            ids.insert(at, id);
+        }
+        let places = session.places(ids.values().cloned().collect());
+        let which = |(at, id): (&usize, &String)| {
+            let all = places.get(id).filter(|all| all.len() > 1)?;
+            Some((*at, all.iter().position(|line| Some(*line) == lines[*at])? + 1))
+        };
+        let nth = ids.iter().filter_map(which).collect();
+        Ok(Ids {
+            ids,
+            nth,
+            lines,
+            anchors,
+        })
+    }
+
+    /// Whether one line follows the other at once, and both ends of a range can be named.
+    fn is_run(&self, last: usize, next: usize) -> bool {
+        let named = |at: usize| !self.nth.contains_key(&at);
+        let (Some(one), Some(other)) = (self.lines[last], self.lines[next]) else {
+            return false;
+        };
+        one + 1 == other && named(last) && named(next)
+    }
+
+    /// Whether no edit can make the item into this.
+    fn is_replaced(&self, at: usize, body: &[u8], session: &Session, view: &View) -> bool {
+        matches!(view.items[at], Item::Summary(_)) || edit(view.items[at].body(session), body).is_none()
+    }
+
+    fn span(&self, at: usize) -> Vec<u8> {
+        let mut name = Vec::new();
+        json::push_text(&mut name, &self.ids[&at]);
+        match self.nth.get(&at) {
+            Some(nth) => [b"[", name.as_slice(), format!(",{nth}]").as_bytes()].concat(),
+            None => name,
+        }
+    }
+
+    fn edit(&self, at: usize, (set, unset): Difference<'_>) -> Vec<u8> {
+        let mut built = ObjectBuilder::default();
+        self.name(&mut built, "id", at);
+        if !unset.is_empty() {
+            let names = unset.iter().map(|name| {
+                let mut raw = Vec::new();
+                json::push_text(&mut raw, name);
+                raw
+            });
+            built.raw("unset", array(&names.collect::<Vec<_>>()));
+        }
+        for (name, value) in set {
+            built.raw(&name, value);
+        }
+        built.finish()
+    }
+
+    fn name(&self, built: &mut ObjectBuilder, member: &str, at: usize) {
+        built.text(member, &self.ids[&at]);
+        if let Some(nth) = self.nth.get(&at) {
+            built.raw("nth", nth.to_string());
+        }
+    }
+
+    fn insert(&self, before: usize, body: &[u8], event: &str, nth: usize) -> Result<Vec<u8>> {
+        let mut built = ObjectBuilder::default();
+        if let Some(anchor) = self.anchors[before] {
+            self.name(&mut built, "before", anchor);
+        }
+        let has_id = json::member(body, "id")
+            .and_then(json::text)
+            .is_some_and(|id| !id.is_empty());
+        if has_id {
+            built.raw("message", body);
+        } else {
+            let id = format!("msg_{}", &key::sha256(format!("{event} {nth}").as_bytes())[..16]);
+            let id = [b"\"", id.as_bytes(), b"\""].concat();
+            let named = json::with_members(body, &[("id", Some(&id))]);
+            built.raw(
+                "message",
+                named.map_err(|fault| Error::new(Kind::Data, fault.what))?,
+            );
+        }
+        Ok(built.finish())
+    }
+
+    fn summary(&self, session: &Session, view: &View, summary: &Summary) -> Vec<u8> {
+        let mut sha = Sha256::new();
+        for at in &summary.covers {
+            sha.update(view.items[*at].body(session));
+            sha.update(b"\n");
+        }
+        let mut built = ObjectBuilder::default();
+        if let Some(anchor) = self.anchors[summary.before] {
+            self.name(&mut built, "before", anchor);
+        }
+        built.text("content", &summary.content);
+        let named = |at: &&usize| self.ids.contains_key(*at);
+        let (first, last) = (
+            summary.covers.iter().find(named),
+            summary.covers.iter().rev().find(named),
+        );
+        if let (Some(first), Some(last)) = (first, last) {
+            let mut range = vec![b'['];
+            json::push_text(&mut range, &self.ids[first]);
+            range.push(b',');
+            json::push_text(&mut range, &self.ids[last]);
+            range.push(b']');
+            built.raw("covers", range);
+        }
+        built
+            .text("sha256", &key::hex(&sha.finalize()))
+            .text("by", &summary.by);
+        built.finish()
+    }
+}
+
+fn array(elements: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = vec![b'['];
+    for (nth, element) in elements.iter().enumerate() {
+        if nth > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(element);
+    }
+    out.push(b']');
+    out
+}

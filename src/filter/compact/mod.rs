@@ -1,0 +1,3 @@
+//! Fits a session into a budget.
+
+pub mod event;

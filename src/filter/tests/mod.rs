@@ -1,0 +1,5 @@
+//! Properties that hold for every filter.
+
+mod agreement;
+mod histories;
+mod reshaping;

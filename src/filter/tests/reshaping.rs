@@ -1,0 +1,85 @@
+//! A `compact` event does to the view what was planned: a property over random histories and random plans.
+
+use super::histories::{history, reread, sent, settled, step};
+use crate::filter::Stamp;
+use crate::filter::compact::event::{About, Fate, Reshaping, Summary};
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use proptest::prelude::*;
+
+/// What the view should show: what is new stands right ahead of the message that it was put before, the summary first.
+fn expected(session: &Session, view: &View, plan: &Reshaping) -> Vec<String> {
+    let text = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
+    let length = view.items.len();
+    let is_summary = |at: usize| matches!(view.items[at], Item::Summary(_));
+    let anchor = |at: usize| (at..length).find(|at| !is_summary(*at)).unwrap_or(length);
+    let mut shown = Vec::new();
+    for at in 0..=length {
+        if at == length || !is_summary(at) {
+            let summary = plan
+                .summary
+                .as_ref()
+                .filter(|summary| anchor(summary.before) == at);
+            shown.extend(summary.map(|summary| format!("summary {}", summary.content)));
+            let new = plan.inserts.iter().filter(|(before, _)| anchor(*before) == at);
+            shown.extend(new.map(|(_, body)| text(body)));
+        }
+        let Some(item) = view.items.get(at) else { break };
+        match (item, &plan.fates[at]) {
+            (Item::Summary(_), Fate::Stays) => {
+                let stands = plan.summary.is_none();
+                shown.extend(stands.then(|| format!("summary {}", item.summary(session).unwrap())));
+            }
+            (_, Fate::Stays) => shown.push(text(item.body(session))),
+            (_, Fate::Goes) => {}
+            (_, Fate::Becomes(body)) => shown.push(text(body)),
+        }
+    }
+    shown
+}
+
+proptest! {
+    #[test]
+    fn an_event_does_what_was_planned(
+        steps in proptest::collection::vec(step(), 0..25),
+        repeated: bool,
+        choices in proptest::collection::vec((0u8..5, 0u8..8), 40),
+        sums in proptest::option::of(0usize..20),
+    ) {
+        let before = history(&steps, repeated);
+        let view = View::replay(&before);
+        let mut plan = Reshaping::of(&view);
+        for (at, item) in view.items.iter().enumerate() {
+            let (choice, insert) = choices[at % choices.len()];
+            if insert == 0 {
+                plan.inserts.push((at, format!(r#"{{"role":"user","content":"new {at}","id":"n{at}"}}"#).into_bytes()));
+            }
+            plan.fates[at] = match choice {
+                0 => Fate::Goes,
+                1 if !matches!(item, Item::Summary(_)) => {
+                    let changes: [(&str, Option<&[u8]>); 2] = [("content", Some(b"\"changed\"")), ("name", None)];
+                    Fate::Becomes(json::with_members(item.body(&before), &changes).unwrap())
+                }
+                _ => Fate::Stays,
+            };
+        }
+        plan.summary = sums.map(|at| Summary {
+            before: at.min(view.items.len()),
+            content: "the sum".into(),
+            covers: (0..view.items.len()).filter(|at| plan.fates[*at] == Fate::Goes).collect(),
+            by: "extract".into(),
+        });
+        let stamp = Stamp { id: "evt_new".into(), at: "2026-01-02T00:00:00Z".into() };
+        let event = plan.event(&before, &view, &About::default(), &stamp).unwrap();
+        let mut after = before.clone();
+        after.push_new(&event);
+        let expected = expected(&before, &view, &plan);
+        prop_assert_eq!(sent(&after), &expected[..], "{}", after.text());
+        let dangling = |view: &View| view.dangling.len();
+        prop_assert_eq!(dangling(&View::replay(&after)), dangling(&view));
+        prop_assert_eq!(sent(&reread(&settled(&after))), &expected[..]);
+        after.push_new(br#"{"type":"restore","id":"e_undo","at":"2026-01-03T00:00:00Z","of":"evt_new"}"#);
+        prop_assert_eq!(sent(&after), sent(&before));
+    }
+}
