@@ -10,6 +10,7 @@
 //!   be cut where. It knows no file and no format.
 //! - [`format`](mod@format) turns bytes into records and back: one file a format.
 //! - [`filter`] changes sessions, without input or output.
+//! - [`tokens`] counts what text and messages cost.
 //! - [`store`] keeps sessions under a name.
 //! - [`error`] is what can go wrong, and the exit status that tells it.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -20,5 +21,6 @@ pub mod filter;
 pub mod format;
 pub mod model;
 pub mod store;
+pub mod tokens;
 
 pub use error::{Error, Result};

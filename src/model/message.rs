@@ -134,6 +134,8 @@ pub struct Message<'a> {
     pub timestamp: Option<&'a [u8]>,
     /// `category`.
     pub category: Option<&'a [u8]>,
+    /// `tokens`.
+    pub tokens: Option<&'a [u8]>,
     /// `metadata`.
     pub metadata: Option<&'a [u8]>,
 }

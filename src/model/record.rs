@@ -116,6 +116,7 @@ fn parse(body: &[u8]) -> Result<Kind<'_>, Fault> {
             b"id" => message.id = value,
             b"timestamp" => message.timestamp = value,
             b"category" => message.category = value,
+            b"tokens" => message.tokens = value,
             b"metadata" => message.metadata = value,
             b"type" => kind = value,
             _ => {}
