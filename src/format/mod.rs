@@ -8,6 +8,7 @@ pub mod openai_chat;
 pub mod penguin;
 pub mod picoclaw;
 pub mod report;
+pub mod request;
 
 use crate::error::{Error, Kind, Result};
 use crate::model::json::ObjectBuilder;

@@ -11,7 +11,7 @@ use super::report::{Loss, Report};
 use super::{Format, Source};
 mod write;
 
-pub use write::write;
+pub use write::{request, write};
 
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
@@ -216,8 +216,7 @@ impl Reading<'_> {
                 report.lose(Loss::Number, replaced);
                 report.damage(place, "NaN or Infinity, which JSON does not have, became null");
             }
-            let mut line = repair_text(body, place, report);
-            line = functions.modern(native_reasoning(own_members(line)));
+            let mut line = functions.read(repair_text(body, place, report));
             line = carried(line, place, report);
             line.push(b'\n');
             session.push(&Record::parse(&line, place));
@@ -341,14 +340,28 @@ fn noted(line: &[u8], name: &str, value: &str) -> Vec<u8> {
     json::with_members(metadata, &[("openai-chat", Some(&own))]).unwrap_or_default()
 }
 
+/// The native message that an element of a history reads as.
+pub(super) fn records(functions: &mut Functions, element: &[u8]) -> Vec<Vec<u8>> {
+    let line = functions.read(json::compact(element).0);
+    let is_message = Record::parse(&line, Place { line: 1, offset: 1 })
+        .message()
+        .is_some();
+    is_message.then_some(line).into_iter().collect()
+}
+
 /// Gives the calls of the legacy form ids, and their results the same.
-#[derive(Default)]
-struct Functions {
+#[derive(Debug, Default)]
+pub(super) struct Functions {
     made: u64,
     open: Option<String>,
 }
 
 impl Functions {
+    /// A message as a native one.
+    fn read(&mut self, line: Vec<u8>) -> Vec<u8> {
+        self.modern(native_reasoning(own_members(line)))
+    }
+
     fn modern(&mut self, line: Vec<u8>) -> Vec<u8> {
         if let Some(call) = json::member(&line, "function_call").filter(|raw| raw.starts_with(b"{"))
             && json::member(&line, "tool_calls").is_none()

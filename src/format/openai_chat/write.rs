@@ -4,13 +4,13 @@
 use super::BOOKS;
 use crate::error::Result;
 use crate::format::report::{Loss, Report};
+use crate::format::request::{self, Api, Element, Request};
 use crate::format::{Purpose, summary_message, written};
 use crate::model::json::{self, Dialect, Members};
 use crate::model::message::{Part, Role};
 use crate::model::record::{Kind, Record};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
-use std::collections::HashMap;
 use std::io::Write;
 
 /// Parts that the interface takes.
@@ -24,15 +24,33 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let request = request(session).filter(|_| purpose == Purpose::Return);
-    let (open, close): (&[u8], &[u8]) = match &request {
-        Some(request) => (request, b"\n]}\n"),
+    let members = request::members(session).filter(|_| purpose == Purpose::Return);
+    let open = members.and_then(|members| {
+        let mut open = json::with_members(&members, &[("messages", Some(b"["))]).ok()?;
+        open.pop();
+        Some(open)
+    });
+    let (open, close): (&[u8], &[u8]) = match &open {
+        Some(open) => (open, b"\n]}\n"),
         None => (b"[", b"\n]\n"),
     };
     written(out.write_all(open))?;
-    let mut first = true;
-    for index in order(session, view, report) {
-        let line = match view.items[index].summary(session) {
+    let request = request(session, view, purpose, report);
+    for (nth, element) in request.elements.iter().enumerate() {
+        written(out.write_all(if nth == 0 { b"\n" } else { b",\n" }))?;
+        written(out.write_all(&element.raw))?;
+    }
+    // Nothing between the brackets: they stand on one line.
+    let first = request.elements.is_empty();
+    written(out.write_all(if first { &close[1..] } else { close }))
+}
+
+/// The view as messages of the interface; one that was read from its own form keeps its order.
+pub fn request(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Request {
+    let kept = request::came_from(Api::OpenaiChat, session);
+    let order = request::order(session, view, kept, report);
+    let element = |index: usize| {
+        let raw = match view.items[index].summary(session) {
             Some(text) => {
                 if purpose != Purpose::Context {
                     report.lose(Loss::Summary, 1);
@@ -41,63 +59,15 @@ pub fn write(
             }
             None => message(&view.items[index], session, purpose, report),
         };
-        written(out.write_all(if first { b"\n" } else { b",\n" }))?;
-        written(out.write_all(&line))?;
-        first = false;
-    }
-    // Nothing between the brackets: they stand on one line.
-    written(out.write_all(if first { &close[1..] } else { close }))
-}
-
-/// The beginning of the request that the messages came in, up to the bracket of `messages`.
-fn request(session: &Session) -> Option<Vec<u8>> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    let request = json::member(metadata, "request")?;
-    let mut open = json::with_members(request, &[("messages", Some(b"["))]).ok()?;
-    open.pop();
-    Some(open)
-}
-
-/// Indexes of the view's items: results are moved behind the message whose call they answer.
-fn order(session: &Session, view: &View, report: &mut Report) -> Vec<usize> {
-    let mut open: HashMap<String, Vec<usize>> = HashMap::new();
-    let mut results: HashMap<usize, Vec<usize>> = HashMap::new();
-    let mut owned = vec![false; view.items.len()];
-    let mut unanswered = 0;
-    for (index, item) in view.items.iter().enumerate() {
-        let Some(traits) = item.traits(session) else {
-            continue;
-        };
-        if !traits.calls && traits.role != Role::Tool {
-            continue;
+        Element {
+            raw,
+            items: vec![index],
         }
-        let Some(message) = item.message(session) else {
-            continue;
-        };
-        for call in message.tool_calls() {
-            open.entry(call.id.into_owned()).or_default().push(index);
-            unanswered += 1;
-        }
-        if traits.role == Role::Tool {
-            let id = message.tool_call_id().unwrap_or_default();
-            match open.get_mut(id.as_ref()).and_then(Vec::pop) {
-                Some(owner) => {
-                    results.entry(owner).or_default().push(index);
-                    owned[index] = true;
-                    unanswered -= 1;
-                }
-                None => report.lose(Loss::Orphan, 1),
-            }
-        }
+    };
+    Request {
+        elements: order.items.into_iter().map(element).collect(),
+        ..Request::default()
     }
-    report.lose(Loss::Orphan, unanswered);
-    let mut order = Vec::with_capacity(view.items.len());
-    for index in (0..view.items.len()).filter(|index| !owned[*index]) {
-        order.push(index);
-        order.extend(results.remove(&index).unwrap_or_default());
-    }
-    order
 }
 
 /// A message without the members that this program added.

@@ -1,0 +1,62 @@
+//! The order in which a history is sent: results stand right behind the message that owns their calls.
+
+use crate::format::report::{Loss, Report};
+use crate::model::message::Role;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::collections::HashMap;
+
+/// The items of a view in the order in which they are sent.
+#[derive(Debug, Default)]
+pub struct Order {
+    /// Indexes into the view's items.
+    pub items: Vec<usize>,
+    /// For a result: the item that calls, and which of its calls is meant.
+    pub calls: HashMap<usize, (usize, usize)>,
+}
+
+/// Puts results behind their calls, unless the history stays as it was `kept`. A result belongs to the nearest
+/// earlier call of its id that has none yet. Halves without the other are told.
+pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) -> Order {
+    let mut open: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
+    let mut results: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut calls = HashMap::new();
+    let mut unanswered = 0;
+    for (index, item) in view.items.iter().enumerate() {
+        let Some(traits) = item.traits(session) else {
+            continue;
+        };
+        if !traits.calls && traits.role != Role::Tool {
+            continue;
+        }
+        let Some(message) = item.message(session) else {
+            continue;
+        };
+        for (nth, call) in message.tool_calls().into_iter().enumerate() {
+            open.entry(call.id.into_owned()).or_default().push((index, nth));
+            unanswered += 1;
+        }
+        if traits.role == Role::Tool {
+            let id = message.tool_call_id().unwrap_or_default();
+            match open.get_mut(id.as_ref()).and_then(Vec::pop) {
+                Some(call) => {
+                    results.entry(call.0).or_default().push(index);
+                    calls.insert(index, call);
+                    unanswered -= 1;
+                }
+                None => report.lose(Loss::Orphan, 1),
+            }
+        }
+    }
+    report.lose(Loss::Orphan, unanswered);
+    if kept {
+        let items = (0..view.items.len()).collect();
+        return Order { items, calls };
+    }
+    let mut items = Vec::with_capacity(view.items.len());
+    for index in (0..view.items.len()).filter(|index| !calls.contains_key(index)) {
+        items.push(index);
+        items.extend(results.remove(&index).unwrap_or_default());
+    }
+    Order { items, calls }
+}
