@@ -1,20 +1,258 @@
-//! Names of encodings, estimators and models, and how much a model's context holds.
+//! Names of models: how they count, and how much their context holds.
 
-use super::{Tokenizer, Way};
+use super::{Encoding, Estimate, Tokenizer, Way};
 use crate::error::{Error, Kind, Result};
+use std::borrow::Cow;
 
-pub(super) fn named(name: &str) -> Result<Tokenizer> {
-    match name {
-        "o200k_base" => Ok(Tokenizer(Way::O200k)),
-        "cl100k_base" => Ok(Tokenizer(Way::Cl100k)),
-        "chars4" => Ok(Tokenizer(Way::Chars4)),
-        _ if name.starts_with("gpt-4o") => Ok(Tokenizer(Way::O200k)),
-        _ if name.starts_with("gpt-4") => Ok(Tokenizer(Way::Cl100k)),
-        _ => Err(Error::new(Kind::Usage, format!("no tokenizer {name:?}"))),
+const O200K: Way = Way::Encoding(Encoding::O200k);
+const HARMONY: Way = Way::Encoding(Encoding::O200kHarmony);
+const CL100K: Way = Way::Encoding(Encoding::Cl100k);
+const P50K: Way = Way::Encoding(Encoding::P50k);
+const P50K_EDIT: Way = Way::Encoding(Encoding::P50kEdit);
+const R50K: Way = Way::Encoding(Encoding::R50k);
+const GPT2: Way = Way::Encoding(Encoding::Gpt2);
+const CLAUDE: Way = Way::Estimate(Estimate::Claude);
+const GEMINI: Way = Way::Estimate(Estimate::Gemini);
+
+/// Models by name: the longest name that the asked one is, or begins with at a `-`, `@` or `:`, counts; one that
+/// ends in `.` or `-` is a beginning whatever follows. Tokens of the context, input and output together; 0 where
+/// there is no chat context. Sources: tiktoken, `model.py`; the model pages of OpenAI, Anthropic and Google.
+const MODELS: [(&str, Way, u64); 61] = [
+    ("gpt-5", O200K, 400_000),
+    ("gpt-5.", O200K, 400_000),
+    ("gpt-5.4", O200K, 1_050_000),
+    ("gpt-5.4-mini", O200K, 400_000),
+    ("gpt-5.4-nano", O200K, 400_000),
+    ("gpt-4.5", O200K, 128_000),
+    ("gpt-4.1", O200K, 1_047_576),
+    ("gpt-4o", O200K, 128_000),
+    ("chatgpt-4o", O200K, 128_000),
+    ("o1", O200K, 200_000),
+    ("o1-mini", O200K, 128_000),
+    ("o1-preview", O200K, 128_000),
+    ("o3", O200K, 200_000),
+    ("o4", O200K, 200_000),
+    ("codex-mini", O200K, 200_000),
+    ("gpt-oss", HARMONY, 131_072),
+    ("gpt-4", CL100K, 8_192),
+    ("gpt-4-32k", CL100K, 32_768),
+    ("gpt-4-turbo", CL100K, 128_000),
+    ("gpt-4-0125", CL100K, 128_000),
+    ("gpt-4-1106", CL100K, 128_000),
+    ("gpt-3.5", CL100K, 16_385),
+    ("gpt-35-turbo", CL100K, 16_385),
+    ("davinci-002", CL100K, 16_384),
+    ("babbage-002", CL100K, 16_384),
+    ("text-embedding-ada-002", CL100K, 0),
+    ("text-embedding-3-small", CL100K, 0),
+    ("text-embedding-3-large", CL100K, 0),
+    ("text-davinci-003", P50K, 4_097),
+    ("text-davinci-002", P50K, 4_097),
+    ("code-davinci-002", P50K, 8_001),
+    ("code-davinci-001", P50K, 8_001),
+    ("code-cushman-002", P50K, 2_048),
+    ("code-cushman-001", P50K, 2_048),
+    ("davinci-codex", P50K, 0),
+    ("cushman-codex", P50K, 0),
+    ("text-davinci-edit-001", P50K_EDIT, 0),
+    ("code-davinci-edit-001", P50K_EDIT, 0),
+    ("text-davinci-001", R50K, 2_049),
+    ("text-curie-001", R50K, 2_049),
+    ("text-babbage-001", R50K, 2_049),
+    ("text-ada-001", R50K, 2_049),
+    ("davinci", R50K, 2_049),
+    ("curie", R50K, 2_049),
+    ("babbage", R50K, 2_049),
+    ("ada", R50K, 2_049),
+    ("text-similarity-davinci-001", R50K, 0),
+    ("text-similarity-curie-001", R50K, 0),
+    ("text-similarity-babbage-001", R50K, 0),
+    ("text-similarity-ada-001", R50K, 0),
+    ("text-search-davinci-doc-001", R50K, 0),
+    ("text-search-curie-doc-001", R50K, 0),
+    ("text-search-babbage-doc-001", R50K, 0),
+    ("text-search-ada-doc-001", R50K, 0),
+    ("code-search-babbage-code-001", R50K, 0),
+    ("code-search-ada-code-001", R50K, 0),
+    ("gpt-2", GPT2, 1_024),
+    ("claude-", CLAUDE, 200_000),
+    ("claude-2.0", CLAUDE, 100_000),
+    ("claude-instant", CLAUDE, 100_000),
+    ("gemini-", GEMINI, 1_048_576),
+];
+
+/// Windows that are larger than their family's.
+const WIDER: [(&str, &str, u64); 2] = [("claude-", "[1m]", 1_000_000), ("gemini-1.5-pro", "", 2_097_152)];
+
+/// The model's own name: in lower case, without provider and path, and for a fine-tuned model its base.
+fn plain(name: &str) -> Cow<'_, str> {
+    let mut name = name.rsplit('/').next().unwrap_or(name);
+    if let Some(tuned) = name.strip_prefix("ft:") {
+        name = tuned.split(':').next().unwrap_or(tuned);
+    }
+    // As Bedrock writes it: us.anthropic.claude-...
+    if let Some((_, own)) = name.split_once("anthropic.") {
+        name = own;
+    }
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
     }
 }
 
-/// Tokens that the context of a known model holds.
+fn known(name: &str) -> Option<(Way, u64)> {
+    let name = plain(name);
+    let fits = |known: &str| {
+        let Some(rest) = name.strip_prefix(known) else {
+            return false;
+        };
+        rest.is_empty() || known.ends_with(['.', '-']) || rest.starts_with(['-', '@', ':', '['])
+    };
+    let found = MODELS
+        .iter()
+        .filter(|(known, ..)| fits(known))
+        .max_by_key(|(known, ..)| known.len())?;
+    let wider = WIDER
+        .iter()
+        .find(|(start, end, _)| name.starts_with(start) && name.ends_with(end));
+    Some((found.1, wider.map_or(found.2, |(_, _, window)| *window)))
+}
+
+/// Tokens that the context of a model holds, input and output together; none when the model is not known.
 pub fn window(model: &str) -> Option<u64> {
-    model.starts_with("gpt-4o").then_some(128_000)
+    known(model)
+        .map(|(_, window)| window)
+        .filter(|window| *window > 0)
+}
+
+pub(super) fn named(name: &str) -> Result<Tokenizer> {
+    if let Some(own) = Tokenizer::all().find(|tokenizer| tokenizer.name() == name) {
+        return Ok(own);
+    }
+    match known(name) {
+        Some((way, _)) => Ok(Tokenizer(way)),
+        None => Err(unknown(name)),
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let asked = plain(name);
+    let names = Tokenizer::all()
+        .map(Tokenizer::name)
+        .chain(MODELS.iter().map(|(model, ..)| *model));
+    let near = names
+        .map(|known| (strsim::damerau_levenshtein(known, &asked), known))
+        .min()
+        .filter(|(distance, known)| *distance <= known.len() / 3);
+    let error = Error::new(
+        Kind::Usage,
+        format!("no tokenizer and no known model is called {name:?}"),
+    );
+    match near {
+        Some((_, near)) => error.hint(format!("did you mean {}?", near.trim_end_matches(['.', '-']))),
+        None => {
+            let own: Vec<&str> = Tokenizer::all().map(Tokenizer::name).collect();
+            error.hint(format!("there are {}, and models such as gpt-4o", own.join(", ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(asked: &str) -> &'static str {
+        Tokenizer::named(asked).unwrap().name()
+    }
+
+    #[test]
+    fn models_have_the_encoding_that_tiktoken_gives_them() {
+        use tiktoken_rs::tokenizer::{Tokenizer as Theirs, get_tokenizer};
+        let mut compared = 0;
+        for (model, way, _) in MODELS {
+            for asked in [
+                model.to_string(),
+                format!("{model}-2026-01-01"),
+                format!("ft:{model}:org::id"),
+            ] {
+                let Some(theirs) = get_tokenizer(&asked) else {
+                    continue;
+                };
+                let theirs = match theirs {
+                    Theirs::O200kHarmony => HARMONY,
+                    Theirs::O200kBase => O200K,
+                    Theirs::Cl100kBase => CL100K,
+                    Theirs::P50kBase => P50K,
+                    Theirs::R50kBase => R50K,
+                    Theirs::P50kEdit => P50K_EDIT,
+                    Theirs::Gpt2 => GPT2,
+                };
+                assert_eq!(Tokenizer::named(&asked).unwrap().0, theirs, "{asked}");
+                assert_eq!(way, theirs, "{asked}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 100, "{compared} compared");
+    }
+
+    #[test]
+    fn names_of_all_kinds() {
+        for (asked, encoding) in [
+            ("gpt-4o-2024-08-06", "o200k_base"),
+            ("openai/GPT-4o", "o200k_base"),
+            ("ft:gpt-4o-mini:org::x", "o200k_base"),
+            ("gpt-5.9-future", "o200k_base"),
+            ("o3-mini", "o200k_base"),
+            ("gpt-4-0314", "cl100k_base"),
+            ("gpt-oss-20b", "o200k_harmony"),
+            ("us.anthropic.claude-sonnet-4-20250514-v1:0", "claude"),
+            ("models/gemini-2.5-pro", "gemini"),
+            ("chars4", "chars4"),
+        ] {
+            assert_eq!(name(asked), encoding, "{asked}");
+        }
+        for own in Tokenizer::all() {
+            assert_eq!(Tokenizer::named(own.name()).unwrap(), own);
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused_with_the_nearest_name() {
+        for (asked, near) in [
+            ("o200k-base", Some("o200k_base")),
+            ("gtp-4o", Some("gpt-4o")),
+            ("gpt-4.7", Some("gpt-4")),
+            ("llama-3-8b-instruct", None),
+            ("", None),
+        ] {
+            let error = Tokenizer::named(asked).unwrap_err();
+            assert_eq!(error.kind, Kind::Usage);
+            let hint = error.hint.unwrap();
+            match near {
+                Some(near) => assert!(
+                    hint.contains(near) && hint.starts_with("did you mean"),
+                    "{asked}: {hint}"
+                ),
+                None => assert!(hint.starts_with("there are "), "{asked}: {hint}"),
+            }
+        }
+    }
+
+    #[test]
+    fn windows() {
+        for (model, tokens) in [
+            ("gpt-4o", Some(128_000)),
+            ("gpt-4", Some(8_192)),
+            ("gpt-4-turbo-2024-04-09", Some(128_000)),
+            ("gpt-5.4-mini", Some(400_000)),
+            ("claude-opus-4-1", Some(200_000)),
+            ("claude-sonnet-4-5[1m]", Some(1_000_000)),
+            ("gemini-1.5-pro-002", Some(2_097_152)),
+            ("text-embedding-3-small", None),
+            ("o200k_base", None),
+        ] {
+            assert_eq!(window(model), tokens, "{model}");
+        }
+    }
 }

@@ -1,0 +1,123 @@
+//! Writes the vocabularies and the classes of characters as binary tables, which counting reads as they lie in the
+//! program: nothing is decoded, parsed or filled at the start. The vocabularies are those of tiktoken-rs, the
+//! classes those of the regex-syntax that its patterns run on.
+
+use std::path::{Path, PathBuf};
+
+#[path = "src/tokens/hash.rs"]
+mod hash;
+
+use hash::{ENTRY_HEAD, MARKS, PLACE_BITS, first_slot, hash, mark};
+
+/// Slots behind the last that a hash can begin at, so that looking on never has to wrap.
+const SPARE: usize = 64;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/tokens/hash.rs");
+    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    type Load = fn() -> &'static tiktoken_rs::CoreBPE;
+    // p50k_base is r50k_base and runs of blanks behind it: one table serves both.
+    let vocabularies: [(&str, u32, Load); 3] = [
+        ("o200k_base", 199_998, tiktoken_rs::o200k_base_singleton),
+        ("cl100k_base", 100_256, tiktoken_rs::cl100k_base_singleton),
+        ("p50k_base", 50_281, tiktoken_rs::p50k_base_singleton),
+    ];
+    for (name, ranks, load) in vocabularies {
+        let core = load();
+        let tokens: Vec<(u32, Vec<u8>)> = (0..ranks)
+            .filter_map(|rank| Some((rank, core.decode_bytes(&[rank]).ok()?)))
+            .filter(|(_, token)| !is_special(token))
+            .collect();
+        assert!(
+            core.decode_bytes(&[ranks])
+                .map_or(true, |token| is_special(&token)),
+            "{name} has more ranks"
+        );
+        write_vocabulary(&folder, name, &tokens);
+    }
+    let (small, whole) = (
+        tiktoken_rs::r50k_base_singleton(),
+        tiktoken_rs::p50k_base_singleton(),
+    );
+    for rank in 0..50_256 {
+        let same = small.decode_bytes(&[rank]).ok() == whole.decode_bytes(&[rank]).ok();
+        assert!(same, "r50k_base and p50k_base differ at rank {rank}");
+    }
+    write_classes(&folder);
+}
+
+fn is_special(token: &[u8]) -> bool {
+    token.starts_with(b"<|") && token.ends_with(b"|>")
+}
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) {
+    std::fs::write(folder.join(name), bytes).expect("the build folder can be written");
+}
+
+/// Entries in the order of ranks, so that what is common lies together; and slots that lead to them by hash.
+fn write_vocabulary(folder: &Path, name: &str, tokens: &[(u32, Vec<u8>)]) {
+    let mut entries = vec![0; ENTRY_HEAD]; // no entry has the place 0, which is an empty slot's
+    let begin = u32::try_from(tokens.len() * 2).expect("few tokens");
+    let mut slots = vec![0u32; begin as usize + SPARE];
+    for (rank, token) in tokens {
+        let place = u32::try_from(entries.len()).expect("few bytes");
+        assert!(place < 1 << PLACE_BITS, "{name} has too many bytes");
+        entries.push(u8::try_from(token.len()).expect("tokens are short"));
+        entries.extend_from_slice(&rank.to_le_bytes()[..3]);
+        entries.extend_from_slice(token);
+        let hash = hash(token);
+        let mut slot = first_slot(hash, begin);
+        while slots[slot] != 0 {
+            slot += 1;
+        }
+        assert!(slot + 1 < slots.len(), "{name} has too long a cluster");
+        assert!(mark(hash) <= MARKS);
+        slots[slot] = mark(hash) << PLACE_BITS | place;
+    }
+    let slots: Vec<u8> = slots.iter().flat_map(|slot| slot.to_le_bytes()).collect();
+    write(folder, &format!("{name}.slots"), &slots);
+    write(folder, &format!("{name}.entries"), &entries);
+}
+
+/// A byte for each block of 128 characters, then the blocks, a byte for each character.
+fn write_classes(folder: &Path) {
+    // The bits of `split::class`.
+    let sets = [
+        (r"\p{Ll}", 1),
+        (r"[\p{Lu}\p{Lt}]", 2),
+        (r"[\p{Lm}\p{Lo}]", 4),
+        (r"\p{M}", 8),
+        (r"\p{N}", 16),
+        (r"[\s--[\r\n]]", 32),
+        (r"[\r\n]", 64),
+    ];
+    let mut classes = vec![128u8; 0x11_0000];
+    for (set, bit) in sets {
+        let parsed = regex_syntax::parse(set).expect("the set is a pattern");
+        let regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(class)) = parsed.kind()
+        else {
+            panic!("{set} is no set of characters");
+        };
+        for range in class.iter() {
+            for code in u32::from(range.start())..=u32::from(range.end()) {
+                assert_eq!(classes[code as usize], 128, "U+{code:04X} is in two sets");
+                classes[code as usize] = bit;
+            }
+        }
+    }
+    let mut blocks: Vec<&[u8]> = Vec::new();
+    let mut index = Vec::new();
+    for block in classes.chunks(128) {
+        let at = blocks
+            .iter()
+            .position(|known| *known == block)
+            .unwrap_or_else(|| {
+                blocks.push(block);
+                blocks.len() - 1
+            });
+        index.push(u8::try_from(at).expect("few different blocks"));
+    }
+    index.extend(blocks.concat());
+    write(folder, "classes", &index);
+}

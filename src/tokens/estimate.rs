@@ -1,0 +1,189 @@
+//! Ways of counting that are no encoding: the formulas of other systems, so that results can be compared with
+//! theirs, and estimates for models whose tokenizer is not public.
+
+use super::encoding::Encoding;
+use super::{image, message};
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, Part};
+
+/// A formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Estimate {
+    /// Bytes / 4.
+    Chars4,
+    /// Characters * 2 / 5, with PicoClaw's own share for what is around the text.
+    Picoclaw,
+    /// Characters / 4 + 1.
+    Penguiflow,
+    /// Characters / 4, as Penguin counts content without a tokenizer.
+    Quarter,
+    /// Characters / 4 + 1, as Penguin counts content when its tokenizer fails.
+    QuarterPlusOne,
+    /// The larger of characters / 3.5 (Anthropic's glossary, "token") and `o200k_base`.
+    Claude,
+    /// The larger of characters / 4 (Google's "Understand and count tokens") and `o200k_base`.
+    Gemini,
+}
+
+impl Estimate {
+    pub const ALL: [Estimate; 7] = [
+        Estimate::Chars4,
+        Estimate::Picoclaw,
+        Estimate::Penguiflow,
+        Estimate::Quarter,
+        Estimate::QuarterPlusOne,
+        Estimate::Claude,
+        Estimate::Gemini,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Estimate::Chars4 => "chars4",
+            Estimate::Picoclaw => "picoclaw",
+            Estimate::Penguiflow => "penguiflow",
+            Estimate::Quarter => "quarter",
+            Estimate::QuarterPlusOne => "quarter_plus_one",
+            Estimate::Claude => "claude",
+            Estimate::Gemini => "gemini",
+        }
+    }
+
+    pub const fn note(self) -> &'static str {
+        match self {
+            Estimate::Chars4 => "an estimate: bytes / 4",
+            Estimate::Picoclaw => "PicoClaw's estimate: characters * 2 / 5",
+            Estimate::Penguiflow => "PenguiFlow's estimate: characters / 4 + 1",
+            Estimate::Quarter => "Penguin's estimate of content: characters / 4",
+            Estimate::QuarterPlusOne => "Penguin's last estimate of content: characters / 4 + 1",
+            Estimate::Claude => {
+                "the tokenizer is not public: the larger of characters / 3.5 and the count of o200k_base"
+            }
+            Estimate::Gemini => {
+                "the tokenizer is not public: the larger of characters / 4 and the count of o200k_base"
+            }
+        }
+    }
+
+    /// Tokens of a text.
+    pub fn count(self, text: &str) -> u64 {
+        match self {
+            Estimate::Chars4 => text.len() as u64 / 4,
+            Estimate::Picoclaw => characters(text) * 2 / 5,
+            Estimate::Penguiflow | Estimate::QuarterPlusOne => characters(text) / 4 + 1,
+            Estimate::Quarter => characters(text) / 4,
+            Estimate::Claude => (characters(text) * 2)
+                .div_ceil(7)
+                .max(Encoding::O200k.count(text)),
+            Estimate::Gemini => characters(text).div_ceil(4).max(Encoding::O200k.count(text)),
+        }
+    }
+
+    /// Tokens of a message.
+    pub fn message(self, message: &Message<'_>) -> u64 {
+        match self {
+            Estimate::Chars4 => {
+                let spread = message::spread(message, image::Rule::OpenAi);
+                spread.bytes / 4 + spread.tokens
+            }
+            Estimate::Picoclaw => picoclaw(message),
+            Estimate::Penguiflow => {
+                let spread = message::spread(message, image::Rule::OpenAi);
+                spread.characters / 4 + 1 + spread.tokens
+            }
+            Estimate::Quarter => message.parts().iter().map(quarter).sum(),
+            Estimate::QuarterPlusOne => message.parts().iter().map(weight).sum::<u64>() / 4 + 1,
+            Estimate::Claude => message::sent(message, image::Rule::Anthropic, &|text| self.count(text)),
+            Estimate::Gemini => message::sent(message, image::Rule::Gemini, &|text| self.count(text)),
+        }
+    }
+
+    /// Tokens of a text in a message of its own.
+    pub fn said(self, role: &str, text: &str) -> u64 {
+        match self {
+            Estimate::Chars4 => (role.len() + text.len()) as u64 / 4,
+            Estimate::Picoclaw => (characters(text) + PICOCLAW_FRAME) * 2 / 5,
+            Estimate::Penguiflow => (characters(role) + characters(text)) / 4 + 1,
+            Estimate::Quarter | Estimate::QuarterPlusOne => self.count(text),
+            Estimate::Claude | Estimate::Gemini => message::FRAME + self.count(role) + self.count(text),
+        }
+    }
+}
+
+pub(super) fn characters(text: &str) -> u64 {
+    // Bytes that continue no character.
+    text.bytes().filter(|byte| byte & 0xc0 != 0x80).count() as u64
+}
+
+/// Penguin's price of an image, in tokens for `quarter` and in characters for `quarter_plus_one`.
+const PENGUIN_IMAGE: u64 = 4000;
+
+fn is_image(kind: &str, raw: &[u8]) -> bool {
+    matches!(kind, "image" | "image_url") || json::member(raw, "image_path").is_some()
+}
+
+/// A part as `quarter` counts it: each by itself.
+fn quarter(part: &Part<'_>) -> u64 {
+    match part {
+        Part::Text(text) => characters(text) / 4,
+        Part::Other(kind, raw) if is_image(kind, raw) => PENGUIN_IMAGE,
+        Part::Other(_, raw) => characters(&String::from_utf8_lossy(raw)) / 4,
+    }
+}
+
+/// A part in the characters that `quarter_plus_one` gives it.
+fn weight(part: &Part<'_>) -> u64 {
+    match part {
+        Part::Text(text) => characters(text),
+        Part::Other(kind, raw) if is_image(kind, raw) => PENGUIN_IMAGE,
+        Part::Other(kind, _) if kind.contains("audio") => 2000,
+        Part::Other(kind, _) if kind.contains("file") => 1000,
+        Part::Other(_, raw) => characters(&String::from_utf8_lossy(raw)),
+    }
+}
+
+/// What PicoClaw adds to the characters of a message, and to those of each part of a system text.
+const PICOCLAW_FRAME: u64 = 12;
+const PICOCLAW_PART: u64 = 20;
+/// Tokens of one of its media.
+const PICOCLAW_MEDIA: u64 = 256;
+
+/// PicoClaw's estimate (`pkg/tokenizer`): characters of the text, bytes of what is around it. What its messages
+/// have more than others lies in their metadata.
+fn picoclaw(message: &Message<'_>) -> u64 {
+    let own = message.metadata.and_then(|raw| json::member(raw, "picoclaw"));
+    let list = |name: &str| {
+        own.and_then(|own| json::member(own, name))
+            .and_then(|list| json::elements(list, Dialect::Strict))
+            .unwrap_or_default()
+    };
+    let (mut text, mut media) = (0, list("media").len() as u64);
+    for part in message.parts() {
+        match part {
+            Part::Text(one) => text += characters(&one),
+            Part::Other(..) => media += 1,
+        }
+    }
+    let parts = list("system_parts");
+    let parts = parts.iter().map(|part| {
+        let text = json::member(part, "text").and_then(json::text);
+        PICOCLAW_PART + characters(&text.unwrap_or_default())
+    });
+    text = text.max(parts.sum());
+    for part in message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict))
+        .unwrap_or_default()
+    {
+        let thought = json::member(part, "text").and_then(json::text);
+        text += characters(&thought.unwrap_or_default());
+    }
+    for call in message.tool_calls() {
+        // All calls are of the type `function`.
+        text += (call.id.len() + "function".len() + call.name.len() + call.arguments.len()) as u64;
+    }
+    text += message.tool_call_id().map_or(0, |id| id.len() as u64);
+    (text + PICOCLAW_FRAME) * 2 / 5 + PICOCLAW_MEDIA * media
+}
+
+#[cfg(test)]
+mod tests;

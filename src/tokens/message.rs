@@ -1,0 +1,207 @@
+//! What a message costs beyond its text: walks over everything of it that is sent.
+
+use super::estimate::characters;
+use super::image::{self, Rule};
+use super::media::{self, File};
+use crate::model::json::{self, Dialect, Members};
+use crate::model::message::{Message, Part};
+
+/// Tokens around a message. Source: OpenAI Cookbook, "How to count tokens with tiktoken": 3 a message and the
+/// role's own, for `<|start|>role<|message|>` and `<|end|>`.
+pub const FRAME: u64 = 3;
+
+/// Tokens around a `name`. Source: as above.
+const NAME: u64 = 1;
+
+/// Tokens around each call. It is sent as a message to the tool, with a channel and a recipient. Source: OpenAI,
+/// "Harmony response format"; how other providers frame it is not public.
+const CALL: u64 = 3;
+
+/// Tokens of a message, its texts counted by `count`.
+pub fn sent(message: &Message<'_>, rule: Rule, count: &dyn Fn(&str) -> u64) -> u64 {
+    let mut tokens = FRAME;
+    walk(message, rule, &mut |piece| {
+        tokens += match piece {
+            Piece::Text(text) => count(text),
+            Piece::Tokens(tokens) => tokens,
+            Piece::Frame(tokens) => tokens,
+        }
+    });
+    tokens
+}
+
+/// Sizes of what is sent of a message.
+#[derive(Default)]
+pub struct Spread {
+    /// Bytes of its texts.
+    pub bytes: u64,
+    /// Characters of them.
+    pub characters: u64,
+    /// Tokens of its media.
+    pub tokens: u64,
+}
+
+/// Sizes of a message.
+pub fn spread(message: &Message<'_>, rule: Rule) -> Spread {
+    let mut spread = Spread::default();
+    walk(message, rule, &mut |piece| match piece {
+        Piece::Text(text) => {
+            spread.bytes += text.len() as u64;
+            spread.characters += characters(text);
+        }
+        Piece::Tokens(tokens) => spread.tokens += tokens,
+        Piece::Frame(_) => {}
+    });
+    spread
+}
+
+enum Piece<'p> {
+    Text(&'p str),
+    /// Of media.
+    Tokens(u64),
+    /// Around the next piece.
+    Frame(u64),
+}
+
+type Each<'e> = &'e mut dyn FnMut(Piece<'_>);
+
+fn walk(message: &Message<'_>, rule: Rule, each: Each<'_>) {
+    each(Piece::Text(&message.role_name()));
+    if let Some(name) = message.name.and_then(json::text) {
+        each(Piece::Frame(NAME));
+        each(Piece::Text(&name));
+    }
+    if let Some(id) = message.tool_call_id() {
+        each(Piece::Text(&id));
+    }
+    content(message, rule, each);
+    for call in message.tool_calls() {
+        each(Piece::Frame(CALL));
+        each(Piece::Text(&call.id));
+        each(Piece::Text(&call.name));
+        each(Piece::Text(&call.arguments));
+    }
+    let thoughts = message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    for thought in thoughts.unwrap_or_default() {
+        reasoning(thought, each);
+    }
+}
+
+fn content(message: &Message<'_>, rule: Rule, each: Each<'_>) {
+    for part in message.parts() {
+        match part {
+            Part::Text(text) => each(Piece::Text(&text)),
+            Part::Other(kind, raw) => other(&kind, raw, rule, each),
+        }
+    }
+}
+
+/// Reasoning: its text. A signature is a seal and no text; of encrypted content the text's length is estimated.
+fn reasoning(raw: &[u8], each: Each<'_>) {
+    let mut any = false;
+    for name in ["text", "thinking", "summary"] {
+        if let Some(text) = json::member(raw, name).and_then(json::text) {
+            each(Piece::Text(&text));
+            any = true;
+        }
+    }
+    if any {
+        return;
+    }
+    if let Some(sealed) = ["encrypted_content", "data"]
+        .iter()
+        .find_map(|name| json::member(raw, name))
+    {
+        // Source: Codex, `estimate_reasoning_length`: base64 of the text and about 650 bytes around it, four
+        // bytes a token.
+        let bytes = (sealed.len() as u64 * 3 / 4).saturating_sub(650);
+        each(Piece::Tokens(bytes / 4));
+    }
+}
+
+/// A part that is no plain text, by its type. The names are those of OpenAI, Anthropic, Gemini and MCP.
+fn other(kind: &str, raw: &[u8], rule: Rule, each: Each<'_>) {
+    match kind {
+        "image_url" | "input_image" | "image" => each(Piece::Tokens(image::tokens(raw, rule))),
+        "input_audio" | "audio" => each(Piece::Tokens(media::audio(raw, rule))),
+        "file" | "input_file" | "document" | "video" | "input_video" => match media::file(kind, raw, rule) {
+            File::Text(text) => each(Piece::Text(&text)),
+            File::Tokens(tokens) => each(Piece::Tokens(tokens)),
+        },
+        "thinking" | "redacted_thinking" | "reasoning" => reasoning(raw, each),
+        "input_text" | "output_text" | "refusal" => {
+            let text = json::member(raw, "text")
+                .or_else(|| json::member(raw, "refusal"))
+                .and_then(json::text);
+            each(Piece::Text(&text.unwrap_or_default()));
+        }
+        "tool_result" => result(raw, rule, each),
+        _ => unknown(raw, each),
+    }
+}
+
+/// A result that stands among the parts of a message: its own parts, but no results in results.
+fn result(raw: &[u8], rule: Rule, each: Each<'_>) {
+    if let Some(id) = json::member(raw, "tool_use_id").and_then(json::text) {
+        each(Piece::Text(&id));
+    }
+    let inner = Message {
+        content: json::member(raw, "content"),
+        ..Message::default()
+    };
+    for part in inner.parts() {
+        match part {
+            Part::Text(text) => each(Piece::Text(&text)),
+            Part::Other(kind, raw) if kind == "tool_result" => unknown(raw, each),
+            Part::Other(kind, raw) => other(&kind, raw, rule, each),
+        }
+    }
+}
+
+/// A string this long without a blank is taken for data and not for text.
+const DATA: usize = 1024;
+
+/// A part of another kind: its JSON as it is sent, without what is data and not text.
+fn unknown(raw: &[u8], each: Each<'_>) {
+    let Ok(mut members) = Members::new(raw, Dialect::Strict) else {
+        return each(Piece::Text(&String::from_utf8_lossy(raw)));
+    };
+    while let Ok(Some(member)) = members.next() {
+        each(Piece::Text(&member.name()));
+        match json::text(member.value) {
+            Some(text) if is_data(&text) => {}
+            Some(text) => each(Piece::Text(&text)),
+            None => each(Piece::Text(&without_data(member.value))),
+        }
+    }
+}
+
+fn is_data(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    text.starts_with("data:")
+        || (bytes.len() >= DATA
+            && !bytes
+                .iter()
+                .any(|byte| byte.is_ascii_whitespace() || !byte.is_ascii()))
+}
+
+/// JSON without the strings in it that are data.
+fn without_data(raw: &[u8]) -> String {
+    let mut kept = Vec::new();
+    let mut at = 0;
+    while let Some(quote) = memchr::memchr(b'"', &raw[at..]).map(|offset| at + offset) {
+        kept.extend_from_slice(&raw[at..quote]);
+        at = json::value_end(raw, quote, Dialect::Strict).unwrap_or(raw.len());
+        let string = &raw[quote..at];
+        if !json::text(string).is_some_and(|text| is_data(&text)) {
+            kept.extend_from_slice(string);
+        }
+    }
+    kept.extend_from_slice(&raw[at..]);
+    String::from_utf8_lossy(&kept).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! Text into the pieces that tokens never cross, as the encodings' patterns cut it. One file a pattern, each
+//! written out by hand: alternatives in their order, with what backtracking would give back, so that every
+//! character is looked at a bounded number of times whatever the text.
+
+pub mod cl100k;
+pub mod o200k;
+pub mod r50k;
+
+/// Classes of characters, one bit each; no bit is the end of the text.
+pub mod class {
+    /// `\p{Ll}`.
+    pub const LOWER: u8 = 1;
+    /// `[\p{Lu}\p{Lt}]`.
+    pub const UPPER: u8 = 2;
+    /// `[\p{Lm}\p{Lo}]`.
+    pub const CASELESS: u8 = 4;
+    /// `\p{M}`.
+    pub const MARK: u8 = 8;
+    /// `\p{N}`.
+    pub const NUMBER: u8 = 16;
+    /// `\s` without line breaks.
+    pub const BLANK: u8 = 32;
+    /// `[\r\n]`.
+    pub const BREAK: u8 = 64;
+    /// Everything else.
+    pub const SYMBOL: u8 = 128;
+
+    /// `\p{L}`.
+    pub const LETTER: u8 = LOWER | UPPER | CASELESS;
+    /// `\s`.
+    pub const SPACE: u8 = BLANK | BREAK;
+    /// `[^\s\p{L}\p{N}]`.
+    pub const SIGN: u8 = SYMBOL | MARK;
+}
+
+use class::{BREAK, SPACE};
+
+static CLASSES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes"));
+
+/// Blocks of 128 characters.
+const BLOCKS: usize = 0x11_0000 / 128;
+
+/// Class and length of the character at `at` of a text in UTF-8; zeros at its end.
+#[inline(always)]
+fn class_at(text: &[u8], at: usize) -> (u8, usize) {
+    let Some(&first) = text.get(at) else { return (0, 0) };
+    if first < 0x80 {
+        // Block 0 is the first one that is stored.
+        return (CLASSES[BLOCKS + usize::from(first)], 1);
+    }
+    let next = |nth: usize| usize::from(text.get(at + nth).copied().unwrap_or_default() & 0x3f);
+    let first = usize::from(first);
+    let (code, length) = match first {
+        0..0xe0 => ((first & 0x1f) << 6 | next(1), 2),
+        0xe0..0xf0 => ((first & 0x0f) << 12 | next(1) << 6 | next(2), 3),
+        _ => ((first & 0x07) << 18 | next(1) << 12 | next(2) << 6 | next(3), 4),
+    };
+    let block = CLASSES.get(code / 128).copied().unwrap_or_default();
+    (CLASSES[BLOCKS + usize::from(block) * 128 + code % 128], length)
+}
+
+/// The end of the run of characters of `set` that begins at `at`.
+#[inline(always)]
+fn run(text: &[u8], mut at: usize, set: u8) -> usize {
+    loop {
+        let (class, length) = class_at(text, at);
+        if class & set == 0 {
+            return at;
+        }
+        at += length;
+    }
+}
+
+/// A run of white space: where it ends, where its last character begins, and where its last line break ends.
+struct Blanks {
+    end: usize,
+    last: usize,
+    broken: Option<usize>,
+}
+
+#[inline(always)]
+fn blanks(text: &[u8], mut at: usize) -> Blanks {
+    let mut found = Blanks {
+        end: at,
+        last: at,
+        broken: None,
+    };
+    loop {
+        let (class, length) = class_at(text, at);
+        if class & SPACE == 0 {
+            found.end = at;
+            return found;
+        }
+        found.last = at;
+        at += length;
+        if class == BREAK {
+            found.broken = Some(at);
+        }
+    }
+}
+
+impl Blanks {
+    /// `\s+(?!\S)|\s`: all of it at the end of the text, else all but its last character, else that one.
+    #[inline(always)]
+    fn before_word(&self, text: &[u8], at: usize) -> usize {
+        if self.end == text.len() || self.last == at {
+            self.end
+        } else {
+            self.last
+        }
+    }
+}
+
+/// Length of an apostrophe and `s`, `t`, `re`, `ve`, `m`, `ll` or `d` at `at`, in any case; else 0. The long s
+/// (U+017F) is another case of the s.
+#[inline(always)]
+fn contraction(text: &[u8], at: usize) -> usize {
+    let Some([b'\'', rest @ ..]) = text.get(at..) else {
+        return 0;
+    };
+    match *rest {
+        [b's' | b'S' | b't' | b'T' | b'm' | b'M' | b'd' | b'D', ..] => 2,
+        [b'r' | b'R' | b'v' | b'V', b'e' | b'E', ..] | [b'l' | b'L', b'l' | b'L', ..] => 3,
+        [0xc5, 0xbf, ..] => 3,
+        _ => 0,
+    }
+}

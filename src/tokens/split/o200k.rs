@@ -1,0 +1,94 @@
+//! The pattern of `o200k_base`. Source of the pattern: tiktoken, `openai_public.py`.
+
+use super::class::{BLANK, BREAK, CASELESS, LETTER, LOWER, MARK, NUMBER, SIGN, UPPER};
+use super::{blanks, class_at, contraction, run};
+
+/// What may stand in a word before its lower-case part.
+const BEFORE: u8 = UPPER | CASELESS | MARK;
+/// What the lower-case part is made of.
+const BEHIND: u8 = LOWER | CASELESS | MARK;
+
+/// The end of the piece that begins at `at`.
+#[inline(always)]
+pub fn end(text: &[u8], at: usize) -> usize {
+    let (first, length) = class_at(text, at);
+    let behind = at + length;
+    if first & (LETTER | NUMBER | BREAK) == 0 {
+        // `[^\r\n\p{L}\p{N}]?` takes it if a word follows.
+        match word(text, behind) {
+            Word::Lower(end) => return end + contraction(text, end),
+            found => {
+                // A mark may also be the word itself, which the pattern tries before words of capitals.
+                if first == MARK
+                    && let Word::Lower(end) = word(text, at)
+                {
+                    return end + contraction(text, end);
+                }
+                if let Word::Upper(end) = found {
+                    return end + contraction(text, end);
+                }
+            }
+        }
+    } else if first & LETTER != 0 {
+        let (Word::Lower(end) | Word::Upper(end)) = word(text, at) else {
+            return behind;
+        };
+        return end + contraction(text, end);
+    } else if first == NUMBER {
+        // `\p{N}{1,3}`
+        let mut end = behind;
+        for _ in 0..2 {
+            let (class, length) = class_at(text, end);
+            if class != NUMBER {
+                break;
+            }
+            end += length;
+        }
+        return end;
+    }
+    // ` ?[^\s\p{L}\p{N}]+[\r\n/]*`
+    let signs = if text[at] == b' ' { behind } else { at };
+    let end = run(text, signs, SIGN);
+    if end > signs {
+        let more = |byte: &&u8| matches!(byte, b'\r' | b'\n' | b'/');
+        return end + text[end..].iter().take_while(more).count();
+    }
+    // `\s*[\r\n]+|\s+(?!\S)|\s+`
+    debug_assert!(first & (BLANK | BREAK) != 0);
+    let blanks = blanks(text, at);
+    blanks.broken.unwrap_or_else(|| blanks.before_word(text, at))
+}
+
+/// Where a word ends.
+enum Word {
+    /// One with a lower-case part.
+    Lower(usize),
+    /// One of capitals alone.
+    Upper(usize),
+    None,
+}
+
+/// `BEFORE*BEHIND+`, else `BEFORE+`. The first part takes all it can and gives back until the second has
+/// something: that is the last character of the run that is in both.
+#[inline(always)]
+fn word(text: &[u8], from: usize) -> Word {
+    let (mut at, mut both) = (from, None);
+    loop {
+        let (class, length) = class_at(text, at);
+        if class == LOWER {
+            return Word::Lower(run(text, at + length, BEHIND));
+        }
+        if class & BEFORE == 0 {
+            break;
+        }
+        at += length;
+        if class != UPPER {
+            both = Some(at);
+        }
+    }
+    match both {
+        Some(end) => Word::Lower(end),
+        None if at > from => Word::Upper(at),
+        None => Word::None,
+    }
+}
