@@ -125,6 +125,10 @@ impl Sentence {
         while is_in(&PASSED, self.at(at)) {
             at += 1;
         }
+        // Adverbs of manner stand before their verb: "clearly state".
+        if self.at(at).len() > 4 && self.at(at).ends_with("ly") && is_in(IMPERATIVES, self.at(at + 1)) {
+            return at + 1;
+        }
         // List markers and numbers are no words of the sentence.
         if at == 0 && self.at(at).bytes().all(|b| b.is_ascii_digit()) && self.words.len() > 1 {
             at += 1;
@@ -149,7 +153,12 @@ impl Sentence {
             "stop" => next.len() > 4 && next.ends_with("ing"),
             "only" => is_in(IMPERATIVES, next),
             "must" => is_in(&["not", "never", "always"], next),
-            "prefer" => !next.is_empty() && !self.has_any(ONE_OFF),
+            // Verbs of attitude: nobody is told to prefer something once.
+            "prefer" | "favour" | "favor" | "respect" | "adhere" => {
+                !next.is_empty() && !self.has_any(ONE_OFF)
+            }
+            "stick" | "optimize" | "optimise" => matches!(next, "to" | "for"),
+            "act" | "think" => matches!(next, "as" | "like"),
             _ => false,
         }
     }
@@ -315,7 +324,11 @@ impl Sentence {
             let known = self.has_any(ONE_OFF) || self.at(next + 1) == "to" && self.at(next + 2) == "know";
             return (all || (negative && object == "any")) && !known;
         }
-        if self.at(at) != "you" {
+        let assistant = ["the assistant", "the model", "the agent"]
+            .iter()
+            .any(|name| self.says(at, name));
+        let at = at + usize::from(assistant);
+        if self.at(at) != "you" && !assistant {
             return false;
         }
         let next = self.at(at + 2);
@@ -338,7 +351,7 @@ impl Sentence {
             return self.find(&["without my", "without asking", "unless i"]).is_some();
         }
         let is_modal = |word: &str| is_in(&["must", "should", "shall", "may"], word);
-        let Some(modal) = (at + 1..self.words.len().min(at + 6)).find(|index| is_modal(self.at(*index)))
+        let Some(modal) = (at + 1..self.words.len().min(at + 9)).find(|index| is_modal(self.at(*index)))
         else {
             return false;
         };

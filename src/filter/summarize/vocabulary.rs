@@ -4,7 +4,7 @@
 #[rustfmt::skip]
 pub(super) const IMPERATIVES: &[&str] = &[
     "abbreviate", "add", "address", "adopt", "aim", "always", "annotate", "answer", "append", "apply", "ask",
-    "assume", "attach", "avoid", "back", "base", "be", "begin", "bold", "book", "break", "bring", "build",
+    "assume", "attach", "avoid", "clarify", "back", "base", "be", "begin", "bold", "book", "break", "bring", "build",
     "buy", "calculate", "call", "capitalise", "capitalize", "change", "check", "choose", "cite", "close",
     "comment", "commit", "compare", "confirm", "consult", "contact", "convert", "copy", "correct", "count",
     "create", "date", "delete", "deploy", "describe", "discuss", "display", "document", "double-check",
