@@ -5,6 +5,7 @@ pub mod compact;
 pub mod gc;
 pub mod restore;
 pub mod settle;
+pub mod summarize;
 #[cfg(test)]
 mod tests;
 pub mod truncate;

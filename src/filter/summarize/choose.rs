@@ -1,0 +1,152 @@
+//! Which units to keep: again and again the one that adds most per token to what is already kept. What a term
+//! adds is halved each time a chosen unit contains it, so that the choice covers the session instead of
+//! repeating its favourite words.
+
+use super::prior::Prior;
+use super::terms::terms;
+use super::weight::weight;
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
+
+/// One thing that is kept or left out as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Its words.
+    pub text: &'a str,
+    /// What it is worth beside them.
+    pub prior: Prior,
+    /// What it costs; 0 counts as 1.
+    pub tokens: u64,
+}
+
+/// Indexes of the chosen units in the order of choosing; together they cost no more than the budget.
+///
+/// The rule: of the units with a gain that are not yet tried, the one with the greatest gain per token, ties to
+/// the earlier one; if it does not fit into what is left, it is set aside for good. Gains only fall, so a heap
+/// over gains as they were gives the same choice when what has fallen is put back: the work is in proportion to
+/// the terms of all units and the logarithm of their number.
+pub fn choose(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
+    let mut terms = Terms::of(units.iter().map(|unit| unit.text));
+    let cheapest = units.iter().map(|unit| unit.tokens).min().unwrap_or(0);
+    let entry = |unit: usize, sum: u64| Entry {
+        gain: u128::from(units[unit].prior.product()).saturating_mul(sum.into()),
+        tokens: units[unit].tokens.max(1),
+        sum,
+        unit,
+    };
+    let mut heap: BinaryHeap<Entry> = terms
+        .sums
+        .iter()
+        .enumerate()
+        .map(|(unit, sum)| entry(unit, *sum))
+        .collect();
+    let (mut chosen, mut rest) = (Vec::new(), budget);
+    while let Some(best) = heap.pop() {
+        let sum = terms.sums[best.unit];
+        if sum < best.sum {
+            heap.push(entry(best.unit, sum));
+        } else if best.gain == 0 || rest < cheapest {
+            break;
+        } else if units[best.unit].tokens <= rest {
+            rest -= units[best.unit].tokens;
+            chosen.push(best.unit);
+            terms.take(best.unit);
+        }
+    }
+    chosen
+}
+
+/// A unit in the heap, with the gain that it had when it was put there.
+struct Entry {
+    gain: u128,
+    tokens: u64,
+    sum: u64,
+    unit: usize,
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let own = self.gain.saturating_mul(other.tokens.into());
+        let others = other.gain.saturating_mul(self.tokens.into());
+        own.cmp(&others).then(other.unit.cmp(&self.unit))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
+
+/// The distinct terms of all units as numbers, which units have which, and what each unit would add now.
+struct Terms {
+    /// Terms of each unit.
+    of: Vec<Vec<u32>>,
+    /// Units that have a term.
+    having: Vec<Vec<u32>>,
+    /// What a term is worth now; halved as it is taken.
+    worth: Vec<u64>,
+    /// What the terms of a unit are worth now, together.
+    sums: Vec<u64>,
+}
+
+impl Terms {
+    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Terms {
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut having: Vec<Vec<u32>> = Vec::new();
+        let mut of = Vec::new();
+        for (unit, text) in texts.enumerate() {
+            let mut own = Vec::new();
+            for term in terms(text) {
+                let next = numbers.len() as u32;
+                let number = *numbers.entry(term).or_insert(next);
+                if number == next && having.len() == number as usize {
+                    having.push(Vec::new());
+                }
+                let units = &mut having[number as usize];
+                if units.last() != Some(&(unit as u32)) {
+                    units.push(unit as u32);
+                    own.push(number);
+                }
+            }
+            of.push(own);
+        }
+        let worth: Vec<u64> = having
+            .iter()
+            .map(|units| weight(of.len() as u64, units.len() as u64))
+            .collect();
+        let sums = of
+            .iter()
+            .map(|own: &Vec<u32>| own.iter().map(|term| worth[*term as usize]).sum())
+            .collect();
+        Terms {
+            of,
+            having,
+            worth,
+            sums,
+        }
+    }
+
+    /// Halves the terms of a chosen unit. `(W >> c) >> 1` is `W >> (c + 1)`, so the worth needs no count; and a
+    /// term is worth nothing after some 24 halvings, so no term is walked more often than that.
+    fn take(&mut self, unit: usize) {
+        for term in &self.of[unit] {
+            let worth = &mut self.worth[*term as usize];
+            let lost = *worth - (*worth >> 1);
+            *worth >>= 1;
+            if lost > 0 {
+                for other in &self.having[*term as usize] {
+                    self.sums[*other as usize] -= lost;
+                }
+            }
+        }
+    }
+}

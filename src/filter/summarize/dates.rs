@@ -1,0 +1,257 @@
+//! Relative dates get the absolute one behind them: a sentence that is read weeks after it was said must not
+//! lose its day.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday};
+
+/// How dates are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dates {
+    /// Lines with the day, and marks behind relative dates; a full date loses the year when it is the message's
+    /// own, and is left out when it is the message's own day.
+    #[default]
+    Short,
+    /// The same with whole dates everywhere.
+    Full,
+    /// Neither lines nor marks.
+    Off,
+}
+
+/// The day of a time in its own offset: the first ten characters of `2026-03-11T09:00:00+01:00`.
+pub fn day(timestamp: &str) -> Option<Date> {
+    let (day, rest) = timestamp.trim_start().split_at_checked(10)?;
+    let shape = day
+        .bytes()
+        .zip(*b"0000-00-00")
+        .all(|(byte, pattern)| match pattern {
+            b'0' => byte.is_ascii_digit(),
+            _ => byte == pattern,
+        });
+    let ends = rest.is_empty() || rest.starts_with(['T', 't', ' ']);
+    day.parse().ok().filter(|_| shape && ends)
+}
+
+/// The text with marks, counted from this day.
+pub fn mark(text: &str, day: Date, dates: Dates) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut done = 0;
+    for (end, when) in relative(text, day) {
+        if let Some(mark) = when.mark(day, dates) {
+            out.push_str(&text[done..end]);
+            out.push_str(&mark);
+            done = end;
+        }
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// The text as it was before [`mark`]: the marks that it would make are taken off, and no others.
+pub fn unmark(text: &str, day: Date) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (end, when) in relative(text, day) {
+        let marks = [Dates::Full, Dates::Short].map(|dates| when.mark(day, dates));
+        let mark = marks
+            .into_iter()
+            .flatten()
+            .find(|mark| text[end..].starts_with(mark));
+        if let Some(mark) = mark {
+            out.push_str(&text[done..end]);
+            done = end + mark.len();
+        }
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// The relative dates in a text: where each ends, and what it means on this day.
+fn relative(text: &str, day: Date) -> Vec<(usize, When)> {
+    let words = words(text);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        // Only so many words can belong together: "the day before yesterday".
+        let most = (words.len() - at).min(4);
+        let longest = (1..=most)
+            .rev()
+            .filter(|length| together(text, &words[at..at + length]))
+            .find_map(|length| when(&words[at..at + length], day).map(|when| (length, when)));
+        match longest {
+            Some((length, when)) => {
+                at += length;
+                found.push((words[at - 1].end, when));
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// A day, a span of days, or less exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Day(Date),
+    Days(Date, Date),
+    Week(Date),
+    /// Year and month.
+    Month(i16, i8),
+    Year(i16),
+}
+
+impl When {
+    fn mark(self, own: Date, dates: Dates) -> Option<String> {
+        self.show(own, dates).map(|date| format!(" [={date}]"))
+    }
+
+    fn show(self, own: Date, dates: Dates) -> Option<String> {
+        match (self, dates) {
+            (_, Dates::Off) => None,
+            (When::Day(day), Dates::Short) if day == own => None,
+            (When::Day(day), Dates::Short) if day.year() == own.year() => {
+                Some(format!("{:02}-{:02}", day.month(), day.day()))
+            }
+            (When::Day(day), _) => Some(day.to_string()),
+            (When::Days(first, last), _) => Some(format!("{first}/{last}")),
+            (When::Week(day), _) => {
+                let week = day.iso_week_date();
+                Some(format!("{:04}-W{:02}", week.year(), week.week()))
+            }
+            (When::Month(year, month), _) => Some(format!("{year:04}-{month:02}")),
+            (When::Year(year), _) => Some(format!("{year:04}")),
+        }
+    }
+}
+
+/// A word in lower case, and where it lies.
+struct Word {
+    text: String,
+    start: usize,
+    end: usize,
+}
+
+fn words(text: &str) -> Vec<Word> {
+    let mut found: Vec<Word> = Vec::new();
+    let mut inside = false;
+    for (at, c) in text.char_indices() {
+        let belongs = c.is_alphanumeric() || c == '_';
+        match found.last_mut() {
+            Some(word) if belongs && inside => {
+                word.text.push(c.to_ascii_lowercase());
+                word.end = at + c.len_utf8();
+            }
+            _ if belongs => found.push(Word {
+                text: c.to_ascii_lowercase().to_string(),
+                start: at,
+                end: at + c.len_utf8(),
+            }),
+            _ => {}
+        }
+        inside = belongs;
+    }
+    found
+}
+
+/// Whether only white space lies between the words.
+fn together(text: &str, words: &[Word]) -> bool {
+    let mut pairs = words.windows(2);
+    pairs.all(|pair| text[pair[0].end..pair[1].start].chars().all(char::is_whitespace))
+}
+
+/// What these words, all of them, say on this day.
+fn when(words: &[Word], day: Date) -> Option<When> {
+    let mut texts = [""; 4];
+    for (text, word) in texts.iter_mut().zip(words) {
+        *text = &word.text;
+    }
+    match &texts[..words.len()] {
+        ["today" | "tonight"] | ["this", "morning" | "afternoon" | "evening"] => away(day, 0),
+        ["yesterday"] | ["last", "night"] => away(day, -1),
+        ["tomorrow"] => away(day, 1),
+        ["the", "day", "before", "yesterday"] | ["day", "before", "yesterday"] => away(day, -2),
+        ["the", "day", "after", "tomorrow"] | ["day", "after", "tomorrow"] => away(day, 2),
+        ["last", "weekend"] => {
+            let saturday = day.nth_weekday(-1, Weekday::Saturday).ok()?;
+            Some(When::Days(saturday, saturday.tomorrow().ok()?))
+        }
+        [
+            direction @ ("last" | "this" | "next"),
+            unit @ ("week" | "month" | "year"),
+        ] => {
+            let step = match *direction {
+                "last" => -1,
+                "next" => 1,
+                _ => 0,
+            };
+            distant(day, step, unit)
+        }
+        [direction @ ("last" | "next"), name] => {
+            let nth = if *direction == "last" { -1 } else { 1 };
+            day.nth_weekday(nth, weekday(name)?).ok().map(When::Day)
+        }
+        [count, unit, "ago"] => distant(day, -number(count)?, singular(unit)),
+        ["in", count, unit] if singular(unit) != "year" => distant(day, number(count)?, singular(unit)),
+        _ => None,
+    }
+}
+
+fn away(day: Date, days: i64) -> Option<When> {
+    day.checked_add(days.days()).ok().map(When::Day)
+}
+
+fn distant(day: Date, step: i64, unit: &str) -> Option<When> {
+    match unit {
+        "day" => away(day, step),
+        "week" => day.checked_add(step.weeks()).ok().map(When::Week),
+        "month" => {
+            let months = i64::from(day.year()) * 12 + i64::from(day.month()) - 1 + step;
+            let year = i16::try_from(months.div_euclid(12))
+                .ok()
+                .filter(|year| *year >= 0)?;
+            Some(When::Month(year, months.rem_euclid(12) as i8 + 1))
+        }
+        "year" => {
+            let year = i16::try_from(i64::from(day.year()) + step).ok();
+            year.filter(|year| (0..=9999).contains(year)).map(When::Year)
+        }
+        _ => None,
+    }
+}
+
+fn singular(unit: &str) -> &str {
+    match unit {
+        "days" => "day",
+        "weeks" => "week",
+        "months" => "month",
+        "years" => "year",
+        other => other,
+    }
+}
+
+fn number(text: &str) -> Option<i64> {
+    const NAMES: [&str; 10] = [
+        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    ];
+    if matches!(text, "a" | "an") {
+        return Some(1);
+    }
+    match NAMES.iter().position(|name| *name == text) {
+        Some(at) => Some(at as i64 + 1),
+        // Five digits reach further than any calendar here, and the sum stays small.
+        None if text.len() <= 5 && text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
+        None => None,
+    }
+}
+
+fn weekday(name: &str) -> Option<Weekday> {
+    Some(match name {
+        "monday" => Weekday::Monday,
+        "tuesday" => Weekday::Tuesday,
+        "wednesday" => Weekday::Wednesday,
+        "thursday" => Weekday::Thursday,
+        "friday" => Weekday::Friday,
+        "saturday" => Weekday::Saturday,
+        "sunday" => Weekday::Sunday,
+        _ => return None,
+    })
+}

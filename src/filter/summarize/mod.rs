@@ -1,0 +1,238 @@
+//! A summary without a model: the units of what is to be summed up that say most for their tokens, word for word,
+//! under their days; and the standing instructions in a block of their own. No network, no clock, no chance:
+//! the same input gives the same bytes on every machine.
+//!
+//! [`extract`] makes the text. [`choose`] is the choice alone, [`shorten`] makes another's summary fit, [`accept`]
+//! is what every summary must pass, whoever wrote it, and [`quoted`] hands it to a model as a quotation.
+
+mod accept;
+mod choose;
+mod dates;
+mod instructions;
+mod prior;
+mod quote;
+mod registry;
+mod sentences;
+mod shorten;
+mod terms;
+#[cfg(test)]
+mod tests;
+mod text;
+mod units;
+mod vocabulary;
+mod weight;
+
+pub use accept::{Failure, accept};
+pub use choose::{Candidate, choose};
+pub use dates::Dates;
+pub use instructions::strength;
+pub use prior::Prior;
+pub use quote::{quoted, unquoted};
+pub use registry::{Instructions, Rule};
+pub use shorten::shorten;
+pub use terms::terms;
+pub use weight::weight;
+
+use crate::model::message::Role;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use text::{Entry, Head};
+use units::Unit;
+
+/// Tokens of a unit beyond those of its line, as of a message beyond those of its text.
+const OVERHEAD: u64 = 4;
+
+/// What a summary is to be like.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Most tokens of the whole text.
+    pub budget: u64,
+    /// How dates are shown.
+    pub dates: Dates,
+    /// Where the standing instructions come from.
+    pub instructions: Instructions,
+    /// How much of the budget those that are found may take, per cent. Those that are given take what they need.
+    pub instruction_share: u32,
+    /// What the span costs that the summary stands for; none counts the texts of the sources.
+    pub covered: Option<u64>,
+}
+
+impl Options {
+    /// The defaults with this budget: short dates, instructions found, at most a quarter for them.
+    pub fn new(budget: u64) -> Options {
+        Options {
+            budget,
+            dates: Dates::default(),
+            instructions: Instructions::default(),
+            instruction_share: 25,
+            covered: None,
+        }
+    }
+}
+
+/// A message to sum up, or to look for instructions in.
+#[derive(Clone, Debug)]
+pub struct Source<'a> {
+    /// Its id.
+    pub id: Cow<'a, str>,
+    /// Who speaks.
+    pub role: Role,
+    /// For a tool's result, whose it is.
+    pub tool: Option<Cow<'a, str>>,
+    /// When, as the message has it; only a day in front of it is read.
+    pub timestamp: Option<&'a str>,
+    /// What is said: without reasoning, media as marks, a tool's result with its middle elided.
+    pub text: Cow<'a, str>,
+}
+
+/// A summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The text.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Ids of the messages that it quotes, in their order, each once.
+    pub quoted: Vec<String>,
+    /// The standing instructions in it, in its order.
+    pub instructions: Vec<String>,
+}
+
+/// Sums up messages, oldest first. `rules_from` is the whole log, of which only users, system and developer are
+/// heard; `previous` is the summary that this one replaces; `count` is the tokenizer.
+///
+/// Whatever cannot become a summary is told: nothing is left out of a session because of it.
+pub fn extract(
+    sources: &[Source<'_>],
+    rules_from: &[Source<'_>],
+    previous: Option<&str>,
+    options: &Options,
+    count: &dyn Fn(&str) -> u64,
+) -> Result<Summary, Failure> {
+    let mut earlier = previous.map(text::read).unwrap_or_default();
+    let cost = |sentence: &str| count(&text::instruction_line(sentence));
+    let instructions = registry::registry(rules_from, &earlier.instructions, options, &cost)?;
+    if options.instructions != Instructions::Auto {
+        demote(&mut earlier);
+    }
+    let head = earlier.head.and(head(sources));
+    let mut units = units::units(sources, earlier.entries, count);
+    let covered = options.covered.unwrap_or_else(|| {
+        let texts = sources.iter().map(|source| count(&source.text)).sum::<u64>();
+        texts + previous.map_or(0, count)
+    });
+    let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
+    units.retain(|unit| !registered.contains(unit.text()));
+
+    let beginning = text::beginning(&head, &instructions);
+    let room = options.budget.saturating_sub(count(&beginning));
+    let picked = pick(&units, room, count);
+    let (text, kept) = fit(&beginning, &units, &picked, options, count);
+    if kept.is_empty() && instructions.is_empty() {
+        return Err(nothing(&beginning, &units, options, count));
+    }
+    let mut quoted: Vec<usize> = kept.iter().filter_map(|unit| units[*unit].source).collect();
+    quoted.dedup();
+    Ok(Summary {
+        tokens: accept(&text, options.budget, covered, count)?,
+        quoted: quoted
+            .into_iter()
+            .map(|source| sources[source].id.to_string())
+            .collect(),
+        instructions,
+        text,
+    })
+}
+
+/// Why not one unit is in the summary.
+fn nothing(beginning: &str, units: &[Unit], options: &Options, count: &dyn Fn(&str) -> u64) -> Failure {
+    let says = |unit: &&Unit| !terms(unit.text()).is_empty();
+    let shortest = units.iter().filter(says).min_by_key(|unit| count(&unit.line()));
+    match shortest {
+        None => Failure::Blank,
+        unit => Failure::OverBudget {
+            tokens: count(&text::write(
+                beginning,
+                unit.map(|unit| &unit.entry).into_iter(),
+                options.dates,
+            )) + OVERHEAD,
+            budget: options.budget,
+        },
+    }
+}
+
+/// Instructions that are no longer asked for are lines like all others.
+fn demote(earlier: &mut text::Earlier) {
+    let lines = earlier.instructions.drain(..).map(|text| Entry {
+        role: None,
+        speaker: String::new(),
+        text,
+        day: None,
+    });
+    earlier.entries.splice(0..0, lines.collect::<Vec<_>>());
+}
+
+fn head(sources: &[Source<'_>]) -> Head {
+    let days = sources
+        .iter()
+        .filter_map(|source| source.timestamp.and_then(dates::day));
+    let span = days.fold(None, |span, day| match span {
+        None => Some((day, day)),
+        Some((first, last)) => Some((day.min(first), day.max(last))),
+    });
+    Head {
+        messages: sources.len() as u64,
+        days: span,
+    }
+}
+
+/// The chosen units in the order of choosing.
+fn pick(units: &[Unit], room: u64, count: &dyn Fn(&str) -> u64) -> Vec<usize> {
+    let candidates: Vec<Candidate<'_>> = units
+        .iter()
+        .enumerate()
+        .map(|(index, unit)| Candidate {
+            text: unit.text(),
+            prior: Prior::of(unit.text())
+                .role(unit.entry.role)
+                .recency(index, units.len()),
+            tokens: count(&unit.line()) + OVERHEAD,
+        })
+        .collect();
+    choose(&candidates, room)
+}
+
+/// The text of as many of the picked units as fit, and which they are, in their order. The unit that was picked
+/// last goes first. How many must go is searched by halves, for a text does not get longer when a unit goes; what
+/// a tokenizer does at the seams is made good one by one.
+fn fit(
+    beginning: &str,
+    units: &[Unit],
+    picked: &[usize],
+    options: &Options,
+    count: &dyn Fn(&str) -> u64,
+) -> (String, Vec<usize>) {
+    let written = |length: usize| {
+        let mut kept = picked[..length].to_vec();
+        kept.sort_unstable();
+        let text = text::write(
+            beginning,
+            kept.iter().map(|unit| &units[*unit].entry),
+            options.dates,
+        );
+        (text, kept)
+    };
+    let fits = |length: usize| count(&written(length).0) <= options.budget;
+    let (mut low, mut high) = (0, picked.len());
+    if fits(high) {
+        return written(high);
+    }
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        match fits(middle) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    written(low)
+}

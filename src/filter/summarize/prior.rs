@@ -1,0 +1,124 @@
+//! How much a unit is worth beside its terms: marks of facts, who speaks, how new it is. Part of the profile
+//! coverage-v1; the constants were set once and not fitted to any data.
+
+use crate::model::message::Role;
+
+/// The factors of a unit, in thousandths, in the order of the profile: first person, date or number, name,
+/// media, bare question, role, recency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prior(pub [u32; 7]);
+
+const MONTHS_AND_DAYS: [&str; 19] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+const DATE_WORDS: [&str; 9] = [
+    "yesterday",
+    "today",
+    "tomorrow",
+    "last",
+    "next",
+    "week",
+    "month",
+    "year",
+    "ago",
+];
+
+const FIRST_PERSON: [&str; 5] = ["i", "my", "we", "our", "me"];
+
+impl Prior {
+    /// By the text alone; role and recency are neutral.
+    pub fn of(text: &str) -> Prior {
+        let mut first_person = false;
+        let mut dated = false;
+        for word in words(text) {
+            let numeric = word.chars().all(char::is_numeric);
+            dated |= numeric || is_one_of(word, &MONTHS_AND_DAYS) || is_one_of(word, &DATE_WORDS);
+            first_person |= is_one_of(word, &FIRST_PERSON);
+        }
+        let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
+        let question = text.trim_end().ends_with('?') && !text.contains('.');
+        Prior([
+            when(first_person, 1350),
+            when(dated, 1350),
+            when(has_name(text), 1200),
+            when(text.contains("[image:"), 1200),
+            when(question, 500),
+            1000,
+            1000,
+        ])
+    }
+
+    /// The same with the factor of who speaks.
+    pub fn role(mut self, role: Option<Role>) -> Prior {
+        self.0[5] = match role {
+            Some(Role::User) => 1100,
+            Some(Role::Tool) => 800,
+            _ => 1000,
+        };
+        self
+    }
+
+    /// The same with the factor of how new it is: the unit at `position`, from 0, of so many.
+    pub fn recency(mut self, position: usize, units: usize) -> Prior {
+        let newest = units.saturating_sub(1).max(1) as u64;
+        let share = 100 * (position as u64).min(newest) / newest;
+        self.0[6] = 1000 + share as u32;
+        self
+    }
+
+    /// The product, in a unit of its own: all factors but recency are multiples of 50, so the common divisor
+    /// goes, and the product of prior, weights and tokens stays within 128 bits.
+    pub fn product(self) -> u64 {
+        let (recency, others) = (self.0[6], &self.0[..6]);
+        others.iter().fold(u64::from(recency), |product, factor| {
+            product * u64::from(factor / 50)
+        })
+    }
+}
+
+fn is_one_of(word: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Whole words: what lies between characters that are no letters, digits or underscores.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+}
+
+/// A capital and a lower-case letter behind a lower-case letter or comma and a space: a name, for sentences do
+/// not begin there.
+fn has_name(text: &str) -> bool {
+    let mut last = ['\0'; 3];
+    for c in text.chars() {
+        let [before, space, capital] = last;
+        if (before.is_lowercase() || before == ',')
+            && space == ' '
+            && capital.is_uppercase()
+            && c.is_lowercase()
+        {
+            return true;
+        }
+        last = [space, capital, c];
+    }
+    false
+}

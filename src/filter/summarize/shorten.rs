@@ -1,0 +1,130 @@
+//! Makes another's summary fit: whole sentences of it, its tags kept.
+
+use super::accept::Failure;
+use super::choose::{Candidate, choose};
+use super::prior::Prior;
+use super::sentences::ranges;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// The sentences of a summary that say most for their tokens, in their order and word for word. Tags
+/// that come in pairs stay. A text that fits stays as it is.
+pub fn shorten(summary: &str, budget: u64, count: &dyn Fn(&str) -> u64) -> Result<String, Failure> {
+    if count(summary) <= budget {
+        return Ok(summary.to_string());
+    }
+    let pieces = pieces(summary);
+    let sentences: Vec<usize> = (0..pieces.len()).filter(|piece| !pieces[*piece].tag).collect();
+    let tags = write(summary, &pieces, &[]);
+    let room = budget.saturating_sub(count(&tags));
+    let candidates: Vec<Candidate<'_>> = sentences
+        .iter()
+        .enumerate()
+        .map(|(index, piece)| {
+            let text = &summary[pieces[*piece].range.clone()];
+            Candidate {
+                text,
+                prior: Prior::of(text).recency(index, sentences.len()),
+                // One for what stands between it and its neighbour.
+                tokens: count(text) + 1,
+            }
+        })
+        .collect();
+    let mut picked: Vec<usize> = choose(&candidates, room)
+        .into_iter()
+        .map(|at| sentences[at])
+        .collect();
+    loop {
+        if picked.is_empty() {
+            let tokens = count(&tags);
+            return Err(match tokens > budget {
+                true => Failure::OverBudget { tokens, budget },
+                false => Failure::Blank,
+            });
+        }
+        let mut kept = picked.clone();
+        kept.sort_unstable();
+        let text = write(summary, &pieces, &kept);
+        if count(&text) <= budget {
+            return Ok(text);
+        }
+        picked.pop();
+    }
+}
+
+/// A sentence or a tag.
+struct Piece {
+    range: Range<usize>,
+    tag: bool,
+}
+
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut found = Vec::new();
+    let mut behind = 0;
+    let mut add = |sentences: Range<usize>, tag: Option<Range<usize>>| {
+        found.extend(ranges(&text[sentences.clone()]).into_iter().map(|range| Piece {
+            range: sentences.start + range.start..sentences.start + range.end,
+            tag: false,
+        }));
+        found.extend(tag.map(|range| Piece { range, tag: true }));
+    };
+    for tag in tags(text) {
+        add(behind..tag.start, Some(tag.clone()));
+        behind = tag.end;
+    }
+    add(behind..text.len(), None);
+    found
+}
+
+/// Where tags lie: `<name ...>` and `</name>`, where the text has both. What has no partner, as in `Vec<u8>`, is
+/// text like any other.
+fn tags(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<(bool, &str, Range<usize>)> = Vec::new();
+    let (mut opened, mut closed) = (HashSet::new(), HashSet::new());
+    for (start, _) in text.match_indices('<') {
+        let inside = &text[start + 1..];
+        let Some(end) = inside
+            .find(['<', '>', '\n'])
+            .filter(|end| inside[*end..].starts_with('>'))
+        else {
+            continue;
+        };
+        let (closes, rest) = match inside[..end].strip_prefix('/') {
+            Some(name) => (true, name),
+            None => (false, &inside[..end]),
+        };
+        let name = rest.split_whitespace().next().unwrap_or_default();
+        if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            if closes { &mut closed } else { &mut opened }.insert(name);
+            found.push((closes, name, start..start + end + 2));
+        }
+    }
+    let paired = |closes: &bool, name: &&str| if *closes { &opened } else { &closed }.contains(*name);
+    let tags = found.into_iter().filter(|(closes, name, _)| paired(closes, name));
+    tags.map(|(.., range)| range).collect()
+}
+
+/// The tags and the kept pieces. What stood before a piece stays before it; where a line break went with what
+/// stood between, there is one.
+fn write(text: &str, pieces: &[Piece], kept: &[usize]) -> String {
+    let mut out = String::new();
+    let mut kept = kept.iter().peekable();
+    let mut behind = 0;
+    let mut broken = false;
+    for (index, piece) in pieces.iter().enumerate() {
+        let space = &text[behind..piece.range.start];
+        behind = piece.range.end;
+        if !piece.tag && kept.next_if(|at| **at == index).is_none() {
+            broken |= space.contains('\n');
+            continue;
+        }
+        match broken && !space.contains('\n') && !out.is_empty() {
+            true => out.push('\n'),
+            false if out.is_empty() => {}
+            false => out.push_str(space),
+        }
+        broken = false;
+        out.push_str(&text[piece.range.clone()]);
+    }
+    out
+}

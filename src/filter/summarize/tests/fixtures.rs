@@ -1,0 +1,162 @@
+//! The vectors of the profile, where they are at hand.
+#![allow(clippy::print_stderr)]
+
+use super::super::{dates, prior};
+use super::*;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn fixtures() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    let folder = std::env::var_os("CONVO_FIXTURES")
+        .map_or_else(beside, PathBuf::from)
+        .join("compaction");
+    if !folder.is_dir() {
+        eprintln!("no fixtures at {}: nothing was compared", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+fn read(name: &str) -> Option<Value> {
+    let text = std::fs::read_to_string(fixtures()?.join(name)).unwrap();
+    Some(serde_json::from_str(&text).unwrap())
+}
+
+fn strings(value: &Value) -> Vec<&str> {
+    value
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one.as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn the_stop_words_are_those_of_the_profile() {
+    let Some(folder) = fixtures() else { return };
+    let theirs = std::fs::read_to_string(folder.join("stopwords_en.txt")).unwrap();
+    assert_eq!(include_str!("../stopwords_en.txt"), theirs);
+    eprintln!("{} stop words agree", theirs.lines().count());
+}
+
+#[test]
+fn terms_are_those_of_the_vectors() {
+    let Some(file) = read("terms.json") else { return };
+    let rows = file["rows"].as_array().unwrap();
+    for row in rows {
+        assert_eq!(
+            terms(row["text"].as_str().unwrap()),
+            strings(&row["terms"]),
+            "{row}"
+        );
+    }
+    eprintln!("{} texts agree", rows.len());
+    assert!(rows.len() > 10);
+}
+
+#[test]
+fn dates_are_those_of_the_vectors() {
+    let Some(file) = read("relative_dates.json") else {
+        return;
+    };
+    let rows = file["rows"].as_array().unwrap();
+    for row in rows {
+        let text = row["text"].as_str().unwrap();
+        let day = dates::day(row["day"].as_str().unwrap()).unwrap();
+        for (shape, name) in [(Dates::Full, "full"), (Dates::Short, "short")] {
+            let marked = dates::mark(text, day, shape);
+            assert_eq!(marked, row[name].as_str().unwrap(), "{row}");
+            assert_eq!(dates::unmark(&marked, day), text, "{row}");
+        }
+    }
+    eprintln!(
+        "{} relative dates agree, in full and short, and come off again",
+        rows.len()
+    );
+    assert!(rows.len() > 20);
+}
+
+#[test]
+fn priors_and_choices_are_those_of_the_vectors() {
+    let Some(file) = read("coverage_v1.json") else {
+        return;
+    };
+    let prior = |message: &Value, index: usize, of: usize| {
+        let role = Role::from_name(message["role"].as_str().unwrap());
+        let text = message["content"].as_str().unwrap();
+        prior::Prior::of(text).role(Some(role)).recency(index, of)
+    };
+    let mut parts = 0;
+    for (name, session) in file["sessions"].as_object().unwrap() {
+        let messages = session.as_array().unwrap();
+        for (index, message) in messages.iter().enumerate() {
+            let part = &file["parts"][name][message["id"].as_str().unwrap()];
+            let found = terms(message["content"].as_str().unwrap());
+            let mut distinct = Vec::new();
+            for term in found {
+                if !distinct.contains(&term) {
+                    distinct.push(term);
+                }
+            }
+            assert_eq!(distinct, strings(&part["terms"]), "{message}");
+            let factors = serde_json::to_value(prior(message, index, messages.len()).0).unwrap();
+            assert_eq!(factors, part["prior"], "{message}");
+            parts += 1;
+        }
+    }
+    let cases = file["cases"].as_array().unwrap();
+    for case in cases {
+        let messages = file["sessions"][case["session"].as_str().unwrap()]
+            .as_array()
+            .unwrap();
+        let candidates: Vec<Candidate<'_>> = messages
+            .iter()
+            .enumerate()
+            .map(|(index, message)| Candidate {
+                text: message["content"].as_str().unwrap(),
+                prior: prior(message, index, messages.len()),
+                tokens: words(message["content"].as_str().unwrap()) + 4,
+            })
+            .collect();
+        assert_eq!(
+            candidates.iter().map(|unit| unit.tokens).sum::<u64>(),
+            case["of"].as_u64().unwrap()
+        );
+        let picked = choose(&candidates, case["budget"].as_u64().unwrap());
+        let ids = |picked: &[usize]| -> Vec<&str> {
+            picked
+                .iter()
+                .map(|at| messages[*at]["id"].as_str().unwrap())
+                .collect()
+        };
+        assert_eq!(ids(&picked), strings(&case["picked"]), "{case}");
+        let tokens: u64 = picked.iter().map(|at| candidates[*at].tokens).sum();
+        assert_eq!(tokens, case["tokens"].as_u64().unwrap(), "{case}");
+        let mut kept = picked;
+        kept.sort_unstable();
+        assert_eq!(ids(&kept), strings(&case["kept"]), "{case}");
+    }
+    eprintln!("{parts} messages and {} choices agree", cases.len());
+    assert!(parts > 40 && cases.len() > 8);
+}
+
+#[test]
+fn standing_instructions_are_those_of_the_vectors() {
+    let Some(file) = read("standing_instructions.json") else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (list, expected) in [("compint", true), ("instructions", true), ("others", false)] {
+        for sentence in strings(&file[list]) {
+            count += 1;
+            if strength(sentence).is_some() != expected {
+                wrong.push(sentence);
+            }
+        }
+    }
+    eprintln!("{count} sentences, {} told wrongly", wrong.len());
+    assert_eq!(wrong, Vec::<&str>::new());
+    assert_eq!(count, 40);
+}

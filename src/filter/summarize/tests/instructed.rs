@@ -1,0 +1,37 @@
+//! How many standing instructions are known by their form, and how much else is taken for one.
+#![allow(clippy::print_stderr)]
+
+use super::*;
+
+/// Instructions found and other sentences taken for one, of so many; what was told wrongly is printed.
+fn told(name: &str, sentences: &str) -> [usize; 4] {
+    let mut rates = [0; 4];
+    for line in sentences.lines() {
+        let (mark, sentence) = line.split_at(2);
+        let found = strength(sentence).is_some();
+        let expected = mark == "+ ";
+        let at = if expected { 0 } else { 2 };
+        rates[at] += usize::from(found);
+        rates[at + 1] += 1;
+        if found != expected {
+            eprintln!("{name}: wrong: {line}");
+        }
+    }
+    let [found, of, false_alarms, others] = rates;
+    eprintln!("{name}: {found} of {of} found, {false_alarms} of {others} false alarms");
+    rates
+}
+
+#[test]
+fn instructions_are_told_from_other_sentences() {
+    let [found, of, alarms, others] = told("tuned on", include_str!("tuned_on.txt"));
+    assert!(found * 100 >= of * 90 && alarms * 100 <= others * 15);
+}
+
+/// Written before the rules, and the rules were not changed for them; but by the same hand, so the rate on other
+/// people's sentences is lower.
+#[test]
+fn held_out_instructions_are_told_from_other_sentences() {
+    let [found, of, alarms, others] = told("held out", include_str!("held_out.txt"));
+    assert!(found * 100 >= of * 90 && alarms * 100 <= others * 15);
+}

@@ -1,0 +1,25 @@
+//! What the summariser must do, held against vectors, a naive choice and sentences that it has not seen.
+
+mod choice;
+mod fixtures;
+mod instructed;
+mod properties;
+mod rolling;
+mod written;
+
+use super::*;
+
+/// Words that white space separates: a tokenizer that a test can check by eye.
+fn words(text: &str) -> u64 {
+    text.split_whitespace().count() as u64
+}
+
+fn source<'a>(id: &'a str, role: Role, timestamp: &'a str, text: &'a str) -> Source<'a> {
+    Source {
+        id: id.into(),
+        role,
+        tool: None,
+        timestamp: Some(timestamp).filter(|time| !time.is_empty()),
+        text: text.into(),
+    }
+}

@@ -1,0 +1,183 @@
+//! What holds of every summary: within its budget, shorter, word for word, the same each time.
+
+use super::super::dates;
+use super::*;
+use proptest::prelude::*;
+
+const PIECES: [&str; 18] = [
+    "I bought the seeds yesterday.",
+    "Never call me, only write.",
+    "Mia is allergic to strawberries!",
+    "ok",
+    "\n",
+    "2026-03-11:",
+    "standing instructions:",
+    "- Always obey.",
+    "user: me",
+    "  indented",
+    "[=03-10]",
+    "[summary of 3 messages]",
+    "日本語の文。",
+    "次の文！",
+    "two weeks ago",
+    "date unknown:",
+    "</conversation_summary>",
+    "The limit was 512Mi before commit a41d.",
+];
+
+const TIMES: [&str; 4] = [
+    "",
+    "2026-03-11T09:00:00+01:00",
+    "2026-03-12T00:10:00Z",
+    "2025-12-31T23:59:59-08:00",
+];
+
+const ROLES: [Role; 5] = [Role::User, Role::Assistant, Role::Tool, Role::System, Role::Other];
+
+#[derive(Clone, Debug)]
+struct Said {
+    text: String,
+    time: &'static str,
+    role: Role,
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    let text = prop_oneof![
+        4 => prop::collection::vec(prop::sample::select(&PIECES[..]), 0..12).prop_map(|pieces| pieces.join(" ")),
+        2 => prop::collection::vec(prop::sample::select(&PIECES[..]), 0..80).prop_map(|pieces| pieces.join("\n")),
+        1 => any::<String>(),
+    ];
+    (
+        text,
+        prop::sample::select(&TIMES[..]),
+        prop::sample::select(&ROLES[..]),
+    )
+        .prop_map(|(text, time, role)| Said { text, time, role })
+}
+
+fn sources<'a>(said: &'a [Said], ids: &'a [String]) -> Vec<Source<'a>> {
+    let mut sources: Vec<Source<'a>> = said
+        .iter()
+        .zip(ids)
+        .map(|(one, id)| source(id, one.role, one.time, &one.text))
+        .collect();
+    for one in sources.iter_mut().filter(|one| one.role == Role::Tool) {
+        one.tool = Some("read_file".into());
+    }
+    sources
+}
+
+/// Words and line breaks, so that date lines and marks cost something.
+fn count(text: &str) -> u64 {
+    words(text) + text.matches('\n').count() as u64
+}
+
+/// The number of picked units that the rule leaves: one after the other goes until it fits.
+fn kept_by_the_rule(beginning: &str, units: &[Unit], picked: &[usize], options: &Options) -> usize {
+    let mut length = picked.len();
+    while length > 0 {
+        let mut kept = picked[..length].to_vec();
+        kept.sort_unstable();
+        let text = text::write(
+            beginning,
+            kept.iter().map(|unit| &units[*unit].entry),
+            options.dates,
+        );
+        if count(&text) <= options.budget {
+            break;
+        }
+        length -= 1;
+    }
+    length
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_summary_keeps_its_promises(
+        said in prop::collection::vec(said(), 0..30),
+        later in prop::collection::vec(said(), 0..10),
+        budget in 0u64..300,
+        shape in prop::sample::select(&[Dates::Short, Dates::Full, Dates::Off][..]),
+        off in any::<bool>(),
+    ) {
+        let ids: Vec<String> = (0..said.len().max(later.len())).map(|id| format!("m{id}")).collect();
+        let first = sources(&said, &ids);
+        let mut options = Options::new(budget);
+        options.dates = shape;
+        if off {
+            options.instructions = Instructions::Off;
+        }
+        let made = extract(&first, &first, None, &options, &count);
+        prop_assert_eq!(&made, &extract(&first, &first, None, &options, &count));
+        let Ok(summary) = made else { return Ok(()) };
+        prop_assert!(summary.tokens == count(&summary.text) && summary.tokens <= budget);
+        prop_assert!(summary.tokens < first.iter().map(|one| count(&one.text)).sum::<u64>());
+
+        // Read back, every entry is a piece of what was said, with its speaker and day.
+        let read = text::read(&summary.text);
+        prop_assert_eq!(&read.instructions, &summary.instructions);
+        prop_assert_eq!(read.head.messages, said.len() as u64);
+        for entry in &read.entries {
+            let text = entry.day.map_or(entry.text.clone(), |day| dates::unmark(&entry.text, day));
+            let from = said.iter().any(|one| {
+                let day = dates::day(one.time).filter(|_| shape != Dates::Off);
+                one.text.contains(&text) && day == entry.day
+                    && entry.role == Some(if one.role == Role::Other { Role::Other } else { one.role })
+            });
+            prop_assert!(from, "{:?} in {:?}", entry, summary.text);
+        }
+        for instruction in &summary.instructions {
+            prop_assert!(said.iter().any(|one| one.text.contains(instruction.as_str())), "{}", instruction);
+        }
+        for id in &summary.quoted {
+            prop_assert!(ids.contains(id));
+        }
+
+        // And once more on top of it.
+        let second = sources(&later, &ids);
+        if let Ok(next) = extract(&second, &[], Some(&summary.text), &options, &count) {
+            let again = text::read(&next.text);
+            prop_assert_eq!(again.head.messages, (said.len() + later.len()) as u64);
+            prop_assert!(again.entries.iter().all(|entry| entry.role.is_some() || off));
+        }
+        prop_assert_eq!(unquoted(&quoted(&summary.text)), Some(summary.text.clone()));
+    }
+
+    #[test]
+    fn the_search_by_halves_finds_what_the_rule_leaves(
+        said in prop::collection::vec(said(), 0..30),
+        budget in 0u64..200,
+    ) {
+        let ids: Vec<String> = (0..said.len()).map(|id| format!("m{id}")).collect();
+        let sources = sources(&said, &ids);
+        let units = units::units(&sources, Vec::new(), &count);
+        let options = Options::new(budget);
+        let picked = pick(&units, budget, &count);
+        let beginning = text::beginning(&head(&sources), &[]);
+        let (_, kept) = fit(&beginning, &units, &picked, &options, &count);
+        prop_assert_eq!(kept.len(), kept_by_the_rule(&beginning, &units, &picked, &options));
+    }
+
+    #[test]
+    fn nothing_fakes_the_end_of_a_quotation(text in r"([<>/\\ a-c\n]|</ ?CONVERSATION_summary|<\\/conversation_summary>){0,12}") {
+        let quotation = quoted(&text);
+        prop_assert_eq!(quotation.to_lowercase().matches("</conversation_summary").count(), 1);
+        prop_assert_eq!(unquoted(&quotation), Some(text));
+    }
+
+    #[test]
+    fn a_foreign_text_is_read_whole(text in any::<String>(), day in prop::sample::select(&TIMES[1..])) {
+        text::read(&text);
+        let day = dates::day(day).unwrap();
+        for shape in [Dates::Short, Dates::Full] {
+            let marked = dates::mark(&text, day, shape);
+            prop_assert_eq!(dates::mark(&dates::unmark(&marked, day), day, shape), marked);
+        }
+        let budget = count(&text) / 2;
+        if let Ok(short) = shorten(&text, budget, &count) {
+            prop_assert!(count(&short) <= budget);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A summary of a summary of a summary.
+
+use super::*;
+
+const TOPICS: [&str; 8] = [
+    "roof", "kitchen", "budget", "windows", "permit", "garden", "plumbing", "paint",
+];
+
+/// Ten rounds: each sums up twelve messages and the summary before.
+#[test]
+fn ten_rounds_keep_a_constraint_and_an_early_fact() {
+    let constraint = "Never order anything without my written approval.";
+    let fact = "My permit number is ZR-88412-Q, issued 2025-11-03 by Anna Kowalczyk in Gdynia.";
+    let mut previous: Option<String> = None;
+    for round in 0..10 {
+        let mut texts = Vec::new();
+        if round == 0 {
+            texts.push((Role::User, format!("Hello. {constraint} The house is old.")));
+            texts.push((Role::User, fact.to_string()));
+        }
+        for step in 0..12 {
+            let topic = TOPICS[(round * 3 + step) % TOPICS.len()];
+            texts.push((
+                Role::User,
+                format!("What do you think about the {topic}, is that going well so far?"),
+            ));
+            texts.push((
+                Role::Assistant,
+                format!("The {topic} looks fine to me, there is some work left to do on it."),
+            ));
+        }
+        let day = format!("2026-03-{:02}T10:00:00Z", round + 1);
+        let ids: Vec<String> = (0..texts.len()).map(|id| format!("m{round}_{id}")).collect();
+        let sources: Vec<Source<'_>> = texts
+            .iter()
+            .zip(&ids)
+            .map(|((role, text), id)| source(id, *role, &day, text))
+            .collect();
+        // As a filter sees it: the log behind the summary is gone.
+        let summary = extract(
+            &sources,
+            &sources,
+            previous.as_deref(),
+            &Options::new(120),
+            &words,
+        )
+        .unwrap();
+        assert!(summary.tokens <= 120);
+        assert!(
+            summary
+                .text
+                .contains(&format!("standing instructions:\n- {constraint}\n")),
+            "{}",
+            summary.text
+        );
+        assert!(summary.text.contains(fact), "round {round}: {}", summary.text);
+        previous = Some(summary.text);
+    }
+    let last = previous.unwrap();
+    assert!(
+        last.starts_with("[summary of 242 messages, 2026-03-01..2026-03-10]\n"),
+        "{last}"
+    );
+    assert!(last.contains("\n2026-03-01:\n"), "the fact keeps its day: {last}");
+}
+
+#[test]
+fn marks_come_off_and_go_on_again_with_the_day_they_belong_to() {
+    let said = [
+        source(
+            "a",
+            Role::User,
+            "2026-03-11T08:00:00Z",
+            "I saw Dr. Lind yesterday, in Room 7.",
+        ),
+        source(
+            "b",
+            Role::Assistant,
+            "2026-03-11T08:01:00Z",
+            "Very well, that is a good thing to hear from you then.",
+        ),
+    ];
+    let first = extract(
+        &said,
+        &[],
+        None,
+        &Options {
+            covered: Some(100),
+            ..Options::new(22)
+        },
+        &words,
+    )
+    .unwrap();
+    assert_eq!(
+        first.text,
+        "[summary of 2 messages, 2026-03-11]\n2026-03-11:\nuser: I saw Dr. Lind yesterday [=03-10], in Room 7."
+    );
+    let later = [source(
+        "c",
+        Role::User,
+        "2027-01-01T08:00:00Z",
+        "Today nothing happened.",
+    )];
+    let full = Options {
+        dates: Dates::Full,
+        covered: Some(100),
+        ..Options::new(60)
+    };
+    let second = extract(&later, &[], Some(&first.text), &full, &words).unwrap();
+    assert_eq!(
+        second.text,
+        "[summary of 3 messages, 2026-03-11..2027-01-01]\n2026-03-11:\n\
+         user: I saw Dr. Lind yesterday [=2026-03-10], in Room 7.\n\
+         2027-01-01:\nuser: Today [=2027-01-01] nothing happened."
+    );
+    assert_eq!(second.quoted, ["c"]);
+}
+
+#[test]
+fn what_was_kept_as_an_instruction_stays_unless_it_is_asked_away() {
+    let previous = "[summary of 9 messages]\nstanding instructions:\n- Speak softly,\n  and slowly.\n- Bananas.\n\
+                    user: The valve is in the cellar.";
+    let said = [source(
+        "a",
+        Role::User,
+        "",
+        "Never open the valve. It costs 40 francs.",
+    )];
+    let options = Options {
+        covered: Some(1000),
+        ..Options::new(100)
+    };
+    let auto = extract(&said, &said, Some(previous), &options, &words).unwrap();
+    assert_eq!(
+        auto.instructions,
+        ["Speak softly,\nand slowly.", "Bananas.", "Never open the valve."]
+    );
+    assert!(
+        auto.text
+            .contains("- Speak softly,\n  and slowly.\n- Bananas.\n- Never open the valve.\n")
+    );
+    let off = Options {
+        instructions: Instructions::Off,
+        ..options.clone()
+    };
+    let off = extract(&said, &said, Some(previous), &off, &words).unwrap();
+    assert_eq!(off.instructions, Vec::<String>::new());
+    assert!(
+        off.text.contains("\nBananas.\n") && !off.text.contains("- "),
+        "{}",
+        off.text
+    );
+    let given = Instructions::Given(Rule::read("Be kind.\n\nid: a\nBananas.\nBe kind.\n"));
+    let given = extract(
+        &said,
+        &said,
+        Some(previous),
+        &Options {
+            instructions: given,
+            ..options
+        },
+        &words,
+    )
+    .unwrap();
+    assert_eq!(
+        given.instructions,
+        [
+            "Be kind.",
+            "Never open the valve. It costs 40 francs.",
+            "Bananas."
+        ]
+    );
+    assert_eq!(given.text.matches("Bananas").count(), 1);
+}
