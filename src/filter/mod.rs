@@ -11,7 +11,7 @@ mod tests;
 pub mod truncate;
 
 /// What a filter found to do with one session.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
     /// Nothing, and why.
     Nothing(String),

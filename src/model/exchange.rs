@@ -121,6 +121,11 @@ impl Cuts {
         self.atoms[..cut].iter().any(Option::is_some).then_some(cut)
     }
 
+    /// Whether an exchange begins with this item.
+    pub fn begins(&self, item: usize) -> bool {
+        self.begins[item]
+    }
+
     /// Number of the atom that an item belongs to; none for system messages and summaries.
     pub fn atom(&self, item: usize) -> Option<usize> {
         self.atoms[item]

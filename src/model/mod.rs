@@ -9,5 +9,6 @@ pub mod record;
 mod replay;
 pub mod session;
 pub mod stats;
+pub mod summary;
 pub mod time;
 pub mod view;

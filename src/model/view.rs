@@ -32,6 +32,14 @@ pub struct View {
 }
 
 impl Item {
+    /// The line of the log that it is; none for what was put in.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Item::Line(index) | Item::Edited(index, _) => Some(*index),
+            Item::Inserted(_) | Item::Summary(_) => None,
+        }
+    }
+
     /// The item's bytes as a line without ending.
     pub fn body<'s>(&'s self, session: &'s Session) -> &'s [u8] {
         match self {

@@ -87,6 +87,9 @@ pub struct Changing {
     // Whether lines are added and nothing else changes, so that the session need not be read: a verb's own choice.
     #[arg(skip)]
     pub adds: bool,
+    // Whether a dry run is told otherwise than by the planned lines: a verb's own choice.
+    #[arg(skip)]
+    pub explains: bool,
     /// Print the planned lines and change nothing
     #[arg(short = 'n', long, conflicts_with = "output")]
     pub dry_run: bool,

@@ -159,8 +159,8 @@ fn dry_run(
             Plan::Nothing(why) => context.output.tell(&label, &format!("unchanged: {why}")),
             Plan::Lines(lines, told) => {
                 context.output.tell(&label, &format!("would change: {told}"));
-                for line in lines {
-                    context.output.print(&String::from_utf8_lossy(&line))?;
+                for line in lines.iter().filter(|_| !changing.explains) {
+                    context.output.print(&String::from_utf8_lossy(line))?;
                 }
             }
         }

@@ -89,6 +89,13 @@ impl Output {
         }
     }
 
+    /// A line of an explanation that was asked for.
+    pub fn explain(&self, line: &str) {
+        if !self.quiet {
+            self.line(&visible(line));
+        }
+    }
+
     /// Tells of an error and remembers its status.
     pub fn error(&self, error: &Error) {
         self.note_status(error.kind);

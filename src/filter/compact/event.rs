@@ -44,6 +44,8 @@ pub struct Summary {
     pub covers: Vec<usize>,
     /// Who wrote it.
     pub by: String,
+    /// The role under which it is shown; none: what the target takes best.
+    pub role: Option<String>,
 }
 
 /// Messages and tokens of a view.
@@ -386,6 +388,9 @@ impl Ids {
         built
             .text("sha256", &key::hex(&sha.finalize()))
             .text("by", &summary.by);
+        if let Some(role) = &summary.role {
+            built.text("role", role);
+        }
         built.finish()
     }
 }

@@ -1,3 +1,282 @@
-//! Fits a session into a budget.
+//! Fits a session into a budget: the view is laid out, levels are chosen for its atoms, and what becomes of it is one
+//! event that `restore` takes back.
 
+pub mod digest;
 pub mod event;
+mod explain;
+pub mod mark;
+mod optimize;
+mod options;
+pub mod shorten;
+mod step;
+mod summary;
+mod target;
+mod tiered;
+pub mod when;
+mod work;
+
+pub use explain::{AtomReport, Report};
+pub use options::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
+pub use target::Target;
+
+use super::{Plan, Stamp};
+use crate::error::{Error, Kind, Result};
+use crate::model::event::Event;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::{Category, Role};
+use crate::model::session::{Class, Session};
+use crate::model::view::View;
+use crate::tokens::Counter;
+use event::About;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use when::{Goal, When};
+use work::Work;
+
+/// Why nothing changes when it would gain too little.
+pub const NO_GAIN: &str = "no gain";
+
+/// What a compaction comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The event, or why there is none.
+    pub plan: Plan,
+    /// What becomes of each atom.
+    pub report: Report,
+    /// The smallest size that can be reached, when the budget cannot.
+    pub smallest: Option<u64>,
+}
+
+/// Plans a compaction of one session.
+///
+/// # Errors
+/// [`Kind::No`] when the budget cannot be reached, with the smallest size that can; when the last compactions followed
+/// each other closely; when a pinned message is not in view.
+pub fn plan(
+    session: &Session,
+    counter: Counter,
+    options: &Options,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Outcome> {
+    let view = View::replay(session);
+    let pins = pins(session, &view, options)?;
+    let mut work = Work::new(session, &view, counter, &pins);
+    let target = match target(&work, options) {
+        Ok(target) => target,
+        Err(why) => return Ok(nothing(&work, why)),
+    };
+    if !options.retry {
+        thrash(&work)?;
+    }
+    match options.choice {
+        Choice::Optimize => optimize::run(&mut work, options, &target)?,
+        Choice::Tiered => tiered::run(&mut work, options, &target)?,
+    }
+    if target.asks() && !target.is_met(&work) {
+        tiered::last_resort(&mut work, options, &target);
+    }
+    let smallest = (target.asks() && !target.is_met(&work)).then_some(work.total);
+    if let Some(smallest) = smallest
+        && !options.best_effort
+    {
+        return Err(unreachable(&work, &target, smallest));
+    }
+    let was = work.was();
+    let gained = was.tokens.saturating_sub(work.total);
+    let asked = options.budget.is_some_and(|budget| was.tokens > budget);
+    let enough = asked || u128::from(gained) * 1000 >= u128::from(was.tokens) * u128::from(options.min_gain);
+    if gained == 0 || !enough {
+        return Ok(Outcome {
+            smallest,
+            ..nothing(&work, NO_GAIN.to_string())
+        });
+    }
+    let about = About {
+        strategy: options.name().to_string(),
+        sizes: Some((counter.tokenizer().name().to_string(), was, work.now())),
+    };
+    let stamp = stamp(&about.strategy)?;
+    let line = work.reshaping().event(session, &view, &about, &stamp)?;
+    let now = work.now();
+    let told = format!(
+        "{} to {} tokens, {} to {} messages",
+        was.tokens, now.tokens, was.messages, now.messages
+    );
+    Ok(Outcome {
+        report: Report::of(&work, None),
+        plan: Plan::Lines(vec![line], told),
+        smallest,
+    })
+}
+
+impl Options {
+    /// What the event names as its strategy.
+    fn name(&self) -> &'static str {
+        match (self.steps == Steps::ALL, self.choice) {
+            (true, Choice::Tiered) => "tiered",
+            (true, Choice::Optimize) => "optimize",
+            (false, _) => "steps",
+        }
+    }
+}
+
+fn nothing(work: &Work<'_>, why: String) -> Outcome {
+    Outcome {
+        report: Report::of(work, Some(&why)),
+        plan: Plan::Nothing(why),
+        smallest: None,
+    }
+}
+
+/// The items that stay because they were asked for.
+fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usize>> {
+    let mut pins = HashSet::new();
+    let mut wanted: HashSet<&str> = options.pins.iter().map(String::as_str).collect();
+    if !wanted.is_empty() {
+        let derived: std::collections::HashMap<usize, String> = session.derived_ids().collect();
+        for (at, item) in view.items.iter().enumerate() {
+            let own = item.message(session).and_then(|message| message.id());
+            let id = match (own, item.line()) {
+                (Some(id), _) => id,
+                (None, Some(line)) => Cow::Borrowed(derived.get(&line).map_or("", String::as_str)),
+                (None, None) => continue,
+            };
+            if options.pins.iter().any(|pin| *pin == id) {
+                pins.insert(at);
+                wanted.remove(id.as_ref());
+            }
+        }
+    }
+    if let Some(missing) = options.pins.iter().find(|pin| wanted.contains(pin.as_str())) {
+        return Err(Error::new(
+            Kind::No,
+            format!("no message {missing} in the view, so it cannot be pinned"),
+        ));
+    }
+    if options.pin_first_user {
+        let is_user = |item: &crate::model::view::Item| {
+            let traits = item.traits(session);
+            traits.is_some_and(|traits| traits.role == Role::User && traits.category != Category::Context)
+        };
+        pins.extend(view.items.iter().position(is_user));
+    }
+    Ok(pins)
+}
+
+/// What is to be reached, or why nothing is to be done.
+fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, String> {
+    let budget = Goal {
+        tokens: options.budget,
+        ..Goal::default()
+    };
+    let Some(when) = &options.when else {
+        let target = Target::new(budget);
+        if target.is_met(work) {
+            return Err(format!("{} tokens, within the budget", work.total));
+        }
+        return Ok(target);
+    };
+    let mut measures = work.measures(options.window);
+    if options.trust_usage {
+        measures.tokens = measures.tokens.max(reported(work).unwrap_or(0));
+    }
+    let Some(fired) = when.fired(&measures) else {
+        return Err("below trigger".to_string());
+    };
+    let target = match options.budget {
+        Some(_) => Target::new(budget),
+        None => Target::new(When::goal(fired, options.hysteresis, options.window)),
+    };
+    if target.is_met(work) {
+        return Err(format!("{} tokens, within the target", work.total));
+    }
+    Ok(target)
+}
+
+/// The prompt count that a provider reported last, and what it answered then.
+fn reported(work: &Work<'_>) -> Option<u64> {
+    let number = |usage: &[u8], names: &[&str]| {
+        let values = names.iter().filter_map(|name| json::member(usage, name));
+        values
+            .filter_map(|raw| std::str::from_utf8(raw).ok()?.parse::<u64>().ok())
+            .next()
+    };
+    (0..work.items.len()).rev().find_map(|at| {
+        let usage = json::member(work.view.items[at].body(work.session), "usage")?;
+        let prompt = number(usage, &["prompt_tokens", "input_tokens", "promptTokenCount"])?;
+        let answer = number(
+            usage,
+            &["completion_tokens", "output_tokens", "candidatesTokenCount"],
+        );
+        Some(prompt + answer.unwrap_or(0))
+    })
+}
+
+/// Compactions in a row that followed each other within this many exchanges are refused.
+const THRASH: usize = 3;
+
+/// Refuses to compact a session again and again without effect: something in it is too big for the budget.
+fn thrash(work: &Work<'_>) -> Result<()> {
+    let session = work.session;
+    let mut close = 0;
+    let mut exchanges = 0;
+    let mut before = None;
+    let live = session.live_events();
+    for index in (0..session.len()).rev() {
+        match session.class(index) {
+            Class::Message(traits) => {
+                let asks = traits.role == Role::User && traits.category != Category::Context;
+                if asks {
+                    before = Some(index);
+                } else if before.take().is_some() {
+                    exchanges += 1; // a run of questions begins one exchange
+                }
+            }
+            Class::Event if live.binary_search(&index).is_ok() => {
+                let record = session.record(index);
+                if record.event().map(Event::name).as_deref() != Some("compact") {
+                    continue;
+                }
+                if exchanges + usize::from(before.is_some()) > THRASH {
+                    return Ok(());
+                }
+                close += 1;
+                exchanges = 0;
+                before = None;
+                if close == THRASH {
+                    let error = Error::new(
+                        Kind::No,
+                        "three compactions, each within three exchanges of the last, have not helped",
+                    );
+                    return Err(error.hint(format!("{}; --retry tries again", explain::largest(work))));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn unreachable(work: &Work<'_>, target: &Target, smallest: u64) -> Error {
+    let what = match target.tokens() {
+        Some(budget) => format!("a budget of {budget} tokens cannot be reached: the smallest is {smallest}"),
+        None => format!("the target cannot be reached: the smallest is {smallest} tokens"),
+    };
+    Error::new(Kind::No, what).hint(format!(
+        "{}; --best-effort writes the smallest",
+        explain::floor(work)
+    ))
+}
+
+/// A member with an array of texts.
+fn texts(built: &mut ObjectBuilder, name: &str, texts: &[String]) {
+    let mut raw = vec![b'['];
+    for (nth, text) in texts.iter().enumerate() {
+        if nth > 0 {
+            raw.push(b',');
+        }
+        json::push_text(&mut raw, text);
+    }
+    raw.push(b']');
+    built.raw(name, raw);
+}

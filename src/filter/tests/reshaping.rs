@@ -69,6 +69,7 @@ proptest! {
             content: "the sum".into(),
             covers: (0..view.items.len()).filter(|at| plan.fates[*at] == Fate::Goes).collect(),
             by: "extract".into(),
+            role: None,
         });
         let stamp = Stamp { id: "evt_new".into(), at: "2026-01-02T00:00:00Z".into() };
         let event = plan.event(&before, &view, &About::default(), &stamp).unwrap();

@@ -3,6 +3,7 @@
 mod alias;
 mod append;
 mod cat;
+mod compact;
 mod context;
 mod count;
 mod fsck;
@@ -69,7 +70,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every verb that is built in.
-pub const ALL: [Verb; 16] = [
+pub const ALL: [Verb; 17] = [
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),
@@ -79,6 +80,7 @@ pub const ALL: [Verb; 16] = [
     verb::<context::View>("context", Group::Read, false),
     verb::<count::Count>("count", Group::Read, false),
     verb::<truncate::Truncate>("truncate", Group::Change, false),
+    verb::<compact::Compact>("compact", Group::Change, false),
     verb::<restore::Restore>("restore", Group::Change, false),
     verb::<alias::Alias>("alias", Group::Keep, false),
     verb::<remove::Remove>("remove", Group::Keep, false),
@@ -109,7 +111,7 @@ pub const HELP: &str = "help";
 
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
-    static TABLE: [Verb; 16] = ALL;
+    static TABLE: [Verb; 17] = ALL;
     TABLE.iter().find(|verb| verb.name == name)
 }
 

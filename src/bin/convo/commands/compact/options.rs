@@ -1,0 +1,419 @@
+//! The strategies on the command line.
+
+use crate::context::named;
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::filter::compact::shorten::Limit;
+use convo::filter::compact::when::When;
+use convo::filter::compact::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
+use convo::filter::summarize::{Dates, Instructions, Rule};
+use convo::model::message::Category;
+use convo::model::session::Session;
+use convo::tokens::{Counter, Tokenizer, window};
+
+/// A number of tokens, or a share of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    Tokens(u64),
+    PerMille(u64),
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Strategy {
+    /// Most tokens of the view afterwards: 32000, or 60% of --window
+    #[arg(long, value_name = "TOKENS", value_parser = amount, help_heading = "How small")]
+    budget: Option<Amount>,
+    /// The model's window: tokens, or the model's name
+    #[arg(long, value_name = "TOKENS|MODEL", value_parser = window_of, help_heading = "How small")]
+    window: Option<u64>,
+    /// Taken off the budget: room for the answer
+    #[arg(long, value_name = "TOKENS", requires = "budget", help_heading = "How small")]
+    reserve: Option<u64>,
+    /// Act only then: 'tokens>=100000 && messages>=10 || fraction>=0.8'
+    ///
+    /// Terms are tokens, messages, exchanges, tool_tokens and fraction (of --window); && binds tighter than ||. Without
+    /// --budget the target is what fired it less --hysteresis. Without --when it acts whenever the view is over the budget.
+    #[arg(long, value_name = "TRIGGER", value_parser = When::read, help_heading = "How small")]
+    when: Option<When>,
+    /// How far below the trigger the target is, so that the next turn does not fire again
+    #[arg(long, value_name = "SHARE", default_value = "0.2", value_parser = share, requires = "when", hide_short_help = true, help_heading = "How small")]
+    hysteresis: u64,
+    /// How tokens are counted: an encoding, an estimate or a model [default: the session's, else o200k_base]
+    #[arg(long, value_name = "NAME", value_parser = tokenizer, help_heading = "How small")]
+    tokenizer: Option<Tokenizer>,
+    /// Write the smallest result when the budget cannot be reached; the status is 1 all the same
+    #[arg(long, help_heading = "How small")]
+    best_effort: bool,
+    /// Least gain for a change that no budget asks for
+    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = per_cent, hide_short_help = true, help_heading = "How small")]
+    min_gain: u64,
+    /// When there is no gain: skip (status 0) or error (status 1)
+    #[arg(long, value_name = "WHAT", default_value = "skip", value_parser = ["skip", "error"], hide_short_help = true, help_heading = "How small")]
+    pub on_no_gain: String,
+    /// Triggers believe the prompt count that the provider reported last, if it is larger
+    #[arg(long, hide_short_help = true, help_heading = "How small")]
+    trust_usage: bool,
+    /// Try again although the last compactions followed each other closely
+    #[arg(long, hide_short_help = true, help_heading = "How small")]
+    retry: bool,
+
+    /// Steps in order, oldest first, each only as far as needed
+    #[arg(long, conflicts_with = "optimize", help_heading = "Strategies")]
+    tiered: bool,
+    /// One choice for all pieces: what says most for its tokens stays
+    #[arg(long, help_heading = "Strategies")]
+    optimize: bool,
+    /// Repeated tool results become marks: exact, off
+    #[arg(long, value_name = "HOW", value_parser = ["exact", "off"], help_heading = "Strategies")]
+    dedupe: Option<String>,
+    /// Images, sounds and files become marks: keep-last (all but the newest question's), keep, drop
+    #[arg(long, value_name = "HOW", value_parser = media, help_heading = "Strategies")]
+    media: Option<Media>,
+    /// Reasoning leaves: keep-open (all but that since the newest question), keep, drop
+    #[arg(long, value_name = "HOW", value_parser = thinking, help_heading = "Strategies")]
+    thinking: Option<Thinking>,
+    /// Results over BYTES lose their middle [default: 10240]
+    #[arg(long, value_name = "BYTES", help_heading = "Strategies")]
+    tool_output_max: Option<usize>,
+    /// Results over N lines lose their middle [default: 256]
+    #[arg(long, value_name = "N", help_heading = "Strategies")]
+    tool_output_lines: Option<usize>,
+    /// Old tool results become marks
+    #[arg(long, help_heading = "Strategies")]
+    mask_tools: bool,
+    /// Exchanges with tools become a line
+    #[arg(long, help_heading = "Strategies")]
+    digest_tools: bool,
+    /// Who sums up what leaves: extract (built in, no model), none
+    #[arg(long, value_name = "WHO", value_parser = ["extract", "none"], help_heading = "Strategies")]
+    with: Option<String>,
+    /// Old exchanges leave; with N at most the newest N stay [default without --budget: 8]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = false, default_missing_value = "0", help_heading = "Strategies")]
+    keep_last: Option<usize>,
+    /// Categories in the order in which they leave: system_output,dialog,context
+    #[arg(long, value_name = "CATEGORIES", value_delimiter = ',', value_parser = category, help_heading = "Strategies")]
+    drop_order: Vec<Category>,
+    /// Shares of the budget: dialog=50%,system_output=20%
+    #[arg(long, value_name = "CATEGORY=SHARE", value_delimiter = ',', value_parser = category_share, requires = "budget", help_heading = "Strategies")]
+    budget_for: Vec<(Category, u64)>,
+
+    /// With --mask-tools: the newest N results stay
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        help_heading = "Strategies in detail",
+        hide_short_help = true
+    )]
+    keep_tools: usize,
+    /// With --mask-tools: results of this tool stay
+    #[arg(
+        long,
+        value_name = "NAME",
+        help_heading = "Strategies in detail",
+        hide_short_help = true
+    )]
+    exclude_tool: Vec<String>,
+    /// With --mask-tools: the arguments of calls become marks too
+    #[arg(long, help_heading = "Strategies in detail", hide_short_help = true)]
+    mask_inputs: bool,
+    /// With --mask-tools: the newest results stay as far as they have this many tokens together
+    #[arg(
+        long,
+        value_name = "TOKENS",
+        default_value_t = 0,
+        help_heading = "Strategies in detail",
+        hide_short_help = true
+    )]
+    protect_tool_tokens: u64,
+    /// With --mask-tools: gain this much or leave it [default: 2000, or a tenth of the budget if that is less]
+    #[arg(
+        long,
+        value_name = "TOKENS",
+        help_heading = "Strategies in detail",
+        hide_short_help = true
+    )]
+    mask_min_gain: Option<u64>,
+    /// With --dedupe: tools that write, after which a read is another read
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        help_heading = "Strategies in detail",
+        hide_short_help = true
+    )]
+    write_tools: Vec<String>,
+    /// The summary's share of the budget
+    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, help_heading = "Strategies in detail", hide_short_help = true)]
+    summary_share: u64,
+    /// Most tokens of the summary
+    #[arg(
+        long,
+        value_name = "TOKENS",
+        help_heading = "Strategies in detail",
+        hide_short_help = true
+    )]
+    summary_budget: Option<u64>,
+    /// The role under which a model is shown the summary: auto, user, assistant, system, developer
+    #[arg(long, value_name = "ROLE", default_value = "auto", value_parser = ["auto", "user", "assistant", "system", "developer"], help_heading = "Strategies in detail", hide_short_help = true)]
+    summary_role: String,
+    /// How the summary shows dates: short, full, off
+    #[arg(long, value_name = "HOW", default_value = "short", value_parser = dates, help_heading = "Strategies in detail", hide_short_help = true)]
+    dates: Dates,
+    /// What gives way when summary and newest exchanges do not fit: truncate-oldest, truncate-summary, error
+    #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategies in detail", hide_short_help = true)]
+    overflow: Overflow,
+
+    /// This message stays
+    #[arg(long, value_name = "ID", help_heading = "What stays")]
+    pin: Vec<String>,
+    /// The first user message stays
+    #[arg(long, help_heading = "What stays")]
+    pin_first_user: bool,
+    /// Standing instructions in what leaves: auto (found), off, or a FILE with one a line
+    #[arg(long, value_name = "HOW", default_value = "auto", help_heading = "What stays")]
+    pin_rules: String,
+    /// How much of the budget standing instructions may take
+    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true, help_heading = "What stays")]
+    pin_share: u64,
+}
+
+impl Strategy {
+    /// What is asked for, checked.
+    pub fn options(&self) -> anyhow::Result<Options> {
+        let defaults = Options::default();
+        let steps = self.steps();
+        let budget = self.budget()?;
+        if budget.is_none() && self.when.is_none() && steps == Steps::ALL {
+            let error = Error::new(Kind::Usage, "neither a budget nor a strategy");
+            return Err(error
+                .hint("--budget 32000, or --budget 60% --window gpt-4o, or a strategy such as --mask-tools")
+                .into());
+        }
+        if self.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
+            let error = Error::new(
+                Kind::Usage,
+                "a trigger looks at a fraction, and there is no window",
+            );
+            return Err(error.hint("--window 128000, or --window gpt-4o").into());
+        }
+        let keep_last = match (self.keep_last, budget) {
+            (Some(0), None) if self.when.is_none() => Some(8), // OpenAI's cookbook
+            (Some(0), _) => None,
+            (keep, _) => keep,
+        };
+        Ok(Options {
+            budget,
+            window: self.window,
+            when: self.when.clone(),
+            hysteresis: self.hysteresis,
+            choice: match (self.tiered, steps == Steps::ALL) {
+                (false, true) => defaults.choice,
+                _ => Choice::Tiered,
+            },
+            steps,
+            media: self.media.unwrap_or_default(),
+            thinking: self.thinking.unwrap_or_default(),
+            tool_output: Limit {
+                bytes: self.tool_output_max.unwrap_or(defaults.tool_output.bytes),
+                lines: self.tool_output_lines.unwrap_or(defaults.tool_output.lines),
+            },
+            mask: Mask {
+                keep: self.keep_tools,
+                exclude: self.exclude_tool.clone(),
+                inputs: self.mask_inputs,
+                protect: self.protect_tool_tokens,
+                min_gain: self.mask_min_gain,
+            },
+            write_tools: if self.write_tools.is_empty() {
+                defaults.write_tools
+            } else {
+                self.write_tools.clone()
+            },
+            keep_last,
+            drop_order: self.drop_order.clone(),
+            shares: self.budget_for.clone(),
+            pins: self.pin.clone(),
+            pin_first_user: self.pin_first_user,
+            instructions: self.instructions()?,
+            instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
+            summary_share: self.summary_share,
+            summary_budget: self.summary_budget,
+            summary_role: (self.summary_role != "auto").then(|| self.summary_role.clone()),
+            dates: self.dates,
+            overflow: self.overflow,
+            min_gain: self.min_gain,
+            best_effort: self.best_effort,
+            retry: self.retry,
+            trust_usage: self.trust_usage,
+        })
+    }
+
+    /// How a session is counted.
+    pub fn counter(&self, session: &Session) -> convo::Result<Counter> {
+        let header = session.header_text("tokenizer");
+        let tokenizer = match (self.tokenizer, &header) {
+            (Some(tokenizer), _) => tokenizer,
+            (None, Some(name)) => Tokenizer::named(name)?,
+            (None, None) => Tokenizer::DEFAULT,
+        };
+        Ok(Counter::new(tokenizer, header.as_deref()))
+    }
+
+    fn budget(&self) -> convo::Result<Option<u64>> {
+        let budget = match self.budget {
+            None => return Ok(None),
+            Some(Amount::Tokens(tokens)) => tokens,
+            Some(Amount::PerMille(share)) => {
+                let Some(window) = self.window else {
+                    let error = Error::new(Kind::Usage, "a budget in per cent, and there is no window");
+                    return Err(error.hint("--window 128000, or --window gpt-4o"));
+                };
+                u64::try_from(u128::from(window) * u128::from(share) / 1000).unwrap_or(u64::MAX)
+            }
+        };
+        let reserve = self.reserve.unwrap_or(0);
+        if reserve >= budget && reserve > 0 {
+            return Err(Error::new(
+                Kind::Usage,
+                format!("--reserve {reserve} leaves nothing of a budget of {budget} tokens"),
+            ));
+        }
+        Ok(Some(budget - reserve))
+    }
+
+    /// The steps that are asked for by name; all when none is.
+    fn steps(&self) -> Steps {
+        let keeps = self.media == Some(Media::Keep);
+        let steps = Steps {
+            dedupe: self.dedupe.as_deref() == Some("exact"),
+            media: self.media.is_some() && !keeps,
+            thinking: self.thinking.is_some_and(|thinking| thinking != Thinking::Keep),
+            head_tail: self.tool_output_max.is_some() || self.tool_output_lines.is_some(),
+            mask: self.mask_tools,
+            digest: self.digest_tools,
+            summary: self.with.as_deref() == Some("extract"),
+            drop: self.keep_last.is_some() || !self.drop_order.is_empty() || !self.budget_for.is_empty(),
+        };
+        if steps != Steps::NONE && !self.tiered && !self.optimize {
+            return steps;
+        }
+        // Not by name: all but what is switched off.
+        Steps {
+            dedupe: self.dedupe.as_deref() != Some("off"),
+            media: !keeps,
+            thinking: self.thinking != Some(Thinking::Keep),
+            summary: self.with.as_deref() != Some("none"),
+            ..Steps::ALL
+        }
+    }
+
+    fn instructions(&self) -> anyhow::Result<Instructions> {
+        match self.pin_rules.as_str() {
+            "auto" => Ok(Instructions::Auto),
+            "off" => Ok(Instructions::Off),
+            file => {
+                let read =
+                    std::fs::read(file).map_err(|error| named(Error::io("cannot read", error), file))?;
+                let Ok(text) = String::from_utf8(read) else {
+                    return Err(named(Error::new(Kind::Data, "the instructions are not UTF-8"), file).into());
+                };
+                Ok(Instructions::Given(Rule::read(&text)))
+            }
+        }
+    }
+}
+
+fn amount(text: &str) -> Result<Amount, String> {
+    if text.ends_with('%') {
+        return per_cent(text).map(Amount::PerMille);
+    }
+    match text.parse() {
+        Ok(0) => Err("nothing fits into 0 tokens".to_string()),
+        Ok(tokens) => Ok(Amount::Tokens(tokens)),
+        Err(_) => Err("this must be a number of tokens, or a share such as 60%".to_string()),
+    }
+}
+
+/// A share such as 12.5%, in thousandths.
+fn per_cent(text: &str) -> Result<u64, String> {
+    let number: Option<f64> = text.strip_suffix('%').and_then(|number| number.parse().ok());
+    match number {
+        Some(share) if (0.0..=100.0).contains(&share) => Ok((share * 10.0).round() as u64),
+        _ => Err("this must be a share from 0% to 100%".to_string()),
+    }
+}
+
+/// A share such as 0.2, in thousandths.
+fn share(text: &str) -> Result<u64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..1.0).contains(&share) => Ok((share * 1000.0).round() as u64),
+        _ => Err("this must be a number from 0 to below 1".to_string()),
+    }
+}
+
+fn window_of(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) => Err("a window of 0 tokens holds nothing".to_string()),
+        Ok(tokens) => Ok(tokens),
+        Err(_) => window(text).ok_or_else(|| "no such model is known; give its window in tokens".to_string()),
+    }
+}
+
+fn tokenizer(name: &str) -> Result<Tokenizer, String> {
+    Tokenizer::named(name).map_err(|error| match error.hint {
+        Some(hint) => format!("{}; {hint}", error.message),
+        None => error.message,
+    })
+}
+
+fn category(name: &str) -> Result<Category, String> {
+    match Category::from_name(name) {
+        Some(Category::System) => Err("system messages never leave".to_string()),
+        Some(category) => Ok(category),
+        None => Err("there are system_output, dialog and context".to_string()),
+    }
+}
+
+fn category_share(text: &str) -> Result<(Category, u64), String> {
+    let (name, share) = text
+        .split_once('=')
+        .ok_or("this must be CATEGORY=SHARE, such as dialog=50%")?;
+    Ok((category(name)?, per_cent(share)?))
+}
+
+fn media(name: &str) -> Result<Media, String> {
+    match name {
+        "keep-last" => Ok(Media::KeepLast),
+        "keep" => Ok(Media::Keep),
+        "drop" => Ok(Media::Drop),
+        _ => Err("this must be keep-last, keep or drop".to_string()),
+    }
+}
+
+fn thinking(name: &str) -> Result<Thinking, String> {
+    match name {
+        "keep-open" => Ok(Thinking::KeepOpen),
+        "keep" => Ok(Thinking::Keep),
+        "drop" => Ok(Thinking::Drop),
+        _ => Err("this must be keep-open, keep or drop".to_string()),
+    }
+}
+
+fn overflow(name: &str) -> Result<Overflow, String> {
+    match name {
+        "truncate-oldest" => Ok(Overflow::TruncateOldest),
+        "truncate-summary" => Ok(Overflow::TruncateSummary),
+        "error" => Ok(Overflow::Error),
+        _ => Err("this must be truncate-oldest, truncate-summary or error".to_string()),
+    }
+}
+
+fn dates(name: &str) -> Result<Dates, String> {
+    match name {
+        "short" => Ok(Dates::Short),
+        "full" => Ok(Dates::Full),
+        "off" => Ok(Dates::Off),
+        _ => Err("this must be short, full or off".to_string()),
+    }
+}

@@ -1,0 +1,176 @@
+//! What a compaction tells of itself: one record an atom, and one of the whole.
+
+use super::event::Size;
+use super::texts;
+use super::work::{Atom, Level, Work};
+use crate::model::json::ObjectBuilder;
+use crate::model::message::Role;
+use crate::model::view::Item;
+
+/// What has become of an atom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtomReport {
+    /// Ids of its messages.
+    pub ids: Vec<String>,
+    /// `user`, `reply` or `record`.
+    pub kind: &'static str,
+    /// What is left of it.
+    pub level: Level,
+    /// Tokens before.
+    pub before: u64,
+    /// Tokens after.
+    pub after: u64,
+    /// The step that did it, or why it stays.
+    pub reason: &'static str,
+}
+
+/// What has become of a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Each atom, in order.
+    pub atoms: Vec<AtomReport>,
+    /// The view before.
+    pub was: Size,
+    /// The view after.
+    pub now: Size,
+    /// Ids of messages that left, and that the summary or a digest stands for.
+    pub summarized: Vec<String>,
+    /// Ids of messages that left, and that nothing stands for.
+    pub dropped: Vec<String>,
+    /// Bytes at the start of the view that are as they were: what a prompt cache keeps.
+    pub unchanged: u64,
+    /// Why nothing changes; none when something does.
+    pub reason: Option<String>,
+}
+
+impl Report {
+    /// Of a view on the table; `reason` when it stays as it was.
+    pub(super) fn of(work: &Work<'_>, reason: Option<&str>) -> Report {
+        let as_it_was = reason.is_some();
+        let atoms: Vec<AtomReport> = work.atoms.iter().map(|atom| one(work, atom, as_it_was)).collect();
+        let left = |summed: bool| {
+            let left = atoms.iter().filter(move |atom| {
+                let stands =
+                    atom.level == Level::Digest || work.summary.is_some() && atom.reason == "summary";
+                atom.level >= Level::Digest && stands == summed
+            });
+            left.flat_map(|atom| atom.ids.clone()).collect::<Vec<_>>()
+        };
+        Report {
+            summarized: left(true),
+            dropped: left(false),
+            was: work.was(),
+            now: if as_it_was { work.was() } else { work.now() },
+            unchanged: unchanged(work, as_it_was),
+            reason: reason.map(str::to_string),
+            atoms,
+        }
+    }
+
+    /// The whole as a line of JSON without its newline.
+    pub fn json(&self, input: &str, tokenizer: &str) -> Vec<u8> {
+        let size = |size: &Size| format!("{{\"messages\":{},\"tokens\":{}}}", size.messages, size.tokens);
+        let mut built = ObjectBuilder::default();
+        built
+            .text("schema", "convo.compact/1")
+            .text("input", input)
+            .raw("changed", if self.reason.is_none() { "true" } else { "false" });
+        if let Some(reason) = &self.reason {
+            built.text("reason", reason);
+        }
+        built
+            .text("tokenizer", tokenizer)
+            .raw("was", size(&self.was))
+            .raw("now", size(&self.now));
+        texts(&mut built, "summarized", &self.summarized);
+        texts(&mut built, "dropped", &self.dropped);
+        built.raw("unchanged_bytes", self.unchanged.to_string());
+        built.finish()
+    }
+}
+
+impl AtomReport {
+    /// The atom as a line of JSON without its newline.
+    pub fn json(&self) -> Vec<u8> {
+        let mut built = ObjectBuilder::default();
+        built.text("schema", "convo.compact-atom/1");
+        built.text("id", self.ids.first().map_or("", String::as_str));
+        texts(&mut built, "ids", &self.ids);
+        built
+            .text("kind", self.kind)
+            .text("level", self.level.name())
+            .raw("before", self.before.to_string())
+            .raw("after", self.after.to_string())
+            .text("reason", self.reason);
+        built.finish()
+    }
+}
+
+fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
+    let before = atom.items.iter().map(|at| work.items[*at].before).sum();
+    let first = work.items[atom.items[0]].traits;
+    let kind = match first.map(|traits| traits.role) {
+        _ if matches!(work.view.items[atom.items[0]], Item::Inserted(_)) => "record",
+        Some(Role::User) => "user",
+        _ => "reply",
+    };
+    let stays = match atom {
+        Atom { pinned: true, .. } => "pinned",
+        Atom { pending: true, .. } => "pending",
+        Atom { exchange, .. } if Some(*exchange) == work.newest() => "newest",
+        _ => "fits",
+    };
+    let changed = !as_it_was && !atom.reason.is_empty();
+    AtomReport {
+        ids: atom.items.iter().map(|at| work.id(*at)).collect(),
+        kind,
+        level: if changed { atom.level } else { Level::Full },
+        before,
+        after: if as_it_was {
+            before
+        } else {
+            atom.items.iter().map(|at| work.items[*at].now).sum()
+        },
+        reason: if changed { atom.reason } else { stays },
+    }
+}
+
+fn unchanged(work: &Work<'_>, as_it_was: bool) -> u64 {
+    let summary = work.summary.as_ref().map(|(summary, _)| summary.before);
+    let insert = work.inserts.values().map(|insert| insert.before).min();
+    let end = summary.into_iter().chain(insert).min().unwrap_or(usize::MAX);
+    let same = |at: &usize| as_it_was || *at < end && work.items[*at].body.is_none() && !work.is_gone(*at);
+    let items = (0..work.items.len()).take_while(same);
+    items
+        .map(|at| work.view.items[at].body(work.session).len() as u64 + 1)
+        .sum()
+}
+
+/// What makes up the smallest size: rules, pins, the newest exchange.
+pub(super) fn floor(work: &Work<'_>) -> String {
+    let rules = work
+        .items
+        .iter()
+        .filter(|entry| entry.atom.is_none())
+        .map(|entry| entry.now);
+    let pinned = (0..work.atoms.len()).filter(|atom| work.atoms[*atom].pinned);
+    let pinned: u64 = pinned.map(|atom| work.atom_tokens(atom)).sum();
+    let newest = work.newest().map_or(0, |newest| work.exchange_tokens(newest));
+    format!(
+        "system messages take {}, pinned ones {pinned}, the newest exchange {newest}",
+        rules.sum::<u64>()
+    )
+}
+
+/// The largest message that is there.
+pub(super) fn largest(work: &Work<'_>) -> String {
+    let largest = (0..work.items.len()).max_by_key(|at| (work.items[*at].now, std::cmp::Reverse(*at)));
+    match largest {
+        Some(at) => format!(
+            "the largest message is {} with {} tokens",
+            work.id(at),
+            work.items[at].now
+        ),
+        None => "it is empty".to_string(),
+    }
+}

@@ -1,0 +1,131 @@
+//! Marks that stand for what was elided: exact, so that snapshots, `expand` and other programs can rely on them.
+
+use crate::model::json;
+use crate::model::key;
+use crate::model::message::Message;
+use std::borrow::Cow;
+
+/// Every mark begins so.
+pub const BEGINNING: &str = "[convo: ";
+
+/// What a mark tells of a tool's result.
+pub struct Result<'a> {
+    /// Name of the tool; empty when nothing tells it.
+    pub tool: &'a str,
+    /// The text that is elided.
+    pub text: &'a str,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Id of the message that had it.
+    pub id: &'a str,
+}
+
+/// The mark of an elided result.
+pub fn result(elided: &Result<'_>) -> String {
+    format!("{BEGINNING}tool output elided: {}]", facts(elided))
+}
+
+/// The mark of a result that a newer one repeats: `id` is that of the newer.
+pub fn repeated(elided: &Result<'_>) -> String {
+    format!("{BEGINNING}tool output repeated later: {}]", facts(elided))
+}
+
+fn facts(elided: &Result<'_>) -> String {
+    let Result {
+        tool,
+        text,
+        tokens,
+        id,
+        ..
+    } = elided;
+    let tool = if tool.is_empty() { "unknown tool" } else { tool };
+    format!(
+        "{tool}, {} bytes, {tokens} tokens, sha256 {}, id {id}",
+        text.len(),
+        print(text.as_bytes())
+    )
+}
+
+/// The mark between the head and the tail of a text.
+pub fn middle(elided: usize, all: usize) -> String {
+    format!("{BEGINNING}{} of {} bytes elided]", grouped(elided), grouped(all))
+}
+
+/// The mark of an image, a sound or a file.
+pub fn media(kind: &str, bytes: &[u8], id: &str) -> String {
+    format!(
+        "{BEGINNING}{kind} elided: {} bytes, sha256 {}, id {id}]",
+        bytes.len(),
+        print(bytes)
+    )
+}
+
+/// The mark of a call's arguments, as the JSON text that stands for them.
+pub fn arguments(arguments: &str, id: &str) -> String {
+    let mut mark = Vec::new();
+    let what = format!(
+        "{BEGINNING}arguments elided: {} bytes, sha256 {}, id {id}]",
+        arguments.len(),
+        print(arguments.as_bytes())
+    );
+    json::push_text(&mut mark, &what);
+    format!("{{\"convo\":{}}}", String::from_utf8_lossy(&mark))
+}
+
+/// The text that is elided with a message's content: its text, or the JSON of what is more than one text.
+pub fn content<'a>(message: &Message<'a>) -> Option<Cow<'a, str>> {
+    let raw = message.content.filter(|raw| *raw != b"null")?;
+    json::text(raw).or_else(|| std::str::from_utf8(raw).ok().map(Cow::Borrowed))
+}
+
+/// Whether a text is a mark and nothing else.
+pub fn is_mark(text: &str) -> bool {
+    text.starts_with(BEGINNING) && text.ends_with(']') && !text.contains('\n')
+}
+
+fn print(bytes: &[u8]) -> String {
+    key::sha256(bytes)[..8].to_string()
+}
+
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_exact() {
+        let elided = Result {
+            tool: "read",
+            text: "abc",
+            tokens: 1,
+            id: "msg_1",
+        };
+        let sha = "ba7816bf";
+        assert_eq!(
+            result(&elided),
+            format!("[convo: tool output elided: read, 3 bytes, 1 tokens, sha256 {sha}, id msg_1]")
+        );
+        assert_eq!(middle(41203, 45299), "[convo: 41,203 of 45,299 bytes elided]");
+        assert_eq!(middle(203, 1_000_000), "[convo: 203 of 1,000,000 bytes elided]");
+        assert_eq!(
+            arguments("abc", "m"),
+            format!("{{\"convo\":\"[convo: arguments elided: 3 bytes, sha256 {sha}, id m]\"}}")
+        );
+        assert!(
+            is_mark(&result(&elided))
+                && !is_mark("a\n[convo: 1 of 2 bytes elided]\nb")
+                && !is_mark("[convo: ")
+        );
+    }
+}

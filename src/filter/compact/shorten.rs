@@ -1,0 +1,127 @@
+//! Head and tail of a long text: whole lines, a mark between them.
+
+use super::mark;
+
+/// Most that is left of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Bytes.
+    pub bytes: usize,
+    /// Lines.
+    pub lines: usize,
+}
+
+/// The longest head and tail of whole lines within half of the limit each; within a line where not even one fits.
+/// None when the text is within the limit.
+pub fn shorten(text: &str, limit: Limit) -> Option<String> {
+    if text.len() <= limit.bytes && text.lines().count() <= limit.lines {
+        return None;
+    }
+    let head = head(text, limit);
+    let tail = tail(&text[head..], limit);
+    let end = text.len() - tail;
+    if end <= head {
+        return None;
+    }
+    let mark = mark::middle(end - head, text.len());
+    let mut out = String::with_capacity(head + tail + mark.len() + 2);
+    out.push_str(&text[..head]);
+    if head > 0 && !out.ends_with('\n') {
+        out.push('\n');
+    }
+    out.push_str(&mark);
+    if tail > 0 {
+        out.push('\n');
+    }
+    out.push_str(&text[end..]);
+    (out.len() < text.len()).then_some(out)
+}
+
+/// Bytes of the head.
+fn head(text: &str, limit: Limit) -> usize {
+    let most = limit.bytes / 2;
+    let mut end = 0;
+    for line in text.split_inclusive('\n').take(limit.lines / 2) {
+        if end + line.len() > most {
+            break;
+        }
+        end += line.len();
+    }
+    if end == 0 && limit.lines > 1 {
+        end = boundary(text, most);
+    }
+    end
+}
+
+/// Bytes of the tail of what is behind the head.
+fn tail(rest: &str, limit: Limit) -> usize {
+    let most = limit.bytes / 2;
+    let mut length = 0;
+    for line in rest.split_inclusive('\n').rev().take(limit.lines / 2) {
+        if length + line.len() > most {
+            break;
+        }
+        length += line.len();
+    }
+    if length == 0 && limit.lines > 1 {
+        let start = rest.len().saturating_sub(most);
+        let start = (start..=rest.len()).find(|at| rest.is_char_boundary(*at));
+        length = rest.len() - start.unwrap_or(rest.len());
+    }
+    length
+}
+
+/// The last place at or before this where a character begins.
+fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn cut(text: &str, bytes: usize, lines: usize) -> Option<String> {
+        shorten(text, Limit { bytes, lines })
+    }
+
+    #[test]
+    fn whole_lines_stand_around_the_mark() {
+        let text: String = (0..100).map(|n| format!("line {n:02}\n")).collect();
+        assert_eq!(
+            cut(&text, 48, 256).unwrap(),
+            "line 00\nline 01\nline 02\n[convo: 752 of 800 bytes elided]\nline 97\nline 98\nline 99\n"
+        );
+        assert_eq!(
+            cut(&text, 10_000, 4).unwrap(),
+            "line 00\nline 01\n[convo: 768 of 800 bytes elided]\nline 98\nline 99\n"
+        );
+        assert_eq!(cut(&text, 800, 100), None);
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut_at_a_character() {
+        let text = "ä".repeat(500);
+        let short = cut(&text, 101, 256).unwrap();
+        assert_eq!(
+            short,
+            format!("{0}\n[convo: 900 of 1,000 bytes elided]\n{0}", "ä".repeat(25))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_left_is_what_was_there(text in "[a-zä\n ]{0,400}", bytes in 0usize..300, lines in 0usize..40) {
+            if let Some(short) = cut(&text, bytes, lines) {
+                prop_assert!(short.len() < text.len());
+                let (head, rest) = short.split_once(mark::BEGINNING).unwrap();
+                let tail = rest.split_once(']').unwrap().1;
+                let fits = |piece: &str, whole: bool| whole || piece.strip_suffix('\n').is_some_and(|piece| text.starts_with(piece));
+                prop_assert!(fits(head, text.starts_with(head)));
+                prop_assert!(text.ends_with(tail) || text.ends_with(tail.strip_prefix('\n').unwrap_or(tail)));
+                prop_assert!(head.len() <= bytes / 2 + 1 && tail.len() <= bytes / 2 + 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Repeated reads: of results that are the same to the byte, from the same call, the older become marks.
+
+use super::super::mark;
+use super::super::work::{Level, Work};
+use super::Enough;
+use crate::model::json::{self, Dialect};
+use crate::model::message::ToolCall;
+use std::collections::{HashMap, HashSet};
+
+/// What a result is known by: tool, arguments, text.
+type Key = (String, String, String);
+
+/// Makes marks of results that a newer one repeats, unless a tool of `writers` wrote to the same place in between.
+pub fn run(work: &mut Work<'_>, writers: &[String], enough: Enough<'_>) {
+    for (older, newer) in repeats(work, writers).into_iter().rev() {
+        if enough(work) {
+            return;
+        }
+        let id = work.id(newer);
+        if let Some(content) = work.elided(older, id, mark::repeated) {
+            work.edit(older, &[("content", Some(&content))], Level::Masked, "dedupe");
+        }
+    }
+}
+
+/// Results with the newest that repeats them, newest first.
+fn repeats(work: &Work<'_>, writers: &[String]) -> Vec<(usize, usize)> {
+    let mut newest: HashMap<Key, usize> = HashMap::new();
+    // What a call is about: every text among its arguments.
+    let mut about: HashMap<String, HashSet<Key>> = HashMap::new();
+    let mut found = Vec::new();
+    for at in work.results().into_iter().rev() {
+        let Some(call) = work.call(at) else { continue };
+        if writers.iter().any(|writer| *writer == call.name) {
+            for key in texts(&call)
+                .iter()
+                .filter_map(|text| about.remove(text))
+                .flatten()
+            {
+                newest.remove(&key);
+            }
+            continue;
+        }
+        let Some(text) = work.unmarked(at) else { continue };
+        let key = (
+            call.name.to_string(),
+            call.arguments.to_string(),
+            text.into_owned(),
+        );
+        match newest.get(&key) {
+            Some(newer) => found.push((at, *newer)),
+            None => {
+                for text in texts(&call) {
+                    about.entry(text).or_default().insert(key.clone());
+                }
+                newest.insert(key, at);
+            }
+        }
+    }
+    found
+}
+
+fn texts(call: &ToolCall<'_>) -> Vec<String> {
+    let members = json::members(call.arguments.as_bytes(), Dialect::Strict).unwrap_or_default();
+    let texts = members.into_iter().filter_map(|(_, value)| json::text(value));
+    texts.map(|text| text.into_owned()).collect()
+}

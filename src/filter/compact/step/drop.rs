@@ -1,0 +1,90 @@
+//! Exchanges or, by category, atoms leave the view.
+
+use super::super::options::Options;
+use super::super::work::{Level, Work};
+use super::Enough;
+use crate::model::message::{Category, Role};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Lets the oldest go: whole exchanges, or atoms by category where an order or shares are given.
+pub fn run(work: &mut Work<'_>, options: &Options, protected: usize, enough: Enough<'_>) {
+    if options.drop_order.is_empty() && options.shares.is_empty() {
+        let end = work.exchanges.len().saturating_sub(protected.max(1));
+        for exchange in 0..end {
+            if enough(work) {
+                return;
+            }
+            work.leave_exchange(exchange, "drop");
+        }
+    } else {
+        by_category(work, options, enough);
+    }
+}
+
+/// Every category, the first to leave first: those that are named, then the others from the lowest priority up.
+fn order(options: &Options) -> Vec<Category> {
+    let mut order = options.drop_order.clone();
+    let rest = Category::ALL.into_iter().rev();
+    order.extend(rest.filter(|category| !options.drop_order.contains(category)));
+    order
+}
+
+fn by_category(work: &mut Work<'_>, options: &Options, enough: Enough<'_>) {
+    let order = order(options);
+    let mut left: BTreeMap<Category, VecDeque<usize>> = BTreeMap::new();
+    let mut used: BTreeMap<Category, u64> = BTreeMap::new();
+    for atom in 0..work.atoms.len() {
+        let category = work.atoms[atom].category;
+        if work.atoms[atom].level < Level::Digest {
+            *used.entry(category).or_default() += work.atom_tokens(atom);
+        }
+        if work.may_leave(atom) {
+            left.entry(category).or_default().push_back(atom);
+        }
+    }
+    let share = |category: &Category| {
+        let shares = options.shares.iter().find(|(known, _)| known == category);
+        let budget = options.budget.unwrap_or(u64::MAX);
+        shares.map(|(_, share)| {
+            u64::try_from(u128::from(budget) * u128::from(*share) / 1000).unwrap_or(u64::MAX)
+        })
+    };
+    while !enough(work) {
+        let waits = |category: &&Category| left.get(category).is_some_and(|atoms| !atoms.is_empty());
+        let over = |category: &&Category| {
+            share(category).is_some_and(|most| used.get(category).copied().unwrap_or(0) > most)
+        };
+        // Whoever is over its share goes first; what a share does not use is the others'.
+        let next = order
+            .iter()
+            .filter(waits)
+            .find(over)
+            .or_else(|| order.iter().find(waits));
+        let Some(category) = next else { break };
+        let atom = left.get_mut(category).and_then(VecDeque::pop_front);
+        let Some(atom) = atom else { break };
+        *used.entry(*category).or_default() -= work.atom_tokens(atom);
+        work.leave(atom, Level::Dropped, "drop");
+    }
+    lead(work);
+}
+
+/// Lets replies go that a view would begin with, now that what they replied to has left.
+pub fn lead(work: &mut Work<'_>) {
+    if work.atoms.iter().all(|atom| atom.level < Level::Digest) || work.summary.is_some() {
+        return;
+    }
+    for atom in 0..work.atoms.len() {
+        if work.atoms[atom].level >= Level::Digest {
+            continue;
+        }
+        let first = work.atoms[atom].items[0];
+        let opens = work.items[first]
+            .traits
+            .is_some_and(|traits| traits.role == Role::User);
+        if opens || !work.may_leave(atom) {
+            return;
+        }
+        work.leave(atom, Level::Dropped, "drop");
+    }
+}

@@ -1,0 +1,83 @@
+//! Images, sounds and files become marks.
+
+use super::super::mark;
+use super::super::options::Media;
+use super::super::work::{Level, Work};
+use super::Enough;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::{Category, Role};
+
+/// Types of parts that carry media, in the spellings of the interfaces.
+const KINDS: [&str; 10] = [
+    "image_url",
+    "input_image",
+    "image",
+    "input_audio",
+    "audio",
+    "input_file",
+    "file",
+    "document",
+    "video",
+    "media",
+];
+
+/// Makes marks of the media of all messages, or of all but the newest user message.
+pub fn run(work: &mut Work<'_>, media: Media, enough: Enough<'_>) {
+    let spared = match media {
+        Media::Keep => return,
+        Media::KeepLast => newest_user(work),
+        Media::Drop => None,
+    };
+    for at in 0..work.items.len() {
+        let atom = work.items[at].atom.map(|atom| &work.atoms[atom]);
+        if Some(at) == spared
+            || atom.is_none_or(|atom| atom.pinned || atom.pending || atom.level >= Level::Digest)
+        {
+            continue;
+        }
+        if enough(work) {
+            return;
+        }
+        if let Some(content) = marked(work, at) {
+            work.edit(at, &[("content", Some(&content))], Level::Masked, "media");
+        }
+    }
+}
+
+/// The newest question: what merely happened is none.
+pub fn newest_user(work: &Work<'_>) -> Option<usize> {
+    work.items.iter().rposition(|entry| {
+        entry
+            .traits
+            .is_some_and(|traits| traits.role == Role::User && traits.category != Category::Context)
+    })
+}
+
+/// The content with marks for its media; none when there are none.
+fn marked(work: &Work<'_>, at: usize) -> Option<Vec<u8>> {
+    let message = work.message(at)?;
+    let parts = message
+        .content
+        .and_then(|raw| json::elements(raw, Dialect::Strict))?;
+    let mut changed = false;
+    let mut out = vec![b'['];
+    for part in parts {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        let kind = json::member(part, "type")
+            .and_then(json::text)
+            .unwrap_or_default();
+        if !KINDS.contains(&kind.as_ref()) {
+            out.extend_from_slice(part);
+            continue;
+        }
+        changed = true;
+        let mut text = ObjectBuilder::default();
+        text.text("type", "text")
+            .text("text", &mark::media(&kind, part, &work.id(at)));
+        out.extend_from_slice(&text.finish());
+    }
+    out.push(b']');
+    changed.then_some(out)
+}

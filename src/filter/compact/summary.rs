@@ -1,0 +1,259 @@
+//! What leaves the view is summed up, by the extractive summariser: no model, no network.
+
+use super::event;
+use super::mark;
+use super::options::{Options, Overflow};
+use super::shorten::{Limit, shorten};
+use super::work::Work;
+use crate::error::{Error, Kind, Result};
+use crate::filter::summarize::{self, Failure, Source};
+use crate::model::message::{Message, Part, Role};
+use crate::model::session::Class;
+use crate::model::summary;
+use crate::model::view::Item;
+use crate::tokens::Counter;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Tokens of a summary that is meant for a session without a budget (PenguiFlow's `summary_max_tokens`).
+const UNBOUND: u64 = 1000;
+
+/// What a summary of this text costs in a context.
+pub fn cost(counter: Counter, text: &str) -> u64 {
+    super::work::read(&summary::message(text, None)).map_or(0, |message| counter.message(&message))
+}
+
+/// Lets the oldest exchanges go until they fit together with a summary, and puts that in.
+pub fn run(work: &mut Work<'_>, options: &Options, goal: &super::Target, protected: usize) -> Result<()> {
+    if goal.is_met(work) {
+        return Ok(());
+    }
+    let share = match goal.tokens() {
+        Some(budget) => part(budget, options.summary_share),
+        None => UNBOUND,
+    };
+    let room = options.summary_budget.map_or(share, |most| most.min(share));
+    let all = work.exchanges.len();
+    let mut newest = all.saturating_sub(protected.max(1));
+    let mut next = 0;
+    while next < newest && !goal.is_met_with(work, room) {
+        work.leave_exchange(next, "summary");
+        next += 1;
+    }
+    if !goal.is_met_with(work, room) && all > 0 {
+        newest = all - 1;
+        let met = |work: &Work<'_>| match options.overflow {
+            Overflow::TruncateSummary => goal.is_met_with(work, 0),
+            Overflow::TruncateOldest | Overflow::Error => goal.is_met_with(work, room),
+        };
+        if options.overflow == Overflow::Error && !met(work) {
+            let error = Error::new(
+                Kind::No,
+                "the summary and the newest exchanges are over the budget together",
+            );
+            return Err(error.hint(
+                "--overflow truncate-oldest lets older exchanges go, truncate-summary shortens the summary",
+            ));
+        }
+        while next < newest && !met(work) {
+            work.leave_exchange(next, "summary");
+            next += 1;
+        }
+    }
+    fill(work, options, goal);
+    Ok(())
+}
+
+/// A share of this, per mille.
+pub fn part(whole: u64, share: u64) -> u64 {
+    u64::try_from(u128::from(whole) * u128::from(share) / 1000).unwrap_or(u64::MAX)
+}
+
+/// Puts in a summary of what has left, as large as there is room; what nothing can be said of is left out.
+pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
+    let covered: Vec<usize> = (0..work.items.len())
+        .filter(|at| work.is_gone(*at) && !work.is_digested(*at))
+        .collect();
+    let before = work.summary_item;
+    if covered.is_empty() {
+        return;
+    }
+    let previous = before.and_then(|at| work.view.items[at].summary(work.session));
+    let freed = before.map_or(0, |at| work.items[at].now);
+    let rest = work.total - freed;
+    let room = goal
+        .tokens()
+        .map_or(u64::MAX, |budget| budget.saturating_sub(rest));
+    let room = match (options.summary_budget, goal.tokens()) {
+        (Some(most), _) => room.min(most),
+        (None, Some(_)) => room,
+        (None, None) => room.min(UNBOUND),
+    };
+    let gained: u64 = covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
+    let room = room.min(gained.saturating_sub(1));
+    let texts: Vec<Source<'_>> = covered.iter().filter_map(|at| source(work, *at)).collect();
+    let rules = rules(work, |at| !work.is_gone(at));
+    let count = |text: &str| work.counter.tokenizer().count(text);
+    let mut budget = room.saturating_sub(cost(work.counter, ""));
+    while budget > 0 {
+        let wanted = summarize::Options {
+            dates: options.dates,
+            instructions: options.instructions.clone(),
+            instruction_share: share_of(options, goal, budget),
+            covered: Some(gained),
+            ..summarize::Options::new(budget)
+        };
+        let made = summarize::extract(&texts, &rules, previous.as_deref(), &wanted, &count);
+        let Ok(made) = made.map_err(|_: Failure| ()) else {
+            break;
+        };
+        let tokens = cost(work.counter, &made.text);
+        if tokens > room {
+            // At the seam between frame and text a tokenizer may need one more.
+            budget = budget
+                .saturating_sub((tokens - room).max(1))
+                .min(made.tokens.saturating_sub(1));
+            continue;
+        }
+        let mut covers = covered;
+        covers.extend(before);
+        covers.sort_unstable();
+        let summary = event::Summary {
+            before: place(work),
+            content: made.text,
+            covers,
+            by: "extract".to_string(),
+            role: options.summary_role.clone(),
+        };
+        work.summarize(summary, tokens);
+        return;
+    }
+    work.unsummarized();
+}
+
+/// Per cent of the summary's budget that standing instructions may take: their share is one of the whole view.
+fn share_of(options: &Options, goal: &super::Target, budget: u64) -> u32 {
+    let whole = goal.tokens().unwrap_or(budget).max(budget);
+    let share = u128::from(options.instruction_share) * u128::from(whole) / u128::from(budget.max(1));
+    u32::try_from(share.min(100)).unwrap_or(100)
+}
+
+/// Tokens that a summary needs at least when these atoms may leave: for the standing instructions in them, and for
+/// what the summary before says, within the summary's share.
+pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize]) -> u64 {
+    if !options.steps.summary {
+        return 0;
+    }
+    let leaving: HashSet<usize> = leaving.iter().copied().collect();
+    let stays = |at: usize| work.items[at].atom.is_none_or(|atom| !leaving.contains(&atom));
+    let rules = rules(work, stays);
+    let count = |text: &str| work.counter.tokenizer().count(text);
+    let previous = work
+        .summary_item
+        .and_then(|at| work.view.items[at].summary(work.session));
+    let most = part(budget, options.summary_share).min(options.summary_budget.unwrap_or(u64::MAX));
+    let wanted = summarize::Options {
+        dates: options.dates,
+        instructions: options.instructions.clone(),
+        instruction_share: 100,
+        covered: Some(u64::MAX),
+        ..summarize::Options::new(most)
+    };
+    summarize::extract(&[], &rules, previous.as_deref(), &wanted, &count)
+        .map_or(0, |made| cost(work.counter, &made.text).min(most))
+}
+
+/// The first item that is no rule: the summary stands ahead of it.
+fn place(work: &Work<'_>) -> usize {
+    let movable =
+        |at: &usize| work.items[*at].atom.is_some() || matches!(work.view.items[*at], Item::Summary(_));
+    (0..work.items.len()).find(movable).unwrap_or(work.items.len())
+}
+
+fn source<'w>(work: &'w Work<'_>, at: usize) -> Option<Source<'w>> {
+    let message = work.original(at)?;
+    let text = text(&message);
+    Some(Source {
+        id: work.id(at).into(),
+        role: message.role(),
+        tool: (message.role() == Role::Tool).then(|| work.tool(at)),
+        timestamp: message.timestamp.and_then(plain),
+        text,
+    })
+}
+
+/// A string's inside where it has no escapes: times have none.
+fn plain(raw: &[u8]) -> Option<&str> {
+    let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    std::str::from_utf8(inner).ok()
+}
+
+/// What a message says: media as marks, a result without its middle.
+fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
+    let mut text = message.text();
+    let media = message.parts().into_iter().filter_map(|part| match part {
+        Part::Other(kind, _) => Some(format!(" [{}: ]", kind.split('_').next().unwrap_or("part"))),
+        Part::Text(_) => None,
+    });
+    let media: String = media.collect();
+    if !media.is_empty() {
+        text.to_mut().push_str(&media);
+    }
+    if message.role() == Role::Tool {
+        return Cow::Owned(looked_at(&text).into_owned());
+    }
+    text
+}
+
+/// What of a tool's result is looked at: head and tail of a long one, and no marks.
+pub fn looked_at(text: &str) -> Cow<'_, str> {
+    let short = shorten(text, LOOKED_AT).map_or(Cow::Borrowed(text), Cow::Owned);
+    if !short.contains(mark::BEGINNING) {
+        return short;
+    }
+    let kept: Vec<&str> = short.lines().filter(|line| !mark::is_mark(line)).collect();
+    Cow::Owned(kept.join("\n"))
+}
+
+/// The limit of what is looked at in a result.
+const LOOKED_AT: Limit = Limit {
+    bytes: 10_240,
+    lines: 256,
+};
+
+/// What may hold standing instructions: users, system and developer messages of the log that the view does not show
+/// afterwards.
+fn rules<'w>(work: &'w Work<'_>, stays: impl Fn(usize) -> bool) -> Vec<Source<'w>> {
+    let shown: HashSet<usize> = work
+        .view
+        .items
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| stays(*at))
+        .filter_map(|(_, item)| match item {
+            Item::Line(index) | Item::Edited(index, _) => Some(*index),
+            Item::Inserted(_) | Item::Summary(_) => None,
+        })
+        .collect();
+    let session = work.session;
+    let speaks = |index: &usize| {
+        matches!(session.class(*index), Class::Message(traits)
+            if matches!(traits.role, Role::User | Role::System | Role::Developer))
+    };
+    let lines = (0..session.len())
+        .filter(|index| !shown.contains(index))
+        .filter(speaks);
+    lines
+        .filter_map(|index| {
+            let record = session.record(index);
+            let message = record.message()?;
+            Some(Source {
+                id: work.line_id(index, message).into(),
+                role: message.role(),
+                tool: None,
+                timestamp: message.timestamp.and_then(plain),
+                text: message.text(),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,57 @@
+//! How small a view is to become.
+
+use super::when::{Goal, Measures};
+use super::work::Work;
+
+/// What is to be reached.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Target {
+    goal: Goal,
+}
+
+impl Target {
+    /// Out of a goal.
+    pub fn new(goal: Goal) -> Target {
+        Target { goal }
+    }
+
+    /// Most tokens; none when they are not limited.
+    pub fn tokens(&self) -> Option<u64> {
+        self.goal.tokens
+    }
+
+    /// Whether anything is to be reached; otherwise each step goes as far as it can.
+    pub fn asks(&self) -> bool {
+        self.goal != Goal::default()
+    }
+
+    /// Whether tokens are all that is to be reached.
+    pub fn is_tokens_alone(&self) -> bool {
+        Goal {
+            tokens: None,
+            ..self.goal
+        } == Goal::default()
+    }
+
+    /// Whether it is reached.
+    pub fn is_met(&self, work: &Work<'_>) -> bool {
+        self.asks() && self.holds(&work.measures(None))
+    }
+
+    /// Whether it would be reached with a summary of this many tokens in place of the one there is.
+    pub fn is_met_with(&self, work: &Work<'_>, summary: u64) -> bool {
+        let before = work.summary_item.map(|at| work.items[at].now);
+        let mut measures = work.measures(None);
+        measures.tokens = measures.tokens - before.unwrap_or(0) + summary;
+        measures.messages += u64::from(before.is_none());
+        self.asks() && self.holds(&measures)
+    }
+
+    fn holds(&self, measures: &Measures) -> bool {
+        let fits = |limit: Option<u64>, is: u64| limit.is_none_or(|most| is <= most);
+        fits(self.goal.tokens, measures.tokens)
+            && fits(self.goal.messages, measures.messages)
+            && fits(self.goal.exchanges, measures.exchanges)
+            && fits(self.goal.tool_tokens, measures.tool_tokens)
+    }
+}

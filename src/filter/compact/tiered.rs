@@ -1,0 +1,88 @@
+//! The steps from the gentlest on, each only as far as needed.
+
+use super::options::Options;
+use super::work::Work;
+use super::{Target, step, summary};
+use crate::error::Result;
+
+/// Least gain of marks in place of results (Anthropic's `clear_at_least` is of this kind; opencode takes 20,000,
+/// gemini-cli 30,000), for sessions where a tenth of the budget is not less.
+const MASK_GAIN: u64 = 2000;
+
+/// Takes the steps.
+pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()> {
+    let enough = |work: &Work<'_>| target.is_met(work);
+    gentle(work, options, target);
+    let steps = &options.steps;
+    let protected = options.keep_last.unwrap_or(2);
+    if steps.digest {
+        step::digest::run(work, protected, &enough);
+    }
+    if steps.summary && target.asks() {
+        summary::run(work, options, target, protected)?;
+    } else if steps.drop && target.asks() {
+        step::drop::run(work, options, 1, &enough);
+    }
+    if let (false, Some(keep)) = (target.asks(), options.keep_last) {
+        leave_all_but(work, options, target, keep);
+    }
+    Ok(())
+}
+
+/// The steps that leave every message where it is.
+pub fn gentle(work: &mut Work<'_>, options: &Options, target: &Target) {
+    let enough = |work: &Work<'_>| target.is_met(work);
+    let steps = &options.steps;
+    if steps.dedupe {
+        step::dedupe::run(work, &options.write_tools, &enough);
+    }
+    if steps.media {
+        step::media::run(work, options.media, &enough);
+    }
+    if steps.thinking {
+        step::thinking::run(work, options.thinking, &enough);
+    }
+    if steps.head_tail {
+        step::head_tail::run(work, options.tool_output, &enough);
+    }
+    if steps.mask {
+        let tenth = target.tokens().map_or(MASK_GAIN, |budget| budget / 10);
+        let gain = options.mask.min_gain.unwrap_or(MASK_GAIN.min(tenth));
+        step::mask::run(work, &options.mask, gain, &enough);
+    }
+}
+
+/// No budget, but a number of exchanges: the older leave.
+fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: usize) {
+    let leaving = work.exchanges.len().saturating_sub(keep.max(1));
+    if leaving == 0 {
+        return;
+    }
+    let summed = options.steps.summary;
+    for exchange in 0..leaving {
+        work.leave_exchange(exchange, if summed { "summary" } else { "keep-last" });
+    }
+    if summed {
+        summary::fill(work, options, target);
+    }
+}
+
+/// What is left to do when nothing else is: results of the newest exchange lose their middle and become marks, and
+/// the summary gives way.
+pub fn last_resort(work: &mut Work<'_>, options: &Options, target: &Target) {
+    for shortened in [true, false] {
+        for at in work.results() {
+            if target.is_met(work) {
+                return;
+            }
+            if shortened && options.steps.head_tail {
+                step::head_tail::one(work, at, options.tool_output);
+            } else if !shortened
+                && options.steps.mask
+                && let Some((body, tokens)) = step::mask::masked(work, at, false)
+            {
+                work.mark(at, body, tokens, "mask");
+            }
+        }
+    }
+}
