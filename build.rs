@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[path = "src/tokens/hash.rs"]
 mod hash;
 
-use hash::{ENTRY_HEAD, MARKS, PLACE_BITS, first_slot, hash, mark};
+use hash::{ENTRY_HEAD, PLACE_BITS, SHORT_SLOT, first_slot, hash, mark, short_hash, short_key};
 
 /// Slots behind the last that a hash can begin at, so that looking on never has to wrap.
 const SPARE: usize = 64;
@@ -55,29 +55,54 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) {
     std::fs::write(folder.join(name), bytes).expect("the build folder can be written");
 }
 
-/// Entries in the order of ranks, so that what is common lies together; and slots that lead to them by hash.
+/// Four tables: ranks of all pairs of bytes, by the pair; tokens of up to eight bytes, whole, by hash; entries of
+/// the longer ones in the order of ranks, so that what is common lies together; and slots that lead to them by hash.
 fn write_vocabulary(folder: &Path, name: &str, tokens: &[(u32, Vec<u8>)]) {
+    let (short, long): (Vec<_>, Vec<_>) = tokens.iter().partition(|(_, token)| token.len() <= 8);
+
+    let mut pairs = vec![0xff; 3 << 16];
+    for (rank, token) in &short {
+        if let [first, second] = token[..] {
+            let at = 3 * usize::from(u16::from_be_bytes([first, second]));
+            pairs[at..at + 3].copy_from_slice(&rank.to_le_bytes()[..3]);
+        }
+    }
+    write(folder, &format!("{name}.pairs"), &pairs);
+
+    let begin = u32::try_from(short.len() * 3 / 2).expect("few tokens");
+    let mut slots = vec![[0; SHORT_SLOT]; begin as usize + SPARE];
+    for (rank, token) in &short {
+        let (key, length) = (short_key(token), u8::try_from(token.len()).expect("it is short"));
+        let from = first_slot(short_hash(key, length.into()), begin);
+        let slot = free(&slots, from, |slot| slot[11] == 0);
+        slots[slot][..8].copy_from_slice(&key.to_le_bytes());
+        slots[slot][8..11].copy_from_slice(&rank.to_le_bytes()[..3]);
+        slots[slot][11] = length;
+    }
+    write(folder, &format!("{name}.short"), &slots.concat());
+
     let mut entries = vec![0; ENTRY_HEAD]; // no entry has the place 0, which is an empty slot's
-    let begin = u32::try_from(tokens.len() * 2).expect("few tokens");
+    let begin = u32::try_from(long.len() * 2).expect("few tokens");
     let mut slots = vec![0u32; begin as usize + SPARE];
-    for (rank, token) in tokens {
+    for (rank, token) in &long {
         let place = u32::try_from(entries.len()).expect("few bytes");
         assert!(place < 1 << PLACE_BITS, "{name} has too many bytes");
         entries.push(u8::try_from(token.len()).expect("tokens are short"));
         entries.extend_from_slice(&rank.to_le_bytes()[..3]);
         entries.extend_from_slice(token);
         let hash = hash(token);
-        let mut slot = first_slot(hash, begin);
-        while slots[slot] != 0 {
-            slot += 1;
-        }
-        assert!(slot + 1 < slots.len(), "{name} has too long a cluster");
-        assert!(mark(hash) <= MARKS);
+        let slot = free(&slots, first_slot(hash, begin), |slot| *slot == 0);
         slots[slot] = mark(hash) << PLACE_BITS | place;
     }
     let slots: Vec<u8> = slots.iter().flat_map(|slot| slot.to_le_bytes()).collect();
     write(folder, &format!("{name}.slots"), &slots);
     write(folder, &format!("{name}.entries"), &entries);
+}
+
+/// The first free slot from there on; the last of all stays free, so that looking on ends.
+fn free<T>(slots: &[T], from: usize, is_free: impl Fn(&T) -> bool) -> usize {
+    let found = slots[from..slots.len() - 1].iter().position(is_free);
+    from + found.expect("no cluster is longer than the spare slots")
 }
 
 /// A byte for each block of 128 characters, then the blocks, a byte for each character.

@@ -59,7 +59,7 @@ fn count(table: &table::Table, piece_end: impl Fn(&[u8], usize) -> usize, text: 
     let (mut at, mut tokens) = (0, 0);
     while at < text.len() {
         let end = piece_end(text, at);
-        tokens += merge::tokens(table, &text[at..end]);
+        tokens += merge::tokens(table, text, at, end);
         at = end;
     }
     tokens

@@ -15,36 +15,44 @@ const fn fold(one: u64, other: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A hash of bytes; the same on every machine.
+/// A hash of nine bytes or more; the same on every machine.
 #[inline(always)]
 pub fn hash(bytes: &[u8]) -> u64 {
-    let length = bytes.len() as u64;
-    // Overlapping words instead of a loop over single bytes: most pieces are shorter than 16 bytes.
-    let (low, high) = if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        let (mut low, high) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
-        if let Some(middle) = bytes.get(8..bytes.len() - 8) {
-            for word in middle.chunks(8) {
-                let mut padded = [0; 8];
-                padded[..word.len()].copy_from_slice(word);
-                low = fold(low ^ SPREAD[2], u64::from_le_bytes(padded) ^ SPREAD[1]);
-            }
-        }
-        (low, high)
-    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        (
-            u32::from_le_bytes(*first).into(),
-            u32::from_le_bytes(*last).into(),
-        )
-    } else if let [first, .., last] = bytes {
-        (
-            (*first).into(),
-            u64::from(bytes[bytes.len() / 2]) << 8 | u64::from(*last),
-        )
-    } else {
-        (bytes.first().copied().unwrap_or_default().into(), 0)
+    let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) else {
+        return 0;
     };
-    fold(fold(low ^ SPREAD[0], high ^ SPREAD[1]), length ^ SPREAD[2])
+    let (mut low, high) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+    // The last word may overlap the one before it: no loop over single bytes.
+    for word in bytes[8..]
+        .chunks_exact(8)
+        .take(bytes.len().saturating_sub(16).div_ceil(8))
+    {
+        let mut whole = [0; 8];
+        whole.copy_from_slice(word);
+        low = fold(low ^ SPREAD[2], u64::from_le_bytes(whole) ^ SPREAD[1]);
+    }
+    fold(
+        fold(low ^ SPREAD[0], high ^ SPREAD[1]),
+        bytes.len() as u64 ^ SPREAD[2],
+    )
 }
+
+/// Up to eight bytes as a number, the first byte lowest.
+pub fn short_key(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |key, byte| key << 8 | u64::from(*byte))
+}
+
+/// A hash of such a number and how many bytes it had.
+#[inline(always)]
+pub const fn short_hash(key: u64, length: u64) -> u64 {
+    fold(key ^ SPREAD[0], (length << 56) ^ SPREAD[1])
+}
+
+/// Bytes of a slot of the short tokens: the key, the rank in three bytes, the length, which is 0 in an empty one.
+pub const SHORT_SLOT: usize = 12;
 
 /// The first slot to look at, of so many.
 #[inline(always)]
@@ -55,14 +63,11 @@ pub fn first_slot(hash: u64, slots: u32) -> usize {
 /// What a slot keeps of a hash, beside the place of the token's bytes.
 #[inline(always)]
 pub fn mark(hash: u64) -> u32 {
-    hash as u32 & MARKS
+    hash as u32 & ((1 << (32 - PLACE_BITS)) - 1)
 }
 
 /// Bits of a slot that are the place of an entry; the others are the mark.
 pub const PLACE_BITS: u32 = 22;
-
-/// The highest mark.
-pub const MARKS: u32 = (1 << (32 - PLACE_BITS)) - 1;
 
 /// Bytes before a token's own in its entry: its length, and its rank in three bytes, the lowest first.
 pub const ENTRY_HEAD: usize = 4;

@@ -1,73 +1,102 @@
 //! Byte pairs: how many tokens a piece has that is no token itself.
 
-use super::table::Table;
+use super::table::{NONE, Table};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Up to this many bytes looking through all pairs for the lowest rank is quicker than keeping them in a heap.
-const SHORT: usize = 48;
+/// Bytes of a piece that are merged in arrays; longer ones in a heap. Two sizes, as most pieces are small.
+const SMALL: usize = BLOCK;
+const MIDDLE: usize = 8 * BLOCK;
+
+/// Pairs that are looked at side by side.
+const BLOCK: usize = 16;
 
 /// Bytes that are merged at once; what is longer is cut. Places must fit 32 bits with room to spare.
 const MOST: usize = 1 << 30;
 
-/// No rank: the pair is no token.
-const NONE: u32 = u32::MAX;
-
-/// Tokens of a piece: the pair of neighbours with the lowest rank becomes one, the leftmost first, until none of
-/// them is a token.
-pub fn tokens(table: &Table, piece: &[u8]) -> u64 {
-    if table.rank(piece).is_some() {
+/// Tokens of the piece of a text between two places: the pair of neighbours with the lowest rank becomes one, the
+/// leftmost first, until none of them is a token.
+#[inline(always)]
+pub fn tokens(table: &Table, text: &[u8], from: usize, to: usize) -> u64 {
+    if table.rank(text, from, to) != NONE {
         return 1;
     }
-    match piece.len() {
-        0..=2 => piece.len() as u64,
-        3..=SHORT => short(table, piece),
-        _ => piece.chunks(MOST).map(|part| long(table, part)).sum(),
+    match to - from {
+        length @ 0..=2 => length as u64,
+        3..=SMALL => in_blocks::<1>(table, text, from, to),
+        17..=MIDDLE => in_blocks::<8>(table, text, from, to),
+        _ => text[from..to]
+            .chunks(MOST)
+            .map(|piece| in_heap(table, piece))
+            .sum(),
     }
 }
 
-fn rank(table: &Table, bytes: &[u8]) -> u32 {
-    table.rank(bytes).unwrap_or(NONE)
+/// No pair, in blocks.
+const NOTHING: i32 = i32::MAX;
+
+/// Bits of a place in a piece that is merged in blocks.
+const PLACE: u32 = MIDDLE.ilog2();
+
+/// A pair as one number: the least is the leftmost of the lowest rank.
+#[inline(always)]
+fn number(rank: u32, at: usize) -> i32 {
+    if rank == NONE {
+        NOTHING
+    } else {
+        (rank << PLACE | at as u32) as i32
+    }
 }
 
-/// Neighbours in two arrays, from which what was merged is taken out.
-fn short(table: &Table, piece: &[u8]) -> u64 {
-    // Where each token begins; rank of the pair of it and the next.
-    let mut begins = [0u8; SHORT + 1];
-    let mut ranks = [NONE; SHORT + 1];
-    let mut count = piece.len();
-    for at in 0..=count {
-        begins[at] = at as u8;
+/// The least of a block.
+#[inline(always)]
+fn least(block: &[i32; BLOCK]) -> i32 {
+    block.iter().fold(NOTHING, |least, pair| least.min(*pair))
+}
+
+/// Pairs in blocks under the place of their first byte, and the least of each block.
+fn in_blocks<const BLOCKS: usize>(table: &Table, text: &[u8], from: usize, to: usize) -> u64 {
+    let mut pairs = [[NOTHING; BLOCK]; BLOCKS];
+    let mut leasts = [NOTHING; BLOCKS];
+    // Where the token that begins here ends, and where the one before it begins.
+    let (mut ends, mut befores) = ([[0u8; BLOCK]; BLOCKS], [[0u8; BLOCK]; BLOCKS]);
+    let (ends, befores) = (ends.as_flattened_mut(), befores.as_flattened_mut());
+    let length = to - from;
+    for at in 0..length {
+        ends[at] = at as u8 + 1;
+        befores[at] = (at as u8).saturating_sub(1);
     }
-    for at in 0..count - 1 {
-        ranks[at] = rank(table, &piece[at..at + 2]);
+    for (at, two) in text[from..to].windows(2).enumerate() {
+        pairs[at / BLOCK][at % BLOCK] = number(table.pair(two[0], two[1]), at);
     }
+    for (block, least_of) in pairs.iter().zip(&mut leasts) {
+        *least_of = least(block);
+    }
+    let mut count = length as u64;
     loop {
-        let mut least = (NONE, 0);
-        for (at, &rank) in ranks[..count - 1].iter().enumerate() {
-            if rank < least.0 {
-                least = (rank, at);
-            }
+        let least_of_all = leasts.iter().fold(NOTHING, |least, one| least.min(*one));
+        if least_of_all == NOTHING {
+            return count;
         }
-        let (rank_here, at) = least;
-        if rank_here == NONE {
-            return count as u64;
-        }
-        begins.copy_within(at + 2..=count, at + 1);
-        ranks.copy_within(at + 2..count, at + 1);
         count -= 1;
-        if count == 1 {
-            return 1;
-        }
-        let pair = |at: usize| {
-            rank(
-                table,
-                &piece[usize::from(begins[at])..usize::from(begins[at + 2])],
-            )
+        let at = least_of_all as usize & (MIDDLE - 1);
+        let next = usize::from(ends[at]);
+        let end = usize::from(ends[next]);
+        ends[at] = end as u8;
+        pairs[next / BLOCK][next % BLOCK] = NOTHING;
+        pairs[at / BLOCK][at % BLOCK] = if end < length {
+            befores[end] = at as u8;
+            number(table.rank(text, from + at, from + usize::from(ends[end])), at)
+        } else {
+            NOTHING
         };
-        ranks[at] = if at + 1 < count { pair(at) } else { NONE };
+        let before = usize::from(befores[at]);
         if at > 0 {
-            ranks[at - 1] = pair(at - 1);
+            pairs[before / BLOCK][before % BLOCK] =
+                number(table.rank(text, from + before, from + end), before);
+        }
+        for block in before / BLOCK..=next / BLOCK {
+            leasts[block] = least(&pairs[block]);
         }
     }
 }
@@ -83,7 +112,7 @@ struct Link {
 }
 
 /// Neighbours as a chain, pairs in a heap; pairs that are no more are passed over when their turn comes.
-fn long(table: &Table, piece: &[u8]) -> u64 {
+fn in_heap(table: &Table, piece: &[u8]) -> u64 {
     let mut count = piece.len() as u64;
     let mut heap = BinaryHeap::new();
     let mut links: Vec<Link> = (0..piece.len() as u32)
@@ -97,7 +126,7 @@ fn long(table: &Table, piece: &[u8]) -> u64 {
         let end = links[at as usize].end as usize;
         links
             .get(end)
-            .map_or(NONE, |next| rank(table, &piece[at as usize..next.end as usize]))
+            .map_or(NONE, |next| table.rank(piece, at as usize, next.end as usize))
     };
     let mut first = Vec::new();
     for at in 0..links.len() as u32 {
