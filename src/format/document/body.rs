@@ -44,6 +44,17 @@ impl<'a> Body<'a> {
     }
 }
 
+/// Whether it has what an item of Responses has, which may have an input or an output itself.
+fn is_item(api: Api, value: &[u8]) -> bool {
+    let has = |name: &str| json::member(value, name).is_some();
+    api == Api::OpenaiResponses && (has("type") || has("role") || has("call_id"))
+}
+
+/// The history in a request.
+fn request_list(api: Api, value: &[u8]) -> Option<&[u8]> {
+    json::member(value, list_name(api)).filter(|_| !is_item(api, value))
+}
+
 /// Names of the members that hold a history in a request.
 const fn list_name(api: Api) -> &'static str {
     match api {
@@ -55,7 +66,7 @@ const fn list_name(api: Api) -> &'static str {
 
 /// Whether an object holds a history, and is not an element of one.
 pub fn is_body(api: Api, value: &[u8]) -> bool {
-    json::member(value, list_name(api)).is_some() || response_list(api, value).is_some()
+    request_list(api, value).is_some() || response_list(api, value).is_some()
 }
 
 /// The list in a response that its answer is in.
@@ -66,15 +77,13 @@ fn response_list(api: Api, value: &[u8]) -> Option<&[u8]> {
         Api::Gemini => "candidates",
         Api::Anthropic => return None,
     };
-    // An item may have an output, too.
-    let item = api == Api::OpenaiResponses && json::member(value, "type").is_some();
-    json::member(value, name).filter(|raw| !item && raw.starts_with(b"["))
+    json::member(value, name).filter(|raw| raw.starts_with(b"[") && !is_item(api, value))
 }
 
 /// The histories in an object that begins at an offset; a lone element is one as well.
 pub fn bodies(api: Api, value: &[u8], start: usize) -> Vec<Body<'_>> {
     let place = |inner: &[u8]| start + inner.as_ptr() as usize - value.as_ptr() as usize;
-    let Some(list) = json::member(value, list_name(api)) else {
+    let Some(list) = request_list(api, value) else {
         return match response_list(api, value) {
             Some(list) => answers(api, value, list, place(list)),
             None => match is_element(api, value) {

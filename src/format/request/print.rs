@@ -4,7 +4,7 @@ use super::{Api, Request, built, came_from, members};
 use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::{Purpose, written};
-use crate::model::json;
+use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::Write;
@@ -30,6 +30,10 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     let request = built(api, session, view, purpose, report);
+    if let Some(text) = alone(api, session, purpose, &request) {
+        written(out.write_all(&text))?;
+        return written(out.write_all(b"\n"));
+    }
     let (open, close) = frame(api, session, purpose, &request);
     written(out.write_all(&open))?;
     for (nth, element) in request.elements.iter().enumerate() {
@@ -43,6 +47,28 @@ pub fn write(
         close
     };
     written(out.write_all(close))
+}
+
+/// The body of a request whose input was text, and is nothing else yet.
+fn alone(api: Api, session: &Session, purpose: Purpose, request: &Request) -> Option<Vec<u8>> {
+    if purpose == Purpose::Context || !came_from(api, session) {
+        return None;
+    }
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    let (list, system) = names(api);
+    let [element] = request.elements.as_slice() else {
+        return None;
+    };
+    let text = json::member(&element.raw, "content").filter(|raw| raw.starts_with(b"\""))?;
+    let mut built = ObjectBuilder::default();
+    built.text("role", "user").raw("content", text);
+    if json::member(metadata, "input") != Some(b"\"text\"") || built.finish() != element.raw {
+        return None;
+    }
+    let mut changes = vec![(list, Some(text))];
+    changes.extend(request.system.as_deref().map(|raw| (system, Some(raw))));
+    json::with_members(json::member(metadata, "request")?, &changes).ok()
 }
 
 /// What stands before and behind the elements.
