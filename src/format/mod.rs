@@ -1,10 +1,14 @@
 //! Bytes to records and back. One file a format; only this one knows them all.
 
+mod anthropic;
 pub mod detect;
+mod document;
+mod gemini;
 pub mod jsonl;
 pub mod lines;
 pub mod native;
-pub mod openai_chat;
+mod openai_chat;
+mod openai_responses;
 pub mod penguin;
 pub mod picoclaw;
 pub mod report;
@@ -16,6 +20,7 @@ use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
 use report::Report;
+use request::Api;
 use std::io::{self, Write};
 
 /// The forms a session can have.
@@ -27,6 +32,12 @@ pub enum Format {
     Jsonl,
     /// Messages of the OpenAI Chat Completions interface: an array, or objects with `messages`.
     OpenaiChat,
+    /// Items of the OpenAI Responses interface.
+    OpenaiResponses,
+    /// Messages of the Anthropic interface.
+    Anthropic,
+    /// Contents of the Gemini interface.
+    Gemini,
     /// PicoClaw: a legacy JSON document, or a log of message lines with its sidecar.
     Picoclaw,
     /// Penguin: a session document, or an older `conversation_*.json`.
@@ -35,10 +46,13 @@ pub enum Format {
 
 impl Format {
     /// Every format; the order is that of the manual.
-    pub const ALL: [Format; 5] = [
+    pub const ALL: [Format; 8] = [
         Format::Native,
         Format::Jsonl,
         Format::OpenaiChat,
+        Format::OpenaiResponses,
+        Format::Anthropic,
+        Format::Gemini,
         Format::Picoclaw,
         Format::Penguin,
     ];
@@ -49,6 +63,9 @@ impl Format {
             Format::Native => "native",
             Format::Jsonl => "jsonl",
             Format::OpenaiChat => "openai-chat",
+            Format::OpenaiResponses => "openai-responses",
+            Format::Anthropic => "anthropic",
+            Format::Gemini => "gemini",
             Format::Picoclaw => "picoclaw",
             Format::Penguin => "penguin",
         }
@@ -60,6 +77,9 @@ impl Format {
             Format::Native => "the record stream, described in convo-format(5)",
             Format::Jsonl => "bare messages, one JSON object a line",
             Format::OpenaiChat => "OpenAI Chat messages: an array, or objects with messages",
+            Format::OpenaiResponses => "OpenAI Responses items: an array, or objects with input",
+            Format::Anthropic => "Anthropic messages: an array, or objects with system and messages",
+            Format::Gemini => "Gemini contents: an array, or objects with contents",
             Format::Picoclaw => "PicoClaw: legacy JSON, or a .jsonl with its .meta.json beside it",
             Format::Penguin => "Penguin: session JSON, older conversation_*.json",
         }
@@ -72,7 +92,18 @@ impl Format {
 
     /// Whether sessions can be written in it.
     pub const fn is_written(self) -> bool {
-        matches!(self, Format::Native | Format::Jsonl | Format::OpenaiChat)
+        matches!(self, Format::Native | Format::Jsonl) || self.api().is_some()
+    }
+
+    /// The interface whose requests it is.
+    pub const fn api(self) -> Option<Api> {
+        match self {
+            Format::OpenaiChat => Some(Api::OpenaiChat),
+            Format::OpenaiResponses => Some(Api::OpenaiResponses),
+            Format::Anthropic => Some(Api::Anthropic),
+            Format::Gemini => Some(Api::Gemini),
+            Format::Native | Format::Jsonl | Format::Picoclaw | Format::Penguin => None,
+        }
     }
 
     /// Whether a line of it is a line of the record stream, so that it is read line by line.
@@ -157,7 +188,10 @@ pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Resu
             Kind::Usage,
             format!("{} is read line by line", format.name()),
         )),
-        Format::OpenaiChat => openai_chat::read(source, report),
+        Format::OpenaiChat => document::read(Api::OpenaiChat, format, source, report),
+        Format::OpenaiResponses => document::read(Api::OpenaiResponses, format, source, report),
+        Format::Anthropic => document::read(Api::Anthropic, format, source, report),
+        Format::Gemini => document::read(Api::Gemini, format, source, report),
         Format::Picoclaw => picoclaw::read(source, report),
         Format::Penguin => penguin::read(source, report),
     }
@@ -187,10 +221,10 @@ pub fn write(
     if purpose == Purpose::Export {
         report.lose_lines(session);
     }
-    match format {
-        Format::Jsonl => jsonl::write(session, view, purpose, out, report),
-        Format::OpenaiChat => openai_chat::write(session, view, purpose, out, report),
-        Format::Native | Format::Picoclaw | Format::Penguin => Err(Error::new(
+    match (format, format.api()) {
+        (_, Some(api)) => request::write(api, session, view, purpose, out, report),
+        (Format::Jsonl, _) => jsonl::write(session, view, purpose, out, report),
+        _ => Err(Error::new(
             Kind::Usage,
             format!("sessions are not written as {} here", format.name()),
         )),

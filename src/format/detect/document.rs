@@ -1,6 +1,6 @@
 //! A document as a whole: its top-level members and its first elements.
 
-use super::foreign::{self, unread};
+use super::foreign;
 use super::lines::{has_body, native_line};
 use super::seen::{first_elements, seen_members};
 use super::{Detection, Format, Hints, Members, excerpt, get, has, is_text};
@@ -34,7 +34,7 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
         return Detection::unknown(format!("{what}, which is no session"));
     }
     if let Some(what) = foreign::named(&members) {
-        return unread(what);
+        return foreign::verdict(what);
     }
     if role && has_body(&members) {
         return match line {
@@ -63,7 +63,7 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
             return known(Format::Picoclaw, "a document with key, messages and summary");
         }
         if has(&members, "system") {
-            return unread("Anthropic messages");
+            return foreign::verdict(foreign::ANTHROPIC);
         }
         return known(Format::OpenaiChat, "an object with messages");
     }
@@ -118,7 +118,7 @@ fn array(text: &[u8], hints: Hints<'_>) -> Detection {
         return Detection::unknown(format!("{what}, which is no session"));
     }
     if let Some(what) = foreign::list(&shapes, foreign::named) {
-        return unread(what);
+        return foreign::verdict(what);
     }
     if any("messages") {
         return is(Format::OpenaiChat, "an array of objects with messages");

@@ -2,10 +2,11 @@
 //! that what can be named is refused by its name and never read as something that it is not.
 
 use super::seen::{first_elements, seen_members};
-use super::{Detection, Members, get, has, is_text};
+use super::{Detection, Format, Members, get, has, is_text};
 use crate::model::json;
+use std::borrow::Cow;
 
-const ANTHROPIC: &str = "Anthropic messages";
+pub(super) const ANTHROPIC: &str = "Anthropic messages";
 const CHATGPT: &str = "a ChatGPT export";
 const CLAUDE_AI: &str = "a Claude.ai export";
 const CLAUDE_CODE: &str = "a Claude Code log";
@@ -25,8 +26,19 @@ const VERCEL: &str = "Vercel AI SDK messages";
 /// Elements that are looked at.
 const SEEN: usize = 20;
 
+/// The verdict on a format that was named; most are known by their name only.
+pub(super) fn verdict(what: &str) -> Detection {
+    let format = match what {
+        ANTHROPIC => Some(Format::Anthropic),
+        GEMINI => Some(Format::Gemini),
+        RESPONSES => Some(Format::OpenaiResponses),
+        _ => None,
+    };
+    format.map_or_else(|| unread(what), |format| Detection::known(format, what))
+}
+
 /// The verdict on a format that is known by name only.
-pub(super) fn unread(what: &str) -> Detection {
+fn unread(what: &str) -> Detection {
     Detection::unknown(format!("{what}, a format that this version does not read"))
 }
 
@@ -105,12 +117,39 @@ fn document(members: &Members<'_>) -> Option<&'static str> {
         () if turns && (has("health") || has("config_snapshot") || (has("strategy") && has("budget"))) => {
             Some("a PenguiFlow memory")
         }
-        () if has("input") && has("model") && !has("messages") => Some("an OpenAI Responses request"),
+        () if !has("messages") && request(members) => Some(RESPONSES),
         () if array("output") && get(members, "object") == Some(b"\"response\"") => Some(RESPONSES),
         () if array("contents") => Some(GEMINI),
         () if pair("candidates", "content", "finishReason") => Some(GEMINI),
         () if array("conversations") => Some(SHAREGPT),
         () => None,
+    }
+}
+
+/// Members of a request of OpenAI's Responses beside its input, that tell it from an embedding's or from speech.
+const REQUEST: [&str; 9] = [
+    "instructions",
+    "previous_response_id",
+    "include",
+    "store",
+    "stream",
+    "tools",
+    "reasoning",
+    "max_output_tokens",
+    "metadata",
+];
+
+/// Whether it is a request of OpenAI's Responses: with a model, or with nothing that is no part of one.
+fn request(members: &Members<'_>) -> bool {
+    let own = |(name, _): &(Cow<'_, str>, &[u8])| name == "input" || REQUEST.contains(&name.as_ref());
+    let model = has(members, "model");
+    match get(members, "input").and_then(|input| input.first()) {
+        // Text alone may be the input of anything.
+        Some(b'"') => model && any_of(members, &REQUEST),
+        Some(b'[') if model || members.iter().all(own) => shapes(get(members, "input").unwrap_or_default())
+            .iter()
+            .any(|item| is_text(item, "role") || is_text(item, "type")),
+        _ => false,
     }
 }
 

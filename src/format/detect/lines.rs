@@ -1,6 +1,6 @@
 //! A header line settles it; otherwise the lines vote.
 
-use super::foreign::{self, unread};
+use super::foreign;
 use super::{Detection, Format, Hints, Members, excerpt, get, has, is_text};
 use crate::model::json::{self, Dialect};
 
@@ -11,7 +11,7 @@ pub(super) fn header_line(line: &[u8]) -> Option<Detection> {
     if session && has(&members, "version") && !has(&members, "cwd") && !has(&members, "role") {
         return Some(Detection::known(Format::Native, "a session line begins it"));
     }
-    foreign::header(&members).map(unread)
+    foreign::header(&members).map(foreign::verdict)
 }
 
 /// Whether a line is one of the native stream's own, beside messages.
@@ -165,7 +165,7 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
     if let Some((what, votes)) = foreign
         && (short || *votes >= most)
     {
-        return unread(what);
+        return foreign::verdict(what);
     }
     if short {
         let seen = silent.map_or_else(String::new, |line| format!(": {}", excerpt(line)));

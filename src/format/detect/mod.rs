@@ -108,7 +108,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
         return Detection::unknown("it holds white space only");
     }
     if let (false, Some(what)) = (matches!(text[0], b'{' | b'['), foreign::text(text)) {
-        return foreign::unread(what);
+        return foreign::verdict(what);
     }
     let lines = whole_lines(text, whole);
     if let Some(first) = lines.first()

@@ -2,48 +2,17 @@
 //! behind the message that owns their calls, as the interface demands.
 
 use super::BOOKS;
-use crate::error::Result;
 use crate::format::report::{Loss, Report};
 use crate::format::request::{self, Api, Element, Request};
-use crate::format::{Purpose, summary_message, written};
+use crate::format::{Purpose, summary_message};
 use crate::model::json::{self, Dialect, Members};
 use crate::model::message::{Part, Role};
 use crate::model::record::{Kind, Record};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
-use std::io::Write;
 
 /// Parts that the interface takes.
 const PARTS: [&str; 5] = ["text", "image_url", "input_audio", "file", "refusal"];
-
-/// Writes one session's view as an array, a message a line.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
-    let members = request::members(session).filter(|_| purpose == Purpose::Return);
-    let open = members.and_then(|members| {
-        let mut open = json::with_members(&members, &[("messages", Some(b"["))]).ok()?;
-        open.pop();
-        Some(open)
-    });
-    let (open, close): (&[u8], &[u8]) = match &open {
-        Some(open) => (open, b"\n]}\n"),
-        None => (b"[", b"\n]\n"),
-    };
-    written(out.write_all(open))?;
-    let request = request(session, view, purpose, report);
-    for (nth, element) in request.elements.iter().enumerate() {
-        written(out.write_all(if nth == 0 { b"\n" } else { b",\n" }))?;
-        written(out.write_all(&element.raw))?;
-    }
-    // Nothing between the brackets: they stand on one line.
-    let first = request.elements.is_empty();
-    written(out.write_all(if first { &close[1..] } else { close }))
-}
 
 /// The view as messages of the interface; one that was read from its own form keeps its order.
 pub fn request(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Request {

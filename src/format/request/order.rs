@@ -56,7 +56,10 @@ pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) ->
     let mut items = Vec::with_capacity(view.items.len());
     for index in (0..view.items.len()).filter(|index| !calls.contains_key(index)) {
         items.push(index);
-        items.extend(results.remove(&index).unwrap_or_default());
+        let mut answers = results.remove(&index).unwrap_or_default();
+        // Where there are no ids, results are told apart by their place.
+        answers.sort_by_key(|answer| calls[answer].1);
+        items.extend(answers);
     }
     Order { items, calls }
 }

@@ -4,10 +4,12 @@
 
 mod build;
 mod members;
+mod same;
 mod text;
 
 pub use build::{ObjectBuilder, compact, with_members};
 pub use members::{Elements, Member, Members, elements, member, members};
+pub use same::same;
 pub use text::{push_text, text, unescape};
 
 /// Why bytes are no JSON, and where.

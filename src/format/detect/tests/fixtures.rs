@@ -33,12 +33,11 @@ fn verdict(path: &Path) -> Detection {
 }
 
 /// What the evidence on the files of a folder names; the first that fits counts.
-const NAMES: [(&str, &str); 22] = [
+const NAMES: [(&str, &str); 19] = [
     ("goaitools/states/", "a goaitools state"),
     ("penguiflow/states/", "a PenguiFlow memory"),
     ("wild/aichat/", "aichat"),
     ("wild/aider/", "aider"),
-    ("wild/anthropic/", "Anthropic"),
     ("wild/chatgpt-export/", "ChatGPT"),
     ("wild/claude-ai-export/", "Claude.ai"),
     ("wild/claude-code/", "Claude Code"),
@@ -46,12 +45,10 @@ const NAMES: [(&str, &str); 22] = [
     ("wild/codex/", "Codex"),
     ("wild/continue/", "Continue"),
     ("wild/gemini-cli/", "Gemini CLI"),
-    ("wild/gemini/", "Gemini contents"),
     ("wild/goose/", "goose"),
     ("wild/langchain/", "LangChain"),
     ("wild/llm/", "SQLite"),
     ("wild/openai-agents/", "OpenAI Agents"),
-    ("wild/openai-responses/", "OpenAI Responses"),
     ("wild/opencode/", "opencode"),
     ("wild/pi/", "a pi session"),
     ("wild/sharegpt/", "ShareGPT"),
@@ -70,12 +67,14 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
     let about = ["truth.json", "SOURCES.md", "README.md", "LICENSES.md"];
     let format = verdict.format;
     let is = format.map_or("unknown", Format::name);
-    let expected = if let Some(name) = path
-        .strip_prefix("wild/openai-chat/")
-        .filter(|name| !about.contains(name))
-    {
+    let read = path
+        .strip_prefix("wild/")
+        .and_then(|path| path.split_once('/'))
+        .filter(|(_, name)| !about.contains(name))
+        .and_then(|(folder, name)| Some((Format::from_name(folder)?, name)));
+    let expected = if let Some((read, name)) = read {
         let lines = name == "syn-messages.jsonl";
-        let expected = if lines { Format::Jsonl } else { Format::OpenaiChat };
+        let expected = if lines { Format::Jsonl } else { read };
         (format != Some(expected)).then(|| expected.name().to_string())
     } else if path.starts_with("picoclaw/") || path.starts_with("penguin/") {
         // Their own tests tell what is read; no file of theirs is anyone else's.

@@ -130,18 +130,6 @@ fn names_what_it_does_not_read() {
             "ShareGPT",
         ),
         (
-            r#"{"model":"m","input":[{"role":"user","content":"a"}]}"#,
-            "OpenAI Responses",
-        ),
-        (
-            r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}]}"#,
-            "Gemini",
-        ),
-        (
-            r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t"}]}]}"#,
-            "Anthropic",
-        ),
-        (
             r#"{"messages":[{"role":"user","id":"1","parts":[]}],"created":"x"}"#,
             "Vercel",
         ),
@@ -172,6 +160,52 @@ fn names_what_it_does_not_read() {
 }
 
 #[test]
+fn interfaces_of_providers() {
+    let cases = [
+        (
+            Format::OpenaiResponses,
+            &[
+                r#"{"model":"m","input":[{"role":"user","content":"a"}]}"#,
+                r#"{"instructions":"s","input":[{"role":"user","content":"a"}]}"#,
+                r#"{"model":"m","input":"a","store":false}"#,
+                r#"[{"role":"user","content":"a"},{"type":"reasoning","id":"r","summary":[]}]"#,
+                r#"[{"type":"custom_tool_call","call_id":"c","name":"f","input":"x"}]"#,
+                r#"{"object":"response","output":[]}"#,
+            ][..],
+        ),
+        (
+            Format::Gemini,
+            &[
+                r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}]}"#,
+                r#"[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"b"}]}]"#,
+                r#"{"candidates":[{"content":{"role":"model","parts":[]},"finishReason":"STOP"}]}"#,
+            ],
+        ),
+        (
+            Format::Anthropic,
+            &[
+                r#"{"system":"s","messages":[{"role":"user","content":"a"}]}"#,
+                r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t"}]}]}"#,
+                r#"[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"u"}}]}]"#,
+            ],
+        ),
+    ];
+    for (expected, texts) in cases {
+        for text in texts {
+            assert_eq!(format(text), Some(expected), "{text}");
+        }
+    }
+    // What is given to a model that embeds, or speaks, is no conversation; nor are cases of a test.
+    for text in [
+        r#"{"model":"m","input":"a"}"#,
+        r#"{"model":"m","input":["a","b"]}"#,
+        r#"{"about":"x","input":[{"role":"user","content":"a"}],"cases":[]}"#,
+    ] {
+        assert_eq!(format(text), None, "{text}");
+    }
+}
+
+#[test]
 fn plain_messages_among_foreign_ones_are_foreign() {
     let blocks = concat!(
         "{\"role\":\"user\",\"content\":\"a\"}\n",
@@ -180,7 +214,7 @@ fn plain_messages_among_foreign_ones_are_foreign() {
         "{\"role\":\"assistant\",\"content\":\"c\"}\n",
         "{\"role\":\"user\",\"content\":\"d\"}\n",
     );
-    assert!(unread(blocks).contains("Anthropic"));
+    assert_eq!(format(blocks), Some(Format::Anthropic));
     // A thought beside a call of OpenAI's is no one else's, nor is text that tells of such blocks.
     let calls = concat!(
         "{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\"}],\"tool_calls\":[]}\n",
@@ -193,7 +227,7 @@ fn plain_messages_among_foreign_ones_are_foreign() {
         "{\"type\":\"function_call_output\",\"call_id\":\"c\",\"output\":\"b\"}\n",
         "{\"role\":\"assistant\",\"content\":\"c\"}\n",
     );
-    assert!(unread(items).contains("OpenAI Responses"));
+    assert_eq!(format(items), Some(Format::OpenaiResponses));
 }
 
 #[test]

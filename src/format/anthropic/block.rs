@@ -1,0 +1,116 @@
+//! Blocks of content, and the parts of the record stream that they are.
+
+use crate::format::report::Loss;
+use crate::format::request::media::Media;
+use crate::format::request::piece::{Writing, array, rest};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::borrow::Cow;
+
+/// Blocks that are taken as they are, beside text: the interface's own.
+const OWN: [&str; 7] = [
+    "image",
+    "document",
+    "search_result",
+    "server_tool_use",
+    "container_upload",
+    "compaction",
+    "mcp_tool_use",
+];
+
+/// Members that a block of text may have.
+const TEXT: [&str; 4] = ["type", "text", "cache_control", "citations"];
+
+/// Members that a block of media may have beside its source, and its part keeps.
+const BESIDE: [&str; 3] = ["cache_control", "citations", "context"];
+
+fn kind(block: &[u8]) -> Cow<'_, str> {
+    json::member(block, "type")
+        .and_then(json::text)
+        .unwrap_or_default()
+}
+
+/// The part that a block is: media in the spelling of the record stream where nothing is lost by it, everything else
+/// as it is.
+pub fn read(block: &[u8]) -> Vec<u8> {
+    let Some(mut part) = Media::of(block).and_then(|media| media.chat()) else {
+        return block.to_vec();
+    };
+    for (name, value) in rest(block, &["type", "source", "title"]) {
+        part.pop();
+        part.push(b',');
+        json::push_text(&mut part, &name);
+        part.push(b':');
+        part.extend_from_slice(value);
+        part.push(b'}');
+    }
+    match media(&part) {
+        Some(back) if json::same(&back, block) => part,
+        _ => block.to_vec(),
+    }
+}
+
+/// The content of a message or a result: blocks are read, anything else stays.
+pub fn read_content(content: &[u8]) -> Vec<u8> {
+    match json::elements(content, Dialect::Strict) {
+        Some(blocks) => array(blocks.into_iter().map(read)),
+        None => content.to_vec(),
+    }
+}
+
+/// A part of media as a block.
+fn media(part: &[u8]) -> Option<Vec<u8>> {
+    let mut block = Media::of(part)?.anthropic()?;
+    for (name, value) in rest(part, &["type"]) {
+        if BESIDE.contains(&name.as_ref()) {
+            block.pop();
+            block.push(b',');
+            json::push_text(&mut block, &name);
+            block.push(b':');
+            block.extend_from_slice(value);
+            block.push(b'}');
+        }
+    }
+    Some(block)
+}
+
+/// A block of text; none when there is nothing but white space, which the interface refuses.
+pub fn text(text: &[u8]) -> Option<Vec<u8>> {
+    let said = json::text(text).is_none_or(|text| !text.trim().is_empty());
+    said.then(|| crate::format::request::draft::text_part(text))
+}
+
+/// The block that a part of content becomes; what cannot be one is told.
+pub fn write(part: &[u8], writing: &mut Writing<'_>) -> Option<Vec<u8>> {
+    if part.starts_with(b"\"") {
+        return text(part);
+    }
+    let kind = kind(part);
+    match kind.as_ref() {
+        "text" | "input_text" | "output_text" => {
+            let raw = json::member(part, "text")?;
+            let mut block = ObjectBuilder::default();
+            block.text("type", "text").raw("text", raw);
+            for (name, value) in rest(part, &["type", "text"]) {
+                if TEXT.contains(&name.as_ref()) {
+                    block.raw(&name, value);
+                } else if name == "thoughtSignature" {
+                    writing.report.lose(Loss::Signature, 1);
+                } else if !matches!(value, b"null" | b"[]") {
+                    writing.report.lose(Loss::Part, 1);
+                }
+            }
+            text(raw).map(|_| block.finish())
+        }
+        "refusal" => json::member(part, "refusal").and_then(text),
+        own if OWN.contains(&own) || own.ends_with("_tool_result") => Some(part.to_vec()),
+        _ => {
+            let attached = Media::of(part).is_some();
+            let block = media(part).or_else(|| (writing.own && !attached).then(|| part.to_vec()));
+            if block.is_none() {
+                let loss = if attached { Loss::Attachment } else { Loss::Part };
+                writing.report.lose(loss, 1);
+            }
+            block
+        }
+    }
+}

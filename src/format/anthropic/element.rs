@@ -1,0 +1,151 @@
+//! A message of the interface as native messages: results become tools' messages, and what remains follows them.
+
+use super::block;
+use crate::format::request::draft::{self, Draft, Slot};
+use crate::format::request::piece::{array, quoted, rest_object};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::borrow::Cow;
+
+fn kind(block: &[u8]) -> Cow<'_, str> {
+    json::member(block, "type")
+        .and_then(json::text)
+        .unwrap_or_default()
+}
+
+/// The native messages that a message is; none when it has no role.
+pub fn read(element: &[u8]) -> Vec<Draft> {
+    let Some(role) = json::member(element, "role").and_then(json::text) else {
+        return Vec::new();
+    };
+    let content = json::member(element, "content");
+    let blocks = content.and_then(|raw| json::elements(raw, Dialect::Strict));
+    let mut drafts = match (role.as_ref(), blocks, content) {
+        ("assistant", Some(blocks), _) => vec![assistant(&blocks)],
+        ("user", Some(blocks), Some(raw)) => user(&blocks, raw),
+        (role, _, content) => {
+            let mut draft = Draft::new(role);
+            match content {
+                Some(raw) if raw.starts_with(b"\"") || raw == b"null" => draft.raw("content", raw),
+                Some(raw) if raw.starts_with(b"[") => draft.raw("content", block::read_content(raw)),
+                // The record stream has no such content.
+                Some(raw) => draft.raw("content", array([raw])),
+                None => &mut draft,
+            };
+            vec![draft]
+        }
+    };
+    if let Some(first) = drafts.first_mut() {
+        first.note("members", rest_object(element, &["role", "content"]));
+        for name in ["model", "usage"] {
+            if let Some(value) = json::member(element, name) {
+                first.raw(name, value);
+            }
+        }
+    }
+    drafts
+}
+
+/// The instructions beside the messages.
+pub fn system(raw: &[u8]) -> Draft {
+    let mut draft = Draft::new("system");
+    match raw.first() {
+        Some(b'"' | b'[') => draft.raw("content", raw),
+        _ => draft.raw("content", array([raw])),
+    };
+    draft
+}
+
+fn assistant(blocks: &[&[u8]]) -> Draft {
+    let (mut reasoning, mut parts, mut calls, mut notes) = (vec![], vec![], vec![], vec![]);
+    let mut order = Vec::new();
+    for raw in blocks {
+        let slot = match kind(raw).as_ref() {
+            "thinking" => {
+                let mut part = ObjectBuilder::default();
+                for (name, value) in crate::format::request::piece::rest(raw, &[]) {
+                    part.raw(if name == "thinking" { "text" } else { &name }, value);
+                }
+                reasoning.push(part.finish());
+                Slot::Reasoning
+            }
+            "redacted_thinking" => {
+                reasoning.push(raw.to_vec());
+                Slot::Reasoning
+            }
+            "tool_use" => {
+                let input = json::member(raw, "input").unwrap_or(b"");
+                let arguments = quoted(&String::from_utf8_lossy(input));
+                let own = |name| json::member(raw, name).unwrap_or(b"null");
+                calls.push(draft::call(own("id"), own("name"), &arguments));
+                notes.push(draft::noted(rest_object(raw, &["type", "id", "name", "input"])));
+                Slot::Call
+            }
+            _ => {
+                parts.push(block::read(raw));
+                Slot::Content
+            }
+        };
+        order.push(slot);
+    }
+    let mut draft = Draft::new("assistant");
+    let plain = parts.first().and_then(|part| plain_text(part));
+    match (plain, parts.len(), parts.len() < blocks.len()) {
+        (_, 0, true) => draft.raw("content", "null"),
+        (Some(text), 1, true) => draft.raw("content", text.to_vec()),
+        _ => draft.raw("content", array(&parts)),
+    };
+    if !calls.is_empty() {
+        draft.raw("tool_calls", array(&calls));
+    }
+    if !reasoning.is_empty() {
+        draft.raw("reasoning", array(&reasoning));
+    }
+    draft
+        .note("blocks", draft::order_note(&order))
+        .note("calls", draft::call_notes(&notes));
+    draft
+}
+
+/// The text of a part that has nothing beside it.
+fn plain_text(part: &[u8]) -> Option<&[u8]> {
+    let text = json::member(part, "text")?;
+    (kind(part) == "text" && text.starts_with(b"\"") && rest_object(part, &["type", "text"]).is_none())
+        .then_some(text)
+}
+
+fn user(blocks: &[&[u8]], raw: &[u8]) -> Vec<Draft> {
+    let is_result = |block: &&&[u8]| kind(block) == "tool_result";
+    let mut drafts: Vec<Draft> = blocks.iter().filter(is_result).map(|raw| result(raw)).collect();
+    if drafts.is_empty() {
+        let mut draft = Draft::new("user");
+        draft.raw("content", block::read_content(raw));
+        return vec![draft];
+    }
+    let rest: Vec<_> = blocks.iter().filter(|block| !is_result(block)).collect();
+    if !rest.is_empty() {
+        let mut draft = Draft::new("user");
+        draft.raw("content", array(rest.into_iter().map(|raw| block::read(raw))));
+        drafts.push(draft);
+    }
+    drafts
+}
+
+fn result(raw: &[u8]) -> Draft {
+    let mut draft = Draft::new("tool");
+    if let Some(id) = json::member(raw, "tool_use_id") {
+        draft.raw("tool_call_id", id);
+    }
+    match json::member(raw, "content") {
+        Some(content) if content.starts_with(b"\"") => draft.raw("content", content),
+        Some(content) if content.starts_with(b"[") => draft.raw("content", block::read_content(content)),
+        None | Some(b"null") => draft.raw("content", "null"),
+        Some(other) => draft.raw("content", array([other])),
+    };
+    draft
+        .metadata("is_error", json::member(raw, "is_error").map(<[u8]>::to_vec))
+        .note(
+            "part",
+            rest_object(raw, &["type", "tool_use_id", "content", "is_error"]),
+        );
+    draft
+}

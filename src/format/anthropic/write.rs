@@ -1,0 +1,287 @@
+//! The view as messages of the interface: user and assistant in turn, results at the head of the user message that
+//! follows their calls.
+
+use super::block;
+use crate::format::Purpose;
+use crate::format::report::Loss;
+use crate::format::request::piece::{Piece, Said, Writing, array, object_arguments, quoted, rest};
+use crate::format::request::turns::{Turn, Turns};
+use crate::format::request::{Request, draft, quotation};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::Role;
+use std::collections::HashMap;
+
+/// Ids of calls: as the interface takes them, by item and call.
+type Ids = HashMap<(usize, usize), String>;
+
+/// The pieces as the elements of a request.
+pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+    let ids = call_ids(pieces, writing.own);
+    let mut turns = Turns::new(close);
+    let mut system = System::default();
+    let mut request = Request::default();
+    let mut head = true;
+    for piece in pieces {
+        let said = match piece {
+            Piece::Message(said) => said,
+            Piece::Summary(item, text) => {
+                head = false;
+                push_text(turns.turn("user", *item, false), &quoted(&quotation(text)));
+                continue;
+            }
+            Piece::Kept(items, elements) => {
+                head = false;
+                turns.keep(items, elements);
+                continue;
+            }
+        };
+        writing.tell_books(said);
+        let role = said.message.role();
+        if head && matches!(role, Role::System | Role::Developer) {
+            request.system_items.push(said.item);
+            system.add(said, writing);
+            continue;
+        }
+        head = false;
+        match role {
+            Role::Assistant => {
+                let turn = turns.turn("assistant", said.item, said.is_apart());
+                assistant(said, &ids, turn, writing);
+            }
+            Role::Tool => {
+                let result = result(said, &ids, writing);
+                let turn = turns.turn("user", said.item, said.is_apart());
+                turn.results.push(result);
+                members(turn, said, writing);
+            }
+            _ => {
+                if role != Role::User {
+                    // No such role in the middle: it is said by the user.
+                    writing.report.lose(Loss::Part, 1);
+                }
+                let turn = turns.turn("user", said.item, said.is_apart());
+                content(said, turn, writing);
+                members(turn, said, writing);
+            }
+        }
+    }
+    request.system = system.finish();
+    request.elements = turns.finish();
+    request
+}
+
+/// A turn as a message; none when nothing is said in it.
+fn close(turn: &Turn) -> Option<Vec<u8>> {
+    let content = match (&turn.text, turn.parts.is_empty() && turn.results.is_empty()) {
+        (Some(text), true) => text.clone(),
+        (None, true) => return None,
+        (text, false) => {
+            let text = text.iter().map(|text| draft::text_part(text));
+            let parts = turn.results.iter().cloned().chain(text);
+            array(parts.chain(turn.parts.iter().cloned()))
+        }
+    };
+    let mut message = ObjectBuilder::default();
+    message.text("role", turn.role).raw("content", content);
+    for (name, value) in turn.members.iter().flat_map(|members| rest(members, &[])) {
+        message.raw(&name, value);
+    }
+    Some(message.finish())
+}
+
+/// Adds parts; text that stood alone becomes the first of them.
+fn push_parts(turn: &mut Turn, parts: impl IntoIterator<Item = Vec<u8>>) {
+    for part in parts {
+        if let Some(text) = turn.text.take() {
+            turn.parts.push(draft::text_part(&text));
+        }
+        turn.parts.push(part);
+    }
+}
+
+/// Adds text, which stays a string as long as it is alone.
+fn push_text(turn: &mut Turn, text: &[u8]) {
+    let Some(block) = block::text(text) else { return };
+    let alone = turn.text.is_none() && turn.parts.is_empty() && turn.results.is_empty();
+    if alone {
+        turn.text = Some(text.to_vec());
+    } else {
+        push_parts(turn, [block]);
+    }
+}
+
+/// The content of a message.
+fn content(said: &Said<'_>, turn: &mut Turn, writing: &mut Writing<'_>) {
+    if let Some(text) = said.string() {
+        return push_text(turn, text);
+    }
+    let parts = said.parts();
+    let blocks: Vec<_> = parts
+        .into_iter()
+        .filter_map(|part| block::write(part, writing))
+        .collect();
+    push_parts(turn, blocks);
+}
+
+/// Members that stood beside role and content in the element that a message came in: a provider does not take them
+/// back, so they are for keeping only.
+fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
+    if writing.purpose != Purpose::Context
+        && let (None, Some(members)) = (&turn.members, said.noted("members"))
+    {
+        turn.members = Some(members.to_vec());
+    }
+}
+
+fn assistant(said: &Said<'_>, ids: &Ids, turn: &mut Turn, writing: &mut Writing<'_>) {
+    let mut reasoning = Vec::new();
+    for part in said.reasoning() {
+        match thinking(part) {
+            Some(block) => reasoning.push(block),
+            None => writing.tell_reasoning(part),
+        }
+    }
+    let calls = said.calls();
+    members(turn, said, writing);
+    if let (true, true, Some(text)) = (reasoning.is_empty(), calls.is_empty(), said.string()) {
+        return push_text(turn, text);
+    }
+    let content: Vec<_> = match said.string() {
+        Some(text) => block::text(text).into_iter().collect(),
+        None => said
+            .parts()
+            .into_iter()
+            .filter_map(|part| block::write(part, writing))
+            .collect(),
+    };
+    let notes = said.call_notes(calls.len());
+    let uses = calls.iter().enumerate().map(|(nth, call)| {
+        let note = notes.get(nth).copied();
+        tool_use(call, ids.get(&(said.item, nth)), note, writing)
+    });
+    let uses = uses.collect();
+    let blocks = draft::in_order(said.noted("blocks"), [reasoning, content, uses]);
+    push_parts(turn, blocks);
+}
+
+/// A thought with its signature; none of one without, which the interface refuses.
+fn thinking(part: &[u8]) -> Option<Vec<u8>> {
+    let filled =
+        |name: &str| json::member(part, name).is_some_and(|raw| raw.len() > 2 && raw.starts_with(b"\""));
+    match json::member(part, "type").and_then(json::text)?.as_ref() {
+        "thinking" if filled("signature") => {
+            let mut block = ObjectBuilder::default();
+            for (name, value) in rest(part, &[]) {
+                block.raw(if name == "text" { "thinking" } else { &name }, value);
+            }
+            Some(block.finish())
+        }
+        "redacted_thinking" if filled("data") => Some(part.to_vec()),
+        _ => None,
+    }
+}
+
+fn tool_use(call: &[u8], id: Option<&String>, note: Option<&[u8]>, writing: &mut Writing<'_>) -> Vec<u8> {
+    let function = json::member(call, "function")
+        .or_else(|| json::member(call, "custom"))
+        .unwrap_or(b"{}");
+    let custom = json::member(function, "arguments").is_none();
+    let arguments = json::member(function, if custom { "input" } else { "arguments" });
+    let (input, changed) = object_arguments(arguments);
+    writing.report.lose(Loss::Arguments, u64::from(changed));
+    let mut block = ObjectBuilder::default();
+    block
+        .text("type", "tool_use")
+        .text("id", id.map_or("", String::as_str))
+        .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("input", input);
+    for (name, value) in note.into_iter().flat_map(|note| rest(note, &[])) {
+        block.raw(&name, value);
+    }
+    block.finish()
+}
+
+fn result(said: &Said<'_>, ids: &Ids, writing: &mut Writing<'_>) -> Vec<u8> {
+    let owner = writing.calls.get(&said.item).and_then(|call| ids.get(call));
+    let id = match owner {
+        Some(id) => id.clone(),
+        None => taken_id(&said.message.tool_call_id().unwrap_or_default()),
+    };
+    let mut block = ObjectBuilder::default();
+    block.text("type", "tool_result").text("tool_use_id", &id);
+    match said.string() {
+        Some(text) => {
+            block.raw("content", text);
+        }
+        None if said.message.content.is_some_and(|raw| raw.starts_with(b"[")) => {
+            let parts = said.parts();
+            let blocks = parts.into_iter().filter_map(|part| block::write(part, writing));
+            block.raw("content", array(blocks));
+        }
+        None => {}
+    }
+    if let Some(is_error) = said.metadata("is_error") {
+        block.raw("is_error", is_error);
+    }
+    for (name, value) in said.noted("part").into_iter().flat_map(|note| rest(note, &[])) {
+        block.raw(&name, value);
+    }
+    block.finish()
+}
+
+/// An id in the characters that the interface takes.
+fn taken_id(id: &str) -> String {
+    let taken = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    id.chars().map(|c| if taken(c) { c } else { '_' }).collect()
+}
+
+/// The ids of all calls. One that the interface does not take, or that was used before, is replaced; in the interface's
+/// own history every id stays what it was used for.
+fn call_ids(pieces: &[Piece<'_>], own: bool) -> Ids {
+    let mut ids = Ids::new();
+    let mut used: HashMap<String, u64> = HashMap::new();
+    for piece in pieces {
+        let Piece::Message(said) = piece else { continue };
+        if said.message.role() != Role::Assistant {
+            continue;
+        }
+        for (nth, call) in said.message.tool_calls().iter().enumerate() {
+            let base = taken_id(&call.id);
+            let mut id = base.clone();
+            while !own && used.contains_key(&id) {
+                let times = used.entry(base.clone()).or_default();
+                *times += 1;
+                id = format!("{base}_{times}");
+            }
+            used.entry(id.clone()).or_insert(1);
+            ids.insert((said.item, nth), id);
+        }
+    }
+    ids
+}
+
+/// The instructions beside the messages: a string as long as there is but one.
+#[derive(Default)]
+struct System {
+    text: Option<Vec<u8>>,
+    blocks: Vec<Vec<u8>>,
+}
+
+impl System {
+    fn add(&mut self, said: &Said<'_>, writing: &mut Writing<'_>) {
+        let mut turn = Turn {
+            text: self.text.take(),
+            parts: std::mem::take(&mut self.blocks),
+            ..Turn::default()
+        };
+        content(said, &mut turn, writing);
+        (self.text, self.blocks) = (turn.text, turn.parts);
+    }
+
+    fn finish(self) -> Option<Vec<u8>> {
+        match self.text {
+            Some(text) => Some(text),
+            None => (!self.blocks.is_empty()).then(|| array(&self.blocks)),
+        }
+    }
+}

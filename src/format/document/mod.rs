@@ -1,0 +1,289 @@
+//! Documents of the interfaces of providers: an array of messages, items or contents; the body of a request or a
+//! response; an array of those, or one a line: many sessions.
+
+mod body;
+
+use super::native::{self, HeaderBuilder};
+use super::report::{Loss, Report};
+use super::request::{self, Api};
+use super::{Format, Source};
+use crate::error::{Error, Kind, Place, Result};
+use crate::model::json::{self, Dialect, Elements, ObjectBuilder};
+use crate::model::key;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use body::{Body, Listed};
+
+/// Reads a document into sessions.
+pub fn read(api: Api, format: Format, source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    let text = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
+    let skipped = source.bytes.len() - text.len();
+    let mut reading = Reading {
+        api,
+        format,
+        source,
+        skipped,
+        sessions: Vec::new(),
+        many: false,
+        lines: LineCount::default(),
+        member: native::source_member(format, source, &[]),
+    };
+    let start = json::skip_space(text, 0);
+    // One value is a document; otherwise there is a session, or an element of one, on each line.
+    match json::value_end(text, start, Dialect::Python) {
+        Ok(end) if json::skip_space(text, end) == text.len() => {
+            reading.value(&text[start..end], start, report)
+        }
+        Ok(_) => reading.lines(text, report),
+        Err(_) if text.split(|byte| *byte == b'\n').any(is_object) => reading.lines(text, report),
+        Err(fault) => return Err(reading.broken(fault)),
+    }
+    if reading.sessions.is_empty() {
+        return Err(Error::new(Kind::Data, "no messages in it"));
+    }
+    Ok(reading.sessions)
+}
+
+fn is_object(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.starts_with(b"{") && json::value_end(line, 0, Dialect::Python) == Ok(line.len())
+}
+
+/// Counts lines up to an offset, going forward only.
+#[derive(Default)]
+struct LineCount {
+    offset: usize,
+    line: u64,
+}
+
+struct Reading<'a> {
+    api: Api,
+    format: Format,
+    source: &'a Source<'a>,
+    /// Bytes of a byte order mark.
+    skipped: usize,
+    sessions: Vec<Session>,
+    /// Whether sessions are numbered.
+    many: bool,
+    lines: LineCount,
+    /// What the headers say of the source; made once, as it hashes the whole of it.
+    member: Vec<u8>,
+}
+
+impl Reading<'_> {
+    fn place(&mut self, offset: usize) -> Place {
+        let offset = offset + self.skipped;
+        if offset < self.lines.offset {
+            self.lines = LineCount::default();
+        }
+        let between = &self.source.bytes[self.lines.offset..offset];
+        self.lines.line += memchr::memchr_iter(b'\n', between).count() as u64;
+        self.lines.offset = offset;
+        Place {
+            line: self.lines.line + 1,
+            offset: offset as u64,
+        }
+    }
+
+    fn broken(&mut self, fault: json::Fault) -> Error {
+        let place = self.place(fault.offset.min(self.source.bytes.len() - self.skipped));
+        Error {
+            at: Some((String::new(), place)),
+            ..Error::new(Kind::Data, format!("not JSON: {}", fault.what))
+        }
+    }
+
+    /// A request of its own on a line, or an element of the session that the lines around it make.
+    fn lines(&mut self, text: &[u8], report: &mut Report) {
+        self.many = true;
+        let mut start = 0;
+        let mut single: Vec<Listed<'_>> = Vec::new();
+        let bodies = |line: &[u8]| body::is_body(self.api, line);
+        let many = text.split(|byte| *byte == b'\n').any(bodies);
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            let at = start + json::skip_space(line, 0);
+            let end = start + line.trim_ascii_end().len();
+            start += line.len();
+            if at >= end {
+                continue;
+            }
+            let fault = match json::value_end(text, at, Dialect::Python) {
+                Ok(behind) if behind == end => None,
+                Ok(behind) => Some((behind, "something follows the value")),
+                Err(fault) => Some((fault.offset, fault.what)),
+            };
+            if let Some((offset, what)) = fault {
+                let place = self.place(offset.min(end));
+                report.damage(place, what);
+            } else if !many && text[at] == b'{' {
+                single.push((at, text[at..end].into()));
+            } else {
+                self.value(&text[at..end], at, report);
+            }
+        }
+        if !single.is_empty() {
+            self.many = false;
+            self.session(Body::of_list(single), report);
+        }
+    }
+
+    /// The value at an offset: a history, a body, or an array of bodies.
+    fn value(&mut self, value: &[u8], start: usize, report: &mut Report) {
+        if !value.starts_with(b"[") {
+            return self.object(value, start, report);
+        }
+        let elements = elements(value);
+        if !elements
+            .iter()
+            .any(|(_, element)| body::is_body(self.api, element))
+        {
+            let list = elements.into_iter().map(|(at, raw)| (start + at, raw.into()));
+            return self.session(Body::of_list(list.collect()), report);
+        }
+        self.many = true;
+        for (offset, element) in elements {
+            self.object(element, start + offset, report);
+        }
+    }
+
+    fn object(&mut self, value: &[u8], start: usize, report: &mut Report) {
+        let bodies = body::bodies(self.api, value, start);
+        if bodies.is_empty() {
+            let place = self.place(start);
+            report.damage(place, format!("neither {} of {}", body::WANTED, self.api.name()));
+        }
+        // The answers that a response gives a choice of.
+        self.many |= bodies.iter().any(|body| body.is_choice);
+        for body in bodies {
+            self.session(body, report);
+        }
+    }
+
+    fn session(&mut self, body: Body<'_>, report: &mut Report) {
+        let mut session = Session::default();
+        let (header, id) = self.header(&body);
+        session.push_new(&header.finish(&id));
+        if let Some((offset, system)) = &body.system {
+            let (system, place) = (self.cleaned(*offset, system, report), self.place(*offset));
+            push(&mut session, request::system_record(self.api, &system), place);
+        }
+        let cleaned: Vec<_> = body
+            .list
+            .iter()
+            .map(|(offset, element)| self.cleaned(*offset, element, report))
+            .collect();
+        let raws: Vec<&[u8]> = cleaned.iter().map(Vec::as_slice).collect();
+        let units = request::read(self.api, &raws);
+        let answer = units
+            .iter()
+            .rposition(|unit| unit.records.iter().any(|body| is_assistant(body)));
+        for (nth, unit) in units.iter().enumerate() {
+            let offset = body.list[unit.elements.start].0;
+            let place = self.place(offset);
+            for record in &unit.records {
+                let told = body.told(Some(nth) == answer && is_assistant(record));
+                let record = json::with_members(record, &told).unwrap_or_else(|_| record.clone());
+                push(&mut session, record, place);
+            }
+            if unit.records.is_empty() {
+                for raw in &raws[unit.elements.clone()] {
+                    push(&mut session, self.foreign(raw, place, report), place);
+                }
+            }
+        }
+        self.sessions.push(session);
+    }
+
+    fn header(&self, body: &Body<'_>) -> (HeaderBuilder, String) {
+        let name = self.source.name.map_or_else(
+            || format!("session_{}", &key::sha256(self.source.bytes)[..16]),
+            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
+        );
+        let name = if self.many {
+            format!("{name}.{}", self.sessions.len() + 1)
+        } else {
+            name
+        };
+        let id = key::id_for_key(&name);
+        let mut header = HeaderBuilder::default();
+        if id != name {
+            header.text("key", Some(&name));
+        }
+        header.raw("source", self.member.clone());
+        let mut metadata = ObjectBuilder::default();
+        if let Some(rest) = &body.rest {
+            let mut members = ObjectBuilder::default();
+            for (name, value) in rest {
+                members.raw(name, utf_8(json::compact(value).0).0);
+            }
+            metadata.raw("request", members.finish());
+        }
+        if body.is_text {
+            metadata.text("input", "text");
+        }
+        if !metadata.is_empty() {
+            header.raw("metadata", metadata.finish());
+        }
+        (header, id)
+    }
+
+    /// An element as it may stand in a line: on one line, UTF-8, without numbers that JSON does not have.
+    fn cleaned(&mut self, offset: usize, element: &[u8], report: &mut Report) -> Vec<u8> {
+        let (body, replaced) = json::compact(element);
+        let (body, repaired) = utf_8(body);
+        if replaced > 0 {
+            report.lose(Loss::Number, replaced);
+            let place = self.place(offset);
+            report.damage(place, "NaN or Infinity, which JSON does not have, became null");
+        }
+        if repaired {
+            let place = self.place(offset);
+            report.damage(place, "bytes that are no UTF-8 became U+FFFD");
+        }
+        body
+    }
+
+    /// What is no message is carried as a foreign record, so that it cannot be taken for an event.
+    fn foreign(&self, raw: &[u8], place: Place, report: &mut Report) -> Vec<u8> {
+        report.damage(
+            place,
+            "an element that is no message is carried as a foreign record",
+        );
+        let mut built = ObjectBuilder::default();
+        built
+            .text("type", "foreign")
+            .text("format", self.format.name())
+            .raw("raw", raw);
+        built.finish()
+    }
+}
+
+fn push(session: &mut Session, mut line: Vec<u8>, place: Place) {
+    line.push(b'\n');
+    session.push(&Record::parse(&line, place));
+}
+
+fn is_assistant(body: &[u8]) -> bool {
+    json::member(body, "role") == Some(b"\"assistant\"")
+}
+
+fn elements(array: &[u8]) -> Vec<(usize, &[u8])> {
+    let mut found = Vec::new();
+    if let Ok(mut scan) = Elements::new(array, Dialect::Python) {
+        while let Ok(Some(element)) = scan.next() {
+            found.push(element);
+        }
+    }
+    found
+}
+
+/// A native line is UTF-8: bytes that are not become U+FFFD. The second value tells whether there were such.
+fn utf_8(body: Vec<u8>) -> (Vec<u8>, bool) {
+    match String::from_utf8(body) {
+        Ok(text) => (text.into_bytes(), false),
+        Err(error) => {
+            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            (text.into_bytes(), true)
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! A content of the interface as native messages: responses become tools' messages, what remains follows them.
+
+use crate::format::request::draft::{self, Draft, Slot};
+use crate::format::request::media::Media;
+use crate::format::request::piece::{array, quoted, rest, rest_object};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
+use std::collections::{HashMap, VecDeque};
+
+/// What is known of the calls that were read: those of the newest content that has any, and how often a call without an
+/// id was met.
+#[derive(Debug, Default)]
+pub struct Calls {
+    open: Vec<Open>,
+    by_name: HashMap<String, VecDeque<usize>>,
+    by_id: HashMap<String, VecDeque<usize>>,
+    seen: HashMap<String, u64>,
+}
+
+#[derive(Debug)]
+struct Open {
+    id: String,
+    answered: bool,
+}
+
+impl Calls {
+    fn begin(&mut self) {
+        self.open.clear();
+        self.by_name.clear();
+        self.by_id.clear();
+    }
+
+    fn add(&mut self, name: &str, own: Option<&str>, id: String) {
+        let nth = self.open.len();
+        let by_id = self.by_id.entry(own.unwrap_or_default().to_string());
+        by_id.or_default().push_back(nth);
+        self.by_name.entry(name.to_string()).or_default().push_back(nth);
+        self.open.push(Open { id, answered: false });
+    }
+
+    /// An id for a call that has none: from its bytes, so that every read gives the same, whatever stands around it.
+    fn made(&mut self, part: &[u8]) -> String {
+        let short = &key::sha256(part)[..12];
+        let times = self.seen.entry(short.to_string()).or_default();
+        *times += 1;
+        match *times {
+            1 => format!("call_{short}"),
+            nth => format!("call_{short}_{nth}"),
+        }
+    }
+
+    /// The id of the call that a response answers: by its id, else the oldest open one of its name.
+    fn answered(&mut self, name: &str, own: Option<&str>) -> Option<String> {
+        let queue = match own {
+            Some(own) => self.by_id.get_mut(own)?,
+            None => self.by_name.get_mut(name)?,
+        };
+        while let Some(nth) = queue.pop_front() {
+            let open = &mut self.open[nth];
+            if !std::mem::replace(&mut open.answered, true) {
+                return Some(open.id.clone());
+            }
+        }
+        None
+    }
+}
+
+/// The native messages that a content is; none of what has no parts.
+pub fn read(element: &[u8], calls: &mut Calls) -> Vec<Draft> {
+    let Some(parts) = json::member(element, "parts").and_then(|raw| json::elements(raw, Dialect::Strict))
+    else {
+        return match json::member(element, "role").and_then(json::text) {
+            Some(role) => vec![Draft::new(native_role(&role))],
+            None => Vec::new(),
+        };
+    };
+    let role = json::member(element, "role").and_then(json::text);
+    let mut drafts = match role.as_deref() {
+        Some("model") => vec![model(&parts, calls)],
+        _ => user(role.as_deref().unwrap_or("user"), &parts, calls),
+    };
+    if let Some(first) = drafts.first_mut() {
+        first.note("members", rest_object(element, &["role", "parts"]));
+    }
+    drafts
+}
+
+fn native_role(role: &str) -> &str {
+    match role {
+        "model" => "assistant",
+        "function" => "user",
+        other => other,
+    }
+}
+
+/// The instructions beside the contents.
+pub fn system(raw: &[u8]) -> Draft {
+    let mut draft = Draft::new("system");
+    let parts = json::member(raw, "parts").and_then(|raw| json::elements(raw, Dialect::Strict));
+    match parts {
+        Some(parts) => draft.raw("content", content(&parts)),
+        None if raw.starts_with(b"\"") => draft.raw("content", raw),
+        None => draft.raw("content", array([raw])),
+    };
+    draft.note("members", rest_object(raw, &["parts"]));
+    draft
+}
+
+/// The parts as content: one plain text is a string.
+fn content(parts: &[&[u8]]) -> Vec<u8> {
+    match parts {
+        [part] => match json::member(part, "text") {
+            Some(text) if text.starts_with(b"\"") && rest_object(part, &["text"]).is_none() => text.to_vec(),
+            _ => array([self::part(part)]),
+        },
+        parts => array(parts.iter().map(|part| self::part(part))),
+    }
+}
+
+/// A part in the spelling of the record stream, where nothing is lost by it.
+fn part(raw: &[u8]) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    if json::member(raw, "text").is_some() && json::member(raw, "type").is_none() {
+        built.text("type", "text");
+        rest(raw, &[]).for_each(|(name, value)| {
+            built.raw(&name, value);
+        });
+        return built.finish();
+    }
+    let media = Media::of(raw);
+    let back = media.as_ref().and_then(Media::chat);
+    match back {
+        Some(part)
+            if Media::of(&part)
+                .and_then(|m| m.gemini())
+                .is_some_and(|same| json::same(&same, raw)) =>
+        {
+            part
+        }
+        _ => raw.to_vec(),
+    }
+}
+
+fn function<'p>(part: &'p [u8], names: [&str; 2]) -> Option<&'p [u8]> {
+    names
+        .iter()
+        .find_map(|name| json::member(part, name))
+        .filter(|raw| raw.starts_with(b"{"))
+}
+
+fn model(parts: &[&[u8]], known: &mut Calls) -> Draft {
+    let (mut reasoning, mut said, mut calls, mut notes) = (vec![], vec![], vec![], vec![]);
+    let mut order = Vec::new();
+    for raw in parts {
+        let slot = if let Some(call) = function(raw, ["functionCall", "function_call"]) {
+            if calls.is_empty() {
+                known.begin();
+            }
+            let name = json::member(call, "name").unwrap_or(b"null");
+            let own = json::member(call, "id").and_then(json::text);
+            let id = own.as_ref().map_or_else(|| known.made(raw), ToString::to_string);
+            known.add(&json::text(name).unwrap_or_default(), own.as_deref(), id.clone());
+            let arguments = json::member(call, "args").unwrap_or(b"");
+            let arguments = quoted(&String::from_utf8_lossy(arguments));
+            calls.push(draft::call(&quoted(&id), name, &arguments));
+            notes.push(call_note(raw, call, own.is_none()));
+            Slot::Call
+        } else if json::member(raw, "thought") == Some(b"true") && json::member(raw, "text").is_some() {
+            let mut thought = ObjectBuilder::default();
+            thought.text("type", "thought");
+            rest(raw, &["thought"]).for_each(|(name, value)| {
+                thought.raw(&name, value);
+            });
+            reasoning.push(thought.finish());
+            Slot::Reasoning
+        } else {
+            said.push(*raw);
+            Slot::Content
+        };
+        order.push(slot);
+    }
+    let mut draft = Draft::new("assistant");
+    match said.is_empty() && !parts.is_empty() {
+        true => draft.raw("content", "null"),
+        false => draft.raw("content", content(&said)),
+    };
+    if !calls.is_empty() {
+        draft.raw("tool_calls", array(&calls));
+    }
+    if !reasoning.is_empty() {
+        draft.raw("reasoning", array(&reasoning));
+    }
+    draft
+        .note("blocks", draft::order_note(&order))
+        .note("calls", draft::call_notes(&notes));
+    draft
+}
+
+/// What a call has beside id, name and arguments: members of its part, of itself, and whether its id was made.
+fn call_note(part: &[u8], call: &[u8], made: bool) -> Vec<u8> {
+    let mut note = ObjectBuilder::default();
+    if made {
+        note.raw("made", "true");
+    }
+    if let Some(part) = rest_object(part, &["functionCall", "function_call"]) {
+        note.raw("part", part);
+    }
+    if let Some(call) = rest_object(call, &["id", "name", "args"]) {
+        note.raw("call", call);
+    }
+    note.finish()
+}
+
+fn user(role: &str, parts: &[&[u8]], calls: &mut Calls) -> Vec<Draft> {
+    let (mut drafts, mut said) = (Vec::new(), Vec::new());
+    for raw in parts {
+        match function(raw, ["functionResponse", "function_response"]) {
+            Some(response) => drafts.push(result(raw, response, calls)),
+            None => said.push(*raw),
+        }
+    }
+    if !said.is_empty() || drafts.is_empty() {
+        let mut draft = Draft::new(native_role(role));
+        draft.raw("content", content(&said));
+        drafts.push(draft);
+    }
+    drafts
+}
+
+fn result(part: &[u8], response: &[u8], calls: &mut Calls) -> Draft {
+    let name = json::member(response, "name")
+        .and_then(json::text)
+        .unwrap_or_default();
+    let own = json::member(response, "id").and_then(json::text);
+    let id = calls.answered(&name, own.as_deref());
+    let mut draft = Draft::new("tool");
+    if let Some(id) = id.or_else(|| own.as_ref().map(ToString::to_string)) {
+        draft.raw("tool_call_id", quoted(&id));
+    }
+    draft.raw("name", quoted(&name));
+    let value = json::member(response, "response").unwrap_or(b"null");
+    let failed = json::member(value, "error").is_some();
+    let only = |name| {
+        let text = json::member(value, name).filter(|raw| raw.starts_with(b"\""))?;
+        rest_object(value, &[name]).is_none().then_some(text)
+    };
+    match only("output").or_else(|| only("error")) {
+        Some(text) => draft.raw("content", text),
+        None => draft.raw("content", quoted(&String::from_utf8_lossy(value))),
+    };
+    draft
+        .metadata("is_error", failed.then(|| b"true".to_vec()))
+        .note("made", own.is_none().then(|| b"true".to_vec()))
+        .note(
+            "part",
+            rest_object(part, &["functionResponse", "function_response"]),
+        )
+        .note("call", rest_object(response, &["id", "name", "response"]));
+    draft
+}

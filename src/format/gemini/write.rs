@@ -1,0 +1,315 @@
+//! The view as contents of the interface: user and model, the responses to the calls of one content in one content
+//! right behind it.
+
+use crate::format::Purpose;
+use crate::format::report::Loss;
+use crate::format::request::media::Media;
+use crate::format::request::piece::{Piece, Said, Writing, array, object_arguments, quoted, rest, wrapped};
+use crate::format::request::turns::{Turn, Turns};
+use crate::format::request::{Request, draft, quotation};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+use std::collections::HashMap;
+
+/// Parts that are taken as they are.
+const OWN: [&str; 8] = [
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "file_data",
+    "executableCode",
+    "executable_code",
+    "codeExecutionResult",
+    "code_execution_result",
+];
+
+/// Members that a part may have beside what it says.
+const BESIDE: [&str; 4] = [
+    "thoughtSignature",
+    "thought_signature",
+    "thought",
+    "videoMetadata",
+];
+
+/// The pieces as the elements of a request.
+pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+    let names = names(pieces);
+    let mut turns = Turns::new(close);
+    let mut system = Turn::default();
+    let mut request = Request::default();
+    let mut head = true;
+    for piece in pieces {
+        let said = match piece {
+            Piece::Message(said) => said,
+            Piece::Summary(item, text) => {
+                head = false;
+                let part = wrapped("text", &quoted(&quotation(text)));
+                turns.turn("user", *item, false).parts.push(part);
+                continue;
+            }
+            Piece::Kept(items, elements) => {
+                head = false;
+                turns.keep(items, elements);
+                continue;
+            }
+        };
+        writing.tell_books(said);
+        let role = said.message.role();
+        if head && matches!(role, Role::System | Role::Developer) {
+            request.system_items.push(said.item);
+            content(said, &mut system, writing);
+            system.members = system.members.or(said.noted("members").map(<[u8]>::to_vec));
+            continue;
+        }
+        head = false;
+        match role {
+            Role::Assistant => {
+                let turn = turns.turn("model", said.item, said.is_apart());
+                model(said, turn, writing);
+                members(turn, said, writing);
+            }
+            Role::Tool => {
+                let result = result(said, &names, writing);
+                let turn = turns.turn("function", said.item, said.is_apart());
+                turn.results.push(result);
+                members(turn, said, writing);
+            }
+            _ => {
+                if role != Role::User {
+                    // No such role in the middle: it is said by the user.
+                    writing.report.lose(Loss::Part, 1);
+                }
+                let turn = turns.turn("user", said.item, said.is_apart());
+                content(said, turn, writing);
+                members(turn, said, writing);
+            }
+        }
+    }
+    request.elements = turns.finish();
+    if !system.parts.is_empty() {
+        let mut built = ObjectBuilder::default();
+        built.raw("parts", array(&system.parts));
+        for (name, value) in system.members.iter().flat_map(|members| rest(members, &[])) {
+            built.raw(&name, value);
+        }
+        request.system = Some(built.finish());
+    }
+    request
+}
+
+/// A turn as a content; none when nothing is said in it.
+fn close(turn: &Turn) -> Option<Vec<u8>> {
+    if turn.parts.is_empty() && turn.results.is_empty() {
+        return None;
+    }
+    let role = if turn.role == "function" {
+        "user"
+    } else {
+        turn.role
+    };
+    let mut content = ObjectBuilder::default();
+    content
+        .text("role", role)
+        .raw("parts", array(turn.results.iter().chain(&turn.parts)));
+    for (name, value) in turn.members.iter().flat_map(|members| rest(members, &[])) {
+        content.raw(&name, value);
+    }
+    Some(content.finish())
+}
+
+/// Members that stood beside role and parts are for keeping only.
+fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
+    if writing.purpose != Purpose::Context
+        && let (None, Some(members)) = (&turn.members, said.noted("members"))
+    {
+        turn.members = Some(members.to_vec());
+    }
+}
+
+/// The names of the tools that calls name, by item and call.
+fn names(pieces: &[Piece<'_>]) -> HashMap<(usize, usize), String> {
+    let mut names = HashMap::new();
+    for piece in pieces {
+        if let Piece::Message(said) = piece {
+            for (nth, call) in said.message.tool_calls().into_iter().enumerate() {
+                names.insert((said.item, nth), call.name.into_owned());
+            }
+        }
+    }
+    names
+}
+
+fn content(said: &Said<'_>, turn: &mut Turn, writing: &mut Writing<'_>) {
+    turn.parts.extend(contents(said, writing));
+}
+
+fn contents(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<Vec<u8>> {
+    match said.string() {
+        Some(b"\"\"") => Vec::new(),
+        Some(text) => vec![wrapped("text", text)],
+        None => said
+            .parts()
+            .into_iter()
+            .filter_map(|raw| part(raw, writing))
+            .collect(),
+    }
+}
+
+/// The part that a part of content becomes; what cannot be one is told.
+fn part(raw: &[u8], writing: &mut Writing<'_>) -> Option<Vec<u8>> {
+    if raw.starts_with(b"\"") {
+        return (raw != b"\"\"").then(|| wrapped("text", raw));
+    }
+    let kind = json::member(raw, "type").and_then(json::text);
+    match kind.as_deref() {
+        Some("text" | "input_text" | "output_text") => {
+            let text = json::member(raw, "text")?;
+            let mut built = ObjectBuilder::default();
+            built.raw("text", text);
+            let mut signed = false;
+            for (name, value) in rest(raw, &["type", "text"]) {
+                if BESIDE.contains(&name.as_ref()) {
+                    built.raw(&name, value);
+                    signed = true;
+                } else if name != "cache_control" && !matches!(value, b"null" | b"[]") {
+                    writing.report.lose(Loss::Part, 1);
+                }
+            }
+            // A signature may stand on a text that is empty.
+            (signed || text != b"\"\"").then(|| built.finish())
+        }
+        Some("refusal") => json::member(raw, "refusal").map(|text| wrapped("text", text)),
+        None if OWN.iter().any(|name| json::member(raw, name).is_some()) => Some(raw.to_vec()),
+        _ => {
+            let media = Media::of(raw);
+            let made = media.as_ref().and_then(Media::gemini);
+            if made.is_none() {
+                if writing.own && media.is_none() {
+                    return Some(raw.to_vec());
+                }
+                let loss = if media.is_some() {
+                    Loss::Attachment
+                } else {
+                    Loss::Part
+                };
+                writing.report.lose(loss, 1);
+            }
+            made
+        }
+    }
+}
+
+fn model(said: &Said<'_>, turn: &mut Turn, writing: &mut Writing<'_>) {
+    let mut reasoning = Vec::new();
+    for part in said.reasoning() {
+        if json::member(part, "type") != Some(b"\"thought\"") {
+            writing.tell_reasoning(part);
+            continue;
+        }
+        let mut thought = ObjectBuilder::default();
+        for (name, value) in rest(part, &["type"]) {
+            thought.raw(&name, value);
+        }
+        thought.raw("thought", "true");
+        reasoning.push(thought.finish());
+    }
+    let parts = contents(said, writing);
+    let calls = said.calls();
+    let notes = said.call_notes(calls.len());
+    let calls = calls.iter().enumerate();
+    let calls = calls
+        .map(|(nth, raw)| call(raw, notes.get(nth).copied().unwrap_or(b"{}"), writing))
+        .collect();
+    turn.parts
+        .extend(draft::in_order(said.noted("blocks"), [reasoning, parts, calls]));
+}
+
+fn call(raw: &[u8], note: &[u8], writing: &mut Writing<'_>) -> Vec<u8> {
+    let function = json::member(raw, "function")
+        .or_else(|| json::member(raw, "custom"))
+        .unwrap_or(b"{}");
+    let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
+    let (args, changed) = object_arguments(arguments);
+    writing.report.lose(Loss::Arguments, u64::from(changed));
+    let mut call = ObjectBuilder::default();
+    // Ids are for those who gave them: this interface pairs by place.
+    if note_of(note, "made").is_none()
+        && let Some(id) = json::member(raw, "id")
+    {
+        call.raw("id", id);
+    }
+    call.raw("name", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("args", args);
+    for (name, value) in note_of(note, "call")
+        .into_iter()
+        .flat_map(|rest| self::rest(rest, &[]))
+    {
+        call.raw(&name, value);
+    }
+    let mut part = ObjectBuilder::default();
+    part.raw("functionCall", call.finish());
+    for (name, value) in note_of(note, "part")
+        .into_iter()
+        .flat_map(|rest| self::rest(rest, &[]))
+    {
+        part.raw(&name, value);
+    }
+    part.finish()
+}
+
+fn note_of<'n>(note: &'n [u8], name: &str) -> Option<&'n [u8]> {
+    json::member(note, name)
+}
+
+fn result(said: &Said<'_>, names: &HashMap<(usize, usize), String>, writing: &mut Writing<'_>) -> Vec<u8> {
+    let mut response = ObjectBuilder::default();
+    if said.noted("made").is_none()
+        && let Some(id) = said.message.tool_call_id
+    {
+        response.raw("id", id);
+    }
+    let called = writing.calls.get(&said.item).and_then(|call| names.get(call));
+    match (called, said.message.name) {
+        (Some(name), _) => response.text("name", name),
+        (None, Some(name)) => response.raw("name", name),
+        (None, None) => response.text("name", "unknown"),
+    };
+    response.raw("response", answer(said, writing));
+    for (name, value) in said.noted("call").into_iter().flat_map(|note| rest(note, &[])) {
+        response.raw(&name, value);
+    }
+    let mut part = ObjectBuilder::default();
+    part.raw("functionResponse", response.finish());
+    for (name, value) in said.noted("part").into_iter().flat_map(|note| rest(note, &[])) {
+        part.raw(&name, value);
+    }
+    part.finish()
+}
+
+/// The object that a result is: its text when that is one, else the text under `output` or `error`.
+fn answer(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<u8> {
+    let failed = said.metadata("is_error") == Some(b"true");
+    let name = if failed { "error" } else { "output" };
+    let Some(text) = said.string() else {
+        let mut texts = Vec::new();
+        for part in said.message.parts() {
+            match part {
+                crate::model::message::Part::Text(text) => texts.push(text),
+                crate::model::message::Part::Other(_, raw) => {
+                    let media = Media::of(raw).is_some();
+                    let loss = if media { Loss::Attachment } else { Loss::Part };
+                    writing.report.lose(loss, 1);
+                }
+            }
+        }
+        return wrapped(name, &quoted(&texts.join("\n")));
+    };
+    let inner = json::text(text).unwrap_or_default();
+    let bytes = inner.trim().as_bytes();
+    let object = bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
+    // What failed says so in the object, or it could not be told from what did not.
+    if object && (json::member(bytes, "error").is_some() == failed) {
+        return json::compact(bytes).0;
+    }
+    wrapped(name, text)
+}

@@ -1,0 +1,209 @@
+//! Items as native messages.
+
+use super::part;
+use crate::format::request::draft::{self, Draft};
+use crate::format::request::piece::{array, quoted, rest_object};
+use crate::model::json::{self, ObjectBuilder};
+use std::borrow::Cow;
+
+/// What an item is to a message.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// What the model thought.
+    Reasoning,
+    /// What it said, or had done at the provider.
+    Said,
+    /// What it called.
+    Call,
+    /// Not the model's, or a message of its own.
+    Other,
+}
+
+fn kind(item: &[u8]) -> Cow<'_, str> {
+    json::member(item, "type")
+        .and_then(json::text)
+        .unwrap_or(Cow::Borrowed("message"))
+}
+
+fn is_message(item: &[u8]) -> bool {
+    kind(item) == "message" && json::member(item, "role").is_some_and(|role| role.starts_with(b"\""))
+}
+
+fn is_call(item: &[u8]) -> bool {
+    kind(item).ends_with("_call") && json::member(item, "call_id").is_some_and(|id| id.starts_with(b"\""))
+}
+
+fn stage(item: &[u8]) -> Stage {
+    match kind(item).as_ref() {
+        "reasoning" => Stage::Reasoning,
+        "message" if is_message(item) && json::member(item, "role") == Some(b"\"assistant\"") => Stage::Said,
+        "mcp_list_tools" | "mcp_approval_request" => Stage::Said,
+        _ if is_call(item) => Stage::Call,
+        kind if kind.ends_with("_call") => Stage::Said,
+        _ => Stage::Other,
+    }
+}
+
+/// How many of the first items are one message: reasoning, one thing said, calls.
+pub fn group(items: &[&[u8]]) -> usize {
+    let mut reached = Stage::Reasoning;
+    for (nth, item) in items.iter().enumerate() {
+        let stage = stage(item);
+        if stage == Stage::Other {
+            return nth.max(1);
+        }
+        let behind = stage < reached || (stage == Stage::Said && reached == Stage::Said);
+        if nth > 0 && behind {
+            return nth;
+        }
+        reached = reached.max(stage);
+    }
+    items.len()
+}
+
+/// The instructions beside the items.
+pub fn instructions(raw: &[u8]) -> Draft {
+    let mut draft = Draft::new("system");
+    match raw.first() {
+        Some(b'"') => draft.raw("content", raw),
+        _ => draft.raw("content", array([raw])),
+    };
+    draft.metadata("from", Some(quoted("instructions")));
+    draft
+}
+
+/// The native message that the items of a group are; none of what is no item.
+pub fn read(items: &[&[u8]]) -> Vec<Draft> {
+    let first = items.first().copied().unwrap_or_default();
+    if !first.starts_with(b"{") || !(is_message(first) || json::member(first, "type").is_some()) {
+        return Vec::new();
+    }
+    if stage(first) != Stage::Other {
+        return vec![assistant(items)];
+    }
+    if is_message(first) {
+        let role = json::member(first, "role")
+            .and_then(json::text)
+            .unwrap_or_default();
+        let mut draft = Draft::new(&role);
+        content(&mut draft, first);
+        draft.note("item", rest_object(first, &["role", "content"]));
+        return vec![draft];
+    }
+    if kind(first).ends_with("_output")
+        && json::member(first, "call_id").is_some_and(|id| id.starts_with(b"\""))
+    {
+        return vec![output(first)];
+    }
+    let mut draft = draft::whole("assistant", first);
+    draft.note("whole", Some(b"true".to_vec()));
+    vec![draft]
+}
+
+fn content(draft: &mut Draft, item: &[u8]) {
+    match json::member(item, "content") {
+        Some(raw) if raw.starts_with(b"\"") || raw == b"null" => draft.raw("content", raw),
+        Some(raw) if raw.starts_with(b"[") => draft.raw("content", part::read_content(raw)),
+        // The record stream has no such content.
+        Some(raw) => draft.raw("content", array([raw])),
+        None => draft,
+    };
+}
+
+fn assistant(items: &[&[u8]]) -> Draft {
+    let mut draft = Draft::new("assistant");
+    let (mut reasoning, mut calls, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut said = false;
+    for item in items {
+        match stage(item) {
+            Stage::Reasoning => reasoning.push(*item),
+            Stage::Call => {
+                let (call, note) = call(item);
+                calls.push(call);
+                notes.push(note);
+            }
+            _ if is_message(item) => {
+                said = true;
+                content(&mut draft, item);
+                draft.note("item", rest_object(item, &["role", "content"]));
+            }
+            _ => {
+                said = true;
+                draft.raw("content", array([item]));
+                draft.note("whole", Some(b"true".to_vec()));
+            }
+        }
+    }
+    if !said {
+        draft.raw("content", "null");
+    }
+    if !calls.is_empty() {
+        draft.raw("tool_calls", array(&calls));
+    }
+    if !reasoning.is_empty() {
+        draft.raw("reasoning", array(&reasoning));
+        draft.note("reasoned", Some(b"true".to_vec()));
+    }
+    draft.note("calls", draft::call_notes(&notes));
+    draft
+}
+
+/// A call, and what it has beside id, name and arguments.
+fn call(item: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let own = |name| json::member(item, name).unwrap_or(b"null");
+    let id = own("call_id");
+    match kind(item).as_ref() {
+        "function_call" => {
+            let arguments = own("arguments");
+            let arguments = match arguments.first() {
+                Some(b'"') => arguments.to_vec(),
+                Some(b'n') => b"\"\"".to_vec(),
+                _ => quoted(&String::from_utf8_lossy(arguments)),
+            };
+            let rest = rest_object(item, &["type", "call_id", "name", "arguments"]);
+            (draft::call(id, own("name"), &arguments), draft::noted(rest))
+        }
+        "custom_tool_call" => {
+            let mut custom = ObjectBuilder::default();
+            custom.raw("name", own("name")).raw("input", own("input"));
+            let mut call = ObjectBuilder::default();
+            call.raw("id", id)
+                .text("type", "custom")
+                .raw("custom", custom.finish());
+            let rest = rest_object(item, &["type", "call_id", "name", "input"]);
+            (call.finish(), draft::noted(rest))
+        }
+        kind => {
+            // A tool that the provider has named: what it is given is all that is told of it.
+            let beside = ["type", "call_id", "id", "status"];
+            let arguments = rest_object(item, &beside).unwrap_or_else(|| b"{}".to_vec());
+            let mut note = ObjectBuilder::default();
+            note.text("type", kind);
+            for name in ["id", "status"] {
+                if let Some(value) = json::member(item, name) {
+                    note.raw(name, value);
+                }
+            }
+            let name = quoted(kind.strip_suffix("_call").unwrap_or(kind));
+            let arguments = quoted(&String::from_utf8_lossy(&arguments));
+            (draft::call(id, &name, &arguments), note.finish())
+        }
+    }
+}
+
+fn output(item: &[u8]) -> Draft {
+    let mut draft = Draft::new("tool");
+    draft.raw("tool_call_id", json::member(item, "call_id").unwrap_or(b"\"\""));
+    match json::member(item, "output") {
+        Some(raw) if raw.starts_with(b"\"") => draft.raw("content", raw),
+        Some(raw) if raw.starts_with(b"[") => draft.raw("content", part::read_content(raw)),
+        None | Some(b"null") => draft.raw("content", "null"),
+        Some(other) => draft.raw("content", array([other])),
+    };
+    let usual: &[&str] = match kind(item).as_ref() {
+        "function_call_output" => &["type", "call_id", "output"],
+        _ => &["call_id", "output"],
+    };
+    draft.note("item", rest_object(item, usual));
+    draft
+}

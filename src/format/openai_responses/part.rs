@@ -1,0 +1,85 @@
+//! Parts of content, and the parts of the record stream that they are.
+
+use crate::format::report::Loss;
+use crate::format::request::media::Media;
+use crate::format::request::piece::{Writing, array, rest};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+
+/// Members that a part of text may have.
+const TEXT: [&str; 2] = ["annotations", "logprobs"];
+
+/// The content of an item: texts and media in the spelling of the record stream where nothing is lost by it.
+pub fn read_content(content: &[u8]) -> Vec<u8> {
+    match json::elements(content, Dialect::Strict) {
+        Some(parts) => array(parts.into_iter().map(read)),
+        None => content.to_vec(),
+    }
+}
+
+fn read(part: &[u8]) -> Vec<u8> {
+    let kind = json::member(part, "type").and_then(json::text);
+    if let Some("input_text" | "output_text") = kind.as_deref()
+        && let Ok(text) = json::with_members(part, &[("type", Some(b"\"text\""))])
+    {
+        return text;
+    }
+    let media = Media::of(part);
+    match media.as_ref().and_then(Media::chat) {
+        Some(chat)
+            if Media::of(&chat)
+                .and_then(|m| m.responses())
+                .is_some_and(|back| json::same(&back, part)) =>
+        {
+            chat
+        }
+        _ => part.to_vec(),
+    }
+}
+
+/// The part of an item that a part of content becomes, for the model's side or the other; what cannot be one is told.
+pub fn write(raw: &[u8], model: bool, writing: &mut Writing<'_>) -> Option<Vec<u8>> {
+    let text_kind = if model { "output_text" } else { "input_text" };
+    if raw.starts_with(b"\"") {
+        let mut built = ObjectBuilder::default();
+        built.text("type", text_kind).raw("text", raw);
+        return Some(built.finish());
+    }
+    let kind = json::member(raw, "type").and_then(json::text);
+    match kind.as_deref() {
+        Some("text") => {
+            let mut built = ObjectBuilder::default();
+            built
+                .text("type", text_kind)
+                .raw("text", json::member(raw, "text")?);
+            for (name, value) in rest(raw, &["type", "text", "cache_control"]) {
+                if TEXT.contains(&name.as_ref()) {
+                    built.raw(&name, value);
+                } else if name == "thoughtSignature" {
+                    writing.report.lose(Loss::Signature, 1);
+                } else if !matches!(value, b"null" | b"[]") {
+                    writing.report.lose(Loss::Part, 1);
+                }
+            }
+            Some(built.finish())
+        }
+        Some("refusal") if model => Some(raw.to_vec()),
+        Some("input_image" | "input_file" | "output_text" | "input_text") => Some(raw.to_vec()),
+        _ => {
+            let media = Media::of(raw);
+            // What the model says holds no attachments here.
+            let made = media.as_ref().filter(|_| !model).and_then(Media::responses);
+            if made.is_none() {
+                if writing.own && media.is_none() {
+                    return Some(raw.to_vec());
+                }
+                let loss = if media.is_some() {
+                    Loss::Attachment
+                } else {
+                    Loss::Part
+                };
+                writing.report.lose(loss, 1);
+            }
+            made
+        }
+    }
+}

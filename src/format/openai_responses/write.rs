@@ -1,0 +1,226 @@
+//! The view as items of the interface.
+
+use super::part;
+use crate::format::report::Loss;
+use crate::format::request::piece::{Piece, Said, Writing, array, quoted, rest};
+use crate::format::request::{Element, Request, quotation};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::Role;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The type of the item that a call is, by item of the view and call.
+type Kinds<'a> = HashMap<(usize, usize), Cow<'a, str>>;
+
+/// The pieces as the elements of a request.
+pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+    let kinds = kinds(pieces);
+    let mut request = Request::default();
+    for piece in pieces {
+        let said = match piece {
+            Piece::Message(said) => said,
+            Piece::Summary(item, text) => {
+                let mut built = ObjectBuilder::default();
+                built.text("role", "user").text("content", &quotation(text));
+                request.elements.push(element(*item, built.finish()));
+                continue;
+            }
+            Piece::Kept(items, elements) => {
+                request.elements.extend(elements.iter().map(|raw| Element {
+                    raw: raw.to_vec(),
+                    items: items.clone(),
+                }));
+                continue;
+            }
+        };
+        writing.tell_books(said);
+        match said.message.role() {
+            Role::System
+                if is_instructions(said) && request.elements.is_empty() && request.system.is_none() =>
+            {
+                request.system = said.string().map(<[u8]>::to_vec);
+                request.system_items.push(said.item);
+            }
+            Role::Assistant => {
+                let items = assistant(said, writing).into_iter();
+                request.elements.extend(items.map(|raw| element(said.item, raw)));
+            }
+            Role::Tool => {
+                let raw = output(said, &kinds, writing);
+                request.elements.push(element(said.item, raw));
+            }
+            role => {
+                if role == Role::Other {
+                    // No such role: it is said by the user.
+                    writing.report.lose(Loss::Part, 1);
+                }
+                let role = if role == Role::Other { Role::User } else { role };
+                if let Some(raw) = message(said, role.name(), false, writing) {
+                    request.elements.push(element(said.item, raw));
+                }
+            }
+        }
+    }
+    request
+}
+
+fn element(item: usize, raw: Vec<u8>) -> Element {
+    Element {
+        raw,
+        items: vec![item],
+    }
+}
+
+fn is_instructions(said: &Said<'_>) -> bool {
+    said.metadata("from") == Some(b"\"instructions\"") && said.string().is_some()
+}
+
+/// The types of all calls' items.
+fn kinds<'a>(pieces: &[Piece<'a>]) -> Kinds<'a> {
+    let mut kinds = HashMap::new();
+    for piece in pieces {
+        let Piece::Message(said) = piece else { continue };
+        let calls = said.calls();
+        let notes = said.call_notes(calls.len());
+        for (nth, call) in calls.iter().enumerate() {
+            kinds.insert((said.item, nth), kind_of(call, notes.get(nth).copied()));
+        }
+    }
+    kinds
+}
+
+fn kind_of<'a>(call: &'a [u8], note: Option<&'a [u8]>) -> Cow<'a, str> {
+    let noted = note
+        .and_then(|note| json::member(note, "type"))
+        .and_then(json::text);
+    let custom = json::member(call, "type") == Some(b"\"custom\"");
+    noted.unwrap_or(Cow::Borrowed(if custom {
+        "custom_tool_call"
+    } else {
+        "function_call"
+    }))
+}
+
+/// A message as an item; none of one that says nothing.
+fn message(said: &Said<'_>, role: &str, bare: bool, writing: &mut Writing<'_>) -> Option<Vec<u8>> {
+    let content = match said.string() {
+        Some(text) => text.to_vec(),
+        None => {
+            let given = said.parts();
+            let model = role == "assistant";
+            let parts: Vec<_> = given
+                .into_iter()
+                .filter_map(|raw| part::write(raw, model, writing))
+                .collect();
+            if parts.is_empty() {
+                return None;
+            }
+            array(&parts)
+        }
+    };
+    let mut item = ObjectBuilder::default();
+    item.text("role", role).raw("content", content);
+    beside(&mut item, said.noted("item"), bare);
+    Some(item.finish())
+}
+
+/// Adds what was noted; `bare` leaves out the id, which is of no use without the reasoning that it belongs to.
+fn beside(item: &mut ObjectBuilder, note: Option<&[u8]>, bare: bool) {
+    for (name, value) in note.into_iter().flat_map(|note| rest(note, &[])) {
+        if !(bare && name == "id") {
+            item.raw(&name, value);
+        }
+    }
+}
+
+fn assistant(said: &Said<'_>, writing: &mut Writing<'_>) -> Vec<Vec<u8>> {
+    let mut items = Vec::new();
+    for part in said.reasoning() {
+        if json::member(part, "type") == Some(b"\"reasoning\"") {
+            items.push(part.to_vec());
+        } else {
+            writing.tell_reasoning(part);
+        }
+    }
+    let bare = said.noted("reasoned").is_some() && items.is_empty();
+    if said.noted("whole").is_some() {
+        items.extend(said.parts().into_iter().map(<[u8]>::to_vec));
+    } else {
+        let calls = !said.calls().is_empty();
+        // Beside calls an empty text says nothing.
+        if !(calls && said.string() == Some(b"\"\"") && said.noted("item").is_none()) {
+            items.extend(message(said, "assistant", bare, writing));
+        }
+    }
+    let calls = said.calls();
+    let notes = said.call_notes(calls.len());
+    for (nth, raw) in calls.iter().enumerate() {
+        items.push(call(raw, notes.get(nth).copied(), bare));
+    }
+    items
+}
+
+fn call(raw: &[u8], note: Option<&[u8]>, bare: bool) -> Vec<u8> {
+    let kind = kind_of(raw, note);
+    let mut item = ObjectBuilder::default();
+    item.text("type", &kind)
+        .raw("call_id", json::member(raw, "id").unwrap_or(b"\"\""));
+    let function = json::member(raw, "function")
+        .or_else(|| json::member(raw, "custom"))
+        .unwrap_or(b"{}");
+    let name = json::member(function, "name").unwrap_or(b"\"\"");
+    let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
+    // A string it is in any case.
+    let text = match arguments {
+        Some(text) if text.starts_with(b"\"") => text.to_vec(),
+        Some(other) => quoted(&String::from_utf8_lossy(other)),
+        None => b"\"\"".to_vec(),
+    };
+    match kind.as_ref() {
+        "function_call" => {
+            item.raw("name", name).raw("arguments", text);
+        }
+        "custom_tool_call" => {
+            item.raw("name", name).raw("input", text);
+        }
+        _ => {
+            let given = json::text(&text).unwrap_or_default();
+            rest(given.as_bytes(), &["type", "call_id"]).for_each(|(name, value)| {
+                item.raw(&name, value);
+            });
+        }
+    }
+    let rest = note.into_iter().flat_map(|note| rest(note, &["type"]));
+    for (name, value) in rest {
+        if !(bare && name == "id") {
+            item.raw(&name, value);
+        }
+    }
+    item.finish()
+}
+
+fn output(said: &Said<'_>, kinds: &Kinds<'_>, writing: &mut Writing<'_>) -> Vec<u8> {
+    let note = said.noted("item");
+    let mut item = ObjectBuilder::default();
+    if note.is_none_or(|note| json::member(note, "type").is_none()) {
+        let called = writing.calls.get(&said.item).and_then(|call| kinds.get(call));
+        item.text(
+            "type",
+            &format!("{}_output", called.map_or("function_call", Cow::as_ref)),
+        );
+    }
+    item.raw("call_id", said.message.tool_call_id.unwrap_or(b"\"\""));
+    let content = said.message.content.unwrap_or(b"null");
+    let output = match content.first() {
+        Some(b'"') => content.to_vec(),
+        Some(b'[') => {
+            let parts = json::elements(content, Dialect::Strict).unwrap_or_default();
+            let parts = parts.into_iter();
+            array(parts.filter_map(|raw| part::write(raw, false, writing)))
+        }
+        _ => b"\"\"".to_vec(),
+    };
+    item.raw("output", output);
+    beside(&mut item, note, false);
+    item.finish()
+}

@@ -1,0 +1,159 @@
+//! A native message that is made of a provider's element.
+
+use super::Api;
+use crate::model::json::ObjectBuilder;
+use std::borrow::Cow;
+
+/// A message with what is noted on it, so that it can be written back.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// Its members, `role` first, without the metadata.
+    members: Vec<(Cow<'static, str>, Vec<u8>)>,
+    /// Members of `metadata.<interface>`.
+    notes: Vec<(&'static str, Vec<u8>)>,
+    /// Other members of the metadata.
+    free: Vec<(&'static str, Vec<u8>)>,
+}
+
+impl Draft {
+    /// A message of this role.
+    pub fn new(role: &str) -> Draft {
+        let mut draft = Draft::default();
+        draft.raw("role", super::piece::quoted(role));
+        draft
+    }
+
+    /// The role.
+    pub fn role(&self) -> &str {
+        let role = self.members.first();
+        let quoted = role.and_then(|(_, value)| std::str::from_utf8(value).ok());
+        quoted.map_or("", |role| role.trim_matches('"'))
+    }
+
+    /// Adds a member.
+    pub fn raw(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Vec<u8>>) -> &mut Draft {
+        self.members.push((name.into(), value.into()));
+        self
+    }
+
+    /// Notes something for writing it back in this interface's form; nothing is not noted.
+    pub fn note(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut Draft {
+        self.notes.extend(value.map(|value| (name, value)));
+        self
+    }
+
+    /// Adds a member to the metadata; nothing is not added.
+    pub fn metadata(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut Draft {
+        self.free.extend(value.map(|value| (name, value)));
+        self
+    }
+
+    /// The message's line.
+    pub fn body(&self, api: Api) -> Vec<u8> {
+        let mut built = ObjectBuilder::default();
+        for (name, value) in &self.members {
+            built.raw(name, value);
+        }
+        let mut metadata = ObjectBuilder::default();
+        for (name, value) in &self.free {
+            metadata.raw(name, value);
+        }
+        if !self.notes.is_empty() {
+            let mut notes = ObjectBuilder::default();
+            for (name, value) in &self.notes {
+                notes.raw(name, value);
+            }
+            metadata.raw(api.name(), notes.finish());
+        }
+        if !metadata.is_empty() {
+            built.raw("metadata", metadata.finish());
+        }
+        built.finish()
+    }
+}
+
+/// A call as the record stream spells it; `arguments` is a string's JSON.
+pub fn call(id: &[u8], name: &[u8], arguments: &[u8]) -> Vec<u8> {
+    let mut function = ObjectBuilder::default();
+    function.raw("name", name).raw("arguments", arguments);
+    let mut call = ObjectBuilder::default();
+    call.raw("id", id)
+        .text("type", "function")
+        .raw("function", function.finish());
+    call.finish()
+}
+
+/// A note of the order in which the pieces of a message stood, unless it is the usual one: reasoning, content, calls.
+pub fn order_note(order: &[Slot]) -> Option<Vec<u8>> {
+    let usual = order.is_sorted();
+    (!usual).then(|| {
+        let names = order.iter().map(|slot| super::piece::quoted(slot.name()));
+        super::piece::array(names)
+    })
+}
+
+/// Where a piece of a message went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Slot {
+    /// To the reasoning.
+    Reasoning,
+    /// To the content.
+    Content,
+    /// To the calls.
+    Call,
+}
+
+impl Slot {
+    const ALL: [Slot; 3] = [Slot::Reasoning, Slot::Content, Slot::Call];
+
+    fn name(self) -> &'static str {
+        match self {
+            Slot::Reasoning => "reasoning",
+            Slot::Content => "content",
+            Slot::Call => "call",
+        }
+    }
+}
+
+/// Puts the pieces of a message in the order that was noted; what is not in it follows in the usual one.
+pub fn in_order(note: Option<&[u8]>, pieces: [Vec<Vec<u8>>; 3]) -> Vec<Vec<u8>> {
+    use crate::model::json::{self, Dialect};
+    let mut queues = pieces.map(Vec::into_iter);
+    let mut all = Vec::new();
+    let noted = note.and_then(|raw| json::elements(raw, Dialect::Strict));
+    for name in noted.unwrap_or_default() {
+        let slot = Slot::ALL
+            .iter()
+            .position(|slot| json::text(name).is_some_and(|name| name == slot.name()));
+        all.extend(slot.and_then(|slot| queues[slot].next()));
+    }
+    all.extend(queues.into_iter().flatten());
+    all
+}
+
+/// A text part.
+pub fn text_part(text: &[u8]) -> Vec<u8> {
+    let mut part = ObjectBuilder::default();
+    part.text("type", "text").raw("text", text);
+    part.finish()
+}
+
+/// An element that is no object of the interface, as the only part of a message.
+pub fn whole(role: &str, element: &[u8]) -> Draft {
+    let mut draft = Draft::new(role);
+    draft.raw("content", super::piece::array([element]));
+    draft
+}
+
+/// The notes of a call that is not all in its native form: the members that are left.
+pub fn noted(rest: Option<Vec<u8>>) -> Vec<u8> {
+    rest.unwrap_or_else(|| b"{}".to_vec())
+}
+
+/// The notes of all calls; none when there is nothing to note.
+pub fn call_notes(notes: &[Vec<u8>]) -> Option<Vec<u8>> {
+    notes
+        .iter()
+        .any(|note| note != b"{}")
+        .then(|| super::piece::array(notes))
+}

@@ -1,0 +1,296 @@
+//! Images, audio and files in the spellings of the interfaces, and from one into another.
+
+use super::piece::quoted;
+use crate::model::json::{self, ObjectBuilder};
+use std::borrow::Cow;
+
+/// What an attachment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A picture.
+    Image,
+    /// Sound.
+    Audio,
+    /// Anything else.
+    File,
+}
+
+/// Where its bytes are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bytes<'a> {
+    /// Here: media type, and base64.
+    Here(Cow<'a, str>, Cow<'a, str>),
+    /// There: an address, and the media type where it is told.
+    At(Cow<'a, str>, Option<Cow<'a, str>>),
+    /// At OpenAI, under this id.
+    Kept(Cow<'a, str>),
+}
+
+/// An image, audio or a file in a part of any interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Media<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// Where its bytes are.
+    pub bytes: Bytes<'a>,
+    /// The file's name.
+    pub name: Option<Cow<'a, str>>,
+    /// How closely an image is looked at.
+    pub detail: Option<&'a [u8]>,
+}
+
+fn text<'a>(object: &'a [u8], names: &[&str]) -> Option<Cow<'a, str>> {
+    names
+        .iter()
+        .find_map(|name| json::member(object, name).and_then(json::text))
+}
+
+fn sliced<'a>(text: &Cow<'a, str>, from: usize, to: usize) -> Cow<'a, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(&text[from..to]),
+        Cow::Owned(text) => Cow::Owned(text[from..to].to_string()),
+    }
+}
+
+/// An address; a `data:` one in base64 has its bytes with it.
+fn address(url: Cow<'_, str>) -> Bytes<'_> {
+    let data = url
+        .strip_prefix("data:")
+        .and_then(|rest| rest.split_once(";base64,"));
+    let Some((mime, data)) = data else {
+        return Bytes::At(url, None);
+    };
+    let (end, start) = ("data:".len() + mime.len(), url.len() - data.len());
+    let end = mime.find(';').map_or(end, |short| "data:".len() + short);
+    Bytes::Here(sliced(&url, "data:".len(), end), sliced(&url, start, url.len()))
+}
+
+fn kind_of(mime: &str) -> Kind {
+    match mime.split('/').next() {
+        Some("image") => Kind::Image,
+        Some("audio") => Kind::Audio,
+        _ => Kind::File,
+    }
+}
+
+impl<'a> Media<'a> {
+    /// What a part holds; none when it is no attachment, or in no spelling that is known.
+    pub fn of(part: &'a [u8]) -> Option<Media<'a>> {
+        let inner = |name: &str| json::member(part, name);
+        let mut media = Media {
+            kind: Kind::File,
+            bytes: Bytes::Kept(Cow::Borrowed("")),
+            name: None,
+            detail: None,
+        };
+        match text(part, &["type"]).as_deref() {
+            Some("image_url" | "input_image") => {
+                media.kind = Kind::Image;
+                let image = inner("image_url");
+                media.detail = image
+                    .and_then(|image| json::member(image, "detail"))
+                    .or_else(|| inner("detail"))
+                    .filter(|detail| *detail != b"null");
+                let url = image.and_then(|image| json::text(image).or_else(|| text(image, &["url"])));
+                media.bytes = match url {
+                    Some(url) => address(url),
+                    None => Bytes::Kept(text(part, &["file_id"])?),
+                };
+            }
+            Some("input_audio") => {
+                let audio = inner("input_audio")?;
+                let format = text(audio, &["format"])?;
+                let mime = if format == "mp3" { "mpeg" } else { &format };
+                media.kind = Kind::Audio;
+                media.bytes = Bytes::Here(format!("audio/{mime}").into(), text(audio, &["data"])?);
+            }
+            Some("file" | "input_file") => {
+                let file = inner("file").unwrap_or(part);
+                media.name = text(file, &["filename"]);
+                media.bytes = match (text(file, &["file_data"]), text(file, &["file_url"])) {
+                    (Some(data), _) => address(data),
+                    (None, Some(url)) => Bytes::At(url, None),
+                    (None, None) => Bytes::Kept(text(file, &["file_id"])?),
+                };
+            }
+            Some(kind @ ("image" | "document")) => {
+                let source = inner("source")?;
+                media.name = text(part, &["title"]);
+                media.bytes = match text(source, &["type"]).as_deref() {
+                    Some("base64") => Bytes::Here(text(source, &["media_type"])?, text(source, &["data"])?),
+                    Some("url") => Bytes::At(text(source, &["url"])?, None),
+                    // A file id is of no use to another provider than the one that gave it.
+                    _ => return None,
+                };
+                if kind == "image" {
+                    media.kind = Kind::Image;
+                }
+            }
+            None => {
+                if let Some(data) = inner("inlineData").or_else(|| inner("inline_data")) {
+                    let mime = text(data, &["mimeType", "mime_type"])?;
+                    media.kind = kind_of(&mime);
+                    media.name = text(data, &["displayName", "display_name"]);
+                    media.bytes = Bytes::Here(mime, text(data, &["data"])?);
+                } else {
+                    let file = inner("fileData").or_else(|| inner("file_data"))?;
+                    let mime = text(file, &["mimeType", "mime_type"]);
+                    media.kind = mime.as_deref().map_or(Kind::File, kind_of);
+                    media.bytes = Bytes::At(text(file, &["fileUri", "file_uri"])?, mime);
+                }
+            }
+            Some(_) => return None,
+        }
+        Some(media)
+    }
+
+    /// The address, with the bytes in it where they are here; none where a provider keeps them.
+    fn url(&self) -> Option<String> {
+        match &self.bytes {
+            Bytes::Here(mime, data) => Some(format!("data:{mime};base64,{data}")),
+            Bytes::At(url, _) => Some(url.to_string()),
+            Bytes::Kept(_) => None,
+        }
+    }
+
+    /// As a part of a Chat message, and so of the record stream.
+    pub fn chat(&self) -> Option<Vec<u8>> {
+        let mut built = ObjectBuilder::default();
+        match (self.kind, &self.bytes) {
+            (Kind::Image, _) => {
+                let mut image = ObjectBuilder::default();
+                image.text("url", &self.url()?);
+                if let Some(detail) = self.detail {
+                    image.raw("detail", detail);
+                }
+                built.text("type", "image_url").raw("image_url", image.finish());
+            }
+            (Kind::Audio, Bytes::Here(mime, data)) if audio_format(mime).is_some() => {
+                let mut audio = ObjectBuilder::default();
+                audio
+                    .text("data", data)
+                    .text("format", audio_format(mime).unwrap_or_default());
+                built
+                    .text("type", "input_audio")
+                    .raw("input_audio", audio.finish());
+            }
+            (_, Bytes::At(..)) => return None,
+            (_, bytes) => {
+                let mut file = ObjectBuilder::default();
+                if let Some(name) = &self.name {
+                    file.text("filename", name);
+                }
+                match bytes {
+                    Bytes::Kept(id) => file.text("file_id", id),
+                    _ => file.text("file_data", &self.url()?),
+                };
+                built.text("type", "file").raw("file", file.finish());
+            }
+        }
+        Some(built.finish())
+    }
+
+    /// As a block of an Anthropic message.
+    pub fn anthropic(&self) -> Option<Vec<u8>> {
+        let mut source = ObjectBuilder::default();
+        match &self.bytes {
+            Bytes::Here(mime, data) => {
+                let taken = match self.kind {
+                    Kind::Image => ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&&**mime),
+                    _ => mime == "application/pdf",
+                };
+                if !taken {
+                    return None;
+                }
+                source
+                    .text("type", "base64")
+                    .text("media_type", mime)
+                    .text("data", data);
+            }
+            Bytes::At(url, _) if url.starts_with("http") && self.kind != Kind::Audio => {
+                source.text("type", "url").text("url", url);
+            }
+            _ => return None,
+        }
+        let mut built = ObjectBuilder::default();
+        let kind = if self.kind == Kind::Image {
+            "image"
+        } else {
+            "document"
+        };
+        built.text("type", kind).raw("source", source.finish());
+        if let (Some(name), Kind::File) = (&self.name, self.kind) {
+            built.text("title", name);
+        }
+        Some(built.finish())
+    }
+
+    /// As a part of a Gemini content.
+    pub fn gemini(&self) -> Option<Vec<u8>> {
+        let mut data = ObjectBuilder::default();
+        let name = match &self.bytes {
+            Bytes::Here(mime, bytes) => {
+                data.text("mimeType", mime).text("data", bytes);
+                "inlineData"
+            }
+            Bytes::At(uri, mime)
+                if uri.starts_with("gs://") || uri.contains("generativelanguage.googleapis.com/") =>
+            {
+                if let Some(mime) = mime {
+                    data.text("mimeType", mime);
+                }
+                data.text("fileUri", uri);
+                "fileData"
+            }
+            _ => return None,
+        };
+        let mut built = ObjectBuilder::default();
+        built.raw(name, data.finish());
+        Some(built.finish())
+    }
+
+    /// As a part of an item of Responses.
+    pub fn responses(&self) -> Option<Vec<u8>> {
+        let mut built = ObjectBuilder::default();
+        match (self.kind, &self.bytes) {
+            (Kind::Image, bytes) => {
+                built.text("type", "input_image");
+                match bytes {
+                    Bytes::Kept(id) => built.text("file_id", id),
+                    _ => built.text("image_url", &self.url()?),
+                };
+                if let Some(detail) = self.detail {
+                    built.raw("detail", detail);
+                }
+            }
+            (Kind::Audio, Bytes::Here(mime, data)) => {
+                let mut audio = ObjectBuilder::default();
+                audio.text("data", data).text("format", audio_format(mime)?);
+                built
+                    .text("type", "input_audio")
+                    .raw("input_audio", audio.finish());
+            }
+            (Kind::Audio, _) => return None,
+            (Kind::File, bytes) => {
+                built.text("type", "input_file");
+                if let Some(name) = &self.name {
+                    built.text("filename", name);
+                }
+                match bytes {
+                    Bytes::Kept(id) => built.text("file_id", id),
+                    Bytes::At(url, _) => built.text("file_url", url),
+                    Bytes::Here(..) => built.raw("file_data", quoted(&self.url()?)),
+                };
+            }
+        }
+        Some(built.finish())
+    }
+}
+
+fn audio_format(mime: &str) -> Option<&'static str> {
+    match mime {
+        "audio/wav" | "audio/x-wav" => Some("wav"),
+        "audio/mpeg" | "audio/mp3" => Some("mp3"),
+        _ => None,
+    }
+}

@@ -1,0 +1,231 @@
+//! What a writer is given: the messages of a view with what an interface has noted on them.
+
+use super::Api;
+use crate::format::Purpose;
+use crate::format::report::{Loss, Report};
+use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use crate::model::message::Message;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// A piece of a history that is to be written.
+#[derive(Debug)]
+pub enum Piece<'a> {
+    /// A message.
+    Message(Said<'a>),
+    /// The text of a summary.
+    Summary(usize, Cow<'a, str>),
+    /// Elements that are written as they came in, and the items that they are.
+    Kept(Vec<usize>, Vec<&'a [u8]>),
+}
+
+/// A message, and what was noted on it when it was read from the interface's own form.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    /// Index of the view's item.
+    pub item: usize,
+    /// The line.
+    pub body: &'a [u8],
+    /// Its members.
+    pub message: Message<'a>,
+    /// `metadata.<interface>`.
+    pub note: Option<&'a [u8]>,
+}
+
+impl<'a> Said<'a> {
+    /// A message with the notes of an interface.
+    pub fn new(item: usize, body: &'a [u8], message: Message<'a>, api: Api) -> Said<'a> {
+        let note = message.metadata.and_then(|raw| json::member(raw, api.name()));
+        Said {
+            item,
+            body,
+            message,
+            note,
+        }
+    }
+
+    /// What was noted under this name.
+    pub fn noted(&self, name: &str) -> Option<&'a [u8]> {
+        json::member(self.note?, name)
+    }
+
+    /// Whether it begins an element of its own, although the one before is of the same role.
+    pub fn is_apart(&self) -> bool {
+        self.noted("apart") == Some(b"true")
+    }
+
+    /// What was noted for the calls, one by one; nothing when their number has changed.
+    pub fn call_notes(&self, calls: usize) -> Vec<&'a [u8]> {
+        let notes = self
+            .noted("calls")
+            .and_then(|raw| json::elements(raw, Dialect::Strict));
+        notes.filter(|notes| notes.len() == calls).unwrap_or_default()
+    }
+
+    /// A member of the metadata.
+    pub fn metadata(&self, name: &str) -> Option<&'a [u8]> {
+        json::member(self.message.metadata?, name)
+    }
+
+    /// The parts of the content; a string is none and is handed out by [`Said::string`].
+    pub fn parts(&self) -> Vec<&'a [u8]> {
+        self.message
+            .content
+            .and_then(|raw| json::elements(raw, Dialect::Strict))
+            .unwrap_or_default()
+    }
+
+    /// The content's bytes when it is a string.
+    pub fn string(&self) -> Option<&'a [u8]> {
+        self.message.content.filter(|raw| raw.starts_with(b"\""))
+    }
+
+    /// The parts of the reasoning.
+    pub fn reasoning(&self) -> Vec<&'a [u8]> {
+        self.message
+            .reasoning
+            .and_then(|raw| json::elements(raw, Dialect::Strict))
+            .unwrap_or_default()
+    }
+
+    /// The calls' bytes.
+    pub fn calls(&self) -> Vec<&'a [u8]> {
+        self.message
+            .tool_calls
+            .and_then(|raw| json::elements(raw, Dialect::Strict))
+            .unwrap_or_default()
+    }
+}
+
+/// How pieces are written, and what is told of it.
+pub struct Writing<'w> {
+    /// The interface.
+    pub api: Api,
+    /// What for.
+    pub purpose: Purpose,
+    /// Whether the session was read from the interface's own form.
+    pub own: bool,
+    /// For a result: the item that calls, and which of its calls is meant.
+    pub calls: &'w HashMap<usize, (usize, usize)>,
+    /// What is lost.
+    pub report: &'w mut Report,
+}
+
+impl Writing<'_> {
+    /// Tells what an interface has no place for: books, and names of those who speak.
+    pub fn tell_books(&mut self, said: &Said<'_>) {
+        use crate::model::message::Role;
+        if said.message.name.is_some() && said.message.role() != Role::Tool {
+            self.report.lose(Loss::Name, 1);
+        }
+        if self.purpose != Purpose::Export {
+            return;
+        }
+        let own = said.noted("members");
+        let books = [
+            ("id", Loss::Id),
+            ("timestamp", Loss::Timestamp),
+            ("category", Loss::Category),
+            ("tokens", Loss::Usage),
+            ("usage", Loss::Usage),
+            ("model", Loss::Model),
+        ];
+        for (name, loss) in books {
+            let kept = own.is_some_and(|own| json::member(own, name).is_some());
+            if !kept && json::member(said.body, name).is_some() {
+                self.report.lose(loss, 1);
+            }
+        }
+        let noted = [self.api.name(), "is_error", "from"];
+        let free = said
+            .message
+            .metadata
+            .map(|raw| rest(raw, &noted).next().is_some());
+        self.report.lose(Loss::Metadata, u64::from(free == Some(true)));
+    }
+
+    /// Tells of reasoning that is left out.
+    pub fn tell_reasoning(&mut self, part: &[u8]) {
+        self.report.lose(Loss::Reasoning, 1);
+        let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
+        let signed = signed.iter().any(|name| json::member(part, name).is_some());
+        self.report.lose(Loss::Signature, u64::from(signed));
+    }
+}
+
+/// The members of an object beside those of these names, in order.
+pub fn rest<'o>(
+    object: &'o [u8],
+    known: &[&str],
+) -> impl Iterator<Item = (Cow<'o, str>, &'o [u8])> + use<'o> {
+    let mut found = Vec::new();
+    if let Ok(mut scan) = Members::new(object, Dialect::Strict) {
+        while let Ok(Some(member)) = scan.next() {
+            let name = json::unescape(member.key);
+            if !known.contains(&name.as_ref()) {
+                found.push((name, member.value));
+            }
+        }
+    }
+    found.into_iter()
+}
+
+/// An object of what [`rest`] gives; none when that is nothing.
+pub fn rest_object(object: &[u8], known: &[&str]) -> Option<Vec<u8>> {
+    let mut built = ObjectBuilder::default();
+    for (name, value) in rest(object, known) {
+        built.raw(&name, value);
+    }
+    (!built.is_empty()).then(|| built.finish())
+}
+
+/// An array of these values.
+pub fn array<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<u8> {
+    let mut out = vec![b'['];
+    for value in values {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        out.extend_from_slice(value.as_ref());
+    }
+    out.push(b']');
+    out
+}
+
+/// The text as JSON.
+pub fn quoted(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    json::push_text(&mut out, text);
+    out
+}
+
+/// The arguments of a call as the object that some interfaces want: the text as it is when it is one. The second value
+/// tells whether it had to be wrapped.
+pub fn object_arguments(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
+    let Some(raw) = arguments else {
+        return (b"{}".to_vec(), false);
+    };
+    let Some(text) = json::text(raw) else {
+        return match raw.first() {
+            Some(b'{') => (raw.to_vec(), false),
+            _ if raw == b"null" => (b"{}".to_vec(), false),
+            _ => (wrapped("input", raw), true),
+        };
+    };
+    let bytes = text.trim().as_bytes();
+    if bytes.is_empty() {
+        return (b"{}".to_vec(), false);
+    }
+    if bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len()) {
+        // On one line: outside of strings white space says nothing.
+        return (json::compact(bytes).0, false);
+    }
+    (wrapped("input", raw), true)
+}
+
+/// An object with one member.
+pub fn wrapped(name: &str, value: &[u8]) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    built.raw(name, value);
+    built.finish()
+}

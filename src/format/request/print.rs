@@ -1,0 +1,110 @@
+//! A history as a document: the body of a request, or the array that it came in.
+
+use super::{Api, Request, built, came_from, members};
+use crate::error::Result;
+use crate::format::report::Report;
+use crate::format::{Purpose, written};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::io::Write;
+
+/// Names of the member with the history, and of the one with the instructions.
+const fn names(api: Api) -> (&'static str, &'static str) {
+    match api {
+        Api::OpenaiChat => ("messages", ""),
+        Api::Anthropic => ("messages", "system"),
+        Api::OpenaiResponses => ("input", "instructions"),
+        Api::Gemini => ("contents", "systemInstruction"),
+    }
+}
+
+/// Writes one session's view, an element a line. What goes back to where it came from has the shape that it had there;
+/// for a model there is always the body of a request.
+pub fn write(
+    api: Api,
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let request = built(api, session, view, purpose, report);
+    if let Some(text) = alone(api, session, purpose, &request) {
+        written(out.write_all(&text))?;
+        return written(out.write_all(b"\n"));
+    }
+    let (open, close) = frame(api, session, purpose, &request);
+    written(out.write_all(&open))?;
+    for (nth, element) in request.elements.iter().enumerate() {
+        written(out.write_all(if nth == 0 { b"\n" } else { b",\n" }))?;
+        written(out.write_all(&element.raw))?;
+    }
+    // Nothing between the brackets: they stand on one line.
+    let close = if request.elements.is_empty() {
+        &close[1..]
+    } else {
+        close
+    };
+    written(out.write_all(close))
+}
+
+/// The body of a request whose input was text, and is nothing else yet.
+fn alone(api: Api, session: &Session, purpose: Purpose, request: &Request) -> Option<Vec<u8>> {
+    if purpose == Purpose::Context || !came_from(api, session) {
+        return None;
+    }
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    let (list, system) = names(api);
+    let [element] = request.elements.as_slice() else {
+        return None;
+    };
+    let text = json::member(&element.raw, "content").filter(|raw| raw.starts_with(b"\""))?;
+    let mut built = ObjectBuilder::default();
+    built.text("role", "user").raw("content", text);
+    if json::member(metadata, "input") != Some(b"\"text\"") || built.finish() != element.raw {
+        return None;
+    }
+    let mut changes = vec![(list, Some(text))];
+    changes.extend(request.system.as_deref().map(|raw| (system, Some(raw))));
+    json::with_members(json::member(metadata, "request")?, &changes).ok()
+}
+
+/// What stands before and behind the elements.
+fn frame(api: Api, session: &Session, purpose: Purpose, request: &Request) -> (Vec<u8>, &'static [u8]) {
+    let own = came_from(api, session) && purpose != Purpose::Context;
+    let members = match api {
+        Api::OpenaiChat => members(session).filter(|_| purpose == Purpose::Return),
+        _ => members(session).filter(|_| own),
+    };
+    let array = match api {
+        Api::OpenaiChat => true,
+        _ => own && request.system.is_none(),
+    };
+    if members.is_none() && array {
+        return (b"[".to_vec(), b"\n]\n");
+    }
+    let (list, system) = names(api);
+    let members = members.unwrap_or_else(|| b"{}".to_vec());
+    let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
+    let snake = "system_instruction";
+    let spelled = match json::member(&members, snake) {
+        Some(_) if api == Api::Gemini => snake,
+        _ => system,
+    };
+    if let Some(raw) = &request.system {
+        changes.push((spelled, Some(raw)));
+    } else if spelled == snake {
+        changes.push((snake, None));
+    }
+    changes.push((list, None));
+    let mut open = json::with_members(&members, &changes).unwrap_or_else(|_| b"{}".to_vec());
+    open.pop();
+    if open.len() > 1 {
+        open.push(b',');
+    }
+    json::push_text(&mut open, list);
+    open.extend_from_slice(b":[");
+    (open, b"\n]}\n")
+}

@@ -1,0 +1,91 @@
+//! The collection of fixtures, where it is at hand: `CONVO_FIXTURES` names its folder, else `../shared/fixtures` beside
+//! the crate is looked at.
+#![allow(clippy::print_stderr)]
+
+use super::*;
+use crate::model::json::{self, Dialect};
+use std::path::{Path, PathBuf};
+
+fn collection(name: &str) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    let found = std::env::var_os("CONVO_FIXTURES")
+        .map_or_else(beside, PathBuf::from)
+        .join(name);
+    if !found.exists() {
+        eprintln!("nothing at {}: nothing was compared", found.display());
+    }
+    found.exists().then_some(found)
+}
+
+#[test]
+fn files_of_the_wild_come_back() {
+    let Some(root) = collection("wild") else { return };
+    let mut files = 0;
+    for api in READ {
+        let folder = root.join(api.name());
+        let truth = std::fs::read(folder.join("truth.json")).unwrap();
+        let truth: serde_json::Value = serde_json::from_slice(&truth).unwrap();
+        for (name, facts) in truth["files"].as_object().unwrap() {
+            let text = std::fs::read_to_string(folder.join(name)).unwrap();
+            let session = read(api, &text);
+            for purpose in [Purpose::Return, Purpose::Export] {
+                same(&printed(api, &session, purpose).0, &text);
+            }
+            let view = View::replay(&session);
+            let messages: Vec<_> = view.messages(&session).collect();
+            let calls: usize = messages.iter().map(|m| m.tool_calls().len()).sum();
+            let results = messages.iter().filter(|m| m.role().name() == "tool").count();
+            let reasoning = messages
+                .iter()
+                .filter_map(|m| json::elements(m.reasoning?, Dialect::Strict));
+            let count = |name: &str| facts[name].as_u64().unwrap() as usize;
+            assert_eq!(calls, count("tool_calls"), "{name}");
+            assert_eq!(results, count("tool_results"), "{name}");
+            assert_eq!(
+                reasoning.map(|parts| parts.len()).sum::<usize>(),
+                count("reasoning"),
+                "{name}"
+            );
+            let halves = request(api, &session).1.losses;
+            let orphans = halves
+                .get(&crate::format::report::Loss::Orphan)
+                .copied()
+                .unwrap_or(0);
+            assert_eq!(
+                orphans as usize,
+                count("orphan_calls") + count("orphan_results"),
+                "{name}"
+            );
+            files += 1;
+        }
+    }
+    eprintln!("{files} files come back as they were");
+    assert!(files > 10);
+}
+
+/// "A reader never repairs": what breaks a rule breaks it still, and what does not, does not.
+#[test]
+fn rules_are_broken_as_before() {
+    let Some(path) = collection("validate/validate_rules.json") else {
+        return;
+    };
+    let rules: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let mut histories = 0;
+    for rule in rules["rules"].as_array().unwrap() {
+        let api = Api::from_name(rule["api"].as_str().unwrap()).unwrap();
+        for side in ["violating", "fixed"] {
+            let text = rule[side].to_string();
+            if text == "[]" {
+                continue;
+            }
+            let session = read(api, &text);
+            let request = request(api, &session).0;
+            let elements = request.elements.iter().map(|element| element.raw.clone());
+            let back = super::super::piece::array(elements);
+            same(&String::from_utf8(back).unwrap(), &text);
+            histories += 1;
+        }
+    }
+    eprintln!("{histories} histories break and keep the rules as before");
+    assert!(histories > 80);
+}

@@ -1,0 +1,80 @@
+//! Histories of the interfaces are read and written back, and native sessions written and read.
+
+mod arbitrary;
+mod fixtures;
+mod small;
+
+use super::{Api, Request, elements};
+use crate::format::report::Report;
+use crate::format::{Format, Purpose, Source, convert, write};
+use crate::model::message::Message;
+use crate::model::session::Session;
+use crate::model::view::View;
+
+const READ: [Api; 3] = [Api::OpenaiResponses, Api::Anthropic, Api::Gemini];
+
+fn format(api: Api) -> Format {
+    Format::from_name(api.name()).unwrap()
+}
+
+fn read(api: Api, text: &str) -> Session {
+    let mut report = Report::default();
+    let mut sessions = convert(format(api), &Source::alone(text.as_bytes()), &mut report).unwrap();
+    assert_eq!(sessions.len(), 1, "{text}");
+    assert!(!report.is_damaged(), "{:?}", report.findings);
+    sessions.remove(0)
+}
+
+/// A native session of these lines.
+fn session(lines: &[String]) -> Session {
+    let mut session = Session::default();
+    for line in lines {
+        session.push_new(line.as_bytes());
+    }
+    session
+}
+
+fn printed(api: Api, session: &Session, purpose: Purpose) -> (String, Report) {
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    let view = View::replay(session);
+    write(format(api), session, &view, purpose, &mut out, &mut report).unwrap();
+    (String::from_utf8(out).unwrap(), report)
+}
+
+fn request(api: Api, session: &Session) -> (Request, Report) {
+    let mut report = Report::default();
+    let request = elements(api, session, &View::replay(session), &mut report).unwrap();
+    (request, report)
+}
+
+fn same(one: &str, other: &str) {
+    let equal = crate::model::json::same(one.trim().as_bytes(), other.trim().as_bytes());
+    assert!(equal, "{one}\n{other}");
+}
+
+/// What a message says, without what differs between the interfaces.
+#[derive(Debug, PartialEq, Eq)]
+struct Told {
+    role: &'static str,
+    text: String,
+    calls: Vec<(String, String)>,
+}
+
+fn told(message: &Message<'_>) -> Told {
+    Told {
+        role: message.role().name(),
+        text: message.text().into_owned(),
+        calls: message
+            .tool_calls()
+            .into_iter()
+            .map(|call| (call.name.into_owned(), call.arguments.into_owned()))
+            .collect(),
+    }
+}
+
+fn all_told(session: &Session) -> Vec<Told> {
+    View::replay(session)
+        .messages(session)
+        .map(|m| told(&m))
+        .collect()
+}

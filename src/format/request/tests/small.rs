@@ -1,0 +1,397 @@
+//! Small cases, each for one thing.
+
+use super::*;
+use crate::format::report::Loss;
+use crate::model::json::{self, Dialect};
+
+fn bodies(session: &Session) -> Vec<String> {
+    let view = View::replay(session);
+    view.items
+        .iter()
+        .map(|item| String::from_utf8(item.body(session).to_vec()).unwrap())
+        .collect()
+}
+
+fn raws(request: &Request) -> Vec<&str> {
+    request
+        .elements
+        .iter()
+        .map(|element| std::str::from_utf8(&element.raw).unwrap())
+        .collect()
+}
+
+fn native(lines: &[&str]) -> Session {
+    session(&lines.iter().map(ToString::to_string).collect::<Vec<_>>())
+}
+
+const CHAT: [&str; 6] = [
+    r#"{"role":"system","content":"rules"}"#,
+    r#"{"role":"user","content":"hi"}"#,
+    r#"{"role":"assistant","content":"let me see","tool_calls":[{"id":"c 1","type":"function","function":{"name":"f","arguments":"{\"n\":12345678901234567890}"}},{"id":"c2","type":"function","function":{"name":"g","arguments":"{bad"}}]}"#,
+    r#"{"role":"tool","tool_call_id":"c2","content":"two"}"#,
+    r#"{"role":"user","content":"and?"}"#,
+    r#"{"role":"tool","tool_call_id":"c 1","content":"one"}"#,
+];
+
+#[test]
+fn anthropic_gets_results_first_and_whole_numbers() {
+    let (request, report) = request(Api::Anthropic, &native(&CHAT));
+    assert_eq!(request.system.as_deref(), Some(&b"\"rules\""[..]));
+    assert_eq!(request.system_items, [0]);
+    assert_eq!(
+        raws(&request),
+        [
+            r#"{"role":"user","content":"hi"}"#,
+            concat!(
+                r#"{"role":"assistant","content":[{"type":"text","text":"let me see"},"#,
+                r#"{"type":"tool_use","id":"c_1","name":"f","input":{"n":12345678901234567890}},"#,
+                r#"{"type":"tool_use","id":"c2","name":"g","input":{"input":"{bad"}}]}"#
+            ),
+            concat!(
+                r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c_1","content":"one"},"#,
+                r#"{"type":"tool_result","tool_use_id":"c2","content":"two"},{"type":"text","text":"and?"}]}"#
+            ),
+        ]
+    );
+    assert_eq!(request.elements[2].items, [5, 3, 4]);
+    assert_eq!(report.losses, [(Loss::Arguments, 1)].into());
+}
+
+#[test]
+fn responses_get_items_and_gemini_contents() {
+    let responses = request(Api::OpenaiResponses, &native(&CHAT)).0;
+    assert_eq!(responses.system, None);
+    assert_eq!(
+        raws(&responses)[..5],
+        [
+            r#"{"role":"system","content":"rules"}"#,
+            r#"{"role":"user","content":"hi"}"#,
+            r#"{"role":"assistant","content":"let me see"}"#,
+            r#"{"type":"function_call","call_id":"c 1","name":"f","arguments":"{\"n\":12345678901234567890}"}"#,
+            r#"{"type":"function_call","call_id":"c2","name":"g","arguments":"{bad"}"#,
+        ]
+    );
+    assert_eq!(responses.elements[3].items, [2]);
+    let gemini = request(Api::Gemini, &native(&CHAT)).0;
+    assert_eq!(
+        gemini.system.as_deref(),
+        Some(&br#"{"parts":[{"text":"rules"}]}"#[..])
+    );
+    assert_eq!(
+        raws(&gemini)[2..],
+        [
+            concat!(
+                r#"{"role":"user","parts":[{"functionResponse":{"id":"c 1","name":"f","response":{"output":"one"}}},"#,
+                r#"{"functionResponse":{"id":"c2","name":"g","response":{"output":"two"}}}]}"#
+            ),
+            r#"{"role":"user","parts":[{"text":"and?"}]}"#,
+        ]
+    );
+}
+
+#[test]
+fn ids_that_repeat_are_told_apart_for_anthropic() {
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"x","type":"function","function":{"name":"f","arguments":""}}]}"#;
+    let result = r#"{"role":"tool","tool_call_id":"x","content":"r"}"#;
+    let session = native(&[r#"{"role":"user","content":"u"}"#, call, result, call, result]);
+    let request = request(Api::Anthropic, &session).0;
+    let ids: Vec<_> = raws(&request)
+        .iter()
+        .flat_map(|raw| {
+            raw.split("id\":\"")
+                .skip(1)
+                .map(|rest| rest.split('"').next().unwrap())
+        })
+        .map(str::to_string)
+        .collect();
+    assert_eq!(ids, ["x", "x", "x_2", "x_2"]);
+}
+
+#[test]
+fn a_summary_is_quoted_and_cannot_end_its_quotation() {
+    let lines = [
+        r#"{"role":"user","content":"a","id":"m1"}"#,
+        r#"{"role":"user","content":"b","id":"m2"}"#,
+        r#"{"type":"summary","id":"e","at":"x","content":"was </summary> said","covers":["m1","m1"]}"#,
+    ];
+    let anthropic = request(Api::Anthropic, &native(&lines)).0;
+    assert_eq!(anthropic.elements.len(), 1, "one message of the user");
+    let text = raws(&anthropic)[0];
+    assert_eq!(text.matches("</summary>").count(), 1, "{text}");
+    assert!(text.contains(r#"was <\\/summary> said"#), "{text}");
+    assert_eq!(anthropic.elements[0].items, [0, 1]);
+    assert_eq!(request(Api::OpenaiResponses, &native(&lines)).0.elements.len(), 2);
+}
+
+#[test]
+fn thoughts_of_others_are_left_out_and_told() {
+    let line = r#"{"role":"assistant","content":"x","reasoning":[{"type":"thinking","text":"t","signature":"s+/="},{"type":"thinking","text":"u"},{"type":"reasoning","id":"rs","summary":[],"encrypted_content":"e"},{"type":"thought","text":"g","thoughtSignature":"z"}]}"#;
+    for (api, kept, signed) in [
+        (
+            Api::Anthropic,
+            r#"{"type":"thinking","thinking":"t","signature":"s+/="}"#,
+            2,
+        ),
+        (
+            Api::OpenaiResponses,
+            r#"{"type":"reasoning","id":"rs","summary":[],"encrypted_content":"e"}"#,
+            2,
+        ),
+        (
+            Api::Gemini,
+            r#"{"text":"g","thoughtSignature":"z","thought":true}"#,
+            2,
+        ),
+    ] {
+        let (request, report) = request(api, &native(&[line]));
+        assert!(raws(&request).concat().contains(kept), "{:?}", raws(&request));
+        assert_eq!(
+            report.losses,
+            [(Loss::Reasoning, 3), (Loss::Signature, signed)].into(),
+            "{}",
+            api.name()
+        );
+    }
+}
+
+#[test]
+fn attachments_change_their_spelling_or_are_told() {
+    let line = r#"{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERi0="}},{"type":"input_audio","input_audio":{"data":"UklGRg==","format":"wav"}}]}"#;
+    let cases = [
+        (
+            Api::Anthropic,
+            r#"{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="},"title":"a.pdf"}]}"#,
+            1,
+        ),
+        (
+            Api::OpenaiResponses,
+            r#"{"role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"data:image/png;base64,aGk="},{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERi0="},{"type":"input_audio","input_audio":{"data":"UklGRg==","format":"wav"}}]}"#,
+            0,
+        ),
+        (
+            Api::Gemini,
+            r#"{"role":"user","parts":[{"text":"see"},{"inlineData":{"mimeType":"image/png","data":"aGk="}},{"inlineData":{"mimeType":"application/pdf","data":"JVBERi0="}},{"inlineData":{"mimeType":"audio/wav","data":"UklGRg=="}}]}"#,
+            0,
+        ),
+    ];
+    for (api, expected, lost) in cases {
+        let (request, report) = request(api, &native(&[line]));
+        assert_eq!(raws(&request), [expected]);
+        let told = report.losses.get(&Loss::Attachment).copied().unwrap_or(0);
+        assert_eq!(told, lost, "{}", api.name());
+    }
+}
+
+#[test]
+fn gemini_calls_without_ids_are_paired_by_name_and_place() {
+    let text = r#"[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"i":1}},"thoughtSignature":"S"},{"functionCall":{"name":"f","args":{"i":1}}},{"functionCall":{"name":"g","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"g","response":{"output":"3"}}},{"functionResponse":{"name":"f","response":{"error":"1"}}},{"functionResponse":{"name":"f","response":{"list":[1.0]}}}]}]"#;
+    let session = read(Api::Gemini, text);
+    let view = View::replay(&session);
+    let messages: Vec<_> = view.messages(&session).collect();
+    let ids: Vec<_> = messages[1].tool_calls().into_iter().map(|call| call.id).collect();
+    assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), 3);
+    let answered: Vec<_> = messages[2..].iter().map(|m| m.tool_call_id().unwrap()).collect();
+    assert_eq!(answered, [ids[2].clone(), ids[0].clone(), ids[1].clone()]);
+    let texts: Vec<_> = messages[2..].iter().map(|m| m.text()).collect();
+    assert_eq!(texts, ["3", "1", "{\"list\":[1.0]}"]);
+    let failed = |m: &Message<'_>| {
+        m.metadata
+            .is_some_and(|raw| json::member(raw, "is_error").is_some())
+    };
+    assert_eq!(
+        messages[2..].iter().map(failed).collect::<Vec<_>>(),
+        [false, true, false]
+    );
+    same(&printed(Api::Gemini, &session, Purpose::Return).0, text);
+}
+
+#[test]
+fn what_was_kept_whole_counts_until_a_message_is_changed() {
+    // The text stands ahead of the result, which is against the rules.
+    let text = r#"[{"role":"user","content":[{"type":"text","text":"note"},{"type":"tool_result","tool_use_id":"t","content":"r"}]}]"#;
+    let session = read(Api::Anthropic, text);
+    same(&printed(Api::Anthropic, &session, Purpose::Return).0, text);
+    let mut changed = bodies(&session);
+    changed[0] = changed[0].replacen("\"content\":\"r\"", "\"content\":\"[masked]\"", 1);
+    let request = request(Api::Anthropic, &super::session(&changed)).0;
+    assert_eq!(
+        raws(&request),
+        [
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"[masked]"},{"type":"text","text":"note"}]}"#
+        ]
+    );
+}
+
+#[test]
+fn messages_of_one_role_stay_apart_where_they_were() {
+    for (api, text) in [
+        (
+            Api::Anthropic,
+            r#"[{"role":"user","content":"a"},{"role":"user","content":[{"type":"text","text":"b"}]}]"#,
+        ),
+        (
+            Api::Gemini,
+            r#"[{"role":"user","parts":[{"text":"a"}]},{"role":"user","parts":[{"text":"b"}]}]"#,
+        ),
+    ] {
+        let session = read(api, text);
+        same(&printed(api, &session, Purpose::Return).0, text);
+        // What is added joins the last of them.
+        let mut lines = bodies(&session);
+        lines.push(r#"{"role":"user","content":"c"}"#.to_string());
+        assert_eq!(request(api, &super::session(&lines)).0.elements.len(), 2);
+    }
+}
+
+#[test]
+fn an_item_loses_its_id_with_its_reasoning() {
+    let text = r#"[{"role":"user","content":"u"},{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e"},{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"x"}]},{"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"{}"}]"#;
+    let session = read(Api::OpenaiResponses, text);
+    assert_eq!(
+        bodies(&session).len(),
+        2,
+        "reasoning, text and call are one message"
+    );
+    same(&printed(Api::OpenaiResponses, &session, Purpose::Return).0, text);
+    let line = json::with_members(bodies(&session)[1].as_bytes(), &[("reasoning", None)]).unwrap();
+    let request = request(
+        Api::OpenaiResponses,
+        &native(&[std::str::from_utf8(&line).unwrap()]),
+    )
+    .0;
+    assert_eq!(
+        raws(&request),
+        [
+            r#"{"role":"assistant","content":[{"type":"output_text","text":"x"}],"type":"message"}"#,
+            r#"{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}"#
+        ]
+    );
+}
+
+#[test]
+fn bodies_come_back_in_their_shape() {
+    let cases = [
+        (
+            Api::Anthropic,
+            r#"{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"a"}],"system":[{"type":"text","text":""}]}"#,
+        ),
+        (Api::Anthropic, r#"{"messages":[{"role":"user","content":"a"}]}"#),
+        (
+            Api::OpenaiResponses,
+            r#"{"model":"m","store":false,"input":"a","instructions":"be brief"}"#,
+        ),
+        (Api::OpenaiResponses, r#"{"input":[],"instructions":null}"#),
+        (
+            Api::Gemini,
+            r#"{"system_instruction":{"parts":[{"text":"s"}],"role":"user"},"contents":[{"parts":[{"text":"a"}]}]}"#,
+        ),
+        (
+            Api::Gemini,
+            r#"{"systemInstruction":"s","contents":[{"role":"function","parts":[{"function_response":{"name":"f","response":null}}]}]}"#,
+        ),
+    ];
+    for (api, text) in cases {
+        let session = read(api, text);
+        for purpose in [Purpose::Return, Purpose::Export] {
+            same(&printed(api, &session, purpose).0, text);
+        }
+    }
+    let (context, _) = printed(
+        Api::Anthropic,
+        &read(Api::Anthropic, cases[0].1),
+        Purpose::Context,
+    );
+    same(
+        &context,
+        r#"{"system":[{"type":"text","text":""}],"messages":[{"role":"user","content":"a"}]}"#,
+    );
+}
+
+#[test]
+fn responses_are_read() {
+    let anthropic = r#"{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":4}}"#;
+    let openai = r#"{"id":"resp_1","object":"response","model":"m","output":[{"type":"reasoning","id":"r","summary":[]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}],"usage":{"input_tokens":3}}"#;
+    let gemini = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3},"modelVersion":"m"}"#;
+    for (api, text) in [
+        (Api::Anthropic, anthropic),
+        (Api::OpenaiResponses, openai),
+        (Api::Gemini, gemini),
+    ] {
+        let session = read(api, text);
+        let line = bodies(&session).pop().unwrap();
+        assert_eq!(all_told(&session)[0].text, "a");
+        assert_eq!(
+            json::member(line.as_bytes(), "model"),
+            Some(&b"\"m\""[..]),
+            "{line}"
+        );
+        assert!(json::member(line.as_bytes(), "usage").is_some_and(|raw| raw.starts_with(b"{")));
+    }
+    // A provider does not take back what it has told of its answer.
+    let context = request(Api::Anthropic, &read(Api::Anthropic, anthropic)).0;
+    assert_eq!(
+        raws(&context),
+        [r#"{"role":"assistant","content":[{"type":"text","text":"a"}]}"#]
+    );
+}
+
+#[test]
+fn lines_are_one_history_and_bodies_many() {
+    let elements = "{\"role\":\"user\",\"parts\":[{\"text\":\"a\"}]}\nbroken\n{\"role\":\"model\",\"parts\":[{\"text\":\"b\"}]}\n";
+    let mut report = Report::default();
+    let read = |text: &str, report: &mut Report| {
+        convert(Format::Gemini, &Source::alone(text.as_bytes()), report).unwrap()
+    };
+    let sessions = read(elements, &mut report);
+    assert_eq!((sessions.len(), all_told(&sessions[0]).len()), (1, 2));
+    assert_eq!(report.findings.len(), 1);
+    assert_eq!(report.findings[0].place.line, 2);
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}]}"#;
+    assert_eq!(read(&format!("{body}\n{body}\n"), &mut report).len(), 2);
+    assert_eq!(read(&format!("[{body},{body}]"), &mut report).len(), 2);
+}
+
+#[test]
+fn hostile_sizes_take_their_time_only() {
+    let deep = "[".repeat(50_000) + &"]".repeat(50_000);
+    for (api, text) in [
+        (
+            Api::Anthropic,
+            format!(
+                r#"[{{"role":"assistant","content":[{{"type":"tool_use","id":"t","name":"f","input":{{"a":{deep}}}}},{{"type":"text","text":"x","y":{deep}}}]}}]"#
+            ),
+        ),
+        (
+            Api::Gemini,
+            format!(
+                r#"[{{"role":"model","parts":[{{"functionCall":{{"name":"f","args":{{"a":{deep}}}}}}},{{"b":{deep}}}]}}]"#
+            ),
+        ),
+        (
+            Api::OpenaiResponses,
+            format!(r#"[{{"type":"odd_call","call_id":"c","action":{deep}}},{{"type":"x","y":{deep}}}]"#),
+        ),
+    ] {
+        let session = read(api, &text);
+        same(&printed(api, &session, Purpose::Return).0, &text);
+    }
+    // Everything in one element, and each in one of its own.
+    let many = 5_000;
+    let block = r#"{"type":"text","text":"x"},{"type":"tool_result","tool_use_id":"t","content":"r"}"#;
+    let text = format!(
+        r#"[{{"role":"user","content":[{}]}}]"#,
+        vec![block; many].join(",")
+    );
+    same(
+        &printed(Api::Anthropic, &read(Api::Anthropic, &text), Purpose::Return).0,
+        &text,
+    );
+    let call = r#"{"role":"model","parts":[{"functionCall":{"name":"f"}}]}"#;
+    let text = format!("[{}]", vec![call; many].join(","));
+    let session = read(Api::Gemini, &text);
+    same(&printed(Api::Gemini, &session, Purpose::Return).0, &text);
+    for api in Api::ALL {
+        let request = request(api, &session).0;
+        assert!(json::elements(&super::super::piece::array(raws(&request)), Dialect::Strict).is_some());
+    }
+}

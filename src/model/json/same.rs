@@ -1,0 +1,96 @@
+//! Whether two spellings are the same JSON.
+
+use super::{Dialect, Elements, Members, skip_space, unescape};
+use std::borrow::Cow;
+
+/// Deeper values are the same only when they are the same bytes.
+const DEEPEST: usize = 64;
+
+/// Whether two values are the same but for white space and the order of members. Numbers and strings count as they are
+/// spelled, so that nothing is the same that a parser could take for different things.
+pub fn same(one: &[u8], other: &[u8]) -> bool {
+    same_at(one, other, 0)
+}
+
+fn same_at(one: &[u8], other: &[u8], depth: usize) -> bool {
+    let (one, other) = (&one[skip_space(one, 0)..], &other[skip_space(other, 0)..]);
+    let (one, other) = (one.trim_ascii_end(), other.trim_ascii_end());
+    if one == other {
+        return true;
+    }
+    if depth == DEEPEST {
+        return false;
+    }
+    match (one.first(), other.first()) {
+        (Some(b'['), Some(b'[')) => same_elements(one, other, depth).unwrap_or(false),
+        (Some(b'{'), Some(b'{')) => match (sorted(one), sorted(other)) {
+            (Some(one), Some(other)) => {
+                one.len() == other.len()
+                    && one.iter().zip(&other).all(|((name, value), (other, with))| {
+                        name == other && same_at(value, with, depth + 1)
+                    })
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn same_elements(one: &[u8], other: &[u8], depth: usize) -> Option<bool> {
+    let mut one = Elements::new(one, Dialect::Python).ok()?;
+    let mut other = Elements::new(other, Dialect::Python).ok()?;
+    loop {
+        match (one.next().ok()?, other.next().ok()?) {
+            (None, None) => return Some(true),
+            (Some((_, element)), Some((_, with))) if same_at(element, with, depth + 1) => {}
+            _ => return Some(false),
+        }
+    }
+}
+
+/// The members by name; those of one name stay in their order. A name that holds half a surrogate pair is known by
+/// its spelling, for decoded it could be any other such.
+fn sorted(object: &[u8]) -> Option<Vec<(Cow<'_, str>, &[u8])>> {
+    let mut scan = Members::new(object, Dialect::Python).ok()?;
+    let mut all = Vec::new();
+    while let Some(member) = scan.next().ok()? {
+        let name = unescape(member.key);
+        let name = match name.contains('\u{fffd}') {
+            true => String::from_utf8_lossy(member.key),
+            false => name,
+        };
+        all.push((name, member.value));
+    }
+    all.sort_by(|one: &(Cow<'_, str>, _), other| one.0.cmp(&other.0));
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same;
+
+    #[test]
+    fn order_and_space_do_not_count_and_spelling_does() {
+        let is = |one: &str, other: &str| same(one.as_bytes(), other.as_bytes());
+        assert!(is(
+            r#"{"a":1,"b":[{"c":2,"d":3}]}"#,
+            r#" { "b":[ {"d":3,"c":2} ],"a":1 } "#
+        ));
+        assert!(is(r#"{"\u0061":1}"#, r#"{"a":1}"#));
+        for (one, other) in [
+            ("1.0", "1"),
+            ("[1,2]", "[2,1]"),
+            ("[1]", "[1,1]"),
+            (r#"{"a":1}"#, r#"{"a":1,"a":1}"#),
+            (r#"{"a":1,"a":2}"#, r#"{"a":2,"a":1}"#),
+            (r#"{"\ud800":1}"#, r#"{"\ud801":1}"#),
+            (r#"{"a":null}"#, "{}"),
+            ("[", "[ "),
+        ] {
+            assert!(!is(one, other) || one.trim() == other.trim(), "{one} {other}");
+        }
+        let deep = |inner: &str| "[".repeat(100_000) + inner + &"]".repeat(100_000);
+        assert!(is(&deep("1"), &deep("1")));
+        assert!(!is(&deep("1"), &deep("2")));
+    }
+}
