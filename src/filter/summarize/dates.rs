@@ -105,6 +105,14 @@ impl When {
     }
 
     fn show(self, own: Date, dates: Dates) -> Option<String> {
+        let year = match self {
+            When::Day(day) | When::Days(day, _) | When::Week(day) => day.year(),
+            When::Month(year, _) | When::Year(year) => year,
+        };
+        // Four digits have no room for what was before.
+        if year < 1 {
+            return None;
+        }
         match (self, dates) {
             (_, Dates::Off) => None,
             (When::Day(day), Dates::Short) if day == own => None,

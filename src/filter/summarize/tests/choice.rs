@@ -162,3 +162,24 @@ fn the_product_of_a_prior_keeps_the_order_of_the_factors() {
     assert_eq!(fact.recency(0, 1).0[6], 1000);
     assert!(fact.product() > plain.product());
 }
+
+#[test]
+fn each_mark_of_a_fact_counts() {
+    let cases: [(&str, [u32; 5]); 12] = [
+        ("I'm here", [1350, 1000, 1000, 1000, 1000]),
+        ("that is MY dog", [1350, 1000, 1000, 1000, 1000]),
+        ("mine, image, weekly", [1000; 5]),
+        ("it cost 23.50", [1000, 1350, 1000, 1000, 1000]),
+        ("pod 7f9c", [1000; 5]),
+        ("some years ago", [1000, 1350, 1000, 1000, 1000]),
+        ("DECEMBER snow", [1000, 1350, 1000, 1000, 1000]),
+        ("so said Anna", [1000, 1000, 1200, 1000, 1000]),
+        ("SO SAID ANNA", [1000; 5]),
+        ("look [image: a cat]", [1000, 1000, 1000, 1200, 1000]),
+        ("why not? ", [1000, 1000, 1000, 1000, 500]),
+        ("it broke. why?", [1000; 5]),
+    ];
+    for (text, factors) in cases {
+        assert_eq!(Prior::of(text).0[..5], factors, "{text}");
+    }
+}

@@ -1,6 +1,7 @@
 //! What the summariser must do, held against vectors, a naive choice and sentences that it has not seen.
 
 mod choice;
+mod dated;
 mod fixtures;
 mod instructed;
 mod properties;

@@ -1,0 +1,110 @@
+//! A conversation, what is asked of it, and what a method leaves of it.
+
+use convo::model::message::Role;
+use convo::tokens::Tokenizer;
+use std::collections::HashSet;
+
+pub struct Turn {
+    pub id: String,
+    pub role: Role,
+    pub speaker: String,
+    pub text: String,
+    /// RFC 3339, or empty.
+    pub time: String,
+    pub tokens: u64,
+}
+
+impl Turn {
+    /// Tokens are those of `speaker: text`, and four for the message.
+    pub fn new(id: String, role: Role, speaker: &str, text: String, time: String) -> Turn {
+        let tokens = count(&format!("{speaker}: {text}")) + 4;
+        Turn {
+            id,
+            role,
+            speaker: speaker.to_string(),
+            text,
+            time,
+            tokens,
+        }
+    }
+}
+
+pub struct Dialogue {
+    pub turns: Vec<Turn>,
+    /// For each question, the indexes of the turns that hold its answer.
+    pub questions: Vec<Vec<usize>>,
+}
+
+impl Dialogue {
+    pub fn tokens(&self) -> u64 {
+        self.turns.iter().map(|turn| turn.tokens).sum()
+    }
+
+    pub fn budget(&self, percent: u64) -> u64 {
+        self.tokens() * percent / 100
+    }
+
+    /// The same with turns put in, which are in nobody's evidence.
+    pub fn with(&self, at: usize, texts: &[String]) -> Dialogue {
+        let time = self
+            .turns
+            .get(at.saturating_sub(1))
+            .map(|turn| turn.time.clone())
+            .unwrap_or_default();
+        let speaker = self.turns.iter().find(|turn| turn.role == Role::User);
+        let speaker = speaker.map_or("user", |turn| turn.speaker.as_str());
+        let planted = texts.iter().enumerate().map(|(index, text)| {
+            Turn::new(
+                format!("planted{index}"),
+                Role::User,
+                speaker,
+                text.clone(),
+                time.clone(),
+            )
+        });
+        let copy = |turn: &Turn| Turn {
+            id: turn.id.clone(),
+            speaker: turn.speaker.clone(),
+            text: turn.text.clone(),
+            time: turn.time.clone(),
+            ..*turn
+        };
+        let (before, behind) = self.turns.split_at(at.min(self.turns.len()));
+        Dialogue {
+            turns: before
+                .iter()
+                .map(copy)
+                .chain(planted)
+                .chain(behind.iter().map(copy))
+                .collect(),
+            questions: Vec::new(),
+        }
+    }
+}
+
+/// What a method leaves.
+pub struct Kept {
+    /// Indexes of turns that are there, whole or in part.
+    pub turns: HashSet<usize>,
+    /// All that a model would read.
+    pub text: String,
+}
+
+impl Kept {
+    /// Turns as they were.
+    pub fn of(dialogue: &Dialogue, mut turns: Vec<usize>) -> Kept {
+        turns.sort_unstable();
+        let lines: Vec<&str> = turns
+            .iter()
+            .map(|turn| dialogue.turns[*turn].text.as_str())
+            .collect();
+        Kept {
+            text: lines.join("\n"),
+            turns: turns.into_iter().collect(),
+        }
+    }
+}
+
+pub fn count(text: &str) -> u64 {
+    Tokenizer::DEFAULT.count(text)
+}

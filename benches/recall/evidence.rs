@@ -1,0 +1,42 @@
+//! Evidence recall: how much of what answers the questions is kept.
+
+use super::BUDGETS;
+use super::dialogue::Dialogue;
+use super::methods::Method;
+
+pub fn print(dialogues: &[Dialogue], methods: &[Box<dyn Method>]) {
+    let turns: usize = dialogues.iter().map(|dialogue| dialogue.turns.len()).sum();
+    let tokens: u64 = dialogues.iter().map(Dialogue::tokens).sum();
+    let questions: usize = dialogues.iter().map(|dialogue| dialogue.questions.len()).sum();
+    println!(
+        "Evidence recall, % (all evidence kept, % of questions): {} conversations, {turns} turns, {tokens} tokens, \
+         {questions} questions\n",
+        dialogues.len()
+    );
+    print!("{:32}", "method");
+    for budget in BUDGETS {
+        print!("{:>16}", format!("{budget} %"));
+    }
+    println!();
+    for method in methods {
+        print!("{:32}", method.name());
+        for budget in BUDGETS {
+            let (mut recall, mut whole) = (0.0, 0usize);
+            for dialogue in dialogues {
+                let kept = method.keep(dialogue, dialogue.budget(budget)).turns;
+                for evidence in &dialogue.questions {
+                    let found = evidence.iter().filter(|turn| kept.contains(turn)).count();
+                    recall += found as f64 / evidence.len() as f64;
+                    whole += usize::from(found == evidence.len());
+                }
+            }
+            let share = |sum: f64| 100.0 * sum / questions.max(1) as f64;
+            print!(
+                "{:>16}",
+                format!("{:.1} ({:.1})", share(recall), share(whole as f64))
+            );
+        }
+        println!();
+    }
+    println!();
+}

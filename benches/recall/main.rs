@@ -1,0 +1,92 @@
+//! What is left of a conversation under a budget: evidence for questions, planted facts by depth, and rules.
+//!
+//! ```text
+//! cargo bench --bench recall -- [--data locomo10.json] [--compint FILE] [--sample FILE]
+//! ```
+//!
+//! `--data` names the LoCoMo file, which is not shipped: its licence is CC BY-NC 4.0. It can be had from
+//! <https://github.com/snap-research/locomo>, `data/locomo10.json`. `--compint` names a JSON file with a list of
+//! rules under `compint`, to be put into the conversations beside the rules that are built in. `--sample` writes
+//! a small invented file of LoCoMo's shape, to try the reader with, and ends.
+//!
+//! Nothing is fitted on what is read here, and nothing of it is kept.
+#![allow(missing_docs)]
+
+mod dialogue;
+mod evidence;
+mod generated;
+mod locomo;
+mod methods;
+mod needles;
+mod rules;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The budgets, in per cent of a conversation's tokens.
+const BUDGETS: [u64; 4] = [5, 10, 25, 50];
+
+#[derive(Default)]
+struct Arguments {
+    data: Option<PathBuf>,
+    compint: Option<PathBuf>,
+    sample: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match arguments().and_then(|arguments| run(&arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("recall: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn arguments() -> Result<Arguments, String> {
+    let mut found = Arguments::default();
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let place = match word.as_str() {
+            // Cargo's own.
+            "--bench" => continue,
+            "--data" => &mut found.data,
+            "--compint" => &mut found.compint,
+            "--sample" => &mut found.sample,
+            other => {
+                return Err(format!(
+                    "unknown argument {other}; there are --data, --compint and --sample"
+                ));
+            }
+        };
+        *place = Some(words.next().ok_or(format!("{word} wants a path"))?.into());
+    }
+    Ok(found)
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    if let Some(path) = &arguments.sample {
+        return std::fs::write(path, locomo::sample()).map_err(|e| format!("{}: {e}", path.display()));
+    }
+    let methods = methods::methods();
+    let generated: Vec<_> = (0..10).map(|seed| generated::dialogue(seed, 500)).collect();
+    let dialogues = match &arguments.data {
+        Some(path) => {
+            let dialogues = locomo::read(path)?;
+            evidence::print(&dialogues, &methods);
+            dialogues
+        }
+        None => {
+            println!(
+                "no --data: evidence recall is not measured (the file: snap-research/locomo on GitHub)\n"
+            );
+            generated
+        }
+    };
+    rules::print("own rules", &rules::OWN.map(str::to_string), &dialogues, &methods);
+    if let Some(path) = &arguments.compint {
+        rules::print("rules of --compint", &rules::read(path)?, &dialogues, &methods);
+    }
+    needles::print(&methods);
+    Ok(())
+}

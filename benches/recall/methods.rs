@@ -1,0 +1,147 @@
+//! The ways to make a conversation fit that are compared.
+
+use super::dialogue::{Dialogue, Kept, count};
+use convo::filter::summarize::{Candidate, Dates, Instructions, Options, Prior, Source, choose, extract};
+
+/// A way to make a conversation fit. It does not see the questions.
+pub trait Method {
+    fn name(&self) -> String;
+    fn keep(&self, dialogue: &Dialogue, budget: u64) -> Kept;
+}
+
+/// All that are compared, in the order of the table. A new one is a type below and a line here.
+pub fn methods() -> Vec<Box<dyn Method>> {
+    vec![
+        Box::new(KeepLast),
+        Box::new(Coverage {
+            fact: false,
+            whole: false,
+        }),
+        Box::new(Coverage {
+            fact: true,
+            whole: false,
+        }),
+        Box::new(Coverage {
+            fact: true,
+            whole: true,
+        }),
+        Box::new(Extract {
+            name: "extract, no dates, no rules",
+            dates: Dates::Off,
+            rules: false,
+        }),
+        Box::new(Extract {
+            name: "extract, no rules",
+            dates: Dates::Short,
+            rules: false,
+        }),
+        Box::new(Extract {
+            name: "extract (defaults)",
+            dates: Dates::Short,
+            rules: true,
+        }),
+    ]
+}
+
+/// The newest turns that fit: everybody's default.
+struct KeepLast;
+
+impl Method for KeepLast {
+    fn name(&self) -> String {
+        "keep-last".into()
+    }
+
+    fn keep(&self, dialogue: &Dialogue, budget: u64) -> Kept {
+        let mut rest = budget;
+        let newest = dialogue.turns.iter().enumerate().rev();
+        let fitting = newest.map_while(|(index, turn)| {
+            rest = rest.checked_sub(turn.tokens)?;
+            Some(index)
+        });
+        Kept::of(dialogue, fitting.collect())
+    }
+}
+
+/// The choice of the summariser alone, over whole turns: by coverage, by coverage and marks of facts, and by these
+/// with role and recency.
+struct Coverage {
+    fact: bool,
+    whole: bool,
+}
+
+impl Method for Coverage {
+    fn name(&self) -> String {
+        match (self.fact, self.whole) {
+            (false, _) => "coverage / tokens".into(),
+            (true, false) => "coverage x fact / tokens".into(),
+            (true, true) => "the same with role and recency".into(),
+        }
+    }
+
+    fn keep(&self, dialogue: &Dialogue, budget: u64) -> Kept {
+        let units = dialogue.turns.iter().enumerate().map(|(index, turn)| {
+            let mut prior = if self.fact {
+                Prior::of(&turn.text)
+            } else {
+                Prior([1000; 7])
+            };
+            if self.whole {
+                prior = prior.role(Some(turn.role)).recency(index, dialogue.turns.len());
+            }
+            Candidate {
+                text: &turn.text,
+                prior,
+                tokens: turn.tokens,
+            }
+        });
+        Kept::of(dialogue, choose(&units.collect::<Vec<_>>(), budget))
+    }
+}
+
+/// The built-in summary, as a text with its head, its dates and its rules, all within the budget.
+struct Extract {
+    name: &'static str,
+    dates: Dates,
+    rules: bool,
+}
+
+impl Method for Extract {
+    fn name(&self) -> String {
+        self.name.into()
+    }
+
+    fn keep(&self, dialogue: &Dialogue, budget: u64) -> Kept {
+        let sources: Vec<Source<'_>> = dialogue
+            .turns
+            .iter()
+            .map(|turn| Source {
+                id: turn.id.as_str().into(),
+                role: turn.role,
+                tool: None,
+                timestamp: Some(turn.time.as_str()).filter(|time| !time.is_empty()),
+                text: turn.text.as_str().into(),
+            })
+            .collect();
+        let mut options = Options::new(budget);
+        options.dates = self.dates;
+        if !self.rules {
+            options.instructions = Instructions::Off;
+        }
+        match extract(&sources, &sources, None, &options, &count) {
+            Ok(summary) => {
+                let quoted: std::collections::HashSet<&str> =
+                    summary.quoted.iter().map(String::as_str).collect();
+                let turns =
+                    (0..sources.len()).filter(|turn| quoted.contains(dialogue.turns[*turn].id.as_str()));
+                Kept {
+                    turns: turns.collect(),
+                    text: summary.text,
+                }
+            }
+            Err(failure) => {
+                eprintln!("{}: {failure}", self.name);
+                Kept::of(dialogue, Vec::new())
+            }
+        }
+    }
+}

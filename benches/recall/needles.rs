@@ -1,0 +1,64 @@
+//! Needle recall: one fact in a long conversation, by how deep it lies.
+
+use super::dialogue::Dialogue;
+use super::generated::{self, Chance};
+use super::methods::Method;
+
+/// Conversations a depth.
+const SEEDS: u64 = 20;
+
+/// Turns of a conversation.
+const TURNS: usize = 300;
+
+/// What is planted: half of them without a number or a name.
+fn needle(seed: u64) -> String {
+    let mut chance = Chance::new(seed ^ 0xfeed);
+    let (one, other) = (generated::word(&mut chance, 6), generated::word(&mut chance, 6));
+    match seed % 4 {
+        0 => format!(
+            "The password of the archive is {one}-{other}-{}.",
+            10 + chance.below(90)
+        ),
+        1 => format!("The spare key lies under the {one} beside the {other}."),
+        2 => format!(
+            "My doctor is Dr. {}{} in the old town.",
+            one[..1].to_uppercase(),
+            &one[1..]
+        ),
+        _ => format!("The boat is painted in {one} and {other}."),
+    }
+}
+
+pub fn print(methods: &[Box<dyn Method>]) {
+    println!(
+        "Needle recall, %, by depth (0 is the oldest): {SEEDS} conversations of {TURNS} turns a depth\n"
+    );
+    for budget in [5, 10, 25] {
+        print!("{:32}", format!("{budget} %"));
+        for depth in (0..=100).step_by(10) {
+            print!("{depth:>6}");
+        }
+        println!();
+        for method in methods {
+            print!("{:32}", method.name());
+            for depth in (0..=100).step_by(10) {
+                let found = (0..SEEDS)
+                    .filter(|seed| finds(method.as_ref(), *seed, depth, budget))
+                    .count();
+                print!("{:>6}", 100 * found as u64 / SEEDS);
+            }
+            println!();
+        }
+        println!();
+    }
+}
+
+fn finds(method: &dyn Method, seed: u64, depth: usize, budget: u64) -> bool {
+    let plain: Dialogue = generated::dialogue(1000 + seed, TURNS);
+    let needle = needle(seed);
+    let dialogue = plain.with(TURNS * depth / 100, std::slice::from_ref(&needle));
+    method
+        .keep(&dialogue, dialogue.budget(budget))
+        .text
+        .contains(&needle)
+}
