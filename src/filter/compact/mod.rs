@@ -1,3 +1,4 @@
 //! Fits a session into a budget.
 
+pub mod digest;
 pub mod event;

@@ -1,0 +1,65 @@
+//! One line for a whole exchange: what was asked, which tools were called with what result, what was answered.
+//! Source of the format: the design of goaitools' compactors, and convo's vectors for it.
+
+use crate::model::message::{Message, Role};
+use std::collections::{HashMap, VecDeque};
+
+/// Longest text of a user or of the model, in code points.
+const TEXT: usize = 120;
+/// Longest arguments and result of a call, in code points.
+const CALL: usize = 80;
+
+/// The digest of an exchange's messages, system messages left out.
+pub fn exchange(messages: &[Message<'_>]) -> String {
+    let mut results: HashMap<String, VecDeque<String>> = HashMap::new();
+    for message in messages.iter().filter(|message| message.role() == Role::Tool) {
+        let id = message.tool_call_id().unwrap_or_default().into_owned();
+        results
+            .entry(id)
+            .or_default()
+            .push_back(short(&message.text(), CALL));
+    }
+    let said = |role: Role| messages.iter().filter(move |message| message.role() == role);
+    let mut parts: Vec<String> = said(Role::User)
+        .map(|message| format!("user: {}", short(&message.text(), TEXT)))
+        .collect();
+    for call in messages.iter().flat_map(Message::tool_calls) {
+        let result = results.get_mut(call.id.as_ref()).and_then(VecDeque::pop_front);
+        let result = result.as_deref().unwrap_or("(no result)");
+        parts.push(format!(
+            "{}({}) -> {result}",
+            call.name,
+            short(&call.arguments, CALL)
+        ));
+    }
+    let mut answers = said(Role::Assistant).map(|message| short(&message.text(), TEXT));
+    if let Some(answer) = answers.rfind(|text| !text.is_empty()) {
+        parts.push(format!("assistant: {answer}"));
+    }
+    format!("[digest of {} messages] {}", messages.len(), parts.join(" | "))
+}
+
+/// The text with single spaces, and no longer than this; what was cut short ends in three dots.
+fn short(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        if length > most {
+            break; // enough to know that it is too long
+        }
+        if !out.is_empty() {
+            out.push(' ');
+            length += 1;
+        }
+        for character in word.chars().take(most + 1) {
+            out.push(character);
+            length += 1;
+        }
+    }
+    if length > most {
+        let end = out.char_indices().nth(most - 3).map_or(out.len(), |(at, _)| at);
+        out.truncate(end);
+        out.push_str("...");
+    }
+    out
+}
