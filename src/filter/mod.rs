@@ -2,6 +2,7 @@
 //! a stream shows the result as a value: the session as if it had always been so.
 
 pub mod compact;
+pub mod compat;
 pub mod gc;
 pub mod restore;
 pub mod settle;

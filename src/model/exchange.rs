@@ -126,6 +126,24 @@ impl Cuts {
         self.begins[item]
     }
 
+    /// Whether a cut ahead of this item parts no atom; at the end there is nothing to part.
+    pub fn is_whole(&self, cut: usize) -> bool {
+        self.parted.get(cut).is_none_or(|first| *first == cut)
+    }
+
+    /// The items with which exchanges begin, oldest first; messages before the first beginning are an exchange of
+    /// their own. A beginning at which a cut would part an atom is none, so that such exchanges are one.
+    pub fn exchange_starts(&self) -> Vec<usize> {
+        let mut starts: Vec<usize> = (0..self.begins.len())
+            .filter(|index| self.begins[*index] && self.is_whole(*index))
+            .collect();
+        let first = self.atoms.iter().position(Option::is_some);
+        if let Some(first) = first.filter(|first| starts.first().is_none_or(|start| first < start)) {
+            starts.insert(0, first);
+        }
+        starts
+    }
+
     /// Number of the atom that an item belongs to; none for system messages and summaries.
     pub fn atom(&self, item: usize) -> Option<usize> {
         self.atoms[item]
@@ -306,6 +324,15 @@ mod tests {
         let cuts = cuts(&[USER, CALL, CALL, RESULT, RESULT, USER]);
         assert_eq!(cuts.atom(2), cuts.atom(3));
         assert_eq!(cuts.atom(1), cuts.atom(4));
+    }
+
+    #[test]
+    fn starts_of_exchanges_are_places_to_cut() {
+        let here = cuts(&[RULES, REPLY, USER, CALL, USER, RESULT, USER, USER, REPLY]);
+        // The result came after the next question: both exchanges are one.
+        assert_eq!(here.exchange_starts(), [1, 2, 6]);
+        assert!(here.is_whole(2) && !here.is_whole(4) && here.is_whole(9));
+        assert_eq!(cuts(&[RULES]).exchange_starts(), Vec::<usize>::new());
     }
 
     #[test]

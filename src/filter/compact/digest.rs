@@ -32,8 +32,8 @@ pub fn exchange(messages: &[Message<'_>]) -> String {
             short(&call.arguments, CALL)
         ));
     }
-    let answers = said(Role::Assistant).map(|message| short(&message.text(), TEXT));
-    if let Some(answer) = answers.rev().find(|text| !text.is_empty()) {
+    let mut answers = said(Role::Assistant).map(|message| short(&message.text(), TEXT));
+    if let Some(answer) = answers.rfind(|text| !text.is_empty()) {
         parts.push(format!("assistant: {answer}"));
     }
     format!("[digest of {} messages] {}", messages.len(), parts.join(" | "))

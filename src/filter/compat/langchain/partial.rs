@@ -1,0 +1,73 @@
+//! The message at which the room ends, cut short: parts of its content go first, then lines of its text.
+
+use super::super::history::{History, Measure, count};
+use super::trim::Strategy;
+use crate::model::json::{self, Dialect};
+
+/// The message with as much of its content as fits: of the newest messages the end is kept, of the oldest the
+/// beginning. None when not even a line fits.
+pub(super) fn shorten(
+    history: &History<'_>,
+    message: usize,
+    strategy: Strategy,
+    room: u64,
+    measure: Measure<'_>,
+) -> Option<Vec<u8>> {
+    let body = history.body(message);
+    let content = history.message(message)?.content?;
+    let with = |content: &[u8]| {
+        // A count that stands in the line is that of the whole message.
+        json::with_members(body, &[("content", Some(content)), ("tokens", None)]).ok()
+    };
+    let fits = |content: &[u8]| with(content).is_some_and(|line| count(&line, measure) <= room);
+    let text = match json::elements(content, Dialect::Strict) {
+        Some(parts) => {
+            let some = |kept: usize| array(end_of(&parts, kept, strategy));
+            let kept = most(parts.len().saturating_sub(1), |kept| fits(&some(kept)));
+            if kept > 0 {
+                return with(&some(kept));
+            }
+            let last = end_of(&parts, 1, strategy).first()?;
+            match json::member(last, "type").and_then(json::text) {
+                Some(kind) if kind == "text" => json::member(last, "text").and_then(json::text)?,
+                Some(_) => return None,
+                None => json::text(last)?,
+            }
+        }
+        None => json::text(content)?,
+    };
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let some = |kept: usize| {
+        let mut content = Vec::new();
+        json::push_text(&mut content, &end_of(&lines, kept, strategy).concat());
+        content
+    };
+    let kept = most(lines.len(), |kept| fits(&some(kept)));
+    (kept > 0).then(|| with(&some(kept)))?
+}
+
+/// This many at the end that is kept.
+fn end_of<T>(all: &[T], kept: usize, strategy: Strategy) -> &[T] {
+    match strategy {
+        Strategy::First => &all[..kept.min(all.len())],
+        Strategy::Last => &all[all.len().saturating_sub(kept)..],
+    }
+}
+
+/// The greatest number up to `all` that fits; what fits goes on fitting with less.
+fn most(all: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut least, mut beyond) = (0, all + 1);
+    while least + 1 < beyond {
+        let middle = least.midpoint(beyond);
+        if fits(middle) {
+            least = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    least
+}
+
+fn array(values: &[&[u8]]) -> Vec<u8> {
+    [b"[", values.join(&b","[..]).as_slice(), b"]"].concat()
+}

@@ -1,0 +1,72 @@
+//! `SummarizationMiddleware`: where it cuts between what one summary is to stand for and what stays.
+
+use super::super::choice::{Choice, Rules};
+use super::super::history::{History, Measure};
+use crate::error::{Error, Kind, Result};
+use crate::model::message::Role;
+use std::collections::HashSet;
+
+/// How much stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// At least this many of the newest messages.
+    Messages(usize),
+    /// The longest run of the newest messages that takes no more than this, and at least one message.
+    Tokens(u64),
+}
+
+/// What `SummarizationMiddleware` summarises: everything ahead of its cut, rules excepted.
+///
+/// # Errors
+///
+/// To keep nothing is wrong usage.
+pub fn summarization(
+    history: &History<'_>,
+    keep: Keep,
+    rules: Rules,
+    measure: Measure<'_>,
+) -> Result<Choice> {
+    let cut = match keep {
+        Keep::Messages(0) | Keep::Tokens(0) => {
+            return Err(Error::new(Kind::Usage, "a summary must leave something to keep"));
+        }
+        Keep::Messages(messages) => history.len().saturating_sub(messages),
+        Keep::Tokens(tokens) => by_tokens(&history.counts(measure), tokens),
+    };
+    let mut cut = with_owner(history, cut);
+    if rules == Rules::Convo {
+        cut = history.outward(cut);
+    }
+    let goes = |message: usize| message < cut && !(rules == Rules::Convo && history.is_rule(message));
+    Ok(Choice::keeping(history, |message| !goes(message)).summarising())
+}
+
+fn by_tokens(counts: &[u64], tokens: u64) -> usize {
+    let mut cut = counts.len();
+    let mut room = tokens;
+    while let Some(rest) = cut.checked_sub(1).and_then(|at| room.checked_sub(counts[at])) {
+        (cut, room) = (cut - 1, rest);
+    }
+    cut.min(counts.len().saturating_sub(1))
+}
+
+/// A cut on a result moves to the assistant's message that makes the call of one of the results there, or else
+/// behind those results.
+fn with_owner(history: &History<'_>, cut: usize) -> usize {
+    let is_result = |at: &usize| history.role(*at) == Role::Tool;
+    let run = (cut..history.len()).take_while(is_result);
+    let answered: HashSet<String> = run
+        .clone()
+        .filter_map(|at| Some(history.message(at)?.tool_call_id()?.into_owned()))
+        .collect();
+    let length = run.count();
+    if length == 0 {
+        return cut;
+    }
+    let owns = |at: &usize| {
+        let calls = history.message(*at).map(|message| message.tool_calls());
+        calls.is_some_and(|calls| calls.iter().any(|call| answered.contains(call.id.as_ref())))
+    };
+    let callers = (0..cut).rev().filter(|at| history.calls(*at));
+    callers.into_iter().find(owns).unwrap_or(cut + length)
+}

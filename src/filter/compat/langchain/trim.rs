@@ -1,0 +1,161 @@
+//! `trim_messages`: the longest run of messages at one end that fits, its ends then moved to messages of given
+//! kinds.
+
+use super::super::choice::{Choice, Rules};
+use super::super::history::{History, Measure};
+use super::partial;
+use crate::error::{Error, Kind as Fault, Result};
+use crate::model::message::Role;
+
+/// Which end is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// The oldest messages.
+    First,
+    /// The newest messages.
+    Last,
+}
+
+/// Who may begin or end what is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The user.
+    Human,
+    /// The model.
+    Ai,
+    /// Instructions, of developers too.
+    System,
+    /// A tool's result.
+    Tool,
+}
+
+impl Kind {
+    /// The kind of this name, in langchain's words or in those of the roles.
+    pub fn from_name(name: &str) -> Option<Kind> {
+        match name {
+            "human" | "user" => Some(Kind::Human),
+            "ai" | "assistant" => Some(Kind::Ai),
+            "system" | "developer" => Some(Kind::System),
+            "tool" => Some(Kind::Tool),
+            _ => None,
+        }
+    }
+
+    fn of(role: Role) -> Option<Kind> {
+        Kind::from_name(role.name())
+    }
+}
+
+/// The options of `trim_messages`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trim {
+    /// `max_tokens`.
+    pub max: u64,
+    /// `strategy`.
+    pub strategy: Strategy,
+    /// `start_on`; empty: anything. Only with [`Strategy::Last`].
+    pub start_on: Vec<Kind>,
+    /// `end_on`; empty: anything.
+    pub end_on: Vec<Kind>,
+    /// `include_system`: a system message at the very front stays. Only with [`Strategy::Last`].
+    pub include_system: bool,
+    /// `allow_partial`: the message at which the room ends may be cut short.
+    pub allow_partial: bool,
+}
+
+/// What `trim_messages` keeps.
+///
+/// # Errors
+///
+/// `start_on` and `include_system` with [`Strategy::First`] are wrong usage.
+pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measure<'_>) -> Result<Choice> {
+    if options.strategy == Strategy::First && (options.include_system || !options.start_on.is_empty()) {
+        let said = "to keep the first messages takes neither a kind to start on nor the system message apart";
+        return Err(Error::new(Fault::Usage, said));
+    }
+    let is = |message: usize, kinds: &[Kind]| {
+        kinds.is_empty() || Kind::of(history.role(message)).is_some_and(|kind| kinds.contains(&kind))
+    };
+    let counts = history.counts(measure);
+    let mut end = history.len();
+    if options.strategy == Strategy::Last {
+        while end > 0 && !is(end - 1, &options.end_on) {
+            end -= 1;
+        }
+    }
+    let lead = usize::from(options.include_system && end > 0 && history.is_system(0));
+    let taken = history.fixed(measure) + counts[..lead].iter().sum::<u64>();
+    let mut room = options.max.saturating_sub(taken);
+    let mut start = lead;
+    // The longest run that fits.
+    if options.strategy == Strategy::Last {
+        start = end;
+        while start > lead && counts[start - 1] <= room {
+            start -= 1;
+            room -= counts[start];
+        }
+    } else {
+        end = counts.iter().take_while(|count| take(&mut room, **count)).count();
+    }
+    // The message at which the room ends.
+    let mut short = None;
+    if options.allow_partial {
+        let straddling = match options.strategy {
+            Strategy::Last => (start > lead).then(|| start - 1),
+            Strategy::First => (end < history.len()).then_some(end),
+        };
+        short = straddling.and_then(|message| {
+            let line = partial::shorten(history, message, options.strategy, room, measure)?;
+            Some((message, line))
+        });
+        if short.is_some() && options.strategy == Strategy::Last {
+            start -= 1;
+        }
+        end += usize::from(short.is_some() && options.strategy == Strategy::First);
+    }
+    match options.strategy {
+        Strategy::Last => start = (start..end).find(|at| is(*at, &options.start_on)).unwrap_or(end),
+        Strategy::First => {
+            let last = (0..end).rev().find(|at| is(*at, &options.end_on));
+            end = last.map_or(0, |last| last + 1);
+        }
+    }
+    if rules == Rules::Convo {
+        start = whole_start(history, start, end, |at| is(at, &options.start_on));
+        end = whole_end(history, start, end, |at| is(at, &options.end_on));
+    }
+    let keeps = |message: usize| message < lead || (start..end).contains(&message);
+    let mut choice = Choice::keeping(history, keeps).fitting(taken <= options.max);
+    if let Some((message, line)) = short.filter(|(message, _)| keeps(*message)) {
+        choice.rewrite(history, message, line);
+    }
+    Ok(choice)
+}
+
+/// Takes this much from the room, if it is there.
+fn take(room: &mut u64, count: u64) -> bool {
+    let rest = room.checked_sub(count);
+    *room = rest.unwrap_or(*room);
+    rest.is_some()
+}
+
+/// The front moved inward until nothing is parted. Where no message of a wanted kind is left then, the wish for
+/// the kind gives way: what is left is valid.
+fn whole_start(history: &History<'_>, start: usize, end: usize, is: impl Fn(usize) -> bool) -> usize {
+    if history.is_whole(start) {
+        return start;
+    }
+    let mut places = (start..end).filter(|at| history.is_whole(*at));
+    let fits = places.clone().find(|at| is(*at));
+    fits.or_else(|| places.next()).unwrap_or(end)
+}
+
+/// The end moved inward in the same way.
+fn whole_end(history: &History<'_>, start: usize, end: usize, is: impl Fn(usize) -> bool) -> usize {
+    if history.is_whole(end) {
+        return end;
+    }
+    let mut places = (start + 1..end).rev().filter(|at| history.is_whole(*at));
+    let fits = places.clone().find(|at| is(*at - 1));
+    fits.or_else(|| places.next()).unwrap_or(start)
+}

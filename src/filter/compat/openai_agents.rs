@@ -1,0 +1,236 @@
+//! openai-agents: `get_items(limit)` of a session, the candidates of its compaction, and `ToolOutputTrimmer`.
+//!
+//! Its sessions hold items, not messages: each reasoning part, text and call of an assistant's message is one.
+//! Instructions are no items there, so system messages stay and do not count.
+//!
+//! Deliberate differences under [`Rules::Convo`]:
+//!
+//! - a cut that would part a call from its output moves inward, since the limit forbids more items;
+//! - a message is cut only between its reasoning and the rest, and only when the user has spoken since;
+//! - a call that waits for its output is no candidate.
+
+use super::choice::{Choice, Rules};
+use super::history::History;
+use crate::error::{Error, Kind, Result};
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, Role};
+use std::collections::{BTreeMap, HashMap};
+
+/// Candidates from which on a compaction is due.
+pub const DUE: usize = 10;
+
+/// The items that a message is made of.
+struct Items<'m> {
+    reasoning: Vec<&'m [u8]>,
+    text: usize,
+    calls: Vec<&'m [u8]>,
+}
+
+impl<'m> Items<'m> {
+    fn of(message: &Message<'m>) -> Self {
+        let list = |raw: Option<&'m [u8]>| raw.and_then(|raw| json::elements(raw, Dialect::Strict));
+        let nothing: [&[u8]; 3] = [b"null", br#""""#, b"[]"];
+        let said = message.content.is_some_and(|content| !nothing.contains(&content));
+        Items {
+            reasoning: list(message.reasoning).unwrap_or_default(),
+            text: usize::from(said || message.role() != Role::Assistant),
+            calls: list(message.tool_calls).unwrap_or_default(),
+        }
+    }
+
+    /// At least one: even an empty message is something.
+    fn count(&self) -> usize {
+        (self.reasoning.len() + self.text + self.calls.len()).max(1)
+    }
+}
+
+fn items(history: &History<'_>, message: usize) -> usize {
+    let items = history
+        .message(message)
+        .map(|message| Items::of(&message).count());
+    items.unwrap_or(1)
+}
+
+/// What `get_items(limit)` gives: the newest items, all without a limit.
+///
+/// # Errors
+///
+/// A negative limit is wrong usage.
+pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Rules) -> Result<Choice> {
+    let Some(limit) = limit else {
+        return Ok(Choice::unchanged(history));
+    };
+    let mut room = usize::try_from(limit).map_err(|_| Error::new(Kind::Usage, "a limit is not negative"))?;
+    let mut start = history.len();
+    let mut short = None;
+    for message in (0..history.len())
+        .rev()
+        .filter(|message| !history.is_system(*message))
+    {
+        let Some(rest) = room.checked_sub(items(history, message)) else {
+            let spoken = history.newest_user().is_some_and(|user| user > message);
+            let line = end_of(history, message, room, rules == Rules::Convo);
+            let may = rules == Rules::Theirs || (spoken && history.is_whole(message));
+            short = line.filter(|_| may && room > 0).map(|line| (message, line));
+            break;
+        };
+        (start, room) = (message, rest);
+    }
+    match &short {
+        Some((message, _)) => start = *message,
+        None if rules == Rules::Convo => start = history.inward(start),
+        None => {}
+    }
+    let mut choice = Choice::keeping(history, |message| message >= start || history.is_system(message));
+    if let Some((message, line)) = short {
+        choice.rewrite(history, message, line);
+    }
+    Ok(choice)
+}
+
+/// The message with this many of its items, the last ones; none when that parts more than `only_reasoning`.
+fn end_of(history: &History<'_>, message: usize, kept: usize, only_reasoning: bool) -> Option<Vec<u8>> {
+    let read = history.message(message)?;
+    let items = Items::of(&read);
+    let rest = items.text + items.calls.len();
+    if kept < rest && only_reasoning {
+        return None;
+    }
+    let last = |all: &[&[u8]], count: usize| match all.get(all.len() - count.min(all.len())..) {
+        Some(some @ [_, ..]) => Some([b"[", some.join(&b","[..]).as_slice(), b"]"].concat()),
+        _ => None,
+    };
+    let reasoning = last(&items.reasoning, kept.saturating_sub(rest));
+    let calls = last(&items.calls, kept);
+    let content = if kept > items.calls.len() {
+        read.content
+    } else {
+        Some(&b"null"[..])
+    };
+    let changes = [
+        ("reasoning", reasoning.as_deref()),
+        ("content", content),
+        ("tool_calls", calls.as_deref()),
+        ("tokens", None),
+    ];
+    json::with_members(history.body(message), &changes).ok()
+}
+
+/// What a compaction takes: everything but the user's messages, instructions and summaries. The choice is that a
+/// summary stands for them; the second value is the number of items, a compaction being due from [`DUE`] on.
+pub fn candidates(history: &History<'_>, rules: Rules) -> (Choice, usize) {
+    let pending = history.pending();
+    let stays = |message: usize| {
+        history.role(message) == Role::User
+            || history.is_system(message)
+            || (rules == Rules::Convo && pending[message])
+    };
+    let taken = (0..history.len()).filter(|message| !stays(*message));
+    let items = taken.map(|message| items(history, message)).sum();
+    (Choice::keeping(history, stays).summarising(), items)
+}
+
+/// The options of `ToolOutputTrimmer`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrimOutputs {
+    /// `recent_turns`: outputs since the message of the user that is so far from the end stay; at least 1.
+    pub recent_turns: usize,
+    /// `max_output_chars`: longer outputs are cut; at least 1.
+    pub most: usize,
+    /// `preview_chars`: so much of the beginning stays.
+    pub preview: usize,
+    /// `trimmable_tools`: only their outputs are cut; none: those of all tools.
+    pub tools: Option<Vec<String>>,
+}
+
+impl Default for TrimOutputs {
+    /// openai-agents'.
+    fn default() -> Self {
+        TrimOutputs {
+            recent_turns: 2,
+            most: 500,
+            preview: 200,
+            tools: None,
+        }
+    }
+}
+
+/// What `ToolOutputTrimmer` makes of the outputs. One that would not get shorter stays. All lengths are in code
+/// points, as there, but for those that the mark names.
+///
+/// # Errors
+///
+/// No recent turn and no length are wrong usage.
+pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<Choice> {
+    if options.recent_turns == 0 || options.most == 0 {
+        let said = "at least one recent turn, and outputs of at least one character, must stay";
+        return Err(Error::new(Kind::Usage, said));
+    }
+    let users = (0..history.len())
+        .rev()
+        .filter(|at| history.role(*at) == Role::User);
+    let Some(boundary) = users.into_iter().nth(options.recent_turns - 1) else {
+        return Ok(Choice::unchanged(history));
+    };
+    let (mut lines, mut tools) = (BTreeMap::new(), HashMap::<String, String>::new());
+    for index in 0..boundary {
+        let Some(message) = history.message(index) else {
+            continue;
+        };
+        for call in message.tool_calls() {
+            tools.insert(call.id.into_owned(), call.name.into_owned());
+        }
+        if history.role(index) != Role::Tool {
+            continue;
+        }
+        let id = message.tool_call_id().unwrap_or_default();
+        let tool = tools.get(id.as_ref()).map_or("", String::as_str);
+        let named = |named: &Vec<String>| named.iter().any(|name| name == tool);
+        if options.tools.as_ref().is_some_and(|tools| !named(tools)) {
+            continue;
+        }
+        let text = message.text();
+        if let Some(preview) = preview(&text, options.most, options.preview) {
+            let mut content = Vec::new();
+            json::push_text(&mut content, &preview);
+            let changes = [("content", Some(content.as_slice())), ("tokens", None)];
+            if let Ok(line) = json::with_members(history.body(index), &changes) {
+                lines.insert(index, line);
+            }
+        }
+    }
+    Ok(Choice::rewriting(history, lines))
+}
+
+/// A mark and the beginning of the text; none when the text is short enough or would not get shorter.
+fn preview(text: &str, most: usize, preview: usize) -> Option<String> {
+    let length = text.chars().count();
+    if length <= most {
+        return None;
+    }
+    let end = text.char_indices().nth(preview).map_or(text.len(), |(at, _)| at);
+    let mark = format!(
+        "[convo: {} of {} bytes elided]",
+        grouped(text.len() - end),
+        grouped(text.len())
+    );
+    let cut = if end == 0 {
+        mark
+    } else {
+        format!("{mark}\n{}", &text[..end])
+    };
+    (cut.chars().count() < length).then_some(cut)
+}
+
+/// A number with a comma before every three digits.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

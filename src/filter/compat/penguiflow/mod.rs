@@ -1,0 +1,293 @@
+//! PenguiFlow: a zone of the newest turns, what is due for a summary, and what gives way over a total.
+//!
+//! A turn is an exchange. Sizes are PenguiFlow's own estimate of what it would send: a quarter of the code points
+//! of its context.
+//!
+//! Deliberate differences under [`Rules::Convo`]:
+//!
+//! - the newest turn stays, unless a zone of 0 turns is asked for; the total then counts as not met;
+//! - a pass that makes nothing smaller ends; PenguiFlow then goes on for ever;
+//! - a summary over its limit is shortened before turns go, and by whole sentences;
+//! - with the policy `error` nothing changes.
+
+mod payload;
+
+use super::super::compact::event::{Fate, Summary};
+use super::choice::{Choice, Rules};
+use super::history::History;
+use crate::error::{Error, Kind, Result};
+use crate::model::json;
+use std::collections::VecDeque;
+
+pub use payload::estimate;
+
+/// What happens to turns beyond the zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// They go.
+    Truncation,
+    /// A summary is to stand for them.
+    RollingSummary,
+}
+
+/// What gives way over the total.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// The summary is shortened once, then the oldest turns go.
+    TruncateSummary,
+    /// The oldest turns go.
+    TruncateOldest,
+    /// Nothing: it is an error.
+    Error,
+}
+
+/// PenguiFlow's configuration, as far as it is trimming.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// `strategy`.
+    pub strategy: Strategy,
+    /// `full_zone_turns`.
+    pub zone: usize,
+    /// `summary_max_tokens`.
+    pub summary: u64,
+    /// `total_max_tokens`; 0: no limit.
+    pub total: u64,
+    /// `overflow_policy`.
+    pub overflow: Overflow,
+    /// `include_trajectory_digest`.
+    pub digests: bool,
+    /// Whether the memory's health is degraded, so that turns wait for a recovery instead of a summary.
+    pub degraded: bool,
+}
+
+impl Default for Options {
+    /// PenguiFlow's.
+    fn default() -> Self {
+        Options {
+            strategy: Strategy::Truncation,
+            zone: 5,
+            summary: 1000,
+            total: 10_000,
+            overflow: Overflow::TruncateOldest,
+            digests: true,
+            degraded: false,
+        }
+    }
+}
+
+impl Options {
+    /// Refuses what PenguiFlow refuses, and a rolling summary without room for one.
+    ///
+    /// # Errors
+    ///
+    /// The configuration is wrong.
+    pub fn check(&self) -> Result<()> {
+        let wrong = if self.total > 0 && self.summary > self.total {
+            format!(
+                "a summary of {} tokens (1000 when nothing else is said) does not fit the total of {}",
+                self.summary, self.total
+            )
+        } else if self.strategy == Strategy::RollingSummary && self.summary == 0 {
+            "a rolling summary needs room for a summary".to_string()
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(Kind::Config, wrong))
+    }
+}
+
+/// A turn as PenguiFlow knows it.
+#[derive(Debug)]
+struct Turn {
+    messages: Vec<usize>,
+    /// Code points of the turn in the context.
+    size: u64,
+}
+
+/// Turns by what becomes of them, each oldest first.
+#[derive(Debug, Default)]
+struct Memory {
+    summary: String,
+    pending: Zone,
+    recent: Zone,
+    gone: Vec<Turn>,
+}
+
+/// Turns and how much they take.
+#[derive(Debug, Default)]
+struct Zone {
+    turns: VecDeque<Turn>,
+    size: u64,
+}
+
+impl Zone {
+    fn push(&mut self, turn: Turn) {
+        self.size += turn.size;
+        self.turns.push_back(turn);
+    }
+
+    fn pop(&mut self) -> Option<Turn> {
+        let oldest = self.turns.pop_front()?;
+        self.size -= oldest.size;
+        Some(oldest)
+    }
+
+    fn list(&self) -> payload::List {
+        payload::List {
+            turns: self.turns.len() as u64,
+            size: self.size,
+        }
+    }
+}
+
+/// What PenguiFlow keeps. `shorten` makes a summary that takes no more than so many of PenguiFlow's tokens.
+///
+/// # Errors
+///
+/// See [`Options::check`].
+pub fn trim(
+    history: &History<'_>,
+    options: &Options,
+    rules: Rules,
+    shorten: &dyn Fn(&str, u64) -> String,
+) -> Result<Choice> {
+    options.check()?;
+    let before = history.summaries().last();
+    let mut memory = Memory {
+        summary: before
+            .as_ref()
+            .map_or(String::new(), |(_, text)| text.to_string()),
+        ..Memory::default()
+    };
+    memory.read(history, options.digests);
+    let shown = options.strategy == Strategy::RollingSummary && !options.degraded;
+    while memory.recent.turns.len() > options.zone {
+        let Some(oldest) = memory.recent.pop() else {
+            break;
+        };
+        match options.strategy {
+            Strategy::Truncation => memory.gone.push(oldest),
+            Strategy::RollingSummary if !options.degraded => memory.pending.push(oldest),
+            Strategy::RollingSummary => {} // to the backlog, where it stays
+        }
+    }
+    let Some(fits) = memory.enforce(options, shown, rules, shorten) else {
+        return Ok(Choice::unchanged(history).fitting(false));
+    };
+    let mut choice = Choice::unchanged(history).fitting(fits);
+    let items = |turn: &Turn| {
+        turn.messages
+            .iter()
+            .map(|at| history.item(*at))
+            .collect::<Vec<_>>()
+    };
+    for item in memory.gone.iter().flat_map(items) {
+        choice.reshaping.fates[item] = Fate::Goes;
+    }
+    if shown {
+        choice.summarised = memory.pending.turns.iter().flat_map(items).collect();
+        choice.summarised.sort_unstable();
+        for item in &choice.summarised {
+            choice.reshaping.fates[*item] = Fate::Goes;
+        }
+    }
+    if let Some((item, _)) = before.filter(|(_, text)| *text != memory.summary) {
+        choice.reshaping.fates[item] = Fate::Goes;
+        choice.reshaping.summary = (!memory.summary.is_empty()).then(|| Summary {
+            before: item,
+            content: memory.summary,
+            covers: vec![item],
+            by: "extract".to_string(),
+        });
+    }
+    Ok(choice)
+}
+
+impl Memory {
+    /// Reads the turns; the zone that a turn had stands in its metadata. What waits for a recovery is left alone.
+    fn read(&mut self, history: &History<'_>, digests: bool) {
+        let mut starts = history.exchanges();
+        starts.push(history.len());
+        for range in starts.windows(2) {
+            let messages: Vec<usize> = (range[0]..range[1])
+                .filter(|at| history.atom(*at).is_some())
+                .collect();
+            let zone = messages.iter().rev().find_map(|at| {
+                let metadata = json::member(history.message(*at)?.metadata?, "penguiflow")?;
+                json::member(metadata, "zone")
+                    .and_then(json::text)
+                    .map(|zone| zone.into_owned())
+            });
+            let size = payload::turn(history, &messages, digests);
+            let turn = Turn { messages, size };
+            match zone.as_deref() {
+                Some("backlog") => {}
+                Some("pending") => self.pending.push(turn),
+                _ => self.recent.push(turn),
+            }
+        }
+    }
+
+    /// The estimate of what is sent; pending turns and the summary are `shown` unless something forbids it.
+    fn estimate(&self, shown: bool, summary: u64) -> u64 {
+        let pending = if shown {
+            self.pending.list()
+        } else {
+            payload::List::default()
+        };
+        payload::context(self.recent.list(), pending, if shown { summary } else { 0 })
+    }
+
+    /// Lets go until the total is met. None when that is an error; else whether it is met.
+    fn enforce(
+        &mut self,
+        options: &Options,
+        shown: bool,
+        rules: Rules,
+        shorten: &dyn Fn(&str, u64) -> String,
+    ) -> Option<bool> {
+        let floor = usize::from(rules == Rules::Convo && options.zone > 0);
+        let mut may_shorten = shown
+            && match options.overflow {
+                Overflow::TruncateSummary => true,
+                Overflow::TruncateOldest => rules == Rules::Convo,
+                Overflow::Error => false,
+            };
+        let spelled = |summary: &str| {
+            if summary.is_empty() {
+                0
+            } else {
+                payload::quoted(summary)
+            }
+        };
+        let mut summary = spelled(&self.summary);
+        let mut size = self.estimate(shown, summary);
+        while options.total > 0 && size > options.total {
+            if options.overflow == Overflow::Error {
+                return None;
+            }
+            if may_shorten && payload::estimate(&self.summary) > options.summary {
+                let shorter = shorten(&self.summary, options.summary);
+                if shorter.len() < self.summary.len() {
+                    self.summary = shorter;
+                    summary = spelled(&self.summary);
+                }
+                may_shorten = false;
+            } else if shown && let Some(oldest) = self.pending.pop() {
+                self.gone.push(oldest);
+            } else if self.recent.turns.len() > floor
+                && let Some(oldest) = self.recent.pop()
+            {
+                self.gone.push(oldest);
+            } else {
+                if shown {
+                    self.summary.clear();
+                }
+                size = self.estimate(shown, 0);
+                break;
+            }
+            size = self.estimate(shown, summary);
+        }
+        Some(options.total == 0 || size <= options.total)
+    }
+}

@@ -1,0 +1,127 @@
+//! How much PenguiFlow's context takes: a quarter of its code points, as Python spells it with sorted members.
+
+use super::super::history::History;
+use crate::model::json::{self, Dialect};
+use crate::model::message::Role;
+use std::collections::HashMap;
+
+/// PenguiFlow's estimate of a text.
+pub fn estimate(text: &str) -> u64 {
+    tokens(text.chars().count() as u64)
+}
+
+fn tokens(characters: u64) -> u64 {
+    characters / 4 + 1
+}
+
+/// Turns of one part of the context.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct List {
+    /// How many.
+    pub turns: u64,
+    /// Their code points together.
+    pub size: u64,
+}
+
+/// The estimate of a context with this summary, in code points with its quotes; 0: none.
+pub(super) fn context(recent: List, pending: List, summary: u64) -> u64 {
+    let list = |list: List| list.size + 2 * list.turns.saturating_sub(1);
+    let mut size = length(r#"{"recent_turns": []}"#) + list(recent);
+    if pending.turns > 0 {
+        size += length(r#""pending_turns": [], "#) + list(pending);
+    }
+    if summary > 0 {
+        size += length(r#", "summary": "#) + summary;
+    }
+    tokens(size)
+}
+
+/// Code points of an exchange as a turn: what the user said, the last answer, and its digest.
+pub(super) fn turn(history: &History<'_>, messages: &[usize], digests: bool) -> u64 {
+    let read = || messages.iter().filter_map(|at| history.message(*at));
+    let asked: Vec<String> = read()
+        .filter(|message| message.role() == Role::User)
+        .map(|message| message.text().into_owned())
+        .collect();
+    let answers = read().filter(|message| message.role() == Role::Assistant);
+    let answer = answers
+        .map(|message| message.text().into_owned())
+        .rfind(|text| !text.is_empty());
+    let mut size = length(r#"{"assistant": , "user": }"#);
+    size += quoted(&asked.join("\n\n")) + quoted(&answer.unwrap_or_default());
+    if digests {
+        let recorded = read().find_map(|message| {
+            let metadata = json::member(message.metadata?, "penguiflow")?;
+            json::member(metadata, "trajectory_digest").filter(|raw| *raw != b"null")
+        });
+        let digest = recorded
+            .map(spelled)
+            .or_else(|| digest_of_calls(history, messages));
+        size += digest.map_or(0, |size| length(r#""trajectory_digest": , "#) + size);
+    }
+    size
+}
+
+/// Longest observation of one call in a digest, in code points.
+const OBSERVATION: usize = 400;
+
+/// Code points of the digest that PenguiFlow would make of the calls that have results; none without any.
+fn digest_of_calls(history: &History<'_>, messages: &[usize]) -> Option<u64> {
+    let read = || messages.iter().filter_map(|at| history.message(*at));
+    let calls = read().flat_map(|message| message.tool_calls());
+    let names: HashMap<_, _> = calls.map(|call| (call.id, call.name)).collect();
+    let (mut tools, mut observed) = (Vec::new(), Vec::new());
+    for result in read().filter(|message| message.role() == Role::Tool) {
+        let id = result.tool_call_id().unwrap_or_default();
+        let tool = names.get(&id).map_or("", |name| name.as_ref());
+        let mut text = Vec::new();
+        json::push_text(&mut text, &result.text());
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let cut = text
+            .char_indices()
+            .nth(OBSERVATION)
+            .map(|(at, _)| format!("{}\u{2026}", &text[..at]));
+        observed.push(format!("- {tool}: {}", cut.unwrap_or(text)));
+        tools.push(tool.to_string());
+    }
+    if tools.is_empty() {
+        return None;
+    }
+    let names = tools.iter().map(|tool| quoted(tool)).sum::<u64>() + 2 * (tools.len() as u64 - 1);
+    let frame =
+        r#"{"artifacts_refs": [], "observations_summary": , "reasoning_summary": null, "tools_invoked": []}"#;
+    Some(length(frame) + names + quoted(&observed.join("\n")))
+}
+
+fn length(text: &str) -> u64 {
+    text.chars().count() as u64
+}
+
+/// Code points of a text as a JSON string.
+pub(super) fn quoted(text: &str) -> u64 {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    json::push_text(&mut out, text);
+    String::from_utf8_lossy(&out).chars().count() as u64
+}
+
+/// Code points of a value with a space behind each comma and colon, and all text raw but for what must be escaped.
+fn spelled(value: &[u8]) -> u64 {
+    let (compact, _) = json::compact(value);
+    let (mut size, mut at) = (0, 0);
+    while at < compact.len() {
+        let text = (compact[at] == b'"')
+            .then(|| json::value_end(&compact, at, Dialect::Strict).ok())
+            .flatten();
+        match text {
+            Some(end) => {
+                size += quoted(&json::text(&compact[at..end]).unwrap_or_default());
+                at = end;
+            }
+            None => {
+                size += 1 + u64::from(matches!(compact[at], b',' | b':'));
+                at += 1;
+            }
+        }
+    }
+    size
+}

@@ -1,0 +1,272 @@
+//! Penguin: trimming by category. Each category has a largest share of the window; the lowest ones lose their
+//! oldest messages first.
+//!
+//! Deliberate differences under [`Rules::Convo`]; what [`Rules::Theirs`] gives is exactly Penguin's:
+//!
+//! - an atom of which something goes, goes whole;
+//! - the newest message of the user stays, and so does a call that waits for its result;
+//! - when the window is not met, that is told;
+//! - an image that was inside the line is named by its hash.
+
+use super::super::compact::event::Fate;
+use super::choice::{Choice, Rules};
+use super::history::{History, Measure, count};
+use super::images;
+use crate::model::json;
+use crate::model::message::Category;
+use std::collections::HashSet;
+
+/// Penguin's categories, lowest priority last but for the first, which is never trimmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Shelf {
+    /// Rules.
+    System,
+    /// Background.
+    Context,
+    /// What was said.
+    Dialog,
+    /// What tools gave.
+    SystemOutput,
+    /// Errors.
+    Error,
+    /// What only the program sees.
+    Internal,
+    /// Anything else.
+    Unknown,
+}
+
+impl Shelf {
+    /// All of them, with their largest share of the window.
+    pub const ALL: [(Shelf, f64); 7] = [
+        (Shelf::System, 0.10),
+        (Shelf::Context, 0.30),
+        (Shelf::Dialog, 0.40),
+        (Shelf::SystemOutput, 0.20),
+        (Shelf::Error, 0.05),
+        (Shelf::Internal, 0.05),
+        (Shelf::Unknown, 0.05),
+    ];
+
+    fn of(history: &History<'_>, message: usize) -> Shelf {
+        let Some(read) = history.message(message) else {
+            return Shelf::Unknown;
+        };
+        let own = read
+            .metadata
+            .and_then(|raw| json::member(raw, "penguin"))
+            .and_then(|raw| json::member(raw, "category"))
+            .and_then(json::text);
+        match (own.as_deref(), read.category()) {
+            (Some("ERROR"), _) => Shelf::Error,
+            (Some("INTERNAL"), _) => Shelf::Internal,
+            (Some("UNKNOWN"), _) => Shelf::Unknown,
+            (_, Category::System) => Shelf::System,
+            (_, Category::Context) => Shelf::Context,
+            (_, Category::Dialog) => Shelf::Dialog,
+            (_, Category::SystemOutput) => Shelf::SystemOutput,
+        }
+    }
+}
+
+/// How much each category may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// The window.
+    pub window: u64,
+    /// The most of each category, in the order of [`Shelf::ALL`].
+    pub most: [u64; 7],
+}
+
+impl Shares {
+    /// The shares of a window; Penguin's own window is [`Shares::window_of`] a model's.
+    pub fn of(window: u64) -> Shares {
+        // As there: a product of binary floating point numbers, without its fraction.
+        #[allow(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss
+        )]
+        let most = Shelf::ALL.map(|(_, share)| (window as f64 * share) as u64);
+        Shares { window, most }
+    }
+
+    /// The part of a model's window that Penguin uses.
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss
+    )]
+    pub fn window_of(model: u64) -> u64 {
+        (model as f64 * 0.85) as u64
+    }
+
+    fn is_over(&self, used: &[u64; 7], total: u64) -> bool {
+        total > self.window || (1..7).any(|shelf| used[shelf] > self.most[shelf])
+    }
+
+    /// What context takes over its share, dialog lends, up to half of what it has left.
+    fn lend(&mut self, used: &[u64; 7]) {
+        let (context, dialog) = (Shelf::Context as usize, Shelf::Dialog as usize);
+        let over = used[context].saturating_sub(self.most[context]);
+        let free = self.most[dialog].saturating_sub(used[dialog]);
+        let lent = over.min(free / 2);
+        self.most[dialog] -= lent;
+        self.most[context] += lent;
+    }
+}
+
+/// What is trimmed, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trim {
+    /// The shares.
+    pub shares: Shares,
+    /// How many images may stay.
+    pub images: usize,
+    /// Trim although nothing may be over, and without lending: Penguin's `trim`, not its `process`.
+    pub always: bool,
+}
+
+impl Trim {
+    /// Penguin's defaults for a window.
+    pub fn of(window: u64) -> Trim {
+        Trim {
+            shares: Shares::of(window),
+            images: 5,
+            always: false,
+        }
+    }
+}
+
+/// What Penguin keeps, and the shares after context borrowed.
+pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measure<'_>) -> (Choice, Shares) {
+    let mut shares = options.shares;
+    let mut choice = Choice::unchanged(history);
+    let fixed = history.fixed(measure);
+    let shelves: Vec<Shelf> = (0..history.len()).map(|at| Shelf::of(history, at)).collect();
+    let mut counts = history.counts(measure);
+    let (mut used, mut total) = sums(&shelves, &counts, fixed);
+    if !options.always {
+        if !shares.is_over(&used, total) {
+            return (choice, shares);
+        }
+        shares.lend(&used);
+        if !shares.is_over(&used, total) {
+            return (choice, shares);
+        }
+    }
+    let oldest = by_time(history);
+    for (at, line) in images::replaced(history, &oldest, options.images, rules) {
+        counts[at] = count(&line, measure);
+        choice.rewrite(history, at, line);
+    }
+    (used, total) = sums(&shelves, &counts, fixed);
+    let mut gone = gone(&shares, &shelves, &counts, &oldest, used, total);
+    match rules {
+        Rules::Theirs => stay_with_their_ids(history, &mut gone),
+        Rules::Convo => stay_whole(history, &shelves, &mut gone),
+    }
+    let mut left = fixed;
+    for at in 0..history.len() {
+        if gone[at] {
+            choice.reshaping.fates[history.item(at)] = Fate::Goes;
+        } else {
+            left += counts[at];
+        }
+    }
+    let fits = left <= shares.window;
+    (choice.fitting(fits), shares)
+}
+
+fn sums(shelves: &[Shelf], counts: &[u64], fixed: u64) -> ([u64; 7], u64) {
+    let mut used = [0; 7];
+    for (shelf, count) in shelves.iter().zip(counts) {
+        used[*shelf as usize] += count;
+    }
+    (used, used.iter().sum::<u64>() + fixed)
+}
+
+/// The messages by their times as text; one without takes that of the message before it.
+fn by_time(history: &History<'_>) -> Vec<usize> {
+    let mut last = String::new();
+    let mut timed: Vec<(String, usize)> = Vec::with_capacity(history.len());
+    for at in 0..history.len() {
+        if let Some(time) = history
+            .message(at)
+            .and_then(|message| message.timestamp().map(Into::into))
+        {
+            last = time;
+        }
+        timed.push((last.clone(), at));
+    }
+    timed.sort();
+    timed.into_iter().map(|(_, at)| at).collect()
+}
+
+/// Which messages go: of each category that is over, lowest first, the oldest until its overshoot is gone; while
+/// the window is not met, until that is.
+fn gone(
+    shares: &Shares,
+    shelves: &[Shelf],
+    counts: &[u64],
+    oldest: &[usize],
+    used: [u64; 7],
+    total: u64,
+) -> Vec<bool> {
+    let mut gone = vec![false; counts.len()];
+    let mut need = total.saturating_sub(shares.window);
+    for (shelf, _) in Shelf::ALL.into_iter().skip(1).rev() {
+        let (used, most) = (used[shelf as usize], shares.most[shelf as usize]);
+        if used <= most {
+            continue;
+        }
+        let excess = (used - most).max(need.min(used));
+        let mut removed = 0;
+        for at in oldest.iter().copied().filter(|at| shelves[*at] == shelf) {
+            if removed >= excess {
+                break;
+            }
+            gone[at] = true;
+            removed += counts[at];
+            need = need.saturating_sub(counts[at]);
+        }
+    }
+    gone
+}
+
+/// A message that shares its id with one that stays, stays.
+fn stay_with_their_ids(history: &History<'_>, gone: &mut [bool]) {
+    let id = |at: usize| -> Option<String> {
+        let message = history.message(at)?;
+        // Where ids repeated, the reader gave another and kept the own one.
+        let own = message
+            .metadata
+            .and_then(|raw| json::member(raw, "penguin"))
+            .and_then(|raw| json::member(raw, "id"))
+            .and_then(json::text);
+        own.or_else(|| message.id()).map(Into::into)
+    };
+    let ids: Vec<Option<String>> = (0..gone.len()).map(id).collect();
+    let kept: HashSet<&String> = ids
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !gone[*at])
+        .filter_map(|(_, id)| id.as_ref())
+        .collect();
+    for (at, id) in ids.iter().enumerate() {
+        gone[at] &= id.as_ref().is_none_or(|id| !kept.contains(id));
+    }
+}
+
+/// An atom of which something goes, goes whole, but for what stays by convo's rules.
+fn stay_whole(history: &History<'_>, shelves: &[Shelf], gone: &mut [bool]) {
+    let pending = history.pending();
+    let newest = history.newest_user();
+    let parted: HashSet<usize> = (0..gone.len())
+        .filter(|at| gone[*at])
+        .filter_map(|at| history.atom(at))
+        .collect();
+    for (at, gone) in gone.iter_mut().enumerate() {
+        *gone |= history.atom(at).is_some_and(|atom| parted.contains(&atom));
+        *gone &= !(pending[at] || newest == Some(at) || shelves[at] == Shelf::System);
+    }
+}

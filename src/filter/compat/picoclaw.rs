@@ -1,0 +1,197 @@
+//! PicoClaw: where it cuts to summarise, to compress by force, and to fit a window; and which messages it takes
+//! for sound. Its summary stands in a sidecar, so it is no message here either.
+//!
+//! Deliberate differences under [`Rules::Convo`]:
+//!
+//! - system messages stay where they are;
+//! - the newest exchange stays when PicoClaw would keep nothing, and the window then counts as not met; a call
+//!   that waits for its result stays too;
+//! - a cut that would part a call from its result moves: outward where no limit is given, else inward.
+
+use super::choice::{Choice, Rules};
+use super::history::{History, Measure};
+use crate::model::message::Role;
+use std::collections::{HashMap, HashSet};
+
+/// How PicoClaw makes a history smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// A summary is to stand for all but about the last four messages.
+    Summarise,
+    /// The older half goes.
+    Force,
+    /// The oldest turns go until the rest fits.
+    Window(u64),
+}
+
+/// The indexes of the user messages.
+fn turn_starts(history: &History<'_>) -> Vec<usize> {
+    (0..history.len())
+        .filter(|at| history.role(*at) == Role::User)
+        .collect()
+}
+
+/// The safe boundary nearest to a wish: the last turn that begins at or ahead of it, else the first one behind.
+pub fn safe_boundary(history: &History<'_>, target: usize) -> usize {
+    boundary(&turn_starts(history), history.len(), target)
+}
+
+fn boundary(starts: &[usize], length: usize, target: usize) -> usize {
+    if target == 0 || target >= length || starts.is_empty() {
+        return target.min(length);
+    }
+    let after = starts.partition_point(|start| *start <= target);
+    let before = starts[..after].last().copied().filter(|start| *start > 0);
+    before.or_else(|| starts.get(after).copied()).unwrap_or(0)
+}
+
+/// What PicoClaw keeps. The count is its own estimate, `picoclaw` among the tokenizers.
+pub fn cut(history: &History<'_>, cut: Cut, rules: Rules, measure: Measure<'_>) -> Choice {
+    let length = history.len();
+    let starts = turn_starts(history);
+    let counts = history.counts(measure);
+    let (start, only) = match cut {
+        Cut::Summarise if length <= 4 => (0, None),
+        Cut::Summarise => (boundary(&starts, length, length - 4), None),
+        Cut::Force if length <= 2 => (0, None),
+        Cut::Force => {
+            let half = match starts.len() {
+                0 | 1 => boundary(&starts, length, length / 2),
+                turns => starts[turns / 2],
+            };
+            match (half, starts.last()) {
+                (0, Some(last)) => (*last, Some(*last)),
+                (0, None) => (length, None),
+                (half, _) => (half, None),
+            }
+        }
+        Cut::Window(window) if rules == Rules::Theirs => (fit(&counts, &starts, window), None),
+        Cut::Window(window) => {
+            // Rules stay, so they take room whatever goes.
+            let stays = |at: usize| if history.is_rule(at) { counts[at] } else { 0 };
+            let rules: u64 = (0..length).map(stays).sum();
+            let rest: Vec<u64> = (0..length).map(|at| counts[at] - stays(at)).collect();
+            (fit(&rest, &starts, window.saturating_sub(rules)), None)
+        }
+    };
+    let theirs = |message: usize| message >= start && only.is_none_or(|only| message == only);
+    let choice = match rules {
+        Rules::Theirs => Choice::keeping(history, theirs),
+        Rules::Convo => {
+            let start = ours(history, &starts, start, cut);
+            let pending = history.pending();
+            let keeps = |message: usize| {
+                let within = message >= start && only.is_none_or(|only| message == only);
+                within || history.is_rule(message) || pending[message]
+            };
+            Choice::keeping(history, keeps)
+        }
+    };
+    match cut {
+        Cut::Summarise => choice.summarising(),
+        Cut::Force => choice,
+        Cut::Window(window) => {
+            let kept = (0..length).filter(|message| !choice.goes(history.item(*message)));
+            let total = kept.map(|message| counts[message]).sum::<u64>();
+            choice.fitting(total <= window)
+        }
+    }
+}
+
+/// Where the oldest turns have gone until the rest fits; without another turn to begin at, everything goes.
+fn fit(counts: &[u64], starts: &[usize], window: u64) -> usize {
+    let mut total: u64 = counts.iter().sum();
+    let mut start = 0;
+    // A history that begins with no turn keeps none of its first turn either, unless that is the only one.
+    let later = if starts.len() > 1 { &starts[1..] } else { starts };
+    let mut next = later.iter().copied().filter(|start| *start > 0);
+    while total > window {
+        let to = next.next().unwrap_or(counts.len());
+        total -= counts[start..to].iter().sum::<u64>();
+        start = to;
+        if start == counts.len() {
+            break;
+        }
+    }
+    start
+}
+
+/// Their cut moved to where nothing is parted and the newest exchange stays.
+fn ours(history: &History<'_>, starts: &[usize], start: usize, cut: Cut) -> usize {
+    let newest = history.exchanges().last().copied().unwrap_or(0);
+    let last = starts.last().copied().unwrap_or(newest);
+    let start = match cut {
+        Cut::Window(_) => history.inward(start),
+        Cut::Summarise | Cut::Force => history.outward(start),
+    };
+    // A turn may begin inside an exchange: several messages of the user in a row are one.
+    let bound = if history.is_whole(last) {
+        last.max(newest)
+    } else {
+        newest
+    };
+    start.min(bound)
+}
+
+/// The messages that PicoClaw takes for sound, in two passes. First, in order, these go: system messages; results
+/// that no call is open for; calls that follow neither the user nor a result. Then of each caller's results the
+/// first for each of its calls stays; a caller with a call unanswered or without id goes with its results.
+/// System messages stay under [`Rules::Convo`].
+pub fn sanitise(history: &History<'_>, rules: Rules) -> Choice {
+    let mut sound: Vec<usize> = Vec::new();
+    let mut caller_open = false;
+    for at in 0..history.len() {
+        let keep = match history.role(at) {
+            Role::System | Role::Developer => false,
+            Role::Tool => caller_open,
+            Role::Assistant if history.calls(at) => sound
+                .last()
+                .is_some_and(|before| matches!(history.role(*before), Role::User | Role::Tool)),
+            _ => true,
+        };
+        if keep {
+            if history.role(at) != Role::Tool {
+                caller_open = history.role(at) == Role::Assistant && history.calls(at);
+            }
+            sound.push(at);
+        }
+    }
+    let mut keeps = HashSet::new();
+    let mut index = 0;
+    while let Some(at) = sound.get(index).copied() {
+        index += 1;
+        if history.role(at) != Role::Tool && !(history.role(at) == Role::Assistant && history.calls(at)) {
+            keeps.insert(at);
+            continue;
+        }
+        if history.role(at) == Role::Tool {
+            continue;
+        }
+        let block = sound[index..].iter().copied();
+        let results: Vec<usize> = block.take_while(|at| history.role(*at) == Role::Tool).collect();
+        index += results.len();
+        let calls = history
+            .message(at)
+            .map(|message| message.tool_calls())
+            .unwrap_or_default();
+        let mut open: HashMap<String, Option<usize>> = calls
+            .iter()
+            .map(|call| (call.id.clone().into_owned(), None))
+            .collect();
+        for result in results {
+            let id = history
+                .message(result)
+                .and_then(|message| message.tool_call_id().map(Into::into));
+            if let Some(first @ None) = id.and_then(|id: String| open.get_mut(&id)) {
+                *first = Some(result);
+            }
+        }
+        if open.iter().all(|(id, result)| !id.is_empty() && result.is_some()) {
+            keeps.insert(at);
+            keeps.extend(open.into_values().flatten());
+        }
+    }
+    Choice::keeping(history, |at| {
+        keeps.contains(&at) || (rules == Rules::Convo && history.is_rule(at))
+    })
+}

@@ -1,0 +1,278 @@
+use super::super::langchain::{
+    ClearToolUses, Keep, Kind, Strategy, Trim, clear_tool_uses, summarization, trim,
+};
+use super::super::{Choice, History, Rules};
+use super::{Tally, fixture, json, kept, lines, list, lost, measure, session};
+use crate::error::{Kind as Fault, Result};
+use crate::model::view::View;
+use serde_json::{Value, json as value};
+
+/// Cases where convo's rules win, by reason.
+const TRIM: [(&str, &str); 3] = [
+    (
+        "trim-030 trim-044 trim-114 trim-118",
+        "a call would be parted from its result: the atom goes whole",
+    ),
+    (
+        "trim-010 trim-056 trim-125 trim-144",
+        "the system message alone is over the limit: told as not fitting",
+    ),
+    (
+        "trim-073 trim-078 trim-081",
+        "langchain counts the lines of a cut text in reverse, and ends over the limit",
+    ),
+];
+const CLEAR: [(&str, &str); 1] = [(
+    "mw-009 mw-029 mw-039",
+    "the least gain says whether to act at all, not where to stop",
+)];
+const SUMMARIZATION: [(&str, &str); 1] = [("mw-100 mw-105", "only the system message would be summarised")];
+
+fn kinds(value: &Value) -> Vec<Kind> {
+    let names = match value {
+        Value::String(name) => vec![name.as_str()],
+        Value::Array(names) => names.iter().map(|name| name.as_str().unwrap()).collect(),
+        _ => Vec::new(),
+    };
+    names
+        .into_iter()
+        .map(|name| Kind::from_name(name).unwrap())
+        .collect()
+}
+
+fn run(messages: &[Value], options: &Value, rules: Rules) -> (Result<Choice>, Vec<Value>) {
+    let session = session(messages);
+    let view = View::replay(&session);
+    let history = History::of(&session, &view);
+    let options_of = Trim {
+        max: options["max_tokens"].as_u64().unwrap(),
+        strategy: if options["strategy"] == "first" {
+            Strategy::First
+        } else {
+            Strategy::Last
+        },
+        start_on: kinds(&options["start_on"]),
+        end_on: kinds(&options["end_on"]),
+        include_system: options["include_system"] == true,
+        allow_partial: options["allow_partial"] == true,
+    };
+    let choice = trim(
+        &history,
+        &options_of,
+        rules,
+        &measure(options["counter"].as_str().unwrap()),
+    );
+    let left = choice
+        .as_ref()
+        .map_or(Vec::new(), |choice| lines(&session, &view, choice));
+    (choice, left)
+}
+
+fn total(messages: &[Value], counter: &Value) -> u64 {
+    let session = session(messages);
+    let view = View::replay(&session);
+    view.messages(&session)
+        .map(|message| measure(counter.as_str().unwrap())(&message))
+        .sum()
+}
+
+#[test]
+fn trim_messages_keeps_what_langchain_keeps() {
+    let Some(path) = fixture("compaction/langchain_trim_messages.json") else {
+        return;
+    };
+    let file = json(&path);
+    let mut tally = Tally::of("langchain trim_messages");
+    for case in list(&file["cases"]) {
+        let id = case["id"].as_str().unwrap();
+        let input = list(&file["inputs"][case["input"].as_str().unwrap()]);
+        let (choice, left) = run(input, &case["options"], Rules::Convo);
+        if case["expected"]["error"] == "usage" {
+            assert_eq!(choice.unwrap_err().kind, Fault::Usage, "{id}");
+            tally.agree();
+            continue;
+        }
+        let choice = choice.unwrap();
+        let counter = &case["options"]["counter"];
+        assert_eq!(
+            total(input, counter),
+            case["facts"]["input_tokens"].as_u64().unwrap(),
+            "{id}"
+        );
+        let expected = list(&case["expected"]["messages"]);
+        if case["mark"] == "match" {
+            assert_eq!(left, expected, "{id}");
+            assert!(choice.fits, "{id}");
+            tally.agree();
+            continue;
+        }
+        assert!(left != expected || !choice.fits, "{id} does not differ");
+        let fits = total(&left, counter) <= case["options"]["max_tokens"].as_u64().unwrap();
+        assert_eq!(fits, choice.fits, "{id}");
+        assert!(
+            !left.is_empty() && lost(left.iter()).is_subset(&lost(input.iter())),
+            "{id}: {left:?}"
+        );
+        // What langchain itself would have done is still to be had, but for the texts that it counts in reverse.
+        if fits && case["options"]["allow_partial"] != true {
+            assert_eq!(run(input, &case["options"], Rules::Theirs).1, expected, "{id}");
+        }
+        tally.differ(id);
+    }
+    tally.close(&TRIM);
+}
+
+#[test]
+fn tool_uses_are_cleared_as_langchain_clears_them() {
+    let Some(path) = fixture("compaction/langchain_clear_tool_uses.json") else {
+        return;
+    };
+    let file = json(&path);
+    let mut tally = Tally::of("langchain ClearToolUsesEdit");
+    for case in list(&file["cases"]) {
+        let id = case["id"].as_str().unwrap();
+        let input = list(&file["inputs"][case["input"].as_str().unwrap()]);
+        let options = &case["options"];
+        let text = |value: &Value| value.as_str().unwrap().to_string();
+        let run = |min_gain: u64| {
+            let session = session(input);
+            let view = View::replay(&session);
+            let history = History::of(&session, &view);
+            let with = ClearToolUses {
+                trigger: options["trigger"].as_u64().unwrap(),
+                keep: options["keep"].as_u64().unwrap() as usize,
+                min_gain,
+                inputs: options["clear_tool_inputs"] == true,
+                exclude: options["exclude_tools"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(text)
+                    .collect(),
+                placeholder: options["placeholder"].as_str().unwrap_or("[cleared]").to_string(),
+            };
+            let choice = clear_tool_uses(&history, &with, &measure("words"));
+            let left = lines(&session, &view, &choice);
+            let changed = left
+                .into_iter()
+                .zip(input)
+                .enumerate()
+                .filter(|(_, (left, was))| left != *was);
+            value!(
+                changed
+                    .map(|(index, (left, _))| value!({"index": index, "message": left}))
+                    .collect::<Vec<_>>()
+            )
+        };
+        let min_gain = options["clear_at_least"].as_u64().unwrap_or(0);
+        if case["mark"] == "match" {
+            assert_eq!(run(min_gain), case["expected"]["changed"], "{id}");
+            tally.agree();
+        } else {
+            // Everything, or nothing when the gain is too small.
+            assert_eq!(run(min_gain), run(0), "{id}");
+            assert_eq!(run(1000), value!([]), "{id}");
+            tally.differ(id);
+        }
+    }
+    tally.close(&CLEAR);
+}
+
+#[test]
+fn summaries_begin_where_langchain_cuts() {
+    let Some(path) = fixture("compaction/langchain_summarization.json") else {
+        return;
+    };
+    let file = json(&path);
+    let mut tally = Tally::of("langchain SummarizationMiddleware");
+    for case in list(&file["cases"]) {
+        let id = case["id"].as_str().unwrap();
+        let input = list(&file["inputs"][case["input"].as_str().unwrap()]);
+        let session = session(input);
+        let view = View::replay(&session);
+        let history = History::of(&session, &view);
+        let keep = &case["options"]["keep"];
+        let most = keep[1].as_u64().unwrap();
+        let keep = if keep[0] == "messages" {
+            Keep::Messages(most as usize)
+        } else {
+            Keep::Tokens(most)
+        };
+        let choice = summarization(&history, keep, Rules::Convo, &measure("words")).unwrap();
+        let cut = case["expected"]["cut"].as_u64().unwrap_or(0) as usize;
+        let covered: Vec<usize> = (0..cut).filter(|at| input[*at]["role"] != "system").collect();
+        assert_eq!(choice.summarised, covered, "{id}");
+        assert_eq!(kept(&history, &choice).len(), input.len() - covered.len(), "{id}");
+        if case["mark"] == "match" {
+            assert_eq!(choice.changes(), case["expected"]["changed"] == true, "{id}");
+            tally.agree();
+        } else {
+            assert!(!choice.changes(), "{id}");
+            tally.differ(id);
+        }
+    }
+    tally.close(&SUMMARIZATION);
+}
+
+fn call(id: &str) -> Value {
+    let function = value!({"name": "f", "arguments": "{\"q\":1}"});
+    value!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function", "function": function}]})
+}
+
+#[test]
+fn a_late_result_is_not_parted_from_its_call() {
+    let result = value!({"role": "tool", "tool_call_id": "a", "content": "late"});
+    let user = value!({"role": "user", "content": "go on"});
+    let messages = [user.clone(), call("a"), user.clone(), result, user.clone()];
+    let options = value!({"max_tokens": 3, "strategy": "last", "counter": "messages"});
+    assert_eq!(run(&messages, &options, Rules::Convo).1, [user]);
+    assert_eq!(run(&messages, &options, Rules::Theirs).1, messages[2..]);
+}
+
+#[test]
+fn the_end_moves_inward_when_results_may_not_end_it() {
+    let user = value!({"role": "user", "content": "ask"});
+    let result = value!({"role": "tool", "tool_call_id": "a", "content": "r"});
+    let messages = [user.clone(), call("a"), result];
+    let options = value!({"max_tokens": 9, "strategy": "last", "counter": "messages", "end_on": "ai"});
+    assert_eq!(run(&messages, &options, Rules::Convo).1, [user]);
+}
+
+#[test]
+fn a_cached_count_does_not_outlive_a_cut_text() {
+    let messages = [value!({"role": "user", "content": "one two\nthree", "tokens": 3})];
+    let options = value!({"max_tokens": 1, "strategy": "last", "counter": "words", "allow_partial": true});
+    assert_eq!(
+        run(&messages, &options, Rules::Convo).1,
+        [value!({"role": "user", "content": "three"})]
+    );
+}
+
+#[test]
+fn parts_that_are_no_text_are_cut_as_parts_only() {
+    let image = value!({"type": "image_url", "image_url": {"url": "x"}});
+    let text = value!({"type": "text", "text": "a b\nc"});
+    let messages = [value!({"role": "user", "content": [text, image]})];
+    let options = value!({"max_tokens": 1, "strategy": "last", "counter": "words", "allow_partial": true});
+    assert_eq!(
+        run(&messages, &options, Rules::Convo).1,
+        [value!({"role": "user", "content": [image]})]
+    );
+    let first = value!({"max_tokens": 2, "strategy": "first", "counter": "words", "allow_partial": true});
+    assert_eq!(
+        run(&messages, &first, Rules::Convo).1,
+        [value!({"role": "user", "content": "a b\n"})]
+    );
+}
+
+#[test]
+fn a_cut_on_a_result_without_a_call_moves_behind_it() {
+    let user = value!({"role": "user", "content": "ask"});
+    let result = value!({"role": "tool", "tool_call_id": "nobody", "content": "r"});
+    let session = session(&[user.clone(), user.clone(), result, user]);
+    let view = View::replay(&session);
+    let history = History::of(&session, &view);
+    let choice = summarization(&history, Keep::Messages(2), Rules::Convo, &measure("messages")).unwrap();
+    assert_eq!(choice.summarised, [0, 1, 2]);
+    assert!(summarization(&history, Keep::Tokens(0), Rules::Convo, &measure("messages")).is_err());
+}

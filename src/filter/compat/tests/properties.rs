@@ -1,0 +1,207 @@
+//! What holds for every system on every history.
+use super::super::goaitools::{Design, Limit};
+use super::super::langchain::{ClearToolUses, Keep, Kind, Strategy as End, Trim};
+use super::super::openai_agents::TrimOutputs;
+use super::super::picoclaw::Cut;
+use super::super::{Choice, History, Rules, System, Way, penguiflow, penguin};
+use super::{kept, letters, lines, session};
+use crate::model::session::Session;
+use crate::model::view::View;
+use proptest::prelude::*;
+
+fn count(message: &crate::model::message::Message<'_>) -> u64 {
+    message.text().len() as u64 + 5
+}
+
+/// Every way that there is, with numbers drawn from one.
+fn ways(number: u64, length: usize) -> Vec<(&'static str, Way)> {
+    let few = (number % 7) as usize;
+    let tokens = number * 3;
+    let trim = |strategy, include_system| Trim {
+        max: tokens,
+        strategy,
+        start_on: if number.is_multiple_of(3) && strategy == End::Last {
+            vec![Kind::Human]
+        } else {
+            Vec::new()
+        },
+        end_on: if number.is_multiple_of(5) {
+            vec![Kind::Ai, Kind::Tool]
+        } else {
+            Vec::new()
+        },
+        include_system,
+        allow_partial: true,
+    };
+    let clear = ClearToolUses {
+        trigger: 0,
+        keep: few,
+        inputs: number.is_multiple_of(2),
+        ..ClearToolUses::default()
+    };
+    let zone = penguiflow::Options {
+        zone: few,
+        total: tokens,
+        summary: 0,
+        ..penguiflow::Options::default()
+    };
+    let rolling = penguiflow::Options {
+        strategy: penguiflow::Strategy::RollingSummary,
+        summary: 1,
+        total: tokens + 1,
+        ..zone
+    };
+    let limits = |limit, processed, forced| Way::Limits {
+        limits: vec![limit],
+        processed,
+        forced,
+    };
+    let token_limit = Limit::Tokens {
+        max: 1,
+        target: 1,
+        prompt: Some(9),
+    };
+    let design = |design, digests, processed| Way::Design {
+        design,
+        digests,
+        processed,
+    };
+    vec![
+        ("trim last", Way::Trim(trim(End::Last, true))),
+        ("trim first", Way::Trim(trim(End::First, false))),
+        ("clear", Way::ClearToolUses(clear)),
+        ("summarization", Way::Summarization(Keep::Messages(few + 1))),
+        ("items", Way::LastItems(Some(few as i64))),
+        ("candidates", Way::Candidates),
+        (
+            "outputs",
+            Way::TrimOutputs(TrimOutputs {
+                recent_turns: 1,
+                most: 1,
+                preview: few,
+                tools: None,
+            }),
+        ),
+        ("force", Way::Picoclaw(Cut::Force)),
+        ("summarise", Way::Picoclaw(Cut::Summarise)),
+        ("window", Way::Picoclaw(Cut::Window(tokens))),
+        ("sanitise", Way::Sanitise),
+        ("shares", Way::Penguin(penguin::Trim::of(tokens))),
+        ("zone", Way::Penguiflow(zone)),
+        ("rolling", Way::Penguiflow(rolling)),
+        (
+            "message limit",
+            limits(Limit::Messages(few as i64), length, false),
+        ),
+        ("token limit", limits(token_limit, few, true)),
+        ("keep last", design(Design::KeepLast(few), true, length)),
+        ("budget", design(Design::Budget(tokens), false, few)),
+        ("span", design(Design::Summary(few), false, length)),
+    ]
+}
+
+/// What every way chooses.
+fn choices(history: &History<'_>, number: u64) -> Vec<(&'static str, Choice)> {
+    let choose = |way: Way| {
+        way.choose(history, Rules::Convo, &count, &|_, _| String::new())
+            .unwrap()
+    };
+    let ways = ways(number, history.len()).into_iter();
+    ways.map(|(name, way)| (name, choose(way))).collect()
+}
+
+/// A history of these letters, in which a result may come late and an answer may think.
+fn history_of(all: &str, late: bool, thinks: bool) -> Session {
+    let mut messages = letters(all);
+    if late && let Some(at) = messages.iter().position(|message| message["role"] == "tool") {
+        let result = messages.remove(at);
+        messages.insert((at + 2).min(messages.len()), result);
+    }
+    if thinks {
+        for message in messages
+            .iter_mut()
+            .filter(|message| message["role"] == "assistant")
+        {
+            message["reasoning"] = serde_json::json!([{"type": "text", "text": "t"}]);
+        }
+    }
+    session(&messages)
+}
+
+#[test]
+fn every_system_has_a_way_and_a_name() {
+    for system in System::ALL {
+        assert!(ways(1, 1).iter().any(|(_, way)| way.system() == system));
+        assert_eq!(System::from_name(system.name()), Some(system));
+    }
+    assert_eq!(System::from_name("convo"), None);
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_parted_and_what_stays_is_what_it_was(
+        all in "[SUACTO]{0,24}", number in 0u64..120, late: bool, thinks: bool
+    ) {
+        let session = history_of(&all, late, thinks);
+        let view = View::replay(&session);
+        let history = History::of(&session, &view);
+        for (what, choice) in choices(&history, number) {
+            // Sound is what PicoClaw says it is: it mends histories that are broken already.
+            if what == "sanitise" {
+                continue;
+            }
+            let stays = kept(&history, &choice);
+            let mut atoms = std::collections::HashMap::<usize, bool>::new();
+            for at in 0..history.len() {
+                let Some(atom) = history.atom(at) else { continue };
+                let is = stays.contains(&at);
+                // What a summary stands for, and the user's messages of openai-agents, are no pairs.
+                prop_assert_eq!(*atoms.entry(atom).or_insert(is), is, "{} of {}: {:?}", what, all, stays);
+            }
+            lines(&session, &view, &choice);
+        }
+    }
+
+    #[test]
+    fn the_designed_strategies_and_convos_rules_keep_the_newest_exchange(all in "[SUACT]{1,24}", number in 0u64..60) {
+        let session = session(&letters(&all));
+        let view = View::replay(&session);
+        let history = History::of(&session, &view);
+        let newest = history.exchanges().last().copied().unwrap_or(history.len());
+        let user = history.newest_user();
+        for (what, choice) in choices(&history, number) {
+            let stays = kept(&history, &choice);
+            let losses = choice.losses(&history);
+            if ["keep last", "budget", "span", "message limit", "token limit", "window", "summarise"].contains(&what) {
+                // A run of messages of the user may be cut, but its last one and what follows stay.
+                let from = user.map_or(newest, |user| user.max(newest));
+                prop_assert!((from..history.len()).all(|at| stays.contains(&at)), "{} of {}: {:?}", what, all, stays);
+            }
+            if !["trim last", "trim first", "message limit", "token limit"].contains(&what) {
+                prop_assert_eq!(losses.rules, 0, "{} of {}", what, all);
+            }
+        }
+    }
+
+    #[test]
+    fn a_second_time_changes_nothing(all in "[SUACT]{0,24}", number in 0u64..60) {
+        let messages = letters(&all);
+        let first = session(&messages);
+        let view = View::replay(&first);
+        let history = History::of(&first, &view);
+        for (index, (what, choice)) in choices(&history, number).into_iter().enumerate() {
+            // A third goes each time, half goes each time, and a summary is still to be made. A system message that
+            // was set apart is an end of the history like any other the next time.
+            let ends = number.is_multiple_of(5) && what == "trim last";
+            if ["token limit", "force", "keep last", "budget"].contains(&what) || ends || !choice.summarised.is_empty() {
+                continue;
+            }
+            let left = lines(&first, &view, &choice);
+            let again = session(&left);
+            let view = View::replay(&again);
+            let history = History::of(&again, &view);
+            let (_, second) = choices(&history, number).swap_remove(index);
+            prop_assert!(!second.changes(), "{} of {}: {:?} then {:?}", what, all, left, kept(&history, &second));
+        }
+    }
+}
