@@ -198,6 +198,7 @@ pub fn trim(
             content: memory.summary,
             covers: vec![item],
             by: "extract".to_string(),
+            role: None,
         });
     }
     Ok(choice)
