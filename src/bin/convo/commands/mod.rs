@@ -6,6 +6,7 @@ mod cat;
 mod compact;
 mod context;
 mod count;
+mod expand;
 mod fsck;
 mod gc;
 mod generate;
@@ -70,7 +71,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every verb that is built in.
-pub const ALL: [Verb; 17] = [
+pub const ALL: [Verb; 18] = [
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),
@@ -81,6 +82,7 @@ pub const ALL: [Verb; 17] = [
     verb::<count::Count>("count", Group::Read, false),
     verb::<truncate::Truncate>("truncate", Group::Change, false),
     verb::<compact::Compact>("compact", Group::Change, false),
+    verb::<expand::Expand>("expand", Group::Change, false),
     verb::<restore::Restore>("restore", Group::Change, false),
     verb::<alias::Alias>("alias", Group::Keep, false),
     verb::<remove::Remove>("remove", Group::Keep, false),
@@ -111,7 +113,7 @@ pub const HELP: &str = "help";
 
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
-    static TABLE: [Verb; 17] = ALL;
+    static TABLE: [Verb; 18] = ALL;
     TABLE.iter().find(|verb| verb.name == name)
 }
 

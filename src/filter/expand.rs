@@ -1,0 +1,137 @@
+//! What stands behind a piece: the lines of the log that a mark, a digest, a summary or an event took out of view.
+
+use crate::error::{Error, Kind, Result};
+use crate::filter::compact::mark;
+use crate::model::event::{Action, Compact, Event, Span, Target};
+use crate::model::json::{self, Dialect};
+use crate::model::message::Category;
+use crate::model::session::{Class, Session};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The lines that are meant by an id: those of a message itself; for an event, or for a message that it put in, those
+/// that left or were changed.
+///
+/// # Errors
+/// [`Kind::No`] when nothing has the id, or when what has it is a mark whose original is not in this log.
+pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
+    let own = session.all_of(id);
+    if !own.is_empty() {
+        return match own.iter().find(|index| is_elided(session, **index, id)) {
+            None => Ok(own),
+            Some(_) => Err(
+                Error::new(Kind::No, format!("what was elided of {id} is not in this log"))
+                    .hint("a session of the store has it, and so has a stream that was compacted with --log"),
+            ),
+        };
+    }
+    for index in (0..session.len()).filter(|index| session.class(*index) == Class::Event) {
+        let record = session.record(index);
+        let Some(event) = record.event() else { continue };
+        let is_own = event.id().is_some_and(|own| own == id);
+        let found = match event.action() {
+            Action::Compact(compact) if is_own => Some(changed(session, event, &compact)),
+            Action::Compact(compact) => put_in(session, &compact, id),
+            Action::Summary(summary) if is_own => {
+                let [first, last] = summary.covers.unwrap_or_default();
+                Some(between(session, &first, &last))
+            }
+            _ => None,
+        };
+        match found {
+            None => {}
+            Some(lines) if !lines.is_empty() => return Ok(lines),
+            Some(_) => {
+                return Err(Error::new(
+                    Kind::No,
+                    format!("{id} took nothing out of view that is in this log"),
+                ));
+            }
+        }
+    }
+    let error = Error::new(Kind::No, format!("nothing here has the id {id}"));
+    Err(match packed(session) {
+        Some(gc) => error.hint(format!(
+            "a gc took lines to the archive; `restore` of {gc} brings them back"
+        )),
+        None => error.hint("marks, `list` and `compact --dry-run` name ids"),
+    })
+}
+
+/// Whether a message holds the mark of its own content.
+fn is_elided(session: &Session, index: usize, id: &str) -> bool {
+    let record = session.record(index);
+    let text = record.message().and_then(mark::content);
+    text.is_some_and(|text| mark::is_mark(&text) && text.ends_with(&format!(", id {id}]")))
+}
+
+fn packed(session: &Session) -> Option<String> {
+    let mut live = session.live_events().into_iter().rev();
+    live.find_map(|index| {
+        let record = session.record(index);
+        let event = record.event().filter(|event| event.name() == "gc")?;
+        Some(event.id()?.into_owned())
+    })
+}
+
+/// The lines that a compaction dropped or edited.
+fn changed(session: &Session, event: &Event<'_>, compact: &Compact<'_>) -> Vec<usize> {
+    let mut targets: Vec<&Target<'_>> = compact.edit.iter().map(|edit| &edit.of).collect();
+    let mut lines = BTreeSet::new();
+    for span in &compact.drop {
+        match span {
+            Span::One(target) => targets.push(target),
+            Span::Range([first, last]) => lines.extend(between(session, first, last)),
+        }
+    }
+    let ids: HashSet<String> = targets.iter().map(|target| target.id.to_string()).collect();
+    let places: HashMap<String, Vec<usize>> = session.places(ids);
+    for target in targets {
+        let nth = target.nth.unwrap_or(1).saturating_sub(1);
+        let place = places
+            .get(target.id.as_ref())
+            .and_then(|all| all.get(usize::try_from(nth).ok()?));
+        lines.extend(place);
+    }
+    // Without a list of its own, a summary's ends tell what it stands for.
+    if lines.is_empty()
+        && let Some(ends) =
+            json::member(event.raw, "summary").and_then(|summary| json::member(summary, "covers"))
+    {
+        lines.extend(range(session, ends));
+    }
+    lines.into_iter().collect()
+}
+
+/// What a message that a compaction put in stands for; none when the compaction put in none of this id.
+fn put_in(session: &Session, compact: &Compact<'_>, id: &str) -> Option<Vec<usize>> {
+    let mut inserts = compact.insert.iter();
+    let insert = inserts.find(|insert| {
+        json::member(insert.message, "id")
+            .and_then(json::text)
+            .is_some_and(|own| own == id)
+    })?;
+    let own = json::member(insert.message, "metadata").and_then(|metadata| json::member(metadata, "convo"));
+    let ends = own.and_then(|own| json::member(own, "digest"));
+    Some(ends.map_or_else(Vec::new, |ends| range(session, ends)))
+}
+
+fn range(session: &Session, ends: &[u8]) -> Vec<usize> {
+    match json::elements(ends, Dialect::Strict).as_deref() {
+        Some([first, last]) => match (json::text(first), json::text(last)) {
+            (Some(first), Some(last)) => between(session, &first, &last),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// The messages from one id to another, rules excepted.
+fn between(session: &Session, first: &str, last: &str) -> Vec<usize> {
+    let places = session.places([first.to_string(), last.to_string()].into());
+    let end = |id: &str| places.get(id).and_then(|all| all.first().copied());
+    let (Some(first), Some(last)) = (end(first), end(last)) else {
+        return Vec::new();
+    };
+    let is_said = |index: &usize| matches!(session.class(*index), Class::Message(traits) if traits.category != Category::System);
+    (first..=last).filter(is_said).collect()
+}
