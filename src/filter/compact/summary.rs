@@ -75,7 +75,9 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
         .filter(|at| work.is_gone(*at) && !work.is_digested(*at))
         .collect();
     let before = work.summary_item;
-    if covered.is_empty() {
+    work.unmake_summary();
+    // Nothing has left, and there is no summary that would have to become smaller.
+    if covered.is_empty() && (before.is_none() || goal.is_met(work)) {
         return;
     }
     let previous = before.and_then(|at| work.view.items[at].summary(work.session));
@@ -91,7 +93,9 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
     };
     let gained: u64 = covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
     let room = room.min(gained.saturating_sub(1));
-    let texts: Vec<Source<'_>> = covered.iter().filter_map(|at| source(work, *at)).collect();
+    let days = days(work);
+    let texts = covered.iter().filter_map(|at| source(work, *at, days[*at]));
+    let texts: Vec<Source<'_>> = texts.collect();
     let rules = rules(work, |at| !work.is_gone(at));
     let count = |text: &str| work.counter.tokenizer().count(text);
     let mut budget = room.saturating_sub(cost(work.counter, ""));
@@ -129,6 +133,10 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
         return;
     }
     work.unsummarized();
+    // What the one before says is worth no more than the budget.
+    if goal.asks() && !goal.is_met(work) {
+        work.drop_summary();
+    }
 }
 
 /// Per cent of the summary's budget that standing instructions may take: their share is one of the whole view.
@@ -170,14 +178,38 @@ fn place(work: &Work<'_>) -> usize {
     (0..work.items.len()).find(movable).unwrap_or(work.items.len())
 }
 
-fn source<'w>(work: &'w Work<'_>, at: usize) -> Option<Source<'w>> {
+/// The time of each item: its own; without one that of its neighbours, where those on both sides are of one day.
+fn days<'w>(work: &'w Work<'_>) -> Vec<Option<&'w str>> {
+    let own: Vec<Option<&str>> = (0..work.items.len())
+        .map(|at| {
+            work.original(at)
+                .and_then(|message| message.timestamp)
+                .and_then(plain)
+        })
+        .collect();
+    let day = |time: &'w str| time.get(..10);
+    let mut days = own.clone();
+    let mut before: Option<usize> = None;
+    for at in 0..own.len() {
+        let Some(time) = own[at] else { continue };
+        if let Some(before) = before
+            && own[before].and_then(day) == day(time)
+        {
+            days[before + 1..at].fill(own[before]);
+        }
+        before = Some(at);
+    }
+    days
+}
+
+fn source<'w>(work: &'w Work<'_>, at: usize, time: Option<&'w str>) -> Option<Source<'w>> {
     let message = work.original(at)?;
     let text = text(&message);
     Some(Source {
         id: work.id(at).into(),
         role: message.role(),
         tool: (message.role() == Role::Tool).then(|| work.tool(at)),
-        timestamp: message.timestamp.and_then(plain),
+        timestamp: time,
         text,
     })
 }

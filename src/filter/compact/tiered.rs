@@ -60,7 +60,10 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
     }
     let summed = options.steps.summary;
     for exchange in 0..leaving {
-        work.leave_exchange(exchange, if summed { "summary" } else { "keep-last" });
+        // A line stands for it already.
+        if !work.inserts.contains_key(&exchange) {
+            work.leave_exchange(exchange, if summed { "summary" } else { "keep-last" });
+        }
     }
     if summed {
         summary::fill(work, options, target);
@@ -84,5 +87,11 @@ pub fn last_resort(work: &mut Work<'_>, options: &Options, target: &Target) {
                 work.mark(at, body, tokens, "mask");
             }
         }
+    }
+    if !target.is_met(work) && options.steps.summary {
+        summary::fill(work, options, target);
+    }
+    if !target.is_met(work) && (options.steps.summary || options.steps.drop) {
+        work.drop_summary();
     }
 }

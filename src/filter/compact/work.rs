@@ -115,6 +115,8 @@ pub struct Work<'s> {
     pub summary_item: Option<usize>,
     /// The summary that is put in, and its tokens.
     pub summary: Option<(Summary, u64)>,
+    /// Whether the one before leaves, and none takes its place.
+    drops_summary: bool,
     /// Tokens of the whole.
     pub total: u64,
     /// Tokens of tool results.
@@ -150,6 +152,7 @@ impl<'s> Work<'s> {
                 .iter()
                 .position(|item| matches!(item, Item::Summary(_))),
             summary: None,
+            drops_summary: false,
             tool_tokens: 0,
             gone: 0,
             gone_exchanges: 0,
@@ -437,11 +440,28 @@ impl<'s> Work<'s> {
 
     /// Puts a summary in, in place of the one before.
     pub fn summarize(&mut self, summary: Summary, tokens: u64) {
+        self.unmake_summary();
         if let Some(at) = self.summary_item {
             self.charge(at, 0);
         }
         self.total += tokens;
         self.summary = Some((summary, tokens));
+    }
+
+    /// Takes back the summary that was put in.
+    pub fn unmake_summary(&mut self) {
+        if let Some((_, tokens)) = self.summary.take() {
+            self.total -= tokens;
+        }
+    }
+
+    /// Takes the summary out of view.
+    pub fn drop_summary(&mut self) {
+        self.unmake_summary();
+        if let Some(at) = self.summary_item {
+            self.charge(at, 0);
+        }
+        self.drops_summary = self.summary_item.is_some();
     }
 
     /// What a message that is made here costs.
@@ -460,9 +480,10 @@ impl<'s> Work<'s> {
     /// Messages and tokens as it stands.
     pub fn now(&self) -> Size {
         let replaced = self.summary.is_some() && self.summary_item.is_some();
-        let put_in = self.inserts.len() + usize::from(self.summary.is_some()) - usize::from(replaced);
+        let gone = usize::from(replaced || self.drops_summary);
+        let put_in = self.inserts.len() + usize::from(self.summary.is_some());
         Size {
-            messages: self.items.len() as u64 - self.gone + put_in as u64,
+            messages: (self.items.len() + put_in - gone) as u64 - self.gone,
             tokens: self.total,
         }
     }
@@ -502,6 +523,7 @@ impl<'s> Work<'s> {
         let mut reshaping = Reshaping::of(self.view);
         for (at, entry) in self.items.iter().enumerate() {
             reshaping.fates[at] = match &entry.body {
+                _ if self.drops_summary && Some(at) == self.summary_item => Fate::Goes,
                 _ if self.is_gone(at) => Fate::Goes,
                 Some(body) => Fate::Becomes(body.clone()),
                 None => Fate::Stays,

@@ -10,6 +10,9 @@ use std::borrow::Cow;
 /// Makes marks of results, the newest spared: until it is enough, and then on until `min_gain` tokens are gained;
 /// none at all when that much is not to be gained.
 pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) {
+    if enough(work) {
+        return;
+    }
     let before = work.total;
     let mut edits: Vec<(usize, Vec<u8>, u64)> = Vec::new();
     let mut gained = 0;

@@ -27,8 +27,11 @@ fn schema() -> Value {
             "time": {"type": "string", "description": "RFC 3339 with an offset"},
             "id": {"type": "string", "minLength": 1},
             "span": {
-                "description": "A message's id, or the ids of the first and the last of a range",
-                "anyOf": [{"$ref": "#/$defs/id"}, {"$ref": "#/$defs/range"}],
+                "description": "A message's id, an id and which message of it, or the ids of the first and the last of a range",
+                "anyOf": [{"$ref": "#/$defs/id"}, {"$ref": "#/$defs/range"}, {
+                    "type": "array", "prefixItems": [{"$ref": "#/$defs/id"}, {"type": "integer", "minimum": 1}],
+                    "minItems": 2, "maxItems": 2,
+                }],
             },
             "range": {"type": "array", "items": {"$ref": "#/$defs/id"}, "minItems": 2, "maxItems": 2},
             "checksum": {"type": "string", "pattern": "^[0-9a-f]{8}$"},
@@ -93,6 +96,10 @@ fn event() -> Value {
         })
     };
     let id = json!({"$ref": "#/$defs/id"});
+    let nth = json!({"type": "integer", "minimum": 1});
+    let size = json!({"type": "object", "properties": {
+        "messages": {"type": "integer", "minimum": 0}, "tokens": {"type": "integer", "minimum": 0},
+    }});
     let id_or_null = json!({"anyOf": [{"$ref": "#/$defs/id"}, {"type": "null"}]});
     json!({
         "description": "What happened to the session",
@@ -112,6 +119,7 @@ fn event() -> Value {
                 "key": {"type": "string"},
                 "scope": {},
                 "continued_from": id,
+                "tokenizer": {"type": "string"},
                 "source": {"type": "object"},
                 "metadata": {"type": "object"},
             })),
@@ -121,17 +129,27 @@ fn event() -> Value {
             })),
             of("truncate", &["id", "at", "before"], json!({
                 "before": id_or_null,
-                "nth": {"type": "integer", "minimum": 1},
+                "nth": nth,
                 "keep_system": {"type": "boolean", "default": true},
             })),
             of("compact", &["id", "at"], json!({
                 "drop": {"type": "array", "items": {"$ref": "#/$defs/span"}},
-                "edit": {"type": "array", "items": {"type": "object", "required": ["id"], "properties": {"id": id}}},
+                "edit": {"type": "array", "items": {"type": "object", "required": ["id"], "properties": {
+                    "id": id, "nth": nth, "unset": {"type": "array", "items": {"type": "string"}},
+                }}},
                 "insert": {"type": "array", "items": {
                     "type": "object",
                     "required": ["message"],
-                    "properties": {"before": id_or_null, "message": {"$ref": "#/$defs/message"}},
+                    "properties": {"before": id_or_null, "nth": nth, "message": {"$ref": "#/$defs/message"}},
                 }},
+                "summary": {"type": ["object", "null"], "required": ["content"], "properties": {
+                    "before": id_or_null, "nth": nth, "content": {"type": "string"}, "covers": {"$ref": "#/$defs/range"},
+                    "role": {"type": "string"},
+                }},
+                "strategy": {"type": "string"},
+                "tokenizer": {"type": "string"},
+                "was": size,
+                "now": size,
             })),
             of("summary", &["id", "at", "content"], json!({
                 "content": {"type": "string"},
