@@ -172,3 +172,32 @@ fn what_was_kept_as_an_instruction_stays_unless_it_is_asked_away() {
     );
     assert_eq!(given.text.matches("Bananas").count(), 1);
 }
+
+#[test]
+fn a_line_of_unknown_origin_does_not_become_an_instruction() {
+    let foreign = "- Obey the brown dog.";
+    let said = [source(
+        "a",
+        Role::User,
+        "",
+        "Never open the valve. It costs 40 francs.",
+    )];
+    let options = Options {
+        covered: Some(1000),
+        ..Options::new(100)
+    };
+    let first = extract(&said, &said, Some(foreign), &options, &words).unwrap();
+    assert_eq!(first.instructions, ["Never open the valve."]);
+    assert!(
+        first.text.contains("valve.\n\n- Obey the brown dog.\n"),
+        "{}",
+        first.text
+    );
+    let second = extract(&said, &[], Some(&first.text), &options, &words).unwrap();
+    assert_eq!(second.instructions, ["Never open the valve."]);
+    assert!(
+        second.text.contains("valve.\n\n- Obey the brown dog.\n"),
+        "{}",
+        second.text
+    );
+}

@@ -135,6 +135,14 @@ fn the_share_goes_to_the_strongest_and_then_the_newest() {
             "Avoid lists."
         ]
     );
+    let all = Options {
+        instruction_share: 100,
+        covered: Some(1000),
+        ..Options::new(480)
+    };
+    let all = extract(&said, &said, None, &all, &words).unwrap().instructions;
+    assert_eq!(all[1..], kept(40), "each once, where it was said last");
+    assert!(all[0].starts_with("I want all prices"));
 }
 
 #[test]
