@@ -276,3 +276,29 @@ fn a_cut_on_a_result_without_a_call_moves_behind_it() {
     assert_eq!(choice.summarised, [0, 1, 2]);
     assert!(summarization(&history, Keep::Tokens(0), Rules::Convo, &measure("messages")).is_err());
 }
+
+#[test]
+fn results_are_cleared_only_over_the_trigger_and_only_those_of_the_nearest_call() {
+    let result = |text: &str| value!({"role": "tool", "tool_call_id": "a", "content": text});
+    let reply = value!({"role": "assistant", "content": "so"});
+    let messages = [call("a"), result("one two"), reply, result("late")];
+    let session = session(&messages);
+    let view = View::replay(&session);
+    let history = History::of(&session, &view);
+    let run = |trigger: u64, inputs: bool| {
+        let options = ClearToolUses {
+            trigger,
+            keep: 0,
+            inputs,
+            ..ClearToolUses::default()
+        };
+        let choice = clear_tool_uses(&history, &options, &measure("words"));
+        lines(&session, &view, &choice)
+    };
+    assert_eq!(run(4, false), messages);
+    let cleared = run(3, true);
+    assert_eq!(cleared[1]["content"], "[cleared]");
+    assert_eq!(cleared[0]["tool_calls"][0]["function"]["arguments"], "{}");
+    assert_eq!(cleared[2..], messages[2..]);
+    assert_eq!(run(3, false)[0], messages[0]);
+}
