@@ -52,7 +52,9 @@ fn is_item(api: Api, value: &[u8]) -> bool {
 
 /// The history in a request.
 fn request_list(api: Api, value: &[u8]) -> Option<&[u8]> {
-    json::member(value, list_name(api)).filter(|_| !is_item(api, value))
+    let list = json::member(value, list_name(api)).filter(|_| !is_item(api, value))?;
+    let text = api == Api::OpenaiResponses && list.starts_with(b"\"");
+    (!text || json::member(value, "model").is_some()).then_some(list)
 }
 
 /// Names of the members that hold a history in a request.
@@ -77,7 +79,8 @@ fn response_list(api: Api, value: &[u8]) -> Option<&[u8]> {
         Api::Gemini => "candidates",
         Api::Anthropic => return None,
     };
-    json::member(value, name).filter(|raw| raw.starts_with(b"[") && !is_item(api, value))
+    let whole = api != Api::OpenaiResponses || json::member(value, "object").is_some();
+    json::member(value, name).filter(|raw| whole && raw.starts_with(b"[") && !is_item(api, value))
 }
 
 /// The histories in an object that begins at an offset; a lone element is one as well.

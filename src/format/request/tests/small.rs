@@ -183,6 +183,29 @@ fn attachments_change_their_spelling_or_are_told() {
 }
 
 #[test]
+fn chat_gets_the_attachments_of_others_and_no_other_parts() {
+    let anthropic = r#"[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="},"title":"t","citations":{"enabled":true}},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"x"}},{"type":"future"}]},{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]}]"#;
+    let (chat, report) = request(Api::OpenaiChat, &read(Api::Anthropic, anthropic));
+    assert_eq!(
+        raws(&chat),
+        [
+            r#"{"role":"user","content":[{"type":"file","file":{"filename":"t","file_data":"data:application/pdf;base64,JVBERi0="},"citations":{"enabled":true}},{"type":"future"}]}"#,
+            r#"{"role":"assistant","content":null}"#,
+        ]
+    );
+    assert_eq!(report.losses, [(Loss::Part, 3)].into());
+    let gemini = r#"[{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"aGk=","displayName":"n"}},{"fileData":{"fileUri":"gs://b/c"}}]}]"#;
+    let (chat, report) = request(Api::OpenaiChat, &read(Api::Gemini, gemini));
+    assert_eq!(
+        raws(&chat),
+        [
+            r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]}"#
+        ]
+    );
+    assert_eq!(report.losses, [(Loss::Attachment, 1)].into());
+}
+
+#[test]
 fn gemini_calls_without_ids_are_paired_by_name_and_place() {
     let text = r#"[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"i":1}},"thoughtSignature":"S"},{"functionCall":{"name":"f","args":{"i":1}}},{"functionCall":{"name":"g","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"g","response":{"output":"3"}}},{"functionResponse":{"name":"f","response":{"error":"1"}}},{"functionResponse":{"name":"f","response":{"list":[1.0]}}}]}]"#;
     let session = read(Api::Gemini, text);
