@@ -212,10 +212,11 @@ fn output(item: &[u8], tools: &Tools) -> Draft {
     let id = json::member(item, "call_id")
         .and_then(json::text)
         .unwrap_or_default();
-    let usual: &[&str] = match kind(item) == "function_call_output" && !tools.contains(id.as_ref()) {
-        true => &["type", "call_id", "output"],
-        false => &["call_id", "output"],
-    };
+    let usual: &[&str] =
+        match kind(item) == "function_call_output" && !id.is_empty() && !tools.contains(id.as_ref()) {
+            true => &["type", "call_id", "output"],
+            false => &["call_id", "output"],
+        };
     draft.note("item", rest_object(item, usual));
     draft
 }

@@ -108,6 +108,27 @@ fn ids_that_repeat_are_told_apart_for_anthropic() {
 }
 
 #[test]
+fn results_without_ids_answer_the_last_calls_one_by_one() {
+    let calls = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":""}},{"id":"b","type":"function","function":{"name":"f","arguments":""}}]}"#;
+    let bare = r#"{"role":"tool","content":"r"}"#;
+    let named = r#"{"role":"tool","tool_call_id":"b","content":"r"}"#;
+    for (lines, orphans) in [
+        (vec![calls, bare, bare], 0),
+        (vec![calls, bare, named], 0),
+        (vec![calls, named, bare], 0),
+        (vec![calls, bare, bare, bare], 1),
+        (vec![bare, calls], 3),
+    ] {
+        let report = request(Api::Anthropic, &native(&lines)).1;
+        assert_eq!(
+            report.losses.get(&Loss::Orphan).copied().unwrap_or(0),
+            orphans,
+            "{lines:?}"
+        );
+    }
+}
+
+#[test]
 fn a_summary_is_quoted_and_cannot_end_its_quotation() {
     let lines = [
         r#"{"role":"user","content":"a","id":"m1"}"#,
