@@ -250,6 +250,31 @@ fn gemini_calls_without_ids_are_paired_by_name_and_place() {
 }
 
 #[test]
+fn gemini_ids_and_places_are_paired_beside_each_other() {
+    let text = r#"[{"role":"model","parts":[{"functionCall":{"id":"own","name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"own","name":"f","response":{"output":"1"}}},{"functionResponse":{"name":"f","response":{"output":"2"}}},{"functionResponse":{"name":"f","response":{"output":"3"}}}]}]"#;
+    let session = read(Api::Gemini, text);
+    let view = View::replay(&session);
+    let messages: Vec<_> = view.messages(&session).collect();
+    let ids: Vec<_> = messages[0].tool_calls().into_iter().map(|call| call.id).collect();
+    let answered: Vec<_> = messages[1..].iter().map(Message::tool_call_id).collect();
+    assert_eq!(answered, [Some(ids[0].clone()), Some(ids[1].clone()), None]);
+}
+
+#[test]
+fn a_result_stands_ahead_of_the_text_before_it() {
+    let lines = [
+        r#"{"role":"user","content":"note"}"#,
+        r#"{"role":"tool","tool_call_id":"x","content":"r"}"#,
+    ];
+    assert_eq!(
+        raws(&request(Api::Anthropic, &native(&lines)).0),
+        [
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"r"},{"type":"text","text":"note"}]}"#
+        ]
+    );
+}
+
+#[test]
 fn what_was_kept_whole_counts_until_a_message_is_changed() {
     // The text stands ahead of the result, which is against the rules.
     let text = r#"[{"role":"user","content":[{"type":"text","text":"note"},{"type":"tool_result","tool_use_id":"t","content":"r"}]}]"#;
@@ -371,6 +396,14 @@ fn responses_are_read() {
         );
         assert!(json::member(line.as_bytes(), "usage").is_some_and(|raw| raw.starts_with(b"{")));
     }
+    // What is written of one is a history, not a response.
+    let history = printed(
+        Api::OpenaiResponses,
+        &read(Api::OpenaiResponses, openai),
+        Purpose::Return,
+    )
+    .0;
+    assert!(history.starts_with("[\n{\"type\":\"reasoning\""), "{history}");
     // A provider does not take back what it has told of its answer.
     let context = request(Api::Anthropic, &read(Api::Anthropic, anthropic)).0;
     assert_eq!(
@@ -390,6 +423,10 @@ fn lines_are_one_history_and_bodies_many() {
     assert_eq!((sessions.len(), all_told(&sessions[0]).len()), (1, 2));
     assert_eq!(report.findings.len(), 1);
     assert_eq!(report.findings[0].place.line, 2);
+    assert_eq!(
+        printed(Api::Gemini, &sessions[0], Purpose::Return).0,
+        elements.replace("broken\n", "")
+    );
     let body = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}]}"#;
     assert_eq!(read(&format!("{body}\n{body}\n"), &mut report).len(), 2);
     assert_eq!(read(&format!("[{body},{body}]"), &mut report).len(), 2);
