@@ -145,7 +145,7 @@ proptest! {
             for session in &sessions {
                 let view = View::replay(session);
                 let _ = Stats::of(session);
-                for to in [Format::Jsonl, Format::OpenaiChat] {
+                for to in Format::ALL.into_iter().filter(|to| to.is_written() && *to != Format::Native) {
                     let _ = write(to, session, &view, Purpose::Export, &mut Vec::new(), &mut report);
                 }
             }
@@ -157,6 +157,9 @@ proptest! {
 fn document() -> impl Strategy<Value = Bytes> {
     let whole = prop::sample::select(vec![
         r#"{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"r"}]}"#,
+        r#"{"system":"s","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"r"}]},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]},{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"tool_use","id":"t","name":"f","input":{"n":1}}]}]}"#,
+        r#"{"instructions":"s","input":[{"role":"user","content":[{"type":"input_text","text":"hi"}]},{"type":"reasoning","id":"r","summary":[]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"r"}]}"#,
+        r#"{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"s"}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"r"}}},{"inlineData":{"mimeType":"image/png","data":"aGk="}}]}]}"#,
         r#"{"key":"a:b","messages":[{"role":"user","content":"hi","created_at":"2026-03-01T09:00:00Z","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}],"summary":"s","created":"2026-03-01T09:00:00Z","updated":"2026-03-01T09:00:00Z"}"#,
         r#"{"session_id":"session_20260820_110001_21636369","created_at":"2026-08-20T11:00:02.5","last_active":"2026-08-20T11:00:33","messages":[{"id":"msg_1","role":"user","content":"hi","category":"DIALOG","timestamp":"2026-08-20T11:00:02","tokens":1,"metadata":{}}],"metadata":{"title":"t"},"tool_call_records":[],"tool_result_records":[]}"#,
         r#"{"session":{"session_id":"s","messages":[{"role":"user","content":NaN,"category":3}],"metadata":null}}"#,

@@ -82,6 +82,38 @@ fn exports_tell_what_they_cannot_carry() {
     env.run(&["cat", "-q", "--to", "jsonl", "trip"]).fine();
 }
 
+const ANTHROPIC: &str = r#"{"model":"m","max_tokens":9007199254740993,"system":"s","messages":[
+{"role":"user","content":"one"},
+{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"a+/="},{"type":"tool_use","id":"t","name":"f","input":{"n":1.0}}]},
+{"role":"user","content":[{"type":"text","text":"early"},{"type":"tool_result","tool_use_id":"t","content":"r","cache_control":null}]},
+{"role":"user","content":"two"}]}"#;
+
+fn value(text: &[u8]) -> serde_json::Value {
+    serde_json::from_slice(text).unwrap()
+}
+
+#[test]
+fn a_request_comes_back_from_the_store_too() {
+    let env = Env::new();
+    env.write("chat.json", ANTHROPIC);
+    let back = env.run(&["cat", "-q", "chat.json", "--to", "anthropic"]).fine();
+    assert_eq!(value(&back.stdout), value(ANTHROPIC.as_bytes()));
+    env.run(&["migrate", "-q", "chat.json"]).fine();
+    let back = env.run(&["cat", "-q", "chat", "--to", "anthropic"]).fine();
+    assert_eq!(value(&back.stdout), value(ANTHROPIC.as_bytes()));
+    snapshot!("cat_anthropic", env.run(&["cat", "chat.json"]));
+    snapshot!(
+        "cat_anthropic_gemini",
+        env.run(&["cat", "chat.json", "--to", "gemini"])
+    );
+    // And cut where it lies.
+    env.run(&["truncate", "-q", "-i", "chat.json", "--keep-last", "1"])
+        .fine();
+    let cut = value(env.read("chat.json").as_bytes());
+    assert_eq!(cut["messages"].as_array().unwrap().len(), 1, "{cut}");
+    assert_eq!((&cut["model"], &cut["system"]), (&"m".into(), &"s".into()));
+}
+
 #[test]
 fn an_array_holds_one_session() {
     let env = Env::with_chat();

@@ -23,6 +23,12 @@ fn in_the_shape_of_an_interface() {
         "context_openai",
         env.run(&["context", "trip", "--to", "openai-chat"])
     );
+    for api in ["openai-responses", "anthropic", "gemini"] {
+        snapshot!(
+            format!("context_{api}"),
+            env.run(&["context", "trip", "--to", api])
+        );
+    }
     snapshot!("context_jsonl", env.pipe(&["context", "--to", "jsonl"], OPENAI));
 }
 
@@ -36,6 +42,10 @@ fn a_summary_stands_for_what_it_covers() {
     snapshot!(
         "context_summary_openai",
         env.pipe(&["context", "--to", "openai-chat"], &log)
+    );
+    snapshot!(
+        "context_summary_anthropic",
+        env.pipe(&["context", "--to", "anthropic"], &log)
     );
 }
 

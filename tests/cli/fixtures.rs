@@ -162,8 +162,14 @@ fn strings(list: &Value) -> Vec<String> {
 }
 
 #[test]
-fn openai_chat_files() {
-    let Some(root) = collection("wild/openai-chat") else {
+fn files_of_interfaces() {
+    for api in ["openai-chat", "openai-responses", "anthropic", "gemini"] {
+        files_of(api);
+    }
+}
+
+fn files_of(api: &str) {
+    let Some(root) = collection(&format!("wild/{api}")) else {
         return;
     };
     let truth = json(&root.join("truth.json"));
@@ -172,7 +178,7 @@ fn openai_chat_files() {
         tally.cases += 1;
         let env = Env::new();
         let run = env.run(&["count", "--json", root.join(name).to_str().unwrap()]);
-        let at = format!("openai-chat {name}");
+        let at = format!("{api} {name}");
         let bad = facts["bad_lines"].as_u64().unwrap() > 0;
         tally.same(format!("{at} status"), run.status, if bad { 65 } else { 0 });
         let counts = run.objects();
@@ -204,5 +210,5 @@ fn openai_chat_files() {
             facts["tool_calls"].as_u64(),
         );
     }
-    tally.end("openai-chat");
+    tally.end(api);
 }

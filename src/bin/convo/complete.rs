@@ -277,7 +277,10 @@ mod tests {
     #[test]
     fn verbs_options_and_formats_are_offered() {
         assert_eq!(offered(&["convo", "trunc"]), ["truncate"]);
-        assert_eq!(offered(&["convo", "cat", "--to", "o"]), ["openai-chat"]);
+        assert_eq!(
+            offered(&["convo", "cat", "--to", "o"]),
+            ["openai-chat", "openai-responses"]
+        );
         assert!(offered(&["convo", "truncate", "--keep"]).contains(&"--keep-last".to_string()));
         assert!(offered(&["convo", "help", "app"]).contains(&"append".to_string()));
         assert!(!offered(&["convo", ""]).contains(&"generate".to_string()));

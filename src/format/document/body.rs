@@ -18,10 +18,12 @@ pub struct Body<'a> {
     pub list: Vec<Listed<'a>>,
     /// The instructions and their offset.
     pub system: Option<Listed<'a>>,
-    /// The other members of the object that it came in; none for an array.
+    /// The other members of the request that it came in; none for an array.
     pub rest: Option<Vec<(String, &'a [u8])>>,
-    /// Whether it was text instead of a list.
-    pub is_text: bool,
+    /// What it was instead of a list: `text`, or `lines`.
+    pub instead: Option<&'static str>,
+    /// The members of the response that it came in.
+    pub response: Option<Vec<(String, &'a [u8])>>,
     /// Whether it is one of the answers of a response.
     pub is_choice: bool,
     /// What a response tells of its answer.
@@ -52,7 +54,9 @@ fn is_item(api: Api, value: &[u8]) -> bool {
 
 /// The history in a request.
 fn request_list(api: Api, value: &[u8]) -> Option<&[u8]> {
-    json::member(value, list_name(api)).filter(|_| !is_item(api, value))
+    let list = json::member(value, list_name(api)).filter(|_| !is_item(api, value))?;
+    let text = api == Api::OpenaiResponses && list.starts_with(b"\"");
+    (!text || json::member(value, "model").is_some()).then_some(list)
 }
 
 /// Names of the members that hold a history in a request.
@@ -77,7 +81,8 @@ fn response_list(api: Api, value: &[u8]) -> Option<&[u8]> {
         Api::Gemini => "candidates",
         Api::Anthropic => return None,
     };
-    json::member(value, name).filter(|raw| raw.starts_with(b"[") && !is_item(api, value))
+    let whole = api != Api::OpenaiResponses || json::member(value, "object").is_some();
+    json::member(value, name).filter(|raw| whole && raw.starts_with(b"[") && !is_item(api, value))
 }
 
 /// The histories in an object that begins at an offset; a lone element is one as well.
@@ -102,7 +107,7 @@ pub fn bodies(api: Api, value: &[u8], start: usize) -> Vec<Body<'_>> {
             let mut message = ObjectBuilder::default();
             message.text("role", "user").raw("content", list);
             body.list.push((at, message.finish().into()));
-            body.is_text = true;
+            body.instead = Some("text");
         }
         _ => {
             let listed = elements(list).into_iter();
@@ -156,7 +161,7 @@ fn answers<'a>(api: Api, value: &'a [u8], list: &'a [u8], at: usize) -> Vec<Body
     };
     let body = |listed: Vec<Listed<'a>>| Body {
         list: listed,
-        rest: Some(rest.clone()),
+        response: Some(rest.clone()),
         is_choice: api != Api::OpenaiResponses,
         answer: answer.clone(),
         ..Body::default()

@@ -123,7 +123,9 @@ impl Reading<'_> {
         }
         if !single.is_empty() {
             self.many = false;
-            self.session(Body::of_list(single), report);
+            let mut body = Body::of_list(single);
+            body.instead = Some("lines");
+            self.session(body, report);
         }
     }
 
@@ -211,15 +213,16 @@ impl Reading<'_> {
         }
         header.raw("source", self.member.clone());
         let mut metadata = ObjectBuilder::default();
-        if let Some(rest) = &body.rest {
+        for (name, beside) in [("request", &body.rest), ("response", &body.response)] {
+            let Some(beside) = beside else { continue };
             let mut members = ObjectBuilder::default();
-            for (name, value) in rest {
+            for (name, value) in beside {
                 members.raw(name, utf_8(json::compact(value).0).0);
             }
-            metadata.raw("request", members.finish());
+            metadata.raw(name, members.finish());
         }
-        if body.is_text {
-            metadata.text("input", "text");
+        if let Some(instead) = body.instead {
+            metadata.text("input", instead);
         }
         if !metadata.is_empty() {
             header.raw("metadata", metadata.finish());

@@ -3,6 +3,7 @@
 
 use super::BOOKS;
 use crate::format::report::{Loss, Report};
+use crate::format::request::media::Media;
 use crate::format::request::{self, Api, Element, Request};
 use crate::format::{Purpose, summary_message};
 use crate::model::json::{self, Dialect, Members};
@@ -13,6 +14,20 @@ use crate::model::view::{Item, View};
 
 /// Parts that the interface takes.
 const PARTS: [&str; 5] = ["text", "image_url", "input_audio", "file", "refusal"];
+
+/// Kinds of parts that only other interfaces have; those of Gemini have no kind.
+const FOREIGN: [&str; 10] = [
+    "",
+    "document",
+    "search_result",
+    "server_tool_use",
+    "mcp_tool_use",
+    "container_upload",
+    "compaction",
+    "item_reference",
+    "mcp_list_tools",
+    "mcp_approval_request",
+];
 
 /// The view as messages of the interface; one that was read from its own form keeps its order.
 pub fn request(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Request {
@@ -46,14 +61,11 @@ fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Report
     let Kind::Message(read) = Record::parse(body, place).kind else {
         return body.to_vec();
     };
-    for part in read.parts() {
-        if let Part::Other(kind, _) = part
-            && !PARTS.contains(&kind.as_ref())
-        {
-            report.lose(Loss::Part, 1);
-        }
-    }
     let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
+    let unknown = |part: &Part<'_>| matches!(part, Part::Other(kind, _) if !PARTS.contains(&kind.as_ref()));
+    if read.parts().iter().any(unknown) {
+        changes.extend(content(&read, report).map(|content| ("content", Some(content))));
+    }
     let metadata = json::member(body, "metadata");
     let notes = metadata.and_then(|raw| json::member(raw, "openai-chat"));
     let note = |name: &str| notes.and_then(|notes| json::member(notes, name));
@@ -99,6 +111,36 @@ fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Report
         .map(|(name, value)| (*name, value.as_deref()))
         .collect();
     json::with_members(body, &borrowed).unwrap_or_else(|_| body.to_vec())
+}
+
+/// The content with the attachments of other interfaces in this one's spelling, and without their other parts. Parts of
+/// kinds that are not known may be this interface's newest: they stay, and are told.
+fn content(read: &crate::model::message::Message<'_>, report: &mut Report) -> Option<Vec<u8>> {
+    let mut parts = Vec::new();
+    for raw in json::elements(read.content?, Dialect::Strict)? {
+        let kind = json::member(raw, "type").and_then(json::text);
+        let kind = kind.as_deref().unwrap_or_default();
+        if raw.starts_with(b"\"") || PARTS.contains(&kind) {
+            parts.push(raw.to_vec());
+            continue;
+        }
+        let media = Media::of(raw);
+        match media.as_ref().and_then(Media::chat) {
+            Some(part) => parts.push(part),
+            None if media.is_some() => report.lose(Loss::Attachment, 1),
+            None => {
+                report.lose(Loss::Part, 1);
+                let foreign = FOREIGN.contains(&kind) || kind.ends_with("_result") || kind.ends_with("_call");
+                if !foreign {
+                    parts.push(raw.to_vec());
+                }
+            }
+        }
+    }
+    Some(match parts.is_empty() {
+        true => b"null".to_vec(),
+        false => request::piece::array(parts),
+    })
 }
 
 /// Puts reasoning back where it came from; reasoning from elsewhere has no place here.

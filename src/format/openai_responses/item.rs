@@ -5,6 +5,7 @@ use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::{array, quoted, rest_object};
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// What an item is to a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,14 +73,17 @@ pub fn instructions(raw: &[u8]) -> Draft {
     draft
 }
 
+/// Ids under which tools were called that are no functions.
+pub type Tools = HashSet<String>;
+
 /// The native message that the items of a group are; none of what is no item.
-pub fn read(items: &[&[u8]]) -> Vec<Draft> {
+pub fn read(items: &[&[u8]], tools: &mut Tools) -> Vec<Draft> {
     let first = items.first().copied().unwrap_or_default();
     if !first.starts_with(b"{") || !(is_message(first) || json::member(first, "type").is_some()) {
         return Vec::new();
     }
     if stage(first) != Stage::Other {
-        return vec![assistant(items)];
+        return vec![assistant(items, tools)];
     }
     if is_message(first) {
         let role = json::member(first, "role")
@@ -93,7 +97,7 @@ pub fn read(items: &[&[u8]]) -> Vec<Draft> {
     if kind(first).ends_with("_output")
         && json::member(first, "call_id").is_some_and(|id| id.starts_with(b"\""))
     {
-        return vec![output(first)];
+        return vec![output(first, tools)];
     }
     let mut draft = draft::whole("assistant", first);
     draft.note("whole", Some(b"true".to_vec()));
@@ -110,7 +114,7 @@ fn content(draft: &mut Draft, item: &[u8]) {
     };
 }
 
-fn assistant(items: &[&[u8]]) -> Draft {
+fn assistant(items: &[&[u8]], tools: &mut Tools) -> Draft {
     let mut draft = Draft::new("assistant");
     let (mut reasoning, mut calls, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let mut said = false;
@@ -118,6 +122,10 @@ fn assistant(items: &[&[u8]]) -> Draft {
         match stage(item) {
             Stage::Reasoning => reasoning.push(*item),
             Stage::Call => {
+                if kind(item) != "function_call" {
+                    let id = json::member(item, "call_id").and_then(json::text);
+                    tools.extend(id.map(Cow::into_owned));
+                }
                 let (call, note) = call(item);
                 calls.push(call);
                 notes.push(note);
@@ -191,7 +199,7 @@ fn call(item: &[u8]) -> (Vec<u8>, Vec<u8>) {
     }
 }
 
-fn output(item: &[u8]) -> Draft {
+fn output(item: &[u8], tools: &Tools) -> Draft {
     let mut draft = Draft::new("tool");
     draft.raw("tool_call_id", json::member(item, "call_id").unwrap_or(b"\"\""));
     match json::member(item, "output") {
@@ -200,10 +208,15 @@ fn output(item: &[u8]) -> Draft {
         None | Some(b"null") => draft.raw("content", "null"),
         Some(other) => draft.raw("content", array([other])),
     };
-    let usual: &[&str] = match kind(item).as_ref() {
-        "function_call_output" => &["type", "call_id", "output"],
-        _ => &["call_id", "output"],
-    };
+    // What answers a function needs no note; and what answers another tool might be taken for its answer.
+    let id = json::member(item, "call_id")
+        .and_then(json::text)
+        .unwrap_or_default();
+    let usual: &[&str] =
+        match kind(item) == "function_call_output" && !id.is_empty() && !tools.contains(id.as_ref()) {
+            true => &["type", "call_id", "output"],
+            false => &["call_id", "output"],
+        };
     draft.note("item", rest_object(item, usual));
     draft
 }

@@ -5,5 +5,5 @@ mod item;
 mod part;
 mod write;
 
-pub(super) use item::{group, instructions, read as items};
+pub(super) use item::{Tools, group, instructions, read as items};
 pub(super) use write::write;

@@ -173,7 +173,7 @@ fn kept(api: Api, pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Piece<
             out.push(piece);
             continue;
         };
-        let drafts = drafts(api, &raws, &mut gemini::Calls::default());
+        let drafts = drafts(api, &raws, &mut Seen::default());
         let mut group = vec![*said];
         while group.len() < drafts.len() {
             match waiting.get(group.len() - 1) {
@@ -223,6 +223,13 @@ fn agrees(api: Api, made: &[u8], now: &Said<'_>) -> bool {
         && made.name == message.name
 }
 
+/// What is known of the elements before.
+#[derive(Default)]
+struct Seen {
+    calls: gemini::Calls,
+    tools: openai_responses::Tools,
+}
+
 /// The calls of a message without their ids.
 fn functions<'m>(message: &Message<'m>) -> Vec<(Cow<'m, str>, Cow<'m, str>)> {
     let calls = message.tool_calls().into_iter();
@@ -230,14 +237,14 @@ fn functions<'m>(message: &Message<'m>) -> Vec<(Cow<'m, str>, Cow<'m, str>)> {
 }
 
 /// The native messages of elements that belong together, without notes on how they lie.
-fn drafts(api: Api, elements: &[&[u8]], calls: &mut gemini::Calls) -> Vec<Draft> {
+fn drafts(api: Api, elements: &[&[u8]], seen: &mut Seen) -> Vec<Draft> {
     match api {
         Api::Anthropic => elements.iter().flat_map(|raw| anthropic::element(raw)).collect(),
         Api::Gemini => elements
             .iter()
-            .flat_map(|raw| gemini::element(raw, calls))
+            .flat_map(|raw| gemini::element(raw, &mut seen.calls))
             .collect(),
-        Api::OpenaiResponses => openai_responses::items(elements),
+        Api::OpenaiResponses => openai_responses::items(elements, &mut seen.tools),
         Api::OpenaiChat => Vec::new(),
     }
 }
@@ -272,7 +279,7 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
         }
         return units;
     }
-    let mut calls = gemini::Calls::default();
+    let mut seen = Seen::default();
     let mut at = 0;
     // The role that a message would be joined to.
     let mut before = None;
@@ -282,7 +289,7 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
             _ => 1,
         };
         let raws = &elements[at..at + length];
-        let mut drafts = drafts(api, raws, &mut calls);
+        let mut drafts = drafts(api, raws, &mut seen);
         let role = |draft: Option<&Draft>| draft.and_then(|draft| joined_role(api, draft.role()));
         let exact = is_written_back(api, &drafts, raws);
         if let Some(first) = drafts.first_mut() {

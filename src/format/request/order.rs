@@ -4,7 +4,8 @@ use crate::format::report::{Loss, Report};
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// The items of a view in the order in which they are sent.
 #[derive(Debug, Default)]
@@ -16,11 +17,14 @@ pub struct Order {
 }
 
 /// Puts results behind their calls, unless the history stays as it was `kept`. A result belongs to the nearest
-/// earlier call of its id that has none yet. Halves without the other are told.
+/// earlier call of its id that has none yet; without an id to the first such call of the message that called last. Halves without the other are told.
 pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) -> Order {
     let mut open: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
     let mut results: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut calls = HashMap::new();
+    let mut answered: HashSet<(usize, usize)> = HashSet::new();
+    // The message that called last: for results that name no call.
+    let mut last: Option<(usize, Range<usize>)> = None;
     let mut unanswered = 0;
     for (index, item) in view.items.iter().enumerate() {
         let Some(traits) = item.traits(session) else {
@@ -32,14 +36,30 @@ pub fn order(session: &Session, view: &View, kept: bool, report: &mut Report) ->
         let Some(message) = item.message(session) else {
             continue;
         };
-        for (nth, call) in message.tool_calls().into_iter().enumerate() {
+        let called = message.tool_calls();
+        if !called.is_empty() {
+            last = Some((index, 0..called.len()));
+        }
+        for (nth, call) in called.into_iter().enumerate() {
             open.entry(call.id.into_owned()).or_default().push((index, nth));
             unanswered += 1;
         }
         if traits.role == Role::Tool {
             let id = message.tool_call_id().unwrap_or_default();
-            match open.get_mut(id.as_ref()).and_then(Vec::pop) {
+            let free = |call: &(usize, usize)| !answered.contains(call);
+            let call = match (id.is_empty(), &mut last) {
+                (true, Some((caller, rest))) => rest.map(|nth| (*caller, nth)).find(free),
+                (true, None) => None,
+                (false, _) => open.get_mut(id.as_ref()).and_then(|calls| {
+                    while calls.last().is_some_and(|call| !free(call)) {
+                        calls.pop();
+                    }
+                    calls.pop()
+                }),
+            };
+            match call {
                 Some(call) => {
+                    answered.insert(call);
                     results.entry(call.0).or_default().push(index);
                     calls.insert(index, call);
                     unanswered -= 1;

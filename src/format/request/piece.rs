@@ -136,12 +136,18 @@ impl Writing<'_> {
                 self.report.lose(loss, 1);
             }
         }
-        let noted = [self.api.name(), "is_error", "from"];
-        let free = said
-            .message
-            .metadata
-            .map(|raw| rest(raw, &noted).next().is_some());
-        self.report.lose(Loss::Metadata, u64::from(free == Some(true)));
+        let own = self.api.name();
+        let free = |(name, value): (Cow<'_, str>, &[u8])| match name.as_ref() {
+            "is_error" | "from" => false,
+            // What another interface had beside the message; how it lay there is of no interest here.
+            name if Api::from_name(name).is_some() => {
+                let leftovers = ["members", "item", "part", "calls"];
+                name != own && leftovers.iter().any(|name| json::member(value, name).is_some())
+            }
+            _ => true,
+        };
+        let lost = said.message.metadata.is_some_and(|raw| rest(raw, &[]).any(free));
+        self.report.lose(Loss::Metadata, u64::from(lost));
     }
 
     /// Tells of reasoning that is left out.

@@ -7,6 +7,7 @@ use crate::format::{Purpose, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
+use std::borrow::Cow;
 use std::io::Write;
 
 /// Names of the member with the history, and of the one with the instructions.
@@ -30,7 +31,16 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     let request = built(api, session, view, purpose, report);
-    if let Some(text) = alone(api, session, purpose, &request) {
+    let came_as = input(api, session, purpose);
+    if came_as.as_deref() == Some("lines") && request.system.is_none() {
+        for element in &request.elements {
+            written(out.write_all(&element.raw))?;
+            written(out.write_all(b"\n"))?;
+        }
+        return Ok(());
+    }
+    let text = came_as.is_some_and(|input| input == "text");
+    if let Some(text) = alone(api, session, &request).filter(|_| text) {
         written(out.write_all(&text))?;
         return written(out.write_all(b"\n"));
     }
@@ -50,12 +60,7 @@ pub fn write(
 }
 
 /// The body of a request whose input was text, and is nothing else yet.
-fn alone(api: Api, session: &Session, purpose: Purpose, request: &Request) -> Option<Vec<u8>> {
-    if purpose == Purpose::Context || !came_from(api, session) {
-        return None;
-    }
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+fn alone(api: Api, session: &Session, request: &Request) -> Option<Vec<u8>> {
     let (list, system) = names(api);
     let [element] = request.elements.as_slice() else {
         return None;
@@ -63,12 +68,28 @@ fn alone(api: Api, session: &Session, purpose: Purpose, request: &Request) -> Op
     let text = json::member(&element.raw, "content").filter(|raw| raw.starts_with(b"\""))?;
     let mut built = ObjectBuilder::default();
     built.text("role", "user").raw("content", text);
-    if json::member(metadata, "input") != Some(b"\"text\"") || built.finish() != element.raw {
+    if built.finish() != element.raw {
         return None;
     }
     let mut changes = vec![(list, Some(text))];
     changes.extend(request.system.as_deref().map(|raw| (system, Some(raw))));
-    json::with_members(json::member(metadata, "request")?, &changes).ok()
+    json::with_members(&members(session)?, &changes).ok()
+}
+
+/// What a history was instead of a list, when it goes back to where it came from: `text`, or `lines`.
+fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
+    let back = match api {
+        Api::OpenaiChat => purpose == Purpose::Return,
+        _ => purpose != Purpose::Context,
+    };
+    if !back || !came_from(api, session) {
+        return None;
+    }
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    json::member(metadata, "input")
+        .and_then(json::text)
+        .map(Cow::into_owned)
 }
 
 /// What stands before and behind the elements.

@@ -108,6 +108,27 @@ fn ids_that_repeat_are_told_apart_for_anthropic() {
 }
 
 #[test]
+fn results_without_ids_answer_the_last_calls_one_by_one() {
+    let calls = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":""}},{"id":"b","type":"function","function":{"name":"f","arguments":""}}]}"#;
+    let bare = r#"{"role":"tool","content":"r"}"#;
+    let named = r#"{"role":"tool","tool_call_id":"b","content":"r"}"#;
+    for (lines, orphans) in [
+        (vec![calls, bare, bare], 0),
+        (vec![calls, bare, named], 0),
+        (vec![calls, named, bare], 0),
+        (vec![calls, bare, bare, bare], 1),
+        (vec![bare, calls], 3),
+    ] {
+        let report = request(Api::Anthropic, &native(&lines)).1;
+        assert_eq!(
+            report.losses.get(&Loss::Orphan).copied().unwrap_or(0),
+            orphans,
+            "{lines:?}"
+        );
+    }
+}
+
+#[test]
 fn a_summary_is_quoted_and_cannot_end_its_quotation() {
     let lines = [
         r#"{"role":"user","content":"a","id":"m1"}"#,
@@ -183,6 +204,29 @@ fn attachments_change_their_spelling_or_are_told() {
 }
 
 #[test]
+fn chat_gets_the_attachments_of_others_and_no_other_parts() {
+    let anthropic = r#"[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="},"title":"t","citations":{"enabled":true}},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"x"}},{"type":"future"}]},{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]}]"#;
+    let (chat, report) = request(Api::OpenaiChat, &read(Api::Anthropic, anthropic));
+    assert_eq!(
+        raws(&chat),
+        [
+            r#"{"role":"user","content":[{"type":"file","file":{"filename":"t","file_data":"data:application/pdf;base64,JVBERi0="},"citations":{"enabled":true}},{"type":"future"}]}"#,
+            r#"{"role":"assistant","content":null}"#,
+        ]
+    );
+    assert_eq!(report.losses, [(Loss::Part, 3)].into());
+    let gemini = r#"[{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"aGk=","displayName":"n"}},{"fileData":{"fileUri":"gs://b/c"}}]}]"#;
+    let (chat, report) = request(Api::OpenaiChat, &read(Api::Gemini, gemini));
+    assert_eq!(
+        raws(&chat),
+        [
+            r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]}"#
+        ]
+    );
+    assert_eq!(report.losses, [(Loss::Attachment, 1)].into());
+}
+
+#[test]
 fn gemini_calls_without_ids_are_paired_by_name_and_place() {
     let text = r#"[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"i":1}},"thoughtSignature":"S"},{"functionCall":{"name":"f","args":{"i":1}}},{"functionCall":{"name":"g","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"g","response":{"output":"3"}}},{"functionResponse":{"name":"f","response":{"error":"1"}}},{"functionResponse":{"name":"f","response":{"list":[1.0]}}}]}]"#;
     let session = read(Api::Gemini, text);
@@ -203,6 +247,31 @@ fn gemini_calls_without_ids_are_paired_by_name_and_place() {
         [false, true, false]
     );
     same(&printed(Api::Gemini, &session, Purpose::Return).0, text);
+}
+
+#[test]
+fn gemini_ids_and_places_are_paired_beside_each_other() {
+    let text = r#"[{"role":"model","parts":[{"functionCall":{"id":"own","name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"own","name":"f","response":{"output":"1"}}},{"functionResponse":{"name":"f","response":{"output":"2"}}},{"functionResponse":{"name":"f","response":{"output":"3"}}}]}]"#;
+    let session = read(Api::Gemini, text);
+    let view = View::replay(&session);
+    let messages: Vec<_> = view.messages(&session).collect();
+    let ids: Vec<_> = messages[0].tool_calls().into_iter().map(|call| call.id).collect();
+    let answered: Vec<_> = messages[1..].iter().map(Message::tool_call_id).collect();
+    assert_eq!(answered, [Some(ids[0].clone()), Some(ids[1].clone()), None]);
+}
+
+#[test]
+fn a_result_stands_ahead_of_the_text_before_it() {
+    let lines = [
+        r#"{"role":"user","content":"note"}"#,
+        r#"{"role":"tool","tool_call_id":"x","content":"r"}"#,
+    ];
+    assert_eq!(
+        raws(&request(Api::Anthropic, &native(&lines)).0),
+        [
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"r"},{"type":"text","text":"note"}]}"#
+        ]
+    );
 }
 
 #[test]
@@ -327,6 +396,14 @@ fn responses_are_read() {
         );
         assert!(json::member(line.as_bytes(), "usage").is_some_and(|raw| raw.starts_with(b"{")));
     }
+    // What is written of one is a history, not a response.
+    let history = printed(
+        Api::OpenaiResponses,
+        &read(Api::OpenaiResponses, openai),
+        Purpose::Return,
+    )
+    .0;
+    assert!(history.starts_with("[\n{\"type\":\"reasoning\""), "{history}");
     // A provider does not take back what it has told of its answer.
     let context = request(Api::Anthropic, &read(Api::Anthropic, anthropic)).0;
     assert_eq!(
@@ -346,6 +423,10 @@ fn lines_are_one_history_and_bodies_many() {
     assert_eq!((sessions.len(), all_told(&sessions[0]).len()), (1, 2));
     assert_eq!(report.findings.len(), 1);
     assert_eq!(report.findings[0].place.line, 2);
+    assert_eq!(
+        printed(Api::Gemini, &sessions[0], Purpose::Return).0,
+        elements.replace("broken\n", "")
+    );
     let body = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}]}"#;
     assert_eq!(read(&format!("{body}\n{body}\n"), &mut report).len(), 2);
     assert_eq!(read(&format!("[{body},{body}]"), &mut report).len(), 2);
