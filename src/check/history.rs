@@ -96,8 +96,8 @@ pub struct Fixed {
     pub changes: Vec<Change>,
     /// What is still found.
     pub left: Vec<Finding>,
-    /// How much there was to do before each pass.
-    pub(super) passes: Vec<usize>,
+    /// How often the history was gone through.
+    pub passes: usize,
 }
 
 impl Fixed {
@@ -266,10 +266,10 @@ pub(super) fn fix<P: Provider, T: AsRef<[u8]>>(elements: &[T], options: &Options
     let least = if how.warnings { Level::Warn } else { Level::Error };
     // Rules of which nothing that is found can be repaired.
     let mut left: Vec<&str> = Vec::new();
-    let mut passes = Vec::new();
+    let mut passes = 0;
     for _ in 0..ROUNDS {
         let findings = Findings::of::<P>(&history.pieces, options);
-        passes.push(findings.iter().filter(|finding| finding.level >= least && !finding.open).count());
+        passes += 1;
         let wanted = |id: &str| {
             let of = findings.iter().filter(|finding| finding.rule.id == id);
             of.filter(|finding| finding.level >= least && !finding.open)
@@ -297,10 +297,11 @@ pub(super) fn fix<P: Provider, T: AsRef<[u8]>>(elements: &[T], options: &Options
     let left = Findings::of::<P>(&history.pieces, options);
     let mended = |piece: Piece<'_, P::Facts>| Mended {
         raw: piece.raw.into_owned(),
-        from: piece.from,
         changed: piece.changed,
         notes: piece.notes,
-        id: piece.id,
+        // One that was merged with others takes theirs.
+        id: piece.id.filter(|_| piece.from.is_empty()),
+        from: piece.from,
     };
     Fixed {
         elements: history.pieces.into_iter().map(mended).collect(),

@@ -31,7 +31,11 @@ fn every_rule_finds_its_violating_history_and_not_the_fixed_one() {
         let id = case["id"].as_str().unwrap();
         let rule = Rule::of(id).unwrap();
         let api = Api::from_name(case["api"].as_str().unwrap()).unwrap();
-        assert_eq!((rule.api, rule.level.name()), (Some(api), case["level"].as_str().unwrap()), "{id}");
+        assert_eq!(
+            (rule.api, rule.level.name()),
+            (Some(api), case["level"].as_str().unwrap()),
+            "{id}"
+        );
         let options = options(&case["options"]);
         let found = check(api, &elements(&case["violating"].to_string()), &options);
         assert!(rules(&found).contains(&id), "{id}: {found:?}");
@@ -39,12 +43,26 @@ fn every_rule_finds_its_violating_history_and_not_the_fixed_one() {
         assert!(!found.iter().any(Finding::is_error), "{id} fixed: {found:?}");
         assert!(!rules(&found).contains(&id), "{id} fixed: {found:?}");
         for mode in MODES {
-            let fixed = fix(api, &elements(&case["violating"].to_string()), &options, &repair(mode));
-            assert_eq!(fixed.errors().count(), usize::from(id == "OC11"), "{id} {mode:?}: {:?}", fixed.left);
+            let fixed = fix(
+                api,
+                &elements(&case["violating"].to_string()),
+                &options,
+                &repair(mode),
+            );
+            assert_eq!(
+                fixed.errors().count(),
+                usize::from(id == "OC11"),
+                "{id} {mode:?}: {:?}",
+                fixed.left
+            );
             let whole = elements(&case["fixed"].to_string());
             let fixed = fix(api, &whole, &options, &repair(mode));
             let same = fixed.elements.iter().map(|element| &element.raw).eq(&whole);
-            assert!(same && fixed.changes.is_empty(), "{id} fixed {mode:?}: {:?}", fixed.changes);
+            assert!(
+                same && fixed.changes.is_empty(),
+                "{id} fixed {mode:?}: {:?}",
+                fixed.changes
+            );
         }
     }
     eprintln!("{} rules, {} histories", cases.len(), 2 * cases.len());

@@ -11,7 +11,10 @@ use serde_json::Value;
 /// The elements of a JSON array.
 fn elements(array: &str) -> Vec<Vec<u8>> {
     let values: Vec<Value> = serde_json::from_str(array).unwrap_or_else(|error| panic!("{error}: {array}"));
-    values.iter().map(|value| value.to_string().into_bytes()).collect()
+    values
+        .iter()
+        .map(|value| value.to_string().into_bytes())
+        .collect()
 }
 
 fn repair(mode: Option<Mode>) -> Repair<'static> {

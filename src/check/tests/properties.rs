@@ -105,10 +105,10 @@ fn options(bits: u8) -> Options {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn a_repaired_history_breaks_no_rule(
-        picks in proptest::collection::vec(any::<prop::sample::Index>(), 0..14),
+        picks in proptest::collection::vec(any::<prop::sample::Index>(), 0..20),
         api in prop::sample::select(Api::ALL.to_vec()),
         mode in prop::sample::select(MODES.to_vec()),
         bits: u8,
@@ -144,8 +144,8 @@ proptest! {
         // Where nothing can be done nothing is.
         let needed = found.iter().any(|finding| !finding.open && finding.rule.fix != "only reported");
         prop_assert_eq!(!fixed.changes.is_empty(), needed && !(history.is_empty()), "{:?}\n{}", found, shown());
-        // Each pass lowers the number of what is to be repaired.
-        prop_assert!(fixed.passes.windows(2).all(|two| two[1] < two[0]), "{:?}\n{}", fixed.passes, shown());
+        // A few passes are enough, however much there is to repair.
+        prop_assert!(fixed.passes <= 20, "{} passes\n{}", fixed.passes, shown());
     }
 
     #[test]
