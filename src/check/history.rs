@@ -23,8 +23,12 @@ pub(super) trait Provider: Sized {
 
     /// Reads an element.
     fn facts(raw: &[u8]) -> Self::Facts;
-    /// Who speaks, where that has to alternate.
+    /// Who speaks; neighbours of one speaker can be made one.
     fn speaker(facts: &Self::Facts) -> Option<u8>;
+    /// Who speaks, where that has to alternate: results do not count.
+    fn turn(facts: &Self::Facts) -> Option<u8> {
+        Self::speaker(facts)
+    }
     /// The type of a text part beside it.
     fn text_type(_: &Self::Facts) -> &'static str {
         "text"
@@ -176,6 +180,20 @@ impl<'a, P: Provider> History<'a, '_, P> {
         self.remove(index);
     }
 
+    /// A piece goes to the place before another and takes in something of further pieces.
+    pub(super) fn gather(&mut self, index: usize, before: usize, raw: Vec<u8>, others: &[usize]) {
+        self.shift(index, before, raw);
+        let further: Vec<usize> = others
+            .iter()
+            .flat_map(|other| self.pieces[*other].from.clone())
+            .collect();
+        if let Some((_, piece)) = self.inserted.last_mut() {
+            piece.from.extend(further);
+            piece.from.sort_unstable();
+            piece.from.dedup();
+        }
+    }
+
     /// Puts neighbours into one.
     pub(super) fn merge(&mut self, range: std::ops::Range<usize>, raw: Vec<u8>) {
         let first = range.start;
@@ -191,8 +209,12 @@ impl<'a, P: Provider> History<'a, '_, P> {
 
     /// The pieces from `index` on that speak in one voice with those before them.
     pub(super) fn voice(&self, index: usize) -> std::ops::Range<usize> {
-        let speaker = P::speaker(&self.pieces[index].facts);
-        let same = |piece: &&Piece<'_, P::Facts>| speaker.is_some() && P::speaker(&piece.facts) == speaker;
+        self.neighbours(index, P::speaker)
+    }
+
+    fn neighbours(&self, index: usize, speaker: impl Fn(&P::Facts) -> Option<u8>) -> std::ops::Range<usize> {
+        let own = speaker(&self.pieces[index].facts);
+        let same = |piece: &&Piece<'_, P::Facts>| own.is_some() && speaker(&piece.facts) == own;
         let before = self.pieces[..index].iter().rev().take_while(same).count();
         let behind = self.pieces[index..].iter().take_while(same).count().max(1);
         index - before..index + behind
@@ -204,7 +226,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
             if finding.index < done {
                 continue;
             }
-            let range = self.voice(finding.index);
+            let range = self.neighbours(finding.index, P::turn);
             done = range.end;
             self.merge_voice(rule, range);
         }

@@ -13,7 +13,7 @@ mod options;
 mod raw;
 mod rules;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use crate::format::request::Api;
 pub use history::{Change, Fixed, Mended};
@@ -42,6 +42,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The call, result or part inside the element that is meant, from 0.
+    pub fn part(&self) -> usize {
+        self.part
+    }
+
     /// Whether the history cannot be sent.
     pub fn is_error(&self) -> bool {
         self.level == Level::Error
@@ -102,6 +107,12 @@ pub fn fix<T: AsRef<[u8]>>(api: Api, elements: &[T], options: &Options, repair: 
         Api::Anthropic => history::fix::<anthropic::Anthropic, T>(elements, options, repair),
         Api::Gemini => history::fix::<gemini::Gemini, T>(elements, options, repair),
     }
+}
+
+/// An id for a message that a repair puts in: derived from the session's id and what the message is for, so that the
+/// same history gives the same ids. `nth` tells apart what has the same name.
+pub fn message_id(session: &str, about: &str, nth: usize) -> String {
+    ids::Ids::new(session).message(about, "", nth)
 }
 
 fn look<P: Provider, T: AsRef<[u8]>>(elements: &[T], options: &Options) -> Vec<Finding> {
@@ -174,7 +185,7 @@ impl<'o> Findings<'o> {
     fn alternate<P: Provider>(&mut self, pieces: &[Piece<'_, P::Facts>]) {
         let mut before = None;
         for (index, piece) in pieces.iter().enumerate() {
-            let speaker = P::speaker(&piece.facts);
+            let speaker = P::turn(&piece.facts);
             if speaker.is_some() && speaker == before {
                 self.add(ALTERNATE.id, (index, 0), || {
                     "it has the role of the one before it".to_string()

@@ -34,6 +34,10 @@ impl Provider for Anthropic {
         Some(facts.role as u8)
     }
 
+    fn turn(facts: &Facts) -> Option<u8> {
+        (!facts.is_results()).then_some(facts.role as u8)
+    }
+
     fn look(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
         let last = pieces.len().saturating_sub(1);
         let mut uses = HashSet::new();

@@ -8,6 +8,7 @@ use super::history::{History, Piece, Provider};
 use super::raw::shown;
 use super::{Api, Finding, Findings, Rule};
 use facts::{Facts, Part, Role};
+use std::collections::HashSet;
 
 /// The interface.
 pub(super) struct Gemini;
@@ -24,6 +25,10 @@ impl Provider for Gemini {
 
     fn speaker(facts: &Facts) -> Option<u8> {
         Some(facts.role as u8)
+    }
+
+    fn turn(facts: &Facts) -> Option<u8> {
+        facts.responses().next().is_none().then_some(facts.role as u8)
     }
 
     fn look(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
@@ -116,6 +121,15 @@ fn answers(index: usize, pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_
         return;
     }
     let Some(next) = next else { return };
+    if let Some(id) = stranger(&pieces[index].facts, next) {
+        findings.add("GE03", (index, 0), || {
+            format!(
+                "the response for {} in the next turn is for none of the calls",
+                shown(id)
+            )
+        });
+        return;
+    }
     let ids = pieces[index].facts.calls().any(|(_, call)| !call.id.is_empty())
         || next.responses().any(|(_, response)| !response.id.is_empty());
     let called = pieces[index].facts.calls().map(|(_, call)| &call.name);
@@ -124,6 +138,14 @@ fn answers(index: usize, pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_
             "the responses are not in the order of the calls".to_string()
         });
     }
+}
+
+/// The id of a response that is for none of the calls, where these have ids.
+fn stranger<'f>(turn: &Facts, next: &'f Facts) -> Option<&'f str> {
+    let ids: HashSet<&str> = turn.calls().map(|(_, call)| call.id.as_str()).collect();
+    let mut responses = next.responses().map(|(_, response)| response.id.as_str());
+    let strange = |id: &&str| !id.is_empty() && !ids.contains("") && !ids.contains(id);
+    responses.find(strange)
 }
 
 /// Behind the user's last turn the first call of each turn has to be signed.

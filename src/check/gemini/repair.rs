@@ -55,8 +55,9 @@ fn roles(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]
             "system" | "developer" if index == leading => {
                 leading += 1;
                 let parts = parts(&history.pieces[index].raw).into_iter().map(<[u8]>::to_vec);
-                let parts = array(parts.collect::<Vec<_>>());
-                history.system.push(parts);
+                let mut instructions = ObjectBuilder::default();
+                instructions.raw("parts", array(parts.collect::<Vec<_>>()));
+                history.system.push(instructions.finish());
                 history.remove(index);
                 history.tell(rule, index, "a leading system turn moved to the instructions");
                 continue;

@@ -7,6 +7,7 @@ use crate::check::{Finding, Mode, Rule};
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
 
 /// Responses that follow no turn with calls. Where the calls are in the model's turns before the user's ones, which
 /// belong together, these are made one; otherwise the responses go or become text.
@@ -24,10 +25,11 @@ pub(super) fn orphans(rule: &'static Rule, history: &mut Turns<'_, '_>, findings
                 && pieces.iter().any(|piece| piece.facts.calls().next().is_some())
         });
         if let Some(before) = called.filter(|before| before.len() + voice.len() > 2) {
-            for range in [before, voice] {
-                if range.len() > 1 {
-                    history.merge_voice(rule, range);
-                }
+            if before.len() > 1 {
+                history.merge_voice(rule, before);
+            }
+            if voice.len() > 1 {
+                gather(rule, history, voice);
             }
             continue;
         }
@@ -40,6 +42,38 @@ pub(super) fn orphans(rule: &'static Rule, history: &mut Turns<'_, '_>, findings
             without(rule, history, finding.index, &all);
         }
     }
+}
+
+/// Puts the responses of the user's turns into the first of these that has any, ahead of what else was said.
+fn gather(rule: &'static Rule, history: &mut Turns<'_, '_>, voice: Range<usize>) {
+    let answers: Vec<usize> = voice
+        .clone()
+        .filter(|turn| history.pieces[*turn].facts.responses().next().is_some())
+        .collect();
+    let Some((first, rest)) = answers.split_first() else {
+        return;
+    };
+    let mut whole: Vec<Vec<u8>> = parts(&history.pieces[*first].raw)
+        .into_iter()
+        .map(<[u8]>::to_vec)
+        .collect();
+    for turn in rest {
+        let responses: HashSet<usize> = history.pieces[*turn]
+            .facts
+            .responses()
+            .map(|(part, _)| part)
+            .collect();
+        let raw = history.pieces[*turn].raw.clone();
+        let (moved, kept): (Vec<_>, Vec<_>) = parts(&raw)
+            .into_iter()
+            .enumerate()
+            .partition(|(part, _)| responses.contains(part));
+        whole.extend(moved.into_iter().map(|(_, part)| part.to_vec()));
+        with_parts(history, *turn, kept.into_iter().map(|(_, part)| part).collect());
+    }
+    let raw = set(&history.pieces[*first].raw, &[("parts", Some(&array(whole)))]);
+    history.gather(*first, voice.start, raw, rest);
+    history.tell(rule, *first, "put responses that belong together into one turn");
 }
 
 /// Takes responses out of a turn, or makes text of them.
@@ -109,11 +143,20 @@ fn matched(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Opt
 /// The second value is the responses that are too many.
 fn places(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Option<usize>>, HashSet<usize>) {
     let (mut places, left) = matched(calls, responses);
+    // With ids on both sides a place says nothing.
+    let named = calls.iter().all(|(_, call)| !call.id.is_empty());
+    let ids: HashSet<usize> = responses
+        .iter()
+        .filter(|(_, own)| !own.id.is_empty())
+        .map(|(part, _)| *part)
+        .collect();
+    let (strange, left): (Vec<usize>, Vec<usize>) =
+        left.into_iter().partition(|part| named && ids.contains(part));
     let mut left = left.into_iter();
     for place in places.iter_mut().filter(|place| place.is_none()) {
         *place = left.next();
     }
-    (places, left.collect())
+    (places, left.chain(strange).collect())
 }
 
 /// As many responses as calls: missing ones are put in where their call stands, surplus ones go.

@@ -2,7 +2,7 @@
 
 mod cases;
 mod fixtures;
-mod properties;
+pub(crate) mod properties;
 mod repairs;
 
 use super::*;

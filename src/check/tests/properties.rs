@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 /// Elements of which random histories are put together, by interface.
-fn palette(api: Api) -> Vec<&'static str> {
+pub(crate) fn palette(api: Api) -> Vec<&'static str> {
     match api {
         Api::OpenaiChat => vec![
             r#"{"role":"user","content":"hi"}"#,
@@ -84,6 +84,7 @@ fn palette(api: Api) -> Vec<&'static str> {
             r#"{"role":"user","parts":[{"functionResponse":{"name":"g","response":{"output":"r"}}},{"functionResponse":{"name":"f","response":{"output":"r"}}}]}"#,
             r#"{"role":"function","parts":[{"functionResponse":{"name":"f","response":{}}},{"text":"x"}]}"#,
             r#"{"role":"user","parts":[{"function_response":{"name":"f","id":"i","response":{}}}]}"#,
+            r#"{"role":"user","parts":[{"functionResponse":{"name":"f","id":"j","response":{}}}]}"#,
             r#"{"role":"assistant","parts":[{"text":"a"}]}"#,
             r#"{"role":"system","parts":[{"text":"a"}]}"#,
         ],
