@@ -9,6 +9,7 @@
 //! - [`model`] says what a conversation is: records over their own bytes, the view that replays them, what may
 //!   be cut where. It knows no file and no format.
 //! - [`format`](mod@format) turns bytes into records and back: one file a format.
+//! - [`check`](mod@check) says what a provider takes of a conversation, and repairs it.
 //! - [`filter`] changes sessions, without input or output.
 //! - [`tokens`] counts what text and messages cost.
 //! - [`store`] keeps sessions under a name.
@@ -16,6 +17,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![cfg_attr(test, allow(clippy::unwrap_used, missing_docs))]
 
+pub mod check;
 pub mod error;
 pub mod filter;
 pub mod format;

@@ -5,6 +5,7 @@ pub mod compact;
 pub mod compat;
 pub mod expand;
 pub mod gc;
+pub mod repair;
 pub mod restore;
 pub mod settle;
 pub mod summarize;

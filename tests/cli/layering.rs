@@ -176,8 +176,8 @@ fn layers_know_only_those_below() {
         ("model", &["error"]),
         ("format", &["model", "error"]),
         ("tokens", &["model", "error"]),
-        ("check", &["tokens", "model", "error"]),
-        ("filter", &["tokens", "model", "error"]),
+        ("check", &["format", "model", "error"]),
+        ("filter", &["check", "format", "tokens", "model", "error"]),
         ("store", &["format", "model", "error"]),
     ]);
     let mut wrong = Vec::new();

@@ -90,6 +90,9 @@ pub struct Changing {
     // Whether a dry run is told otherwise than by the planned lines: a verb's own choice.
     #[arg(skip)]
     pub explains: bool,
+    // Whether what was done to a stream is told as for the store: a verb's own choice.
+    #[arg(skip)]
+    pub tells: bool,
     /// Print the planned lines and change nothing
     #[arg(short = 'n', long, conflicts_with = "output")]
     pub dry_run: bool,

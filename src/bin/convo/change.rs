@@ -193,10 +193,16 @@ fn stream(
     };
     sessions_of(context, opened, reading.strict, |mut session| {
         let planned = plan(&session, &Stamps::new(context, &session, Place::Stream));
-        if let Plan::Lines(lines, told) = planned.map_err(|error| named(error, &label))? {
-            for line in lines {
-                session.push_new(&line);
+        let told = match planned.map_err(|error| named(error, &label))? {
+            Plan::Nothing(why) => format!("unchanged: {why}"),
+            Plan::Lines(lines, told) => {
+                lines.iter().for_each(|line| session.push_new(line));
+                told
             }
+        };
+        if changing.tells {
+            context.output.tell(&label, &told);
+        } else {
             context.output.detail(&label, &told);
         }
         *written += 1;

@@ -3,9 +3,13 @@
 use super::Run;
 use crate::args::{Input, Reading, Writing};
 use crate::change::{Export, tell_dangling, write_to};
-use crate::context::Context;
+use crate::context::{Context, named};
 use crate::inputs::each_session;
 use clap::Args;
+use convo::check::{Api, Options};
+use convo::error::{Error, Kind};
+use convo::filter::Plan;
+use convo::filter::repair::{self, How, Repaired};
 use convo::filter::settle::Lines;
 use convo::format::{Format, Purpose};
 use convo::model::session::{Class, Session};
@@ -50,6 +54,10 @@ impl Run for View {
                     return native(&session, &view, out);
                 }
                 let strict = self.reading.strict;
+                let session = match Api::from_name(to.name()) {
+                    Some(api) => sendable(context, label, session, api, strict)?,
+                    None => session,
+                };
                 Export {
                     context,
                     label,
@@ -62,6 +70,73 @@ impl Run for View {
         })
     }
 }
+
+/// How often a repair is looked at anew: what the messages of a session cannot hold would come back.
+const TRIES: usize = 3;
+
+/// The session with what the interface would refuse repaired; nothing of that is kept.
+fn sendable(
+    context: &Context,
+    label: &str,
+    mut session: Session,
+    api: Api,
+    strict: bool,
+) -> anyhow::Result<Session> {
+    let options = Options::default();
+    let how = How {
+        api,
+        options: &options,
+        mode: None,
+        warnings: false,
+    };
+    for _ in 0..TRIES {
+        let stamp = |content: &str| context.derived("evt_", &session, content);
+        let Repaired { plan, fixed } =
+            repair::plan(&session, &how, stamp).map_err(|error| named(error, label))?;
+        if fixed.elements.is_empty() && fixed.changes.is_empty() {
+            return Err(named(Error::new(Kind::No, "there is no message to send"), label).into());
+        }
+        if let Some(left) = fixed.errors().next() {
+            let what = format!(
+                "{} would refuse it: {}: {}",
+                api.name(),
+                left.rule.id,
+                left.message
+            );
+            return Err(named(Error::new(Kind::No, what).hint("this is not repaired"), label).into());
+        }
+        let Plan::Lines(lines, told) = plan else {
+            return Ok(session);
+        };
+        let what: Vec<String> = fixed
+            .changes
+            .iter()
+            .take(TOLD)
+            .map(|change| change.what.clone())
+            .collect();
+        let what = format!("{} would refuse it: {told}: {}", api.name(), what.join("; "));
+        if strict {
+            let error = Error::new(Kind::Data, format!("{what} (--strict)"));
+            return Err(named(
+                error.hint("convo check tells where, and --fix repairs it for good"),
+                label,
+            )
+            .into());
+        }
+        context.output.tell(label, &format!("repaired: {what}"));
+        for line in lines {
+            session.push_new(&line);
+        }
+    }
+    let error = Error::new(
+        Kind::No,
+        format!("{} would refuse it, and no repair holds", api.name()),
+    );
+    Err(named(error, label).into())
+}
+
+/// Most repairs that are told one by one.
+const TOLD: usize = 10;
 
 /// The session's line, then what is in view.
 fn native(session: &Session, view: &Replayed, out: &mut dyn Write) -> anyhow::Result<()> {

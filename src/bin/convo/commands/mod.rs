@@ -3,6 +3,7 @@
 mod alias;
 mod append;
 mod cat;
+mod check;
 mod compact;
 mod context;
 mod count;
@@ -71,7 +72,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every verb that is built in.
-pub const ALL: [Verb; 18] = [
+pub const ALL: [Verb; 19] = [
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),
@@ -80,6 +81,7 @@ pub const ALL: [Verb; 18] = [
     verb::<cat::Cat>("cat", Group::Read, false),
     verb::<context::View>("context", Group::Read, false),
     verb::<count::Count>("count", Group::Read, false),
+    verb::<check::Check>("check", Group::Read, false),
     verb::<truncate::Truncate>("truncate", Group::Change, false),
     verb::<compact::Compact>("compact", Group::Change, false),
     verb::<expand::Expand>("expand", Group::Change, false),
@@ -113,7 +115,7 @@ pub const HELP: &str = "help";
 
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
-    static TABLE: [Verb; 18] = ALL;
+    static TABLE: [Verb; 19] = ALL;
     TABLE.iter().find(|verb| verb.name == name)
 }
 

@@ -1,0 +1,108 @@
+//! What the request is like that a history is checked for.
+
+use clap::Args;
+use convo::check::{Api, Level, Options, Rule};
+use convo::error::{Error, Kind};
+
+// No doc comment, which would become the description of the command that takes them.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "The request")]
+pub struct RequestOptions {
+    /// openai-responses: the provider keeps no state (store is false)
+    #[arg(long)]
+    stateless: bool,
+    /// openai-responses: calls may lie in the response before
+    #[arg(long)]
+    previous_response_id: bool,
+    /// anthropic: thinking is on
+    #[arg(long)]
+    thinking: bool,
+    /// anthropic: the request defines no tools
+    #[arg(long)]
+    no_tools: bool,
+    /// anthropic, gemini: the model goes on from a final message of its own
+    #[arg(long)]
+    prefill: bool,
+    /// gemini: the model's version; from 3 on signatures are required [default: 3]
+    #[arg(long, value_name = "VERSION", value_parser = version)]
+    gemini: Option<u32>,
+    /// anthropic, gemini: a further role that the model takes
+    #[arg(long, value_name = "ROLE")]
+    role: Vec<String>,
+    /// A call that is still open at the very end is only worth a warning, and stays as it is
+    #[arg(long)]
+    open_end: bool,
+    /// Two messages of one role may not stand side by side, as templates of open models want it
+    #[arg(long)]
+    alternate: bool,
+    /// Another level for a rule: off, warn, error
+    #[arg(long, value_name = "RULE=LEVEL", value_parser = rule)]
+    rule: Vec<(&'static Rule, Level)>,
+}
+
+/// The first number of a version.
+fn version(text: &str) -> Result<u32, String> {
+    let major = text.split('.').next().unwrap_or_default();
+    major
+        .parse()
+        .map_err(|_| "a version is a number such as 3 or 2.5".to_string())
+}
+
+fn rule(text: &str) -> Result<(&'static Rule, Level), String> {
+    let (id, level) = text.split_once('=').ok_or("this must be RULE=LEVEL")?;
+    let rule = Rule::of(id).ok_or("no such rule; convo(1) lists them")?;
+    let level = Level::from_name(level).ok_or("a level is off, warn or error")?;
+    Ok((rule, level))
+}
+
+impl RequestOptions {
+    /// The options for the rules of an interface; one that means nothing to it is refused.
+    pub fn options(&self, api: Api) -> convo::Result<Options> {
+        let given = [
+            ("--stateless", self.stateless, &[Api::OpenaiResponses][..]),
+            (
+                "--previous-response-id",
+                self.previous_response_id,
+                &[Api::OpenaiResponses],
+            ),
+            ("--thinking", self.thinking, &[Api::Anthropic]),
+            ("--no-tools", self.no_tools, &[Api::Anthropic]),
+            ("--prefill", self.prefill, &[Api::Anthropic, Api::Gemini]),
+            ("--gemini", self.gemini.is_some(), &[Api::Gemini]),
+            ("--role", !self.role.is_empty(), &[Api::Anthropic, Api::Gemini]),
+        ];
+        let foreign = |(_, given, apis): &&(&str, bool, &[Api])| *given && !apis.contains(&api);
+        if let Some((name, _, apis)) = given.iter().find(foreign) {
+            let names: Vec<_> = apis.iter().map(|api| api.name()).collect();
+            return Err(usage(format!(
+                "{name} is for {}, not for {}",
+                names.join(" and "),
+                api.name()
+            )));
+        }
+        let other = self
+            .rule
+            .iter()
+            .find(|(rule, _)| rule.api.is_some_and(|own| own != api));
+        if let Some((rule, _)) = other {
+            return Err(usage(format!("{} is no rule of {}", rule.id, api.name())));
+        }
+        Ok(Options {
+            stateless: self.stateless,
+            previous_response: self.previous_response_id,
+            thinking: self.thinking,
+            no_tools: self.no_tools,
+            prefill: self.prefill,
+            gemini: self.gemini.unwrap_or(3),
+            open_end: self.open_end,
+            alternate: self.alternate,
+            roles: self.role.clone(),
+            marks: 0,
+            levels: self.rule.clone(),
+        })
+    }
+}
+
+fn usage(what: String) -> Error {
+    Error::new(Kind::Usage, what)
+}

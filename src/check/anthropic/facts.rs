@@ -1,0 +1,172 @@
+//! What the rules of Anthropic look at in a message.
+
+use crate::check::raw::{each, elements, is_blank, is_empty_array, is_filled, string};
+use crate::model::json;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check) enum Role {
+    User,
+    Assistant,
+    Tool,
+    System,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check) enum Content {
+    /// Null, absent, an empty text or an empty list.
+    Nothing,
+    /// A text of white space.
+    Blank,
+    /// A text, or blocks.
+    Text,
+}
+
+#[derive(Debug)]
+pub(in crate::check) enum Block {
+    Text {
+        blank: bool,
+    },
+    /// A call, by its id.
+    Use(String),
+    /// A result, by the id of its call.
+    Result(String),
+    Thinking {
+        signed: bool,
+    },
+    Compaction {
+        whole: bool,
+    },
+    Other,
+}
+
+#[derive(Debug)]
+pub(in crate::check) struct Facts {
+    pub(in crate::check) role: Role,
+    /// The role as it is written.
+    pub(in crate::check) name: String,
+    pub(in crate::check) content: Content,
+    /// Of a text there are none.
+    pub(in crate::check) blocks: Vec<Block>,
+    /// The blocks that have a mark of `cache_control`, each as often as it has one.
+    pub(in crate::check) marks: Vec<usize>,
+    /// The call that a message of the role `tool` answers.
+    pub(in crate::check) answers: String,
+}
+
+impl Facts {
+    /// The calls: block and id.
+    pub(in crate::check) fn uses(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.blocks
+            .iter()
+            .enumerate()
+            .filter_map(|(part, block)| match block {
+                Block::Use(id) => Some((part, id.as_str())),
+                _ => None,
+            })
+    }
+
+    /// The results: block and id of the call.
+    pub(in crate::check) fn results(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.blocks
+            .iter()
+            .enumerate()
+            .filter_map(|(part, block)| match block {
+                Block::Result(id) => Some((part, id.as_str())),
+                _ => None,
+            })
+    }
+
+    /// Whether it is a message of results and nothing else.
+    pub(in crate::check) fn is_results(&self) -> bool {
+        self.role == Role::User
+            && !self.blocks.is_empty()
+            && self.blocks.iter().all(|block| matches!(block, Block::Result(_)))
+    }
+}
+
+/// Reads a message.
+pub(in crate::check) fn read(raw: &[u8]) -> Facts {
+    let mut facts = Facts {
+        role: Role::Other,
+        name: String::new(),
+        content: Content::Nothing,
+        blocks: Vec::new(),
+        marks: Vec::new(),
+        answers: String::new(),
+    };
+    let mut content: &[u8] = b"";
+    each(raw, |name, value| match name {
+        "role" => facts.name = string(value),
+        "content" => content = value,
+        "tool_use_id" | "tool_call_id" => facts.answers = string(value),
+        _ => {}
+    });
+    facts.role = match facts.name.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "tool" => Role::Tool,
+        "system" | "developer" => Role::System,
+        _ => Role::Other,
+    };
+    facts.content = match content.first() {
+        None | Some(b'n') => Content::Nothing,
+        Some(b'[') if is_empty_array(content) => Content::Nothing,
+        Some(b'"') if content.len() == 2 => Content::Nothing,
+        Some(b'"') if is_blank(content) => Content::Blank,
+        Some(_) => Content::Text,
+    };
+    for (part, raw) in elements(content).into_iter().enumerate() {
+        let (block, marks) = block(raw);
+        facts.blocks.push(block);
+        facts.marks.extend(std::iter::repeat_n(part, marks));
+    }
+    facts
+}
+
+/// A block, and how many marks of `cache_control` are in it.
+fn block(raw: &[u8]) -> (Block, usize) {
+    let mut kind = String::new();
+    let (mut id, mut call, mut marks) = (String::new(), String::new(), 0);
+    let (mut text, mut held, mut signature, mut data, mut sealed) = (None, None, None, None, None);
+    each(raw, |name, value| match name {
+        "type" => kind = string(value),
+        "id" => id = string(value),
+        "tool_use_id" => call = string(value),
+        "text" => text = Some(value),
+        "content" => held = Some(value),
+        "signature" => signature = Some(value),
+        "encrypted_content" => sealed = Some(value),
+        "data" => data = Some(value),
+        "cache_control" => marks += usize::from(value != b"null"),
+        _ => {}
+    });
+    let block = match kind.as_str() {
+        "text" => Block::Text {
+            blank: text.is_none_or(is_blank),
+        },
+        "tool_use" => Block::Use(id),
+        "tool_result" => {
+            let inner = held.map(elements).unwrap_or_default().into_iter();
+            marks += inner
+                .filter(|part| json::member(part, "cache_control").is_some_and(|mark| mark != b"null"))
+                .count();
+            Block::Result(call)
+        }
+        "thinking" => Block::Thinking {
+            signed: is_filled(signature),
+        },
+        "redacted_thinking" => Block::Thinking {
+            signed: is_filled(data),
+        },
+        "compaction" => Block::Compaction {
+            whole: held.is_some_and(|raw| raw == b"null" || !raw.is_empty() && raw != b"\"\"")
+                && [signature, sealed]
+                    .into_iter()
+                    .flatten()
+                    .all(|raw| raw != b"\"\""),
+        },
+        _ => Block::Other,
+    };
+    (block, marks)
+}

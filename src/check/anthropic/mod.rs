@@ -1,0 +1,246 @@
+//! The rules of Anthropic Messages.
+
+mod facts;
+mod pairs;
+mod repair;
+mod shape;
+
+use super::history::{History, Piece, Provider};
+use super::raw::shown;
+use super::{Api, Finding, Findings, Rule};
+use facts::{Block, Content, Facts, Role};
+use std::collections::{HashMap, HashSet};
+
+/// The interface.
+pub(super) struct Anthropic;
+
+/// Most marks of `cache_control` in a request.
+const MARKS: usize = 4;
+
+impl Provider for Anthropic {
+    type Facts = Facts;
+    const API: Api = Api::Anthropic;
+    const ORDER: &'static [&'static str] = &[
+        "AN01", "AN13", "AN12", "AN10", "AN07", "AN08", "AN06", "AN03", "AN02", "AN05", "AN11", "AN04",
+        "AN14",
+    ];
+    const CONTENT: &'static str = "content";
+
+    fn facts(raw: &[u8]) -> Facts {
+        facts::read(raw)
+    }
+
+    fn speaker(facts: &Facts) -> Option<u8> {
+        Some(facts.role as u8)
+    }
+
+    fn turn(facts: &Facts) -> Option<u8> {
+        (!facts.is_results()).then_some(facts.role as u8)
+    }
+
+    fn look(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+        let last = pieces.len().saturating_sub(1);
+        let mut uses = HashSet::new();
+        for (index, piece) in pieces.iter().enumerate() {
+            alone(index, index == last, &piece.facts, findings);
+            for (part, id) in piece.facts.uses() {
+                if !uses.insert(id) {
+                    findings.add("AN06", (index, part), || format!("a second call {}", shown(id)));
+                }
+            }
+            let before = index.checked_sub(1).map(|before| &pieces[before].facts);
+            results(index, before, &piece.facts, findings);
+            let at_end = index == last || index + 1 == last && pieces[last].facts.is_results();
+            open(
+                index,
+                &piece.facts,
+                pieces.get(index + 1).map(|piece| &piece.facts),
+                at_end,
+                findings,
+            );
+        }
+        ends(pieces, findings);
+        if findings.options.thinking
+            && let Some(index) = unthought(pieces)
+        {
+            findings.add("AN11", (index, 0), || {
+                "the open loop does not begin with a thinking block".to_string()
+            });
+        }
+        marks(pieces, findings);
+    }
+
+    fn repair(rule: &'static Rule, history: &mut History<'_, '_, Anthropic>, findings: &[&Finding]) {
+        repair::repair(rule, history, findings);
+    }
+}
+
+/// The rules that need no other message.
+fn alone(index: usize, is_last: bool, facts: &Facts, findings: &mut Findings<'_>) {
+    let options = findings.options;
+    let taken = matches!(facts.role, Role::User | Role::Assistant);
+    if !taken && !options.roles.contains(&facts.name) {
+        findings.add("AN01", (index, 0), || {
+            format!("the role {} is not taken", shown(&facts.name))
+        });
+    }
+    let empty = match facts.content {
+        Content::Blank => {
+            findings.add("AN07", (index, 0), || "a blank text".to_string());
+            false
+        }
+        Content::Nothing => true,
+        Content::Text => false,
+    };
+    if empty && !(is_last && facts.role == Role::Assistant) {
+        findings.add("AN08", (index, 0), || "a message without content".to_string());
+    }
+    let mut others = false;
+    for (part, block) in facts.blocks.iter().enumerate() {
+        let at = (index, part);
+        match block {
+            Block::Text { blank: true } => findings.add("AN07", at, || "a blank text block".to_string()),
+            Block::Thinking { .. } if options.thinking && facts.role != Role::Assistant => {
+                findings.add("AN10", at, || "thinking that is not the assistant's".to_string());
+            }
+            Block::Thinking { signed: false } if options.thinking => {
+                findings.add("AN10", at, || {
+                    "a thinking block without its signature".to_string()
+                });
+            }
+            Block::Compaction { whole: false } => {
+                findings.add("AN13", at, || "a compaction block that is not whole".to_string());
+            }
+            Block::Use(_) | Block::Result(_) if options.no_tools => {
+                findings.add("AN12", at, || {
+                    "a tool block, and the request defines no tools".to_string()
+                });
+            }
+            _ => {}
+        }
+        match block {
+            Block::Result(id) if others => {
+                findings.add("AN05", at, || {
+                    format!("the result for {} stands behind other blocks", shown(id))
+                });
+            }
+            Block::Result(_) => {}
+            _ => others = true,
+        }
+    }
+}
+
+/// How many of each call there are.
+fn counted<'f>(facts: Option<&'f Facts>) -> HashMap<&'f str, usize> {
+    let mut count = HashMap::new();
+    for (_, id) in facts.into_iter().flat_map(Facts::uses) {
+        *count.entry(id).or_default() += 1;
+    }
+    count
+}
+
+/// Each result against the calls of the message before.
+fn results(index: usize, before: Option<&Facts>, facts: &Facts, findings: &mut Findings<'_>) {
+    if facts.results().next().is_none() {
+        return;
+    }
+    let mut left = counted(before.filter(|_| facts.role != Role::Assistant));
+    for (part, id) in facts.results() {
+        match left.get_mut(id) {
+            None => findings.add("AN03", (index, part), || {
+                format!("the result for {} names no call of the message before", shown(id))
+            }),
+            Some(0) => findings.add("AN06", (index, part), || {
+                format!("a second result for {}", shown(id))
+            }),
+            Some(left) => *left -= 1,
+        }
+    }
+}
+
+/// Each call against the results of the message behind.
+fn open(index: usize, facts: &Facts, behind: Option<&Facts>, at_end: bool, findings: &mut Findings<'_>) {
+    let mut left = counted(Some(facts));
+    if left.is_empty() {
+        return;
+    }
+    for (_, id) in behind
+        .filter(|behind| behind.role != Role::Assistant)
+        .into_iter()
+        .flat_map(Facts::results)
+    {
+        if let Some(left) = left.get_mut(id) {
+            *left = left.saturating_sub(1);
+        }
+    }
+    // Of calls with one id the first ones are those that have answers.
+    let uses: Vec<_> = facts.uses().collect();
+    for (part, id) in uses.into_iter().rev() {
+        if let Some(left) = left.get_mut(id).filter(|left| **left > 0) {
+            *left -= 1;
+            findings.open("AN04", (index, part), at_end, || {
+                format!("the call {} has no result in the message behind", shown(id))
+            });
+        }
+    }
+}
+
+/// The first message and the last.
+fn ends(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+    if pieces
+        .first()
+        .is_some_and(|first| first.facts.role == Role::Assistant)
+    {
+        findings.add("AN02", (0, 0), || {
+            "the first message is not the user's".to_string()
+        });
+    }
+    if let Some(last) = pieces.last()
+        && last.facts.role == Role::Assistant
+        && last.facts.uses().next().is_none()
+        && !findings.options.prefill
+    {
+        findings.add("AN09", (pieces.len() - 1, 0), || {
+            "the history ends with the assistant".to_string()
+        });
+    }
+}
+
+/// Where the open loop begins: behind the last user message that holds more than results. None when it is closed
+/// or has no calls.
+fn loop_start(pieces: &[Piece<'_, Facts>]) -> Option<usize> {
+    let said = |piece: &Piece<'_, Facts>| piece.facts.role == Role::User && !piece.facts.is_results();
+    let start = pieces.iter().rposition(said).map_or(0, |at| at + 1);
+    let calls = |piece: &Piece<'_, Facts>| piece.facts.uses().next().is_some();
+    let last = &pieces[start..].last()?.facts;
+    let closed = last.role == Role::Assistant && last.uses().next().is_none();
+    (!closed && pieces[start..].iter().any(calls)).then_some(start)
+}
+
+/// The first assistant message of an open loop that does not begin with thinking.
+fn unthought(pieces: &[Piece<'_, Facts>]) -> Option<usize> {
+    let start = loop_start(pieces)?;
+    let first = pieces[start..]
+        .iter()
+        .position(|piece| piece.facts.role == Role::Assistant)?
+        + start;
+    let thinks = matches!(pieces[first].facts.blocks.first(), Some(Block::Thinking { .. }));
+    (!thinks).then_some(first)
+}
+
+/// Marks beyond those that a request may have: the first ones are too many.
+fn marks(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+    let all: usize = pieces.iter().map(|piece| piece.facts.marks.len()).sum();
+    let mut surplus = all.saturating_sub(MARKS.saturating_sub(findings.options.marks));
+    for (index, piece) in pieces.iter().enumerate() {
+        for part in piece.facts.marks.iter().take(surplus) {
+            findings.add("AN14", (index, *part), || {
+                format!("one of more than {MARKS} cache_control marks")
+            });
+        }
+        surplus = surplus.saturating_sub(piece.facts.marks.len());
+        if surplus == 0 {
+            break;
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Repairs of calls and results that have lost each other.
+
+use super::facts::{Block, Facts, Role};
+use super::repair::{Messages, blocks, with_blocks};
+use crate::check::raw::{array, quoted, result_text, set, shown, text_part};
+use crate::check::{Finding, Mode, Rule};
+use crate::model::json::{self, ObjectBuilder};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// Results that name no call of the message before. Where several messages of one role stand between, which the
+/// interface takes for one, they are made one; otherwise the result goes or becomes text.
+pub(super) fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+    let mut done = 0;
+    let mut rest = findings;
+    while let Some(first) = rest.first() {
+        let voice = history.voice(first.index);
+        let end = rest.partition_point(|finding| finding.index < voice.end);
+        let of_voice = &rest[..end];
+        rest = &rest[end..];
+        let before = voice.start.checked_sub(1).map(|before| history.voice(before));
+        if let Some(before) =
+            before.filter(|before| before.start >= done && belongs(history, before, of_voice))
+        {
+            done = voice.end;
+            for range in [before, voice] {
+                if range.len() > 1 {
+                    history.merge_voice(rule, range);
+                }
+            }
+            continue;
+        }
+        for of_one in of_voice.chunk_by(|one, other| one.index == other.index) {
+            unpaired(rule, history, of_one);
+        }
+    }
+}
+
+/// Whether one of these results is for a call of the assistant's messages in a range.
+fn belongs(history: &Messages<'_, '_>, calls: &Range<usize>, results: &[&Finding]) -> bool {
+    let pieces = &history.pieces[calls.clone()];
+    if pieces[0].facts.role != Role::Assistant {
+        return false;
+    }
+    let ids: HashSet<&str> = pieces
+        .iter()
+        .flat_map(|piece| piece.facts.uses())
+        .map(|(_, id)| id)
+        .collect();
+    results
+        .iter()
+        .any(|finding| ids.contains(result_of(&history.pieces[finding.index].facts, finding.part)))
+}
+
+/// The call that the result in a block answers.
+fn result_of(facts: &Facts, part: usize) -> &str {
+    match facts.blocks.get(part) {
+        Some(Block::Result(id)) => id,
+        _ => "",
+    }
+}
+
+/// Results of one message that go or become text.
+fn unpaired(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+    let index = findings[0].index;
+    let bad: HashSet<usize> = findings.iter().map(|finding| finding.part).collect();
+    let text = history.how.mode == Some(Mode::Text) && rule.id == "AN03";
+    for finding in findings {
+        let id = shown(result_of(&history.pieces[index].facts, finding.part));
+        let what = if text { "became text" } else { "was dropped" };
+        history.tell(rule, index, format!("the result for {id} {what}"));
+    }
+    let raw = history.pieces[index].raw.clone();
+    let kept = blocks(&raw).into_iter().enumerate().filter_map(|(part, block)| {
+        if !bad.contains(&part) {
+            return Some(block);
+        }
+        let content = json::member(&block, "content").unwrap_or_default();
+        text.then(|| Cow::Owned(text_part("text", &quoted(&result_text(content)))))
+    });
+    with_blocks(history, index, kept.collect());
+}
+
+/// Calls without a result in the message behind: they get one there, first of all, or go.
+pub(super) fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+    let wanted: HashSet<(usize, usize)> = findings
+        .iter()
+        .map(|finding| (finding.index, finding.part))
+        .collect();
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for index in 0..history.pieces.len() {
+        let mut missing: Vec<(usize, String, usize)> = Vec::new();
+        for (part, id) in history.pieces[index].facts.uses() {
+            let nth = seen.entry(id.to_string()).or_default();
+            if wanted.contains(&(index, part)) {
+                missing.push((part, id.to_string(), *nth));
+            }
+            *nth += 1;
+        }
+        let Some((_, id, nth)) = missing.first() else {
+            continue;
+        };
+        let message = history.ids.message(id, rule.id, *nth);
+        let dropping = history.how.mode == Some(Mode::Drop);
+        for (_, id, _) in &missing {
+            let what = if dropping {
+                "dropped the call"
+            } else {
+                "inserted a result for the call"
+            };
+            history.tell(rule, index, format!("{what} {}", shown(id)));
+        }
+        if dropping {
+            without(history, index, &missing);
+            continue;
+        }
+        let results = missing.iter().map(|(_, id, _)| {
+            let mut block = ObjectBuilder::default();
+            block
+                .text("type", "tool_result")
+                .text("tool_use_id", id)
+                .text("content", "aborted");
+            Cow::Owned(block.finish())
+        });
+        let results: Vec<Cow<'_, [u8]>> = results.collect();
+        match history
+            .pieces
+            .get(index + 1)
+            .map(|piece| (piece.facts.role, piece.raw.clone()))
+        {
+            Some((Role::User, raw)) => {
+                with_blocks(
+                    history,
+                    index + 1,
+                    results.into_iter().chain(blocks(&raw)).collect(),
+                );
+            }
+            _ => {
+                let mut user = ObjectBuilder::default();
+                user.text("role", "user").raw("content", array(results));
+                history.insert(index + 1, user.finish(), message);
+            }
+        }
+    }
+}
+
+/// Takes calls out of a message, and the message with them when only thinking is left.
+fn without(history: &mut Messages<'_, '_>, index: usize, calls: &[(usize, String, usize)]) {
+    let bad: HashSet<usize> = calls.iter().map(|(part, ..)| *part).collect();
+    let facts = history.pieces[index].facts.blocks.iter().enumerate();
+    let speaks = facts
+        .filter(|(part, _)| !bad.contains(part))
+        .any(|(_, block)| !matches!(block, Block::Thinking { .. }));
+    if !speaks {
+        history.remove(index);
+        return;
+    }
+    let raw = history.pieces[index].raw.clone();
+    let kept = blocks(&raw).into_iter().enumerate();
+    let kept: Vec<_> = kept
+        .filter(|(part, _)| !bad.contains(part))
+        .map(|(_, block)| block)
+        .collect();
+    with_blocks(history, index, kept);
+}
+
+/// A later call of an id gets a new one, and the result behind it in the same order; a later result goes.
+pub(super) fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+    let mut taken: HashSet<String> = HashSet::new();
+    for piece in &history.pieces {
+        taken.extend(piece.facts.uses().map(|(_, id)| id.to_string()));
+    }
+    let mut next: HashMap<String, usize> = HashMap::new();
+    for of_one in findings.chunk_by(|one, other| one.index == other.index) {
+        let index = of_one[0].index;
+        let is_use =
+            |part: usize| matches!(history.pieces[index].facts.blocks.get(part), Some(Block::Use(_)));
+        let (calls, results): (Vec<&Finding>, Vec<&Finding>) =
+            of_one.iter().partition(|finding| is_use(finding.part));
+        if !calls.is_empty() {
+            let bad: HashSet<usize> = calls.iter().map(|finding| finding.part).collect();
+            // The ids of the calls of one id, in order.
+            let mut ids: HashMap<String, Vec<String>> = HashMap::new();
+            let mut changed: HashMap<usize, String> = HashMap::new();
+            let uses: Vec<(usize, String)> = history.pieces[index]
+                .facts
+                .uses()
+                .map(|(part, id)| (part, id.to_string()))
+                .collect();
+            for (part, id) in uses {
+                let known = ids.entry(id.clone()).or_default();
+                if bad.contains(&part) {
+                    let nth = next.entry(id.clone()).or_default();
+                    let fresh = history.ids.fresh("toolu_", &id, rule.id, nth, &mut taken);
+                    history.tell(rule, index, format!("a later call {} got a new id", shown(&id)));
+                    changed.insert(part, fresh.clone());
+                    known.push(fresh);
+                } else {
+                    known.push(id);
+                }
+            }
+            rename(history, index, "id", &changed);
+            follow(history, index + 1, &ids);
+        }
+        if !results.is_empty() {
+            unpaired(rule, history, &results);
+        }
+    }
+}
+
+/// The results of a message take the new ids of their calls.
+fn follow(history: &mut Messages<'_, '_>, index: usize, ids: &HashMap<String, Vec<String>>) {
+    let Some(piece) = history.pieces.get(index) else {
+        return;
+    };
+    let mut answered: HashMap<&str, usize> = HashMap::new();
+    let mut changed = HashMap::new();
+    for (part, id) in piece.facts.results() {
+        let nth = answered.entry(id).or_default();
+        if let Some(fresh) = ids
+            .get(id)
+            .and_then(|ids| ids.get(*nth))
+            .filter(|fresh| *fresh != id)
+        {
+            changed.insert(part, fresh.clone());
+        }
+        *nth += 1;
+    }
+    rename(history, index, "tool_use_id", &changed);
+}
+
+/// Gives blocks other ids.
+fn rename(history: &mut Messages<'_, '_>, index: usize, name: &str, ids: &HashMap<usize, String>) {
+    if ids.is_empty() {
+        return;
+    }
+    let raw = history.pieces[index].raw.clone();
+    let renamed = blocks(&raw)
+        .into_iter()
+        .enumerate()
+        .map(|(part, block)| match ids.get(&part) {
+            Some(id) => Cow::Owned(set(&block, &[(name, Some(&quoted(id)))])),
+            None => block,
+        });
+    with_blocks(history, index, renamed.collect());
+}

@@ -1,0 +1,134 @@
+//! Repairs of who speaks, and of where a history begins and goes on.
+
+use super::facts::{Block, Role};
+use super::loop_start;
+use super::repair::Messages;
+use crate::check::raw::{array, quoted, set};
+use crate::check::{Finding, Mode, Rule};
+use crate::model::json::{self, ObjectBuilder};
+use std::collections::{HashSet, VecDeque};
+
+/// What stands for the beginning of a history that lost it.
+const BEGINNING: &str = "[convo: the beginning of the conversation is left out]";
+
+/// Roles that are none: results of the role `tool` go to the user, instructions to the system field or, behind the
+/// beginning, to the user.
+pub(super) fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
+    let wanted: HashSet<usize> = findings.iter().map(|finding| finding.index).collect();
+    // The calls that are still to be answered, in order.
+    let (mut open, mut answered): (VecDeque<String>, HashSet<String>) = Default::default();
+    let mut leading = true;
+    for index in 0..history.pieces.len() {
+        let facts = &history.pieces[index].facts;
+        if facts.role == Role::Assistant {
+            open = facts.uses().map(|(_, id)| id.to_string()).collect();
+            answered.clear();
+        }
+        answered.extend(facts.results().map(|(_, id)| id.to_string()));
+        if !wanted.contains(&index) {
+            leading &= facts.role == Role::System;
+            continue;
+        }
+        let name = facts.name.clone();
+        let role = match (facts.role, name.to_ascii_lowercase().as_str()) {
+            (Role::System, _) if leading => {
+                let content = json::member(&history.pieces[index].raw, "content").unwrap_or(b"\"\"");
+                let content = content.to_vec();
+                history.system.push(content);
+                history.remove(index);
+                history.tell(rule, index, "a leading system message moved to the system field");
+                continue;
+            }
+            (Role::Tool, _) | (_, "function") => {
+                let mut id = facts.answers.clone();
+                while id.is_empty()
+                    && let Some(next) = open.pop_front()
+                {
+                    if !answered.contains(&next) {
+                        id = next;
+                    }
+                }
+                answered.insert(id.clone());
+                leading = false;
+                let raw = as_result(&history.pieces[index].raw, &id, facts.results().next().is_some());
+                history.replace(index, raw);
+                history.tell(rule, index, "a tool message became a user message with a result");
+                continue;
+            }
+            (Role::System, _) | (_, "human" | "user") => "user",
+            (_, "model" | "bot" | "ai" | "gpt" | "assistant") => "assistant",
+            _ => continue,
+        };
+        leading = false;
+        let raw = set(&history.pieces[index].raw, &[("role", Some(&quoted(role)))]);
+        history.replace(index, raw);
+        history.tell(rule, index, format!("the role {name} became {role}"));
+    }
+}
+
+/// A message of the role `tool` as the interface has it.
+fn as_result(raw: &[u8], id: &str, is_result: bool) -> Vec<u8> {
+    if is_result {
+        return set(raw, &[("role", Some(b"\"user\""))]);
+    }
+    let mut block = ObjectBuilder::default();
+    block.text("type", "tool_result").text("tool_use_id", id);
+    if let Some(content) = json::member(raw, "content").filter(|content| *content != b"null") {
+        block.raw("content", content);
+    }
+    let content = array([block.finish()]);
+    let changes: [(&str, Option<&[u8]>); 5] = [
+        ("role", Some(b"\"user\"")),
+        ("content", Some(&content)),
+        ("tool_use_id", None),
+        ("tool_call_id", None),
+        ("name", None),
+    ];
+    set(raw, &changes)
+}
+
+/// What comes before the first message that is the user's own goes; where there is none, or on request, a mark is put
+/// in front instead.
+pub(super) fn beginning(rule: &'static Rule, history: &mut Messages<'_, '_>) {
+    let own = |role: Role, blocks: &[Block]| {
+        role == Role::User
+            && (blocks.is_empty() || blocks.iter().any(|block| !matches!(block, Block::Result(_))))
+    };
+    let first = history
+        .pieces
+        .iter()
+        .position(|piece| own(piece.facts.role, &piece.facts.blocks));
+    match first.filter(|_| history.how.mode != Some(Mode::Stub)) {
+        Some(first) => {
+            for index in (0..first)
+                .filter(|index| history.pieces[*index].facts.role != Role::System)
+                .collect::<Vec<_>>()
+            {
+                history.remove(index);
+                history.tell(rule, index, "dropped what comes before the user's first message");
+            }
+        }
+        None => {
+            let mut message = ObjectBuilder::default();
+            message.text("role", "user").text("content", BEGINNING);
+            let id = history.ids.message("beginning", rule.id, 0);
+            history.insert(0, message.finish(), id);
+            history.tell(rule, 0, "put a mark for the missing beginning in front");
+        }
+    }
+}
+
+/// An open loop that does not begin with thinking goes whole.
+pub(super) fn open_loop(rule: &'static Rule, history: &mut Messages<'_, '_>) {
+    let Some(start) = loop_start(&history.pieces) else {
+        return;
+    };
+    for index in start..history.pieces.len() {
+        history.remove(index);
+    }
+    history.tell(
+        rule,
+        start,
+        "dropped the open loop, which does not begin with thinking",
+    );
+}

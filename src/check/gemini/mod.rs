@@ -1,0 +1,166 @@
+//! The rules of Gemini.
+
+mod facts;
+mod repair;
+mod responses;
+
+use super::history::{History, Piece, Provider};
+use super::raw::shown;
+use super::{Api, Finding, Findings, Rule};
+use facts::{Facts, Part, Role};
+use std::collections::HashSet;
+
+/// The interface.
+pub(super) struct Gemini;
+
+impl Provider for Gemini {
+    type Facts = Facts;
+    const API: Api = Api::Gemini;
+    const ORDER: &'static [&'static str] = &["GE01", "GE05", "GE06", "GE02", "GE04", "GE03", "GE08", "GE07"];
+    const CONTENT: &'static str = "parts";
+
+    fn facts(raw: &[u8]) -> Facts {
+        facts::read(raw)
+    }
+
+    fn speaker(facts: &Facts) -> Option<u8> {
+        Some(facts.role as u8)
+    }
+
+    fn turn(facts: &Facts) -> Option<u8> {
+        facts.responses().next().is_none().then_some(facts.role as u8)
+    }
+
+    fn look(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+        for (index, piece) in pieces.iter().enumerate() {
+            let facts = &piece.facts;
+            alone(index, facts, findings);
+            let before = index.checked_sub(1).map(|before| &pieces[before].facts);
+            if facts.calls().next().is_some() {
+                if before.is_some_and(|before| before.role != Role::User) {
+                    findings.add("GE02", (index, 0), || {
+                        "a turn with calls follows one that is not the user's".to_string()
+                    });
+                }
+                answers(index, pieces, findings);
+            }
+            let called =
+                before.is_some_and(|before| before.role == Role::Model && before.calls().next().is_some());
+            if !called && let Some((_, response)) = facts.responses().next() {
+                findings.add("GE04", (index, 0), || {
+                    format!(
+                        "the response of {} follows no turn with calls",
+                        shown(&response.name)
+                    )
+                });
+            }
+        }
+        if pieces
+            .first()
+            .is_some_and(|first| first.facts.role == Role::Model)
+        {
+            findings.add("GE06", (0, 0), || "the first turn is not the user's".to_string());
+        }
+        if let Some(last) = pieces.last()
+            && last.facts.role == Role::Model
+            && last.facts.calls().next().is_none()
+            && !findings.options.prefill
+        {
+            findings.add("GE09", (pieces.len() - 1, 0), || {
+                "the history ends with the model".to_string()
+            });
+        }
+        if findings.options.gemini >= 3 {
+            unsigned(pieces, findings);
+        }
+    }
+
+    fn repair(rule: &'static Rule, history: &mut History<'_, '_, Gemini>, findings: &[&Finding]) {
+        repair::repair(rule, history, findings);
+    }
+}
+
+/// The rules that need no other turn.
+fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
+    let known = facts.name.is_empty() || matches!(facts.name.as_str(), "user" | "model");
+    if !known && !findings.options.roles.contains(&facts.name) {
+        findings.add("GE01", (index, 0), || {
+            format!("the role {} is not taken", shown(&facts.name))
+        });
+    }
+    if facts.parts.is_empty() {
+        findings.add("GE05", (index, 0), || "a turn without parts".to_string());
+    }
+    // An empty text beside other parts may carry a signature, or end a stream.
+    let blank = facts
+        .parts
+        .iter()
+        .all(|part| matches!(part, Part::Empty | Part::Blank));
+    for (part, kind) in facts.parts.iter().enumerate() {
+        if matches!(kind, Part::Empty) || blank {
+            findings.add("GE05", (index, part), || "an empty part".to_string());
+        }
+    }
+}
+
+/// A turn with calls against the responses in the next.
+fn answers(index: usize, pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+    let calls = pieces[index].facts.calls().count();
+    let next = pieces
+        .get(index + 1)
+        .map(|piece| &piece.facts)
+        .filter(|next| next.role != Role::Model);
+    let responses = next.map_or(0, |next| next.responses().count());
+    if responses != calls {
+        let only = next.is_none_or(|next| next.responses().count() == next.parts.len());
+        let at_end = responses < calls
+            && (index + 1 == pieces.len() || index + 2 == pieces.len() && next.is_some() && only);
+        findings.open("GE03", (index, 0), at_end, || {
+            format!("{calls} calls, and {responses} responses in the next turn")
+        });
+        return;
+    }
+    let Some(next) = next else { return };
+    if let Some(id) = stranger(&pieces[index].facts, next) {
+        findings.add("GE03", (index, 0), || {
+            format!(
+                "the response for {} in the next turn is for none of the calls",
+                shown(id)
+            )
+        });
+        return;
+    }
+    let ids = pieces[index].facts.calls().any(|(_, call)| !call.id.is_empty())
+        || next.responses().any(|(_, response)| !response.id.is_empty());
+    let called = pieces[index].facts.calls().map(|(_, call)| &call.name);
+    if !ids && !called.eq(next.responses().map(|(_, response)| &response.name)) {
+        findings.add("GE08", (index + 1, 0), || {
+            "the responses are not in the order of the calls".to_string()
+        });
+    }
+}
+
+/// The id of a response that is for none of the calls, where these have ids.
+fn stranger<'f>(turn: &Facts, next: &'f Facts) -> Option<&'f str> {
+    let ids: HashSet<&str> = turn.calls().map(|(_, call)| call.id.as_str()).collect();
+    let mut responses = next.responses().map(|(_, response)| response.id.as_str());
+    let strange = |id: &&str| !id.is_empty() && !ids.contains("") && !ids.contains(id);
+    responses.find(strange)
+}
+
+/// Behind the user's last turn the first call of each turn has to be signed.
+fn unsigned(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+    let said =
+        |piece: &Piece<'_, Facts>| piece.facts.role == Role::User && piece.facts.responses().next().is_none();
+    let start = pieces.iter().rposition(said).map_or(0, |at| at + 1);
+    for (index, piece) in pieces.iter().enumerate().skip(start) {
+        if piece.facts.role == Role::Model
+            && let Some((part, call)) = piece.facts.calls().next()
+            && !call.signed
+        {
+            findings.add("GE07", (index, part), || {
+                format!("the call of {} has no thoughtSignature", shown(&call.name))
+            });
+        }
+    }
+}

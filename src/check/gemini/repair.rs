@@ -1,0 +1,156 @@
+//! Repairs for Gemini.
+
+use super::facts::{Part, Role};
+use super::{Gemini, responses};
+use crate::check::history::History;
+use crate::check::raw::{array, elements, quoted, set};
+use crate::check::{Finding, Mode, Rule};
+use crate::model::json::{self, ObjectBuilder};
+use std::collections::HashSet;
+
+pub(super) type Turns<'a, 'o> = History<'a, 'o, Gemini>;
+
+/// What the interface takes in place of a signature that is not there (gemini-cli, `geminiChat.ts`).
+const PLACEHOLDER: &[u8] = b"\"skip_thought_signature_validator\"";
+
+/// What stands for the beginning of a history that lost it.
+const BEGINNING: &str = "[convo: the beginning of the conversation is left out]";
+
+/// Repairs what was found of one rule.
+pub(super) fn repair(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+    match rule.id {
+        "GE01" => roles(rule, history, findings),
+        "GE02" => neighbours(rule, history, findings),
+        "GE03" => responses::counted(rule, history, findings),
+        "GE04" => responses::orphans(rule, history, findings),
+        "GE05" => empty(rule, history, findings),
+        "GE06" => beginning(rule, history),
+        "GE07" => signatures(rule, history, findings),
+        "GE08" => responses::ordered(rule, history, findings),
+        _ => {}
+    }
+}
+
+/// The parts of a turn.
+pub(super) fn parts(raw: &[u8]) -> Vec<&[u8]> {
+    json::member(raw, "parts").map(elements).unwrap_or_default()
+}
+
+/// A turn gets other parts; without any it goes.
+pub(super) fn with_parts<T: AsRef<[u8]>>(history: &mut Turns<'_, '_>, index: usize, parts: Vec<T>) {
+    if parts.is_empty() {
+        history.remove(index);
+        return;
+    }
+    let raw = set(&history.pieces[index].raw, &[("parts", Some(&array(parts)))]);
+    history.replace(index, raw);
+}
+
+fn roles(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+    let mut leading = 0;
+    for finding in findings {
+        let index = finding.index;
+        let name = history.pieces[index].facts.name.clone();
+        let role = match name.to_ascii_lowercase().as_str() {
+            "system" | "developer" if index == leading => {
+                leading += 1;
+                let parts = parts(&history.pieces[index].raw).into_iter().map(<[u8]>::to_vec);
+                let mut instructions = ObjectBuilder::default();
+                instructions.raw("parts", array(parts.collect::<Vec<_>>()));
+                history.system.push(instructions.finish());
+                history.remove(index);
+                history.tell(rule, index, "a leading system turn moved to the instructions");
+                continue;
+            }
+            "assistant" | "model" | "bot" | "ai" | "gpt" => "model",
+            "function" | "tool" | "user" | "human" | "system" | "developer" => "user",
+            _ => continue,
+        };
+        let raw = set(&history.pieces[index].raw, &[("role", Some(&quoted(role)))]);
+        history.replace(index, raw);
+        history.tell(rule, index, format!("the role {name} became {role}"));
+    }
+}
+
+/// A turn with calls is merged with the model's turns before it.
+fn neighbours(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+    let mut done = 0;
+    for finding in findings {
+        if finding.index < done {
+            continue;
+        }
+        let voice = history.voice(finding.index);
+        // Only as far as a turn with calls reaches: what follows the last one may stay apart.
+        let calls = |index: &usize| history.pieces[*index].facts.calls().next().is_some();
+        let end = voice.clone().rev().find(calls).map_or(voice.end, |last| last + 1);
+        done = voice.end;
+        if voice.start + 1 < end && history.pieces[voice.start].facts.role == Role::Model {
+            history.merge_voice(rule, voice.start..end);
+        }
+    }
+}
+
+fn empty(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+    for of_one in findings.chunk_by(|one, other| one.index == other.index) {
+        let index = of_one[0].index;
+        let bad: HashSet<usize> = of_one.iter().map(|finding| finding.part).collect();
+        let raw = history.pieces[index].raw.clone();
+        let kept = parts(&raw)
+            .into_iter()
+            .enumerate()
+            .filter(|(part, _)| !bad.contains(part));
+        let kept: Vec<&[u8]> = kept.map(|(_, part)| part).collect();
+        let what = if kept.is_empty() {
+            "dropped an empty turn"
+        } else {
+            "dropped empty parts"
+        };
+        with_parts(history, index, kept);
+        history.tell(rule, index, what);
+    }
+}
+
+/// What comes before the first turn that is the user's own goes; where there is none, or on request, a mark is put in
+/// front instead.
+fn beginning(rule: &'static Rule, history: &mut Turns<'_, '_>) {
+    let own = |part: &Part| !matches!(part, Part::Response(_));
+    let first = history.pieces.iter().position(|piece| {
+        piece.facts.role == Role::User && (piece.facts.parts.is_empty() || piece.facts.parts.iter().any(own))
+    });
+    match first.filter(|_| history.how.mode != Some(Mode::Stub)) {
+        Some(first) => {
+            for index in 0..first {
+                history.remove(index);
+                history.tell(rule, index, "dropped what comes before the user's first turn");
+            }
+        }
+        None => {
+            let mut part = ObjectBuilder::default();
+            part.text("text", BEGINNING);
+            let mut turn = ObjectBuilder::default();
+            turn.text("role", "user").raw("parts", array([part.finish()]));
+            let id = history.ids.message("beginning", rule.id, 0);
+            history.insert(0, turn.finish(), id);
+            history.tell(rule, 0, "put a mark for the missing beginning in front");
+        }
+    }
+}
+
+fn signatures(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+    for finding in findings {
+        let raw = history.pieces[finding.index].raw.clone();
+        let all = parts(&raw);
+        let Some(part) = all.get(finding.part) else {
+            continue;
+        };
+        let name = match json::member(part, "function_call") {
+            Some(_) => "thought_signature",
+            None => "thoughtSignature",
+        };
+        let signed = set(part, &[(name, Some(PLACEHOLDER))]);
+        let mut all = all;
+        all[finding.part] = &signed;
+        with_parts(history, finding.index, all);
+        history.tell(rule, finding.index, "put in the placeholder signature");
+    }
+}

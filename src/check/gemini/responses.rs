@@ -1,0 +1,288 @@
+//! Repairs of calls and responses that have lost each other.
+
+use super::facts::{Named, Part, Role};
+use super::repair::{Turns, parts, with_parts};
+use crate::check::raw::{array, quoted, result_text, set, shown};
+use crate::check::{Finding, Mode, Rule};
+use crate::model::json::{self, ObjectBuilder};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
+
+/// Responses that follow no turn with calls. Where the calls are in the model's turns before the user's ones, which
+/// belong together, these are made one; otherwise the responses go or become text.
+pub(super) fn orphans(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+    let mut rest = findings;
+    while let Some(first) = rest.first() {
+        let voice = history.voice(first.index);
+        let end = rest.partition_point(|finding| finding.index < voice.end);
+        let of_voice = &rest[..end];
+        rest = &rest[end..];
+        let before = voice.start.checked_sub(1).map(|before| history.voice(before));
+        let called = before.filter(|before| {
+            let pieces = &history.pieces[before.clone()];
+            pieces[0].facts.role == Role::Model
+                && pieces.iter().any(|piece| piece.facts.calls().next().is_some())
+        });
+        if let Some(before) = called.filter(|before| before.len() + voice.len() > 2) {
+            if before.len() > 1 {
+                history.merge_voice(rule, before);
+            }
+            if voice.len() > 1 {
+                gather(rule, history, voice);
+            }
+            continue;
+        }
+        for finding in of_voice {
+            let all: HashSet<usize> = history.pieces[finding.index]
+                .facts
+                .responses()
+                .map(|(part, _)| part)
+                .collect();
+            without(rule, history, finding.index, &all);
+        }
+    }
+}
+
+/// Puts the responses of the user's turns into the first of these that has any, ahead of what else was said.
+fn gather(rule: &'static Rule, history: &mut Turns<'_, '_>, voice: Range<usize>) {
+    let answers: Vec<usize> = voice
+        .clone()
+        .filter(|turn| history.pieces[*turn].facts.responses().next().is_some())
+        .collect();
+    let Some((first, rest)) = answers.split_first() else {
+        return;
+    };
+    let mut whole: Vec<Vec<u8>> = parts(&history.pieces[*first].raw)
+        .into_iter()
+        .map(<[u8]>::to_vec)
+        .collect();
+    for turn in rest {
+        let responses: HashSet<usize> = history.pieces[*turn]
+            .facts
+            .responses()
+            .map(|(part, _)| part)
+            .collect();
+        let raw = history.pieces[*turn].raw.clone();
+        let (moved, kept): (Vec<_>, Vec<_>) = parts(&raw)
+            .into_iter()
+            .enumerate()
+            .partition(|(part, _)| responses.contains(part));
+        whole.extend(moved.into_iter().map(|(_, part)| part.to_vec()));
+        with_parts(history, *turn, kept.into_iter().map(|(_, part)| part).collect());
+    }
+    let raw = set(&history.pieces[*first].raw, &[("parts", Some(&array(whole)))]);
+    history.gather(*first, voice.start, raw, rest);
+    history.tell(rule, *first, "put responses that belong together into one turn");
+}
+
+/// Takes responses out of a turn, or makes text of them.
+fn without(rule: &'static Rule, history: &mut Turns<'_, '_>, index: usize, bad: &HashSet<usize>) {
+    let text = history.how.mode == Some(Mode::Text);
+    let raw = history.pieces[index].raw.clone();
+    let mut kept: Vec<Cow<'_, [u8]>> = Vec::new();
+    for (at, part) in parts(&raw).into_iter().enumerate() {
+        if !bad.contains(&at) {
+            kept.push(Cow::Borrowed(part));
+            continue;
+        }
+        let response =
+            json::member(part, "functionResponse").or_else(|| json::member(part, "function_response"));
+        let name = response
+            .and_then(|raw| json::member(raw, "name"))
+            .and_then(json::text);
+        let what = if text { "became text" } else { "was dropped" };
+        history.tell(
+            rule,
+            index,
+            format!("the response of {} {what}", shown(&name.unwrap_or_default())),
+        );
+        if text {
+            let held = response
+                .and_then(|raw| json::member(raw, "response"))
+                .unwrap_or_default();
+            let output = json::member(held, "output").filter(|output| output.starts_with(b"\""));
+            let mut part = ObjectBuilder::default();
+            part.text("text", &result_text(output.unwrap_or(held)));
+            kept.push(Cow::Owned(part.finish()));
+        }
+    }
+    with_parts(history, index, kept);
+}
+
+/// Which response answers each call: by id where there are any, then by name, each in order. The second value is the
+/// responses that answer none.
+fn matched(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Option<usize>>, Vec<usize>) {
+    let mut of_id: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    let mut of_name: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    for (part, response) in responses {
+        let (map, key) = if response.id.is_empty() {
+            (&mut of_name, &response.name)
+        } else {
+            (&mut of_id, &response.id)
+        };
+        map.entry(key).or_default().push_back(*part);
+    }
+    let mut take = |call: &Named| {
+        let by_id = (!call.id.is_empty())
+            .then(|| of_id.get_mut(call.id.as_str())?.pop_front())
+            .flatten();
+        by_id.or_else(|| of_name.get_mut(call.name.as_str())?.pop_front())
+    };
+    let found: Vec<Option<usize>> = calls.iter().map(|(_, call)| take(call)).collect();
+    let mut left: Vec<usize> = of_id
+        .into_values()
+        .chain(of_name.into_values())
+        .flatten()
+        .collect();
+    left.sort_unstable();
+    (found, left)
+}
+
+/// The response that stands for each call: one that fits, else one that is left over, which is known by its place.
+/// The second value is the responses that are too many.
+fn places(calls: &[(usize, &Named)], responses: &[(usize, &Named)]) -> (Vec<Option<usize>>, HashSet<usize>) {
+    let (mut places, left) = matched(calls, responses);
+    // With ids on both sides a place says nothing.
+    let named = calls.iter().all(|(_, call)| !call.id.is_empty());
+    let ids: HashSet<usize> = responses
+        .iter()
+        .filter(|(_, own)| !own.id.is_empty())
+        .map(|(part, _)| *part)
+        .collect();
+    let (strange, left): (Vec<usize>, Vec<usize>) =
+        left.into_iter().partition(|part| named && ids.contains(part));
+    let mut left = left.into_iter();
+    for place in places.iter_mut().filter(|place| place.is_none()) {
+        *place = left.next();
+    }
+    (places, left.chain(strange).collect())
+}
+
+/// As many responses as calls: missing ones are put in where their call stands, surplus ones go.
+pub(super) fn counted(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+    let wanted: HashSet<usize> = findings.iter().map(|finding| finding.index).collect();
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for index in 0..history.pieces.len() {
+        let calls: Vec<(usize, &Named)> = history.pieces[index].facts.calls().collect();
+        let Some((_, first)) = calls.first() else { continue };
+        let about = if first.id.is_empty() {
+            &first.name
+        } else {
+            &first.id
+        }
+        .clone();
+        let nth = seen.entry(about.clone()).or_default();
+        *nth += 1;
+        if !wanted.contains(&index) {
+            continue;
+        }
+        let next = history
+            .pieces
+            .get(index + 1)
+            .filter(|next| next.facts.role != Role::Model);
+        let responses: Vec<(usize, &Named)> =
+            next.into_iter().flat_map(|next| next.facts.responses()).collect();
+        let (places, surplus) = places(&calls, &responses);
+        if !surplus.is_empty() {
+            without(rule, history, index + 1, &surplus);
+            continue;
+        }
+        let open = calls.iter().zip(&places).filter(|(_, place)| place.is_none());
+        let open: Vec<(usize, String)> = open.map(|((part, call), _)| (*part, call.name.clone())).collect();
+        let none = responses.is_empty();
+        let dropping = history.how.mode == Some(Mode::Drop);
+        if dropping {
+            let raw = history.pieces[index].raw.clone();
+            let bad: HashSet<usize> = open.iter().map(|(part, _)| *part).collect();
+            let kept = parts(&raw)
+                .into_iter()
+                .enumerate()
+                .filter(|(part, _)| !bad.contains(part));
+            with_parts(history, index, kept.map(|(_, part)| part).collect());
+        } else if none {
+            let made = array(calls.iter().map(|(_, call)| aborted(call)));
+            let mut turn = ObjectBuilder::default();
+            turn.text("role", "user").raw("parts", made);
+            let id = history.ids.message(&about, rule.id, *nth - 1);
+            history.insert(index + 1, turn.finish(), id);
+        } else {
+            arrange(history, index, &places);
+        }
+        for (_, name) in &open {
+            let what = if dropping {
+                "dropped the call of"
+            } else {
+                "inserted a response of"
+            };
+            history.tell(rule, index, format!("{what} {}", shown(name)));
+        }
+    }
+}
+
+/// Responses in the order of the calls.
+pub(super) fn ordered(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {
+    for finding in findings {
+        let index = finding.index - 1;
+        let calls: Vec<(usize, &Named)> = history.pieces[index].facts.calls().collect();
+        let responses: Vec<(usize, &Named)> = history.pieces[index + 1].facts.responses().collect();
+        let (places, _) = places(&calls, &responses);
+        arrange(history, index, &places);
+        history.tell(rule, index + 1, "ordered the responses by the calls");
+    }
+}
+
+/// Writes the responses behind a turn in the order of its calls, those without a place as aborted ones. One that is
+/// known by its place alone takes the name of its call.
+fn arrange(history: &mut Turns<'_, '_>, index: usize, places: &[Option<usize>]) {
+    let next = &history.pieces[index + 1];
+    let raw = next.raw.clone();
+    let all = parts(&raw);
+    let calls = history.pieces[index].facts.calls();
+    let made = calls.zip(places).map(|((_, call), place)| {
+        let Some(part) = place else { return aborted(call) };
+        match &next.facts.parts[*part] {
+            Part::Response(response) if response.name != call.name && response.id.is_empty() => {
+                renamed(all[*part], &call.name)
+            }
+            _ => all[*part].to_vec(),
+        }
+    });
+    let made: Vec<Vec<u8>> = made.collect();
+    let is_response = |part: &usize| matches!(next.facts.parts[*part], Part::Response(_));
+    let first = (0..all.len()).find(is_response).unwrap_or_default();
+    let others = |range: std::ops::Range<usize>| {
+        range
+            .filter(|part| !is_response(part))
+            .map(|part| all[part].to_vec())
+            .collect::<Vec<_>>()
+    };
+    let whole = [others(0..first), made, others(first..all.len())].concat();
+    with_parts(history, index + 1, whole);
+}
+
+/// A response that says that there is none.
+fn aborted(call: &Named) -> Vec<u8> {
+    let mut response = ObjectBuilder::default();
+    if !call.id.is_empty() {
+        response.text("id", &call.id);
+    }
+    response
+        .text("name", &call.name)
+        .raw("response", br#"{"output":"aborted"}"#);
+    let mut part = ObjectBuilder::default();
+    part.raw("functionResponse", response.finish());
+    part.finish()
+}
+
+fn renamed(part: &[u8], name: &str) -> Vec<u8> {
+    let member = match json::member(part, "functionResponse") {
+        Some(_) => "functionResponse",
+        None => "function_response",
+    };
+    let response = set(
+        json::member(part, member).unwrap_or(b"{}"),
+        &[("name", Some(&quoted(name)))],
+    );
+    set(part, &[(member, Some(&response))])
+}

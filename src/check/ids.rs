@@ -1,0 +1,65 @@
+//! Ids that a repair makes: derived, so that the same history gives the same ids.
+
+use std::collections::HashSet;
+use uuid::Uuid;
+
+/// Makes ids for one session: UUID version 5 (RFC 9562) over the session's id, what the id is made for, and the
+/// rule.
+#[derive(Debug)]
+pub(super) struct Ids {
+    session: Uuid,
+}
+
+impl Ids {
+    pub(super) fn new(session: &str) -> Ids {
+        Ids {
+            session: Uuid::new_v5(&Uuid::NAMESPACE_OID, session.as_bytes()),
+        }
+    }
+
+    /// 32 hex digits; `nth` tells apart what has the same name.
+    pub(super) fn digits(&self, about: &str, rule: &str, nth: usize) -> String {
+        let name = format!("{about}\n{rule}\n{nth}");
+        Uuid::new_v5(&self.session, name.as_bytes()).simple().to_string()
+    }
+
+    /// An id for a message that is put in.
+    pub(super) fn message(&self, about: &str, rule: &str, nth: usize) -> String {
+        format!("msg_{}", &self.digits(about, rule, nth)[..16])
+    }
+
+    /// An id that is not taken yet; it is taken afterwards. `nth` is where to begin, and goes up.
+    pub(super) fn fresh(
+        &self,
+        prefix: &str,
+        about: &str,
+        rule: &str,
+        nth: &mut usize,
+        taken: &mut HashSet<String>,
+    ) -> String {
+        loop {
+            let id = format!("{prefix}{}", self.digits(about, rule, *nth));
+            *nth += 1;
+            if taken.insert(id.clone()) {
+                return id;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_derived() {
+        let ids = Ids::new("s");
+        // As computed with Python: uuid5(uuid5(NAMESPACE_OID, "s"), "c1\nOC02\n0").
+        assert_eq!(ids.digits("c1", "OC02", 0), "aaad5da38d6454ca95d9a9bffc21d351");
+        assert_ne!(ids.digits("c1", "OC02", 0), ids.digits("c1", "OC02", 1));
+        assert_ne!(ids.digits("c1", "OC02", 0), Ids::new("t").digits("c1", "OC02", 0));
+        let (mut nth, mut taken) = (0, HashSet::from([format!("x{}", ids.digits("c1", "OC03", 0))]));
+        let id = ids.fresh("x", "c1", "OC03", &mut nth, &mut taken);
+        assert_eq!((id, nth), (format!("x{}", ids.digits("c1", "OC03", 1)), 2));
+    }
+}

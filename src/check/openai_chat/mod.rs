@@ -1,0 +1,264 @@
+//! The rules of OpenAI Chat.
+
+mod repair;
+
+use super::history::{History, Piece, Provider};
+use super::raw::{each, elements, is_empty_array, shown, string, text_member};
+use super::{Api, Finding, Findings, Rule};
+use crate::model::json;
+use std::collections::HashMap;
+
+/// The interface.
+pub(super) struct Chat;
+
+/// Longest id of a call, in characters.
+pub(super) const LONGEST: usize = 40;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    System,
+    User,
+    Assistant,
+    Tool,
+    Function,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Null, absent or an empty list.
+    Nothing,
+    /// A string or text parts.
+    Text,
+    /// Anything else.
+    Other,
+}
+
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) id: String,
+    /// Whether its arguments are what they should be.
+    arguments: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub(super) role: Role,
+    pub(super) content: Content,
+    pub(super) calls: Vec<Call>,
+    /// Whether `tool_calls` is there and empty.
+    no_calls: bool,
+    /// The call that a result answers.
+    pub(super) answers: String,
+    /// Whether it says something outside of content: a refusal, sound, or a call of the older form.
+    pub(super) speaks: bool,
+}
+
+impl Provider for Chat {
+    type Facts = Facts;
+    const API: Api = Api::OpenaiChat;
+    const ORDER: &'static [&'static str] = &[
+        "OC07", "OC06", "OC05", "OC08", "OC09", "OC10", "OC03", "OC04", "OC01", "OC02",
+    ];
+    const CONTENT: &'static str = "content";
+
+    fn facts(raw: &[u8]) -> Facts {
+        let mut facts = Facts {
+            role: Role::Other,
+            content: Content::Nothing,
+            calls: Vec::new(),
+            no_calls: false,
+            answers: String::new(),
+            speaks: false,
+        };
+        each(raw, |name, value| match name {
+            "role" => facts.role = role(&string(value)),
+            "content" => facts.content = content(value),
+            "tool_calls" => {
+                facts.no_calls = is_empty_array(value);
+                facts.calls = elements(value).into_iter().map(call).collect();
+            }
+            "tool_call_id" => facts.answers = string(value),
+            "refusal" | "audio" | "function_call" => facts.speaks |= value != b"null",
+            _ => {}
+        });
+        facts
+    }
+
+    fn speaker(facts: &Facts) -> Option<u8> {
+        (!matches!(facts.role, Role::Tool | Role::Function)).then_some(facts.role as u8)
+    }
+
+    fn look(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+        if pieces.is_empty() {
+            findings.add("OC11", (0, 0), || "there is no message".to_string());
+        }
+        let mut run = None;
+        for (index, piece) in pieces.iter().enumerate() {
+            alone(index, &piece.facts, findings);
+            if piece.facts.role == Role::Tool {
+                if run.is_none() {
+                    orphan(index, &piece.facts, findings);
+                }
+                continue;
+            }
+            run = None;
+            if piece.facts.role == Role::Assistant && !piece.facts.calls.is_empty() {
+                run = Some(index);
+                pairs(pieces, index, findings);
+            }
+        }
+    }
+
+    fn repair(rule: &'static Rule, history: &mut History<'_, '_, Chat>, findings: &[&Finding]) {
+        repair::repair(rule, history, findings);
+    }
+}
+
+fn role(name: &str) -> Role {
+    match name {
+        "system" | "developer" => Role::System,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "tool" => Role::Tool,
+        "function" => Role::Function,
+        _ => Role::Other,
+    }
+}
+
+fn content(raw: &[u8]) -> Content {
+    match raw.first() {
+        Some(b'"') => Content::Text,
+        Some(b'[') if is_empty_array(raw) => Content::Nothing,
+        Some(b'[') if elements(raw).into_iter().all(is_text_part) => Content::Text,
+        Some(b'n') | None => Content::Nothing,
+        Some(_) => Content::Other,
+    }
+}
+
+/// Whether a part is one of text.
+pub(super) fn is_text_part(part: &[u8]) -> bool {
+    text_member(part, "type").is_some_and(|kind| kind == "text")
+        && json::member(part, "text").is_some_and(|text| text.first() == Some(&b'"'))
+}
+
+fn call(raw: &[u8]) -> Call {
+    let (mut id, mut arguments, mut custom) = (String::new(), false, false);
+    each(raw, |name, value| match name {
+        "id" => id = string(value),
+        "custom" => custom = true,
+        "function" => {
+            arguments = json::member(value, "arguments")
+                .and_then(json::text)
+                .is_some_and(|text| {
+                    let text = text.as_bytes();
+                    let start = json::skip_space(text, 0);
+                    json::value_end(text, start, json::Dialect::Strict)
+                        .is_ok_and(|end| json::skip_space(text, end) == text.len())
+                });
+        }
+        _ => {}
+    });
+    Call {
+        id,
+        arguments: arguments || custom,
+    }
+}
+
+/// The rules that need no other message.
+fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
+    match facts.role {
+        Role::Other => findings.add("OC07", (index, 0), || {
+            "its role is none that the interface knows".to_string()
+        }),
+        Role::User if facts.content == Content::Nothing => {
+            findings.add("OC05", (index, 0), || {
+                "a user message without content".to_string()
+            });
+        }
+        Role::Assistant if facts.content == Content::Nothing && facts.calls.is_empty() && !facts.speaks => {
+            findings.add("OC05", (index, 0), || {
+                "an assistant message without content and calls".to_string()
+            });
+        }
+        Role::Tool if facts.content != Content::Text => {
+            findings.add("OC08", (index, 0), || {
+                "the content of a result is not text".to_string()
+            });
+        }
+        _ => {}
+    }
+    if facts.no_calls {
+        findings.add("OC06", (index, 0), || "tool_calls is an empty list".to_string());
+    }
+    let mut seen = HashMap::new();
+    for (part, call) in facts.calls.iter().enumerate() {
+        if !call.arguments {
+            findings.add("OC09", (index, part), || {
+                format!(
+                    "the arguments of the call {} are no JSON in a string",
+                    shown(&call.id)
+                )
+            });
+        }
+        if call.id.chars().nth(LONGEST).is_some() {
+            findings.add("OC10", (index, part), || {
+                format!(
+                    "the id of the call {} has over {LONGEST} characters",
+                    shown(&call.id)
+                )
+            });
+        }
+        if seen.insert(call.id.as_str(), part).is_some() {
+            findings.add("OC03", (index, part), || {
+                format!("a second call {} in one message", shown(&call.id))
+            });
+        }
+    }
+}
+
+/// The end of the run of results behind a message.
+pub(super) fn run_end(pieces: &[Piece<'_, Facts>], index: usize) -> usize {
+    let run = pieces[index + 1..].iter();
+    index + 1 + run.take_while(|piece| piece.facts.role == Role::Tool).count()
+}
+
+/// A message with calls, and the run of results behind it.
+fn pairs(pieces: &[Piece<'_, Facts>], index: usize, findings: &mut Findings<'_>) {
+    let calls = &pieces[index].facts.calls;
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for call in calls {
+        *left.entry(&call.id).or_default() += 1;
+    }
+    let end = run_end(pieces, index);
+    for (result, piece) in pieces.iter().enumerate().take(end).skip(index + 1) {
+        match left.get_mut(piece.facts.answers.as_str()) {
+            None => orphan(result, &piece.facts, findings),
+            Some(0) => findings.add("OC04", (result, 0), || {
+                format!("the call {} is answered already", shown(&piece.facts.answers))
+            }),
+            Some(left) => *left -= 1,
+        }
+    }
+    // Of calls with one id the first ones are those that have answers.
+    for (part, call) in calls.iter().enumerate().rev() {
+        if let Some(left) = left.get_mut(call.id.as_str()).filter(|left| **left > 0) {
+            *left -= 1;
+            findings.open("OC02", (index, part), end == pieces.len(), || {
+                format!(
+                    "the call {} has no result before the next message",
+                    shown(&call.id)
+                )
+            });
+        }
+    }
+}
+
+fn orphan(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
+    findings.add("OC01", (index, 0), || {
+        format!(
+            "the result for the call {} answers none of the message before",
+            shown(&facts.answers)
+        )
+    });
+}

@@ -1,0 +1,242 @@
+//! The rules of OpenAI Responses.
+
+mod parts;
+mod repair;
+
+use super::history::{History, Piece, Provider};
+use super::raw::{each, elements, is_filled, shown, string};
+use super::{Api, Finding, Findings, Rule};
+use parts::Fault;
+use std::collections::HashSet;
+
+/// The interface.
+pub(super) struct Responses;
+
+/// Types of calls whose results are items of their own, named as the call and `_output`.
+const CALLS: [&str; 6] = [
+    "function_call",
+    "custom_tool_call",
+    "computer_call",
+    "local_shell_call",
+    "apply_patch_call",
+    "shell_call",
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Of the user, or of who gives instructions: the role's first letter.
+    Said(u8),
+    /// Of the model.
+    Assistant,
+    /// A call, by its type.
+    Call(usize),
+    /// A result, by the type of its call.
+    Output(usize),
+    Reasoning,
+    Compaction,
+    /// An item that the provider holds.
+    Reference,
+    /// Made at the provider: call and result in one.
+    Other,
+}
+
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub(super) kind: Kind,
+    /// `call_id`.
+    pub(super) call: String,
+    pub(super) id: Option<String>,
+    encrypted: bool,
+    /// Whether the reasoning that it came with is gone.
+    bereft: bool,
+    /// Parts of the content, and of a result's output, that are not as they should be.
+    pub(super) faults: Vec<(usize, Fault)>,
+}
+
+impl Facts {
+    /// Whether the model made it, so that reasoning can belong to it.
+    pub(super) fn is_made(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Assistant | Kind::Call(_) | Kind::Other | Kind::Reference
+        )
+    }
+}
+
+impl Provider for Responses {
+    type Facts = Facts;
+    const API: Api = Api::OpenaiResponses;
+    const ORDER: &'static [&'static str] = &[
+        "OR06", "OR09", "OR07", "OR05", "OR01", "OR02", "OR03", "OR04", "OR08",
+    ];
+    const CONTENT: &'static str = "content";
+
+    fn facts(raw: &[u8]) -> Facts {
+        let mut facts = Facts {
+            kind: Kind::Other,
+            call: String::new(),
+            id: None,
+            encrypted: false,
+            bereft: false,
+            faults: Vec::new(),
+        };
+        let (mut kind, mut role) = (None, None);
+        let (mut content, mut output): (&[u8], &[u8]) = (b"", b"");
+        each(raw, |name, value| match name {
+            "type" => kind = Some(string(value)),
+            "role" => role = Some(string(value)),
+            "call_id" => facts.call = string(value),
+            "id" => facts.id = Some(string(value)).filter(|id| !id.is_empty()),
+            "encrypted_content" => facts.encrypted = is_filled(Some(value)),
+            "_had_reasoning" => facts.bereft = value == b"true",
+            "content" => content = value,
+            "output" => output = value,
+            _ => {}
+        });
+        facts.kind = kind_of(kind.as_deref(), role.as_deref());
+        // The result of a shell has the call's id as its own.
+        if let (Kind::Output(_), true) = (facts.kind, facts.call.is_empty()) {
+            facts.call = facts.id.take().unwrap_or_default();
+        }
+        let held = match facts.kind {
+            Kind::Output(_) => output,
+            _ => content,
+        };
+        let faults = elements(held)
+            .into_iter()
+            .map(|part| parts::fault(facts.kind, part));
+        facts.faults = faults
+            .enumerate()
+            .filter_map(|(part, fault)| Some((part, fault?)))
+            .collect();
+        facts
+    }
+
+    fn speaker(facts: &Facts) -> Option<u8> {
+        match facts.kind {
+            Kind::Said(role) => Some(role),
+            Kind::Assistant => Some(b'a'),
+            _ => None,
+        }
+    }
+
+    fn text_type(facts: &Facts) -> &'static str {
+        parts::text_type(facts.kind)
+    }
+
+    fn look(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+        for (index, piece) in pieces.iter().enumerate() {
+            alone(index, &piece.facts, findings);
+        }
+        outputs(pieces, findings);
+        calls(pieces, findings);
+        reasoning(pieces, findings);
+        let mut ids = HashSet::new();
+        for (index, piece) in pieces.iter().enumerate() {
+            let Some(id) = piece.facts.id.as_deref() else {
+                continue;
+            };
+            if piece.facts.kind != Kind::Reference && !ids.insert(id) {
+                findings.add("OR08", (index, 0), || format!("a second item {}", shown(id)));
+            }
+        }
+    }
+
+    fn repair(rule: &'static Rule, history: &mut History<'_, '_, Responses>, findings: &[&Finding]) {
+        repair::repair(rule, history, findings);
+    }
+}
+
+fn kind_of(kind: Option<&str>, role: Option<&str>) -> Kind {
+    match kind {
+        None | Some("message") => match role {
+            Some("assistant") => Kind::Assistant,
+            Some(role) => Kind::Said(role.bytes().next().unwrap_or_default()),
+            None => Kind::Other,
+        },
+        Some("reasoning") => Kind::Reasoning,
+        Some("compaction") => Kind::Compaction,
+        Some("item_reference") => Kind::Reference,
+        Some(kind) => {
+            let call = |name: &str| CALLS.iter().position(|call| *call == name);
+            let output = kind.strip_suffix("_output").and_then(call).map(Kind::Output);
+            call(kind).map(Kind::Call).or(output).unwrap_or(Kind::Other)
+        }
+    }
+}
+
+/// The rules that need no other item.
+fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
+    if facts.bereft && facts.kind == Kind::Assistant && facts.id.is_some() {
+        findings.add("OR04", (index, 0), || {
+            "it keeps its id, and its reasoning is gone".to_string()
+        });
+    }
+    if facts.kind == Kind::Reasoning && !facts.encrypted && findings.options.stateless {
+        findings.add("OR05", (index, 0), || {
+            "reasoning without encrypted_content".to_string()
+        });
+    }
+    if facts.kind == Kind::Compaction && !facts.encrypted {
+        findings.add("OR07", (index, 0), || {
+            "a compaction without encrypted_content".to_string()
+        });
+    }
+    for (part, fault) in &facts.faults {
+        match fault {
+            Fault::Type => findings.add("OR06", (index, *part), || {
+                "the type of a part does not fit the role".to_string()
+            }),
+            Fault::Source => findings.add("OR09", (index, *part), || {
+                "an image or a file without a source".to_string()
+            }),
+        }
+    }
+}
+
+fn outputs(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+    let mut called = HashSet::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        let call = piece.facts.call.as_str();
+        match piece.facts.kind {
+            Kind::Call(kind) => _ = called.insert((kind, call)),
+            Kind::Output(kind) if !called.contains(&(kind, call)) && !findings.options.previous_response => {
+                findings.add("OR01", (index, 0), || {
+                    format!("the output for the call {} has no call before it", shown(call))
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn calls(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+    let mut answered = HashSet::new();
+    let mut at_end = true;
+    for (index, piece) in pieces.iter().enumerate().rev() {
+        let call = piece.facts.call.as_str();
+        match piece.facts.kind {
+            Kind::Output(kind) => _ = answered.insert((kind, call)),
+            Kind::Call(kind) if !answered.contains(&(kind, call)) => {
+                findings.open("OR02", (index, 0), at_end, || {
+                    format!("the call {} has no output behind it", shown(call))
+                });
+            }
+            Kind::Said(_) | Kind::Assistant => at_end = false,
+            _ => {}
+        }
+    }
+}
+
+fn reasoning(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+    let mut followed = false;
+    for (index, piece) in pieces.iter().enumerate().rev() {
+        if piece.facts.kind != Kind::Reasoning {
+            followed = piece.facts.is_made();
+        } else if !followed {
+            findings.add("OR03", (index, 0), || {
+                "nothing that the model made follows the reasoning".to_string()
+            });
+        }
+    }
+}

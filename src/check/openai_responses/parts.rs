@@ -1,0 +1,69 @@
+//! Parts of the content of an item: their types and sources.
+
+use super::Kind;
+use crate::check::raw::{is_filled, mark, quoted, set, text_member, text_part};
+use crate::model::json;
+
+/// What is wrong with a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check) enum Fault {
+    /// Its type does not fit the role.
+    Type,
+    /// It says nowhere what it shows.
+    Source,
+}
+
+/// The type of a text part for who speaks.
+pub(super) fn text_type(kind: Kind) -> &'static str {
+    if kind == Kind::Assistant {
+        "output_text"
+    } else {
+        "input_text"
+    }
+}
+
+/// What is wrong with a part of an item.
+pub(super) fn fault(kind: Kind, part: &[u8]) -> Option<Fault> {
+    let own = text_member(part, "type").unwrap_or_default();
+    let fits = match kind {
+        Kind::Said(_) => own.starts_with("input_"),
+        Kind::Assistant => matches!(own.as_str(), "output_text" | "refusal"),
+        _ => true,
+    };
+    let has = |names: &[&str]| names.iter().any(|name| is_filled(json::member(part, name)));
+    match own.as_str() {
+        _ if !fits => Some(Fault::Type),
+        "input_image" if !has(&["image_url", "file_id"]) => Some(Fault::Source),
+        "input_file" if !has(&["file_data", "file_url", "file_id"]) => Some(Fault::Source),
+        _ => None,
+    }
+}
+
+/// The part with a type that fits; what has none here becomes a mark.
+pub(super) fn fitting(kind: Kind, part: &[u8]) -> Vec<u8> {
+    let text_type = text_type(kind);
+    if part.starts_with(b"\"") {
+        return text_part(text_type, part);
+    }
+    let own = text_member(part, "type").unwrap_or_default();
+    match own.as_str() {
+        "text" | "input_text" | "output_text" | "summary_text" | "reasoning_text"
+            if json::member(part, "text").is_some() =>
+        {
+            let own: [(&str, Option<&[u8]>); 3] = [
+                ("type", Some(&quoted(text_type))),
+                // A text of the model has these beside it, and one of the user may not.
+                ("annotations", None),
+                ("logprobs", None),
+            ];
+            set(part, &own)
+        }
+        "refusal" => text_part(text_type, json::member(part, "refusal").unwrap_or(b"\"\"")),
+        _ => left_out(kind, part),
+    }
+}
+
+/// What stands for a part that cannot stay.
+pub(super) fn left_out(kind: Kind, part: &[u8]) -> Vec<u8> {
+    text_part(text_type(kind), &quoted(&mark(part)))
+}

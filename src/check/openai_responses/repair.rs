@@ -1,0 +1,207 @@
+//! Repairs for OpenAI Responses.
+
+use super::parts::{self, Fault};
+use super::{CALLS, Facts, Kind, Responses};
+use crate::check::history::{History, Piece};
+use crate::check::raw::{array, elements, quoted, result_text, set, shown};
+use crate::check::{Finding, Mode, Rule};
+use crate::model::json::{self, ObjectBuilder};
+use std::collections::{HashMap, HashSet};
+
+type Items<'a, 'o> = History<'a, 'o, Responses>;
+
+/// Repairs what was found of one rule.
+pub(super) fn repair(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
+    match rule.id {
+        "OR01" => orphans(rule, history, findings),
+        "OR02" => open(rule, history, findings),
+        "OR03" | "OR05" => reasoning(rule, history, findings),
+        "OR04" => {
+            for finding in findings {
+                nameless(history, finding.index);
+                history.tell(rule, finding.index, "the id of the assistant item was removed");
+            }
+        }
+        "OR06" => content(rule, history, findings, Fault::Type),
+        "OR07" => {
+            for finding in findings {
+                history.remove(finding.index);
+                history.tell(rule, finding.index, "dropped a compaction that is not whole");
+            }
+        }
+        "OR08" => repeated(rule, history, findings),
+        "OR09" => content(rule, history, findings, Fault::Source),
+        _ => {}
+    }
+}
+
+fn orphans(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
+    for finding in findings {
+        let piece = &history.pieces[finding.index];
+        let call = shown(&piece.facts.call);
+        if history.how.mode == Some(Mode::Text) {
+            let output = json::member(&piece.raw, "output").unwrap_or_default();
+            let mut message = ObjectBuilder::default();
+            message.text("role", "user").text("content", &result_text(output));
+            history.replace(finding.index, message.finish());
+            history.tell(
+                rule,
+                finding.index,
+                format!("the output for the call {call} became text"),
+            );
+        } else {
+            history.remove(finding.index);
+            history.tell(
+                rule,
+                finding.index,
+                format!("dropped the output for the call {call}"),
+            );
+        }
+    }
+}
+
+fn open(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
+    let wanted: HashSet<usize> = findings.iter().map(|finding| finding.index).collect();
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for index in 0..history.pieces.len() {
+        let Kind::Call(kind) = history.pieces[index].facts.kind else {
+            continue;
+        };
+        let call = history.pieces[index].facts.call.clone();
+        let nth = seen.entry(call.clone()).or_default();
+        *nth += 1;
+        if !wanted.contains(&index) {
+            continue;
+        }
+        // No text can stand for a screenshot.
+        if history.how.mode == Some(Mode::Drop) || CALLS[kind] == "computer_call" {
+            history.remove(index);
+            // Reasoning goes along where nothing else belongs to it.
+            if !history
+                .pieces
+                .get(index + 1)
+                .is_some_and(|piece| piece.facts.is_made())
+            {
+                let before = (0..index).rev();
+                let reasoning = before.take_while(|at| history.pieces[*at].facts.kind == Kind::Reasoning);
+                for at in reasoning.collect::<Vec<_>>() {
+                    history.remove(at);
+                }
+            }
+            history.tell(rule, index, format!("dropped the call {}", shown(&call)));
+            continue;
+        }
+        let message = history.ids.message(&call, rule.id, *nth - 1);
+        history.insert(index + 1, output(CALLS[kind], &call), message);
+        history.tell(
+            rule,
+            index,
+            format!("inserted an output for the call {}", shown(&call)),
+        );
+    }
+}
+
+/// A result that says that there is none, as the type of the call wants it.
+fn output(kind: &str, call: &str) -> Vec<u8> {
+    let mut item = ObjectBuilder::default();
+    item.text("type", &format!("{kind}_output"));
+    match kind {
+        "local_shell_call" => item.text("id", call).text("output", "aborted"),
+        "apply_patch_call" => item
+            .text("call_id", call)
+            .text("status", "failed")
+            .text("output", "aborted"),
+        "shell_call" => {
+            let shell = br#"[{"stdout":"","stderr":"aborted","outcome":{"type":"exit","exit_code":1}}]"#;
+            item.text("call_id", call).raw("output", shell)
+        }
+        _ => item.text("call_id", call).text("output", "aborted"),
+    };
+    item.finish()
+}
+
+/// Reasoning goes, and with it the ids of what it led to: the interface refuses them alone.
+fn reasoning(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
+    for finding in findings {
+        history.remove(finding.index);
+        history.tell(rule, finding.index, "dropped a reasoning item");
+        for index in finding.index + 1..history.pieces.len() {
+            let facts = &history.pieces[index].facts;
+            if !facts.is_made() || facts.kind == Kind::Reference {
+                break;
+            }
+            if facts.id.is_some() {
+                nameless(history, index);
+            }
+        }
+    }
+}
+
+fn nameless(history: &mut Items<'_, '_>, index: usize) {
+    let raw = set(
+        &history.pieces[index].raw,
+        &[("id", None), ("_had_reasoning", None)],
+    );
+    history.replace(index, raw);
+}
+
+fn content(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding], wanted: Fault) {
+    for of_one in findings.chunk_by(|one, other| one.index == other.index) {
+        let index = of_one[0].index;
+        let Piece { raw, facts, .. } = &history.pieces[index];
+        let name = member(facts);
+        let bad: HashSet<usize> = of_one.iter().map(|finding| finding.part).collect();
+        let kind = facts.kind;
+        let mend = |(part, raw): (usize, &[u8])| match wanted {
+            _ if !bad.contains(&part) => raw.to_vec(),
+            Fault::Type => parts::fitting(kind, raw),
+            Fault::Source => parts::left_out(kind, raw),
+        };
+        let held = json::member(raw, name).map(elements).unwrap_or_default();
+        let mended = array(held.into_iter().enumerate().map(mend));
+        let raw = set(raw, &[(name, Some(&mended))]);
+        history.replace(index, raw);
+        let what = match wanted {
+            Fault::Type => "the types of parts were made to fit the role",
+            Fault::Source => "parts without a source became marks",
+        };
+        history.tell(rule, index, what);
+    }
+}
+
+/// The member that holds the parts.
+fn member(facts: &Facts) -> &'static str {
+    match facts.kind {
+        Kind::Output(_) => "output",
+        _ => "content",
+    }
+}
+
+fn repeated(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Finding]) {
+    let mut taken: HashSet<String> = history
+        .pieces
+        .iter()
+        .filter_map(|piece| piece.facts.id.clone())
+        .collect();
+    let mut next: HashMap<String, usize> = HashMap::new();
+    for finding in findings {
+        let Some(id) = history.pieces[finding.index].facts.id.clone() else {
+            continue;
+        };
+        let prefix = id
+            .split_once('_')
+            .map_or(String::new(), |(kind, _)| format!("{kind}_"));
+        let nth = next.entry(id.clone()).or_default();
+        let fresh = history.ids.fresh(&prefix, &id, rule.id, nth, &mut taken);
+        let raw = set(
+            &history.pieces[finding.index].raw,
+            &[("id", Some(&quoted(&fresh)))],
+        );
+        history.replace(finding.index, raw);
+        history.tell(
+            rule,
+            finding.index,
+            format!("the second item {} got a new id", shown(&id)),
+        );
+    }
+}

@@ -1,0 +1,197 @@
+//! Raw elements: read in one pass, and changed where a rule says so.
+
+use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use std::collections::HashSet;
+
+/// Hands out the members of an object; nothing when it is none.
+pub(super) fn each<'a>(object: &'a [u8], mut found: impl FnMut(&str, &'a [u8])) {
+    let Ok(mut members) = Members::new(object, Dialect::Python) else {
+        return;
+    };
+    while let Ok(Some(member)) = members.next() {
+        found(&member.name(), member.value);
+    }
+}
+
+/// The elements of an array; none for any other value.
+pub(super) fn elements(array: &[u8]) -> Vec<&[u8]> {
+    json::elements(array, Dialect::Python).unwrap_or_default()
+}
+
+/// Whether the value is an array without elements.
+pub(super) fn is_empty_array(raw: &[u8]) -> bool {
+    raw.first() == Some(&b'[') && raw.get(json::skip_space(raw, 1)) == Some(&b']')
+}
+
+/// The text of a string; empty for any other value.
+pub(super) fn string(raw: &[u8]) -> String {
+    json::text(raw).unwrap_or_default().into_owned()
+}
+
+/// Whether the value is a string with something in it.
+pub(super) fn is_filled(raw: Option<&[u8]>) -> bool {
+    raw.is_some_and(|raw| raw.len() > 2 && raw[0] == b'"')
+}
+
+/// Whether the value is a string of white space only.
+pub(super) fn is_blank(raw: &[u8]) -> bool {
+    json::text(raw).is_some_and(|text| text.trim().is_empty())
+}
+
+/// A member that is a string.
+pub(super) fn text_member(object: &[u8], name: &str) -> Option<String> {
+    json::member(object, name)
+        .and_then(json::text)
+        .map(|text| text.into_owned())
+}
+
+/// The object with members changed; as it was when it is none.
+pub(super) fn set(object: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Vec<u8> {
+    json::with_members(object, changes).unwrap_or_else(|_| object.to_vec())
+}
+
+/// An array of values.
+pub(super) fn array<T: AsRef<[u8]>>(values: impl IntoIterator<Item = T>) -> Vec<u8> {
+    let mut out = vec![b'['];
+    for value in values {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        out.extend_from_slice(value.as_ref());
+    }
+    out.push(b']');
+    out
+}
+
+/// A string value.
+pub(super) fn quoted(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    json::push_text(&mut out, text);
+    out
+}
+
+/// A part of this type that holds a text.
+pub(super) fn text_part(kind: &str, text: &[u8]) -> Vec<u8> {
+    let mut part = ObjectBuilder::default();
+    part.text("type", kind).raw("text", text);
+    part.finish()
+}
+
+/// A result as text: its texts, with a mark for every other part.
+pub(super) fn result_text(content: &[u8]) -> String {
+    let mut text = String::from("[tool result]");
+    let mut push = |piece: &str| {
+        text.push(if text.len() == "[tool result]".len() {
+            ' '
+        } else {
+            '\n'
+        });
+        text.push_str(piece);
+    };
+    match content.first() {
+        Some(b'"') => push(&string(content)),
+        Some(b'[') => {
+            for part in elements(content) {
+                match (json::text(part), text_member(part, "text")) {
+                    (Some(own), _) => push(&own),
+                    (None, Some(own)) => push(&own),
+                    (None, None) => push(&mark(part)),
+                }
+            }
+        }
+        None | Some(b'n') => {}
+        Some(_) => push(&String::from_utf8_lossy(content)),
+    }
+    text
+}
+
+/// What stands for a part that cannot stay.
+pub(super) fn mark(part: &[u8]) -> String {
+    let kind = text_member(part, "type").unwrap_or_else(|| "part".to_string());
+    format!("[convo: {kind} left out]")
+}
+
+/// An id in a message for people: not longer than fits on a line.
+pub(super) fn shown(id: &str) -> String {
+    match id.char_indices().nth(60) {
+        Some((at, _)) => format!("{}...", &id[..at]),
+        None if id.is_empty() => "without an id".to_string(),
+        None => id.to_string(),
+    }
+}
+
+/// Several messages of one role as one: strings are joined, anything else becomes one list of parts. Of other
+/// members the first one's count.
+pub(super) fn merged(raws: &[&[u8]], name: &str, text_type: &str) -> Vec<u8> {
+    let contents: Vec<&[u8]> = raws
+        .iter()
+        .filter_map(|raw| json::member(raw, name))
+        .filter(|raw| *raw != b"null")
+        .collect();
+    let content = match contents.as_slice() {
+        [] => None,
+        [one] => Some(one.to_vec()),
+        all if all.iter().all(|raw| raw[0] == b'"') => {
+            let texts: Vec<String> = all.iter().map(|raw| string(raw)).collect();
+            Some(quoted(&texts.join("\n\n")))
+        }
+        all => {
+            let mut parts = Vec::new();
+            for raw in all {
+                match raw.first() {
+                    Some(b'[') => parts.extend(elements(raw).into_iter().map(<[u8]>::to_vec)),
+                    Some(b'"') => parts.push(text_part(text_type, raw)),
+                    _ => parts.push(raw.to_vec()),
+                }
+            }
+            Some(array(parts))
+        }
+    };
+    let mut known: HashSet<String> = HashSet::new();
+    let mut built = ObjectBuilder::default();
+    let content = content.unwrap_or_else(|| b"null".to_vec());
+    for raw in raws {
+        each(raw, |member, value| {
+            if known.insert(member.to_string()) {
+                built.raw(member, if member == name { &content } else { value });
+            }
+        });
+    }
+    built.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_merged() {
+        let one = br#"{"role":"user","content":"a","x":1}"#;
+        let two = br#"{"role":"user","content":"b","x":2,"name":"n"}"#;
+        assert_eq!(
+            merged(&[one, two], "content", "text"),
+            br#"{"role":"user","content":"a\n\nb","x":1,"name":"n"}"#
+        );
+        let parts = br#"{"role":"user","content":[{"type":"image_url"}]}"#;
+        assert_eq!(
+            merged(&[one, parts], "content", "text"),
+            br#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url"}],"x":1}"#
+        );
+        let null = br#"{"role":"user","content":null}"#;
+        assert_eq!(
+            merged(&[null, two], "content", "text"),
+            br#"{"role":"user","content":"b","x":2,"name":"n"}"#
+        );
+    }
+
+    #[test]
+    fn results_become_text() {
+        assert_eq!(result_text(b"\"r\""), "[tool result] r");
+        assert_eq!(result_text(b"null"), "[tool result]");
+        assert_eq!(
+            result_text(br#"[{"type":"text","text":"a"},{"type":"image"}]"#),
+            "[tool result] a\n[convo: image left out]"
+        );
+        assert_eq!(result_text(br#"{"ok":1}"#), "[tool result] {\"ok\":1}");
+    }
+}

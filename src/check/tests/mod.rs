@@ -1,0 +1,42 @@
+//! The cases of the fixtures, a table of own cases, and properties over broken histories.
+
+mod cases;
+mod fixtures;
+pub(crate) mod properties;
+mod repairs;
+
+use super::*;
+use serde_json::Value;
+
+/// The elements of a JSON array.
+fn elements(array: &str) -> Vec<Vec<u8>> {
+    let values: Vec<Value> = serde_json::from_str(array).unwrap_or_else(|error| panic!("{error}: {array}"));
+    values
+        .iter()
+        .map(|value| value.to_string().into_bytes())
+        .collect()
+}
+
+fn repair(mode: Option<Mode>) -> Repair<'static> {
+    Repair {
+        mode,
+        warnings: true,
+        session: "s",
+    }
+}
+
+/// A repaired history as JSON values.
+fn values(fixed: &Fixed) -> Vec<Value> {
+    fixed
+        .elements
+        .iter()
+        .map(|element| serde_json::from_slice(&element.raw).unwrap())
+        .collect()
+}
+
+fn rules(findings: &[Finding]) -> Vec<&'static str> {
+    findings.iter().map(|finding| finding.rule.id).collect()
+}
+
+/// The modes of a repair, and none.
+const MODES: [Option<Mode>; 4] = [None, Some(Mode::Drop), Some(Mode::Stub), Some(Mode::Text)];

@@ -1,0 +1,285 @@
+//! Makes a session's view valid for a provider's interface: what a repair of its elements changes goes back to the
+//! messages that the elements came from, as one `compact` event.
+
+mod align;
+mod between;
+mod groups;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use super::compact::event::{About, Fate, Reshaping};
+use super::{Plan, Stamp};
+use crate::check::{self, Api, Fixed, Mode, Options, Repair, message_id};
+use crate::error::{Error, Kind, Result};
+use crate::format::report::Report;
+use crate::format::request::{self, Request};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::Session;
+use crate::model::view::View;
+use align::{Made, Step};
+use std::collections::{HashMap, HashSet};
+
+/// What is repaired, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct How<'a> {
+    /// The interface.
+    pub api: Api,
+    /// What the request is like.
+    pub options: &'a Options,
+    /// Which way; none: for each rule the first that the table names.
+    pub mode: Option<Mode>,
+    /// Whether warnings are repaired too.
+    pub warnings: bool,
+}
+
+/// A planned repair.
+#[derive(Debug)]
+pub struct Repaired {
+    /// The lines for the log, and what they do in a few words.
+    pub plan: Plan,
+    /// What was done to the elements, and what is left.
+    pub fixed: Fixed,
+}
+
+/// The options for a session's own request: marks that its instructions have count too.
+pub fn options_for(request: &Request, options: &Options) -> Options {
+    let blocks = request
+        .system
+        .as_deref()
+        .and_then(|raw| json::elements(raw, json::Dialect::Python));
+    let marked = blocks.unwrap_or_default().into_iter();
+    Options {
+        marks: options.marks
+            + marked
+                .filter(|block| json::member(block, "cache_control").is_some())
+                .count(),
+        ..options.clone()
+    }
+}
+
+/// How often a session is gone through. What stands where decides how it is sent, so that one repair may bring up
+/// another: instructions, say, stand beside the history only at its head.
+const ROUNDS: usize = 8;
+
+/// Plans the repair of a session's view: one event, however often the view is gone through.
+pub fn plan(session: &Session, how: &How<'_>, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Repaired> {
+    let view = View::replay(session);
+    let id = session.header_text("id").unwrap_or_default();
+    let (mut reshaping, mut fixed) = once(session, &view, how, &id)?;
+    if fixed.changes.is_empty() {
+        let plan = Plan::Nothing("nothing to repair".to_string());
+        return Ok(Repaired { plan, fixed });
+    }
+    let about = About {
+        strategy: "check".to_string(),
+        ..About::default()
+    };
+    for _ in 1..ROUNDS {
+        let between = Stamp {
+            id: "evt_0".to_string(),
+            at: String::new(),
+        };
+        let mut after = session.clone();
+        after.push_new(&reshaping.event(session, &view, &about, &between)?);
+        let shown = View::replay(&after);
+        let (more, next) = once(&after, &shown, how, &id)?;
+        fixed.left = next.left;
+        if next.changes.is_empty() || more.is_empty() {
+            break;
+        }
+        fixed.changes.extend(next.changes);
+        let again = Stamp {
+            id: "evt_1".to_string(),
+            at: String::new(),
+        };
+        let line = more.event(&after, &shown, &about, &again)?;
+        after.push_new(&line);
+        let shown = View::replay(&after);
+        reshaping = between::reshaping((session, &view), (&after, &shown));
+    }
+    let told = told(&fixed);
+    if reshaping.is_empty() {
+        return Err(Error::new(
+            Kind::No,
+            format!("the messages cannot hold this repair: {told}"),
+        ));
+    }
+    let event = reshaping.event(session, &view, &about, &stamp(&told)?)?;
+    let plan = Plan::Lines(vec![event], told);
+    Ok(Repaired { plan, fixed })
+}
+
+/// One look at a view, and what becomes of it.
+fn once(session: &Session, view: &View, how: &How<'_>, id: &str) -> Result<(Reshaping, Fixed)> {
+    let request = request::elements(how.api, session, view, &mut Report::default())?;
+    let raws: Vec<&[u8]> = request
+        .elements
+        .iter()
+        .map(|element| element.raw.as_slice())
+        .collect();
+    let repair = Repair {
+        mode: how.mode,
+        warnings: how.warnings,
+        session: id,
+    };
+    let fixed = check::fix(how.api, &raws, &options_for(&request, how.options), &repair);
+    if fixed.changes.is_empty() {
+        return Ok((Reshaping::of(view), fixed));
+    }
+    if fixed.elements.is_empty() {
+        let error = Error::new(
+            Kind::No,
+            "nothing would be left, and an empty history is not written",
+        );
+        return Err(error.hint("--fix=stub puts in what is missing instead"));
+    }
+    let reshaping = reshaping(how.api, session, view, &request, &fixed, id);
+    Ok((reshaping, fixed))
+}
+
+/// How often each rule was repaired.
+fn told(fixed: &Fixed) -> String {
+    let mut rules: Vec<(&str, usize)> = Vec::new();
+    for change in &fixed.changes {
+        match rules.iter_mut().find(|(id, _)| *id == change.rule.id) {
+            Some((_, count)) => *count += 1,
+            None => rules.push((change.rule.id, 1)),
+        }
+    }
+    let count = fixed.changes.len();
+    let rules: Vec<String> = rules.iter().map(|(id, count)| format!("{id} {count}")).collect();
+    format!(
+        "{count} {} ({})",
+        if count == 1 { "repair" } else { "repairs" },
+        rules.join(", ")
+    )
+}
+
+/// What a repair makes of the view's items.
+fn reshaping(
+    api: Api,
+    session: &Session,
+    view: &View,
+    request: &Request,
+    fixed: &Fixed,
+    id: &str,
+) -> Reshaping {
+    let mut reshaping = Reshaping::of(view);
+    let behind = request
+        .system_items
+        .iter()
+        .map(|item| item + 1)
+        .max()
+        .unwrap_or(0);
+    let mut puts: Vec<(usize, Made)> = Vec::new();
+    for raw in &fixed.system {
+        puts.push((behind, Made::from(request::system_record(api, raw))));
+    }
+    for group in groups::of(api, (session, view), request, fixed) {
+        for step in align::steps(group) {
+            match step {
+                Step::Goes(item) => reshaping.fates[item] = Fate::Goes,
+                Step::Becomes(item, before, after) => {
+                    let body = became(view.items[item].body(session), &before, &after.body);
+                    reshaping.fates[item] = Fate::Becomes(noted(body, &after.notes));
+                }
+                Step::New(place, made) => puts.push((place.unwrap_or(behind), made)),
+            }
+        }
+    }
+    puts.sort_by_key(|(place, _)| *place);
+    let mut taken = None;
+    for (place, made) in puts {
+        let taken = taken.get_or_insert_with(|| ids(session, view));
+        let body = named(noted(made.body, &made.notes), made.id, id, taken);
+        reshaping.inserts.push((place, body));
+    }
+    reshaping
+}
+
+/// The ids of all messages.
+fn ids(session: &Session, view: &View) -> HashSet<String> {
+    let lines = session.messages().filter_map(|(index, _)| {
+        let record = session.record(index);
+        Some(record.message()?.id()?.into_owned())
+    });
+    let shown = view
+        .messages(session)
+        .filter_map(|message| Some(message.id()?.into_owned()));
+    lines.chain(shown).collect()
+}
+
+/// A new message with an id that no other has.
+fn named(body: Vec<u8>, wanted: Option<String>, session: &str, taken: &mut HashSet<String>) -> Vec<u8> {
+    let about = ["tool_call_id", "role"]
+        .iter()
+        .find_map(|name| json::member(&body, name));
+    let about = about.and_then(json::text).unwrap_or_default().into_owned();
+    let mut ids = wanted
+        .into_iter()
+        .chain((0..).map(|nth| message_id(session, &about, nth)));
+    let Some(id) = ids.find(|id| !taken.contains(id)) else {
+        return body;
+    };
+    let mut raw = Vec::new();
+    json::push_text(&mut raw, &id);
+    taken.insert(id);
+    json::with_members(&body, &[("id", Some(&raw))]).unwrap_or(body)
+}
+
+/// A message with what a repair changed in its reading: its id, its time and whatever else it holds stay.
+fn became(body: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
+    let old = members(before);
+    let new = members(after);
+    let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
+    for (name, value) in &new {
+        match old.get(name) {
+            Some(known) if known == value => {}
+            known if name == "metadata" => {
+                let own = json::member(body, "metadata").unwrap_or(b"{}");
+                changes.push(("metadata", Some(became(own, known.unwrap_or(&&b"{}"[..]), value))));
+            }
+            _ => changes.push((name, Some(value.to_vec()))),
+        }
+    }
+    let gone = old.keys().filter(|name| !new.contains_key(*name));
+    changes.extend(gone.map(|name| (name.as_str(), None)));
+    // A count that was made for what it was, and a category that follows from the role.
+    changes.push(("tokens", None));
+    if old.get("role") != new.get("role") {
+        changes.push(("category", None));
+    }
+    changes.sort_by_key(|(name, _)| *name);
+    let borrowed: Vec<_> = changes
+        .iter()
+        .map(|(name, value)| (*name, value.as_deref()))
+        .collect();
+    json::with_members(body, &borrowed).unwrap_or_else(|_| after.to_vec())
+}
+
+fn members(object: &[u8]) -> HashMap<String, &[u8]> {
+    let members = json::members(object, json::Dialect::Python).unwrap_or_default();
+    members
+        .into_iter()
+        .map(|(name, value)| (name.into_owned(), value))
+        .collect()
+}
+
+/// Keeps what had no place in an element: arguments that were no JSON, by the id of their call.
+fn noted(body: Vec<u8>, notes: &[(String, String)]) -> Vec<u8> {
+    if notes.is_empty() {
+        return body;
+    }
+    let mut arguments = ObjectBuilder::default();
+    for (call, text) in notes {
+        arguments.text(call, text);
+    }
+    let mut own = ObjectBuilder::default();
+    own.raw("arguments", arguments.finish());
+    let metadata = json::member(&body, "metadata")
+        .filter(|raw| raw.starts_with(b"{"))
+        .unwrap_or(b"{}");
+    let metadata = json::with_members(metadata, &[("convo", Some(&own.finish()))]).unwrap_or_default();
+    json::with_members(&body, &[("metadata", Some(&metadata))]).unwrap_or(body)
+}

@@ -1,0 +1,54 @@
+//! What makes one view of another, when the other came of it by events.
+
+use crate::filter::compact::event::{Fate, Reshaping};
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use std::collections::HashMap;
+
+/// What an item of two views is known by.
+#[derive(PartialEq, Eq, Hash)]
+enum Name {
+    Line(usize),
+    Summary(usize),
+    /// A message that was put in, by its id.
+    Inserted(String),
+}
+
+fn name(item: &Item, session: &Session) -> Name {
+    match item {
+        Item::Line(index) | Item::Edited(index, _) => Name::Line(*index),
+        Item::Summary(index) => Name::Summary(*index),
+        Item::Inserted(_) => {
+            let message = item.message(session);
+            let id = message.and_then(|message| Some(message.id()?.into_owned()));
+            Name::Inserted(id.unwrap_or_default())
+        }
+    }
+}
+
+/// What becomes of the first view. The order is the same in both, since no event changes it.
+pub(super) fn reshaping((session, view): (&Session, &View), (after, shown): (&Session, &View)) -> Reshaping {
+    let mut reshaping = Reshaping::of(view);
+    let places: HashMap<Name, usize> = (0..view.items.len())
+        .map(|at| (name(&view.items[at], session), at))
+        .collect();
+    let mut stays = vec![false; view.items.len()];
+    let mut next = 0;
+    for item in &shown.items {
+        let body = item.body(after);
+        match places.get(&name(item, after)).copied().filter(|at| *at >= next) {
+            Some(at) => {
+                stays[at] = true;
+                next = at + 1;
+                if view.items[at].body(session) != body {
+                    reshaping.fates[at] = Fate::Becomes(body.to_vec());
+                }
+            }
+            None => reshaping.inserts.push((next, body.to_vec())),
+        }
+    }
+    for (fate, _) in reshaping.fates.iter_mut().zip(stays).filter(|(_, stays)| !stays) {
+        *fate = Fate::Goes;
+    }
+    reshaping
+}

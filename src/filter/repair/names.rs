@@ -1,0 +1,173 @@
+//! Ids of calls: an element may call one otherwise than the messages of the session do, since an interface takes only
+//! some ids, or none. What is read from elements gets the session's ids back.
+
+use crate::check::{Api, Fixed};
+use crate::error::Place;
+use crate::format::request::{Request, Unit};
+use crate::model::json;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::collections::HashMap;
+
+/// The session's ids by those of elements.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Of the elements as they came.
+    before: HashMap<String, String>,
+    /// Of ids that are made for calls without, which depend on what else the call holds: by the new id the old one.
+    made: HashMap<String, String>,
+}
+
+/// Id, name and arguments of a call.
+type Call = (String, String, String);
+
+/// The calls of messages, in order.
+fn calls<'b>(bodies: impl IntoIterator<Item = &'b [u8]>) -> Vec<Call> {
+    let mut found = Vec::new();
+    for body in bodies {
+        let record = Record::parse(body, Place { line: 0, offset: 1 });
+        for call in record
+            .message()
+            .map(|message| message.tool_calls())
+            .unwrap_or_default()
+        {
+            found.push((
+                call.id.into_owned(),
+                call.name.into_owned(),
+                call.arguments.into_owned(),
+            ));
+        }
+    }
+    found
+}
+
+fn of_unit(unit: &Unit) -> Vec<Call> {
+    calls(unit.records.iter().map(Vec::as_slice))
+}
+
+impl Names {
+    /// Of the elements of a request and what became of them.
+    pub(super) fn of(
+        api: Api,
+        (session, view): (&Session, &View),
+        request: &Request,
+        fixed: &Fixed,
+        (before, after): (&[Unit], &[Unit]),
+    ) -> Names {
+        let mut names = Names::default();
+        let mut own: Vec<Vec<Call>> = Vec::with_capacity(before.len());
+        // A message may be spread over several readings: its calls are taken one after the other.
+        let mut taken: HashMap<usize, usize> = HashMap::new();
+        for unit in before {
+            let read = of_unit(unit);
+            let mut native = Vec::new();
+            let elements = &request.elements[unit.elements.clone()];
+            let mut items: Vec<usize> = elements
+                .iter()
+                .flat_map(|element| element.items.iter().copied())
+                .collect();
+            items.dedup();
+            for item in items {
+                let skip = taken.entry(item).or_default();
+                let held = calls([view.items[item].body(session)]);
+                let rest = held
+                    .into_iter()
+                    .skip(*skip)
+                    .take(read.len() - native.len().min(read.len()));
+                let rest: Vec<Call> = rest.collect();
+                *skip += rest.len();
+                native.extend(rest);
+            }
+            if native.len() == read.len() {
+                for ((id, ..), (known, ..)) in read.iter().zip(native) {
+                    names.before.entry(id.clone()).or_insert(known);
+                }
+            }
+            own.push(read);
+        }
+        if api == Api::Gemini {
+            names.made(request, fixed, (before, &own), after);
+        }
+        names.before.retain(|id, known| id != known);
+        names.made.retain(|id, known| id != known);
+        names
+    }
+
+    fn made(
+        &mut self,
+        request: &Request,
+        fixed: &Fixed,
+        (before, own): (&[Unit], &[Vec<Call>]),
+        after: &[Unit],
+    ) {
+        let mut units = vec![0; request.elements.len()];
+        for (at, unit) in before.iter().enumerate() {
+            units[unit.elements.clone()].fill(at);
+        }
+        for unit in after {
+            let elements = fixed.elements[unit.elements.clone()].iter();
+            let mut from: Vec<usize> = elements
+                .flat_map(|element| element.from.iter().map(|from| units[*from]))
+                .collect();
+            from.dedup();
+            let old: Vec<&Call> = from.iter().flat_map(|unit| &own[*unit]).collect();
+            let new = of_unit(unit);
+            let all = old.len() == new.len();
+            let mut rest = old.into_iter();
+            for (id, name, arguments) in &new {
+                let same = |call: &&Call| all || call.1 == *name && call.2 == *arguments;
+                let Some(call) = rest.find(same) else { break };
+                self.made.entry(id.clone()).or_insert_with(|| call.0.clone());
+            }
+        }
+    }
+
+    /// A reading of elements as they came, with the session's ids.
+    pub(super) fn native(&self, body: Vec<u8>) -> Vec<u8> {
+        if self.before.is_empty() {
+            return body;
+        }
+        renamed(body, |id| self.before.get(id))
+    }
+
+    /// A reading of repaired elements, with the session's ids.
+    pub(super) fn native_again(&self, body: Vec<u8>) -> Vec<u8> {
+        if self.before.is_empty() && self.made.is_empty() {
+            return body;
+        }
+        renamed(body, |id| {
+            let made = self.made.get(id);
+            let old = made.map_or(id, String::as_str);
+            self.before.get(old).or(made)
+        })
+    }
+}
+
+/// A message whose calls have other ids.
+fn renamed<'n>(body: Vec<u8>, name: impl Fn(&str) -> Option<&'n String>) -> Vec<u8> {
+    let other = |object: &[u8], member: &str| -> Option<Vec<u8>> {
+        let id = json::member(object, member).and_then(json::text)?;
+        let mut raw = Vec::new();
+        json::push_text(&mut raw, name(&id)?);
+        json::with_members(object, &[(member, Some(&raw))]).ok()
+    };
+    let body = other(&body, "tool_call_id").unwrap_or(body);
+    let Some(list) =
+        json::member(&body, "tool_calls").and_then(|raw| json::elements(raw, json::Dialect::Strict))
+    else {
+        return body;
+    };
+    let mut array = vec![b'['];
+    for call in list {
+        if array.len() > 1 {
+            array.push(b',');
+        }
+        match other(call, "id") {
+            Some(call) => array.extend(call),
+            None => array.extend(call),
+        }
+    }
+    array.push(b']');
+    json::with_members(&body, &[("tool_calls", Some(&array))]).unwrap_or(body)
+}

@@ -1,0 +1,140 @@
+//! Repairs of whole sessions: native ones, and ones that were read from every interface's own form.
+
+use super::*;
+use crate::check::check;
+use crate::check::tests::properties::palette;
+use crate::format::{self, Format, Source};
+use proptest::prelude::*;
+
+const MODES: [Option<Mode>; 4] = [None, Some(Mode::Drop), Some(Mode::Stub), Some(Mode::Text)];
+
+/// Messages of which random native sessions are put together; the `#` becomes a number.
+const MESSAGES: [&str; 16] = [
+    r#"{"role":"user","content":"q#","id":"m#"}"#,
+    r#"{"role":"user","content":"q#"}"#,
+    r#"{"role":"user","content":"","id":"same"}"#,
+    r#"{"role":"system","content":"s#","id":"m#"}"#,
+    r#"{"role":"assistant","content":"a#","id":"m#","tokens":3,"timestamp":"2026-01-01T00:00:00Z"}"#,
+    r#"{"role":"assistant","content":null,"id":"m#"}"#,
+    r#"{"role":"assistant","content":"a#","reasoning":[{"type":"text","text":"t"}],"id":"m#"}"#,
+    r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}],"id":"m#"}"#,
+    r#"{"role":"assistant","content":"x","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"g","arguments":"{oops"}}],"id":"m#","x":[1]}"#,
+    r#"{"role":"assistant","tool_calls":[{"id":"c3","type":"function","function":{"name":"f","arguments":"{\"a\":12345678901234567890}"}},{"id":"c3","type":"function","function":{"name":"f","arguments":"{}"}}],"id":"same"}"#,
+    r#"{"role":"tool","tool_call_id":"c1","content":"r#","id":"m#","category":"system_output"}"#,
+    r#"{"role":"tool","tool_call_id":"c2","content":"r#"}"#,
+    r#"{"role":"tool","tool_call_id":"c3","content":null,"id":"same"}"#,
+    r#"{"role":"bot","content":"b#","id":"m#"}"#,
+    r#"{"type":"note","id":"e#"}"#,
+    "not json",
+];
+
+fn native(picks: &[prop::sample::Index]) -> Session {
+    let mut session = Session::default();
+    session.push_new(br#"{"type":"session","version":1,"id":"s"}"#);
+    for (nth, pick) in picks.iter().enumerate() {
+        session.push_new(pick.get(&MESSAGES).replace('#', &nth.to_string()).as_bytes());
+    }
+    session
+}
+
+/// A session that was read from an array of an interface's elements.
+fn foreign(api: Api, picks: &[prop::sample::Index]) -> Option<Session> {
+    let palette = palette(api);
+    let elements: Vec<&str> = picks.iter().map(|pick| *pick.get(&palette)).collect();
+    let member = match api {
+        Api::OpenaiChat | Api::Anthropic => "messages",
+        Api::OpenaiResponses => "input",
+        Api::Gemini => "contents",
+    };
+    let text = format!("{{\"{member}\":[{}]}}", elements.join(","));
+    let format = Format::from_name(api.name())?;
+    let read = format::convert(format, &Source::alone(text.as_bytes()), &mut Report::default());
+    read.ok()?.into_iter().next()
+}
+
+fn stamp(_: &str) -> Result<Stamp> {
+    Ok(Stamp {
+        id: "e_fix".into(),
+        at: "2026-01-01T00:00:00Z".into(),
+    })
+}
+
+fn findings(api: Api, session: &Session, options: &Options) -> Vec<check::Finding> {
+    let view = View::replay(session);
+    let request = request::elements(api, session, &view, &mut Report::default()).unwrap();
+    let raws: Vec<&[u8]> = request
+        .elements
+        .iter()
+        .map(|element| element.raw.as_slice())
+        .collect();
+    check(api, &raws, &options_for(&request, options))
+}
+
+/// Repairs, looks again, takes back.
+fn round(session: &Session, api: Api, mode: Option<Mode>, options: &Options) {
+    let how = How {
+        api,
+        options,
+        mode,
+        warnings: true,
+    };
+    let before = View::replay(session).shown(session);
+    let wrong = findings(api, session, options);
+    let repaired = match plan(session, &how, stamp) {
+        Ok(repaired) => repaired,
+        Err(error) => {
+            assert!(error.message.starts_with("nothing would be left"), "{error}");
+            return;
+        }
+    };
+    let Plan::Lines(lines, told) = repaired.plan else {
+        let needs = wrong
+            .iter()
+            .find(|finding| finding.is_error() && finding.rule.id != "OC11");
+        assert!(needs.is_none(), "{needs:?}");
+        return;
+    };
+    assert!(!wrong.is_empty());
+    let mut after = session.clone();
+    lines.iter().for_each(|line| after.push_new(line));
+    let left = findings(api, &after, options);
+    let shown = || format!("{api:?} {mode:?} {told}\n{}\n{:#?}", after.text(), left);
+    // A message that nothing is written of can keep two others apart.
+    let stuck = |finding: &&check::Finding| finding.is_error() && finding.rule.id != "ALT";
+    assert!(left.iter().find(stuck).is_none(), "{}", shown());
+    assert!(View::replay(&after).dangling.is_empty(), "{}", shown());
+    let again = plan(&after, &how, stamp).unwrap();
+    assert!(
+        matches!(again.plan, Plan::Nothing(_)),
+        "{:?}\n{}",
+        again.plan,
+        shown()
+    );
+    after.push_new(br#"{"type":"restore","id":"e_back","at":"2026-01-01T00:00:00Z","of":"e_fix"}"#);
+    assert_eq!(View::replay(&after).shown(&after), before);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    #[test]
+    fn a_native_session_is_repaired(
+        picks in proptest::collection::vec(any::<prop::sample::Index>(), 0..12),
+        api in prop::sample::select(Api::ALL.to_vec()),
+        mode in prop::sample::select(MODES.to_vec()),
+        (alternate, thinking, open_end) in any::<(bool, bool, bool)>(),
+    ) {
+        let options = Options { alternate, thinking, open_end, ..Options::default() };
+        round(&native(&picks), api, mode, &options);
+    }
+
+    #[test]
+    fn a_session_of_the_interface_itself_is_repaired(
+        picks in proptest::collection::vec(any::<prop::sample::Index>(), 1..8),
+        api in prop::sample::select(Api::ALL.to_vec()),
+        mode in prop::sample::select(MODES.to_vec()),
+    ) {
+        if let Some(session) = foreign(api, &picks) {
+            round(&session, api, mode, &Options::default());
+        }
+    }
+}
