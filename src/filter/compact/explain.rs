@@ -1,9 +1,9 @@
 //! What a compaction tells of itself: one record an atom, and one of the whole.
 
 use super::event::Size;
-use super::texts;
-use super::work::{Atom, Level, Work};
-use crate::model::json::ObjectBuilder;
+use super::piece::{Atom, Level};
+use super::work::Work;
+use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::view::Item;
 
@@ -173,4 +173,17 @@ pub(super) fn largest(work: &Work<'_>) -> String {
         ),
         None => "it is empty".to_string(),
     }
+}
+
+/// A member with an array of texts.
+fn texts(built: &mut ObjectBuilder, name: &str, texts: &[String]) {
+    let mut raw = vec![b'['];
+    for (nth, text) in texts.iter().enumerate() {
+        if nth > 0 {
+            raw.push(b',');
+        }
+        json::push_text(&mut raw, text);
+    }
+    raw.push(b']');
+    built.raw(name, raw);
 }

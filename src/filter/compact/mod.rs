@@ -4,9 +4,11 @@
 pub mod digest;
 pub mod event;
 mod explain;
+mod layout;
 pub mod mark;
 mod optimize;
 mod options;
+mod piece;
 pub mod shorten;
 mod step;
 mod summary;
@@ -22,7 +24,7 @@ pub use target::Target;
 use super::{Plan, Stamp};
 use crate::error::{Error, Kind, Result};
 use crate::model::event::Event;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json;
 use crate::model::message::{Category, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
@@ -266,17 +268,4 @@ fn unreachable(work: &Work<'_>, target: &Target, smallest: u64) -> Error {
         "{}; --best-effort writes the smallest",
         explain::floor(work)
     ))
-}
-
-/// A member with an array of texts.
-fn texts(built: &mut ObjectBuilder, name: &str, texts: &[String]) {
-    let mut raw = vec![b'['];
-    for (nth, text) in texts.iter().enumerate() {
-        if nth > 0 {
-            raw.push(b',');
-        }
-        json::push_text(&mut raw, text);
-    }
-    raw.push(b']');
-    built.raw(name, raw);
 }

@@ -4,9 +4,11 @@
 //! was chosen before has it. Of an atom's steps the densest is tried first, which walks the upper hull of its levels.
 
 use super::options::Options;
+use super::piece::Level;
 use super::summary::{self, part};
-use super::work::{Level, Work};
-use super::{Target, step, tiered};
+use super::target::Target;
+use super::work::Work;
+use super::{step, tiered};
 use crate::error::Result;
 use crate::filter::summarize::{Prior, terms, weight};
 use crate::model::message::Role;

@@ -3,28 +3,23 @@
 use super::event;
 use super::mark;
 use super::options::{Options, Overflow};
+use super::piece::summary_cost;
 use super::shorten::{Limit, shorten};
+use super::target::Target;
 use super::work::Work;
 use crate::error::{Error, Kind, Result};
 use crate::filter::summarize::{self, Failure, Source};
 use crate::model::message::{Message, Part, Role};
 use crate::model::session::Class;
-use crate::model::summary;
 use crate::model::view::Item;
-use crate::tokens::Counter;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Tokens of a summary that is meant for a session without a budget (PenguiFlow's `summary_max_tokens`).
 const UNBOUND: u64 = 1000;
 
-/// What a summary of this text costs in a context.
-pub fn cost(counter: Counter, text: &str) -> u64 {
-    super::work::read(&summary::message(text, None)).map_or(0, |message| counter.message(&message))
-}
-
 /// Lets the oldest exchanges go until they fit together with a summary, and puts that in.
-pub fn run(work: &mut Work<'_>, options: &Options, goal: &super::Target, protected: usize) -> Result<()> {
+pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usize) -> Result<()> {
     if goal.is_met(work) {
         return Ok(());
     }
@@ -70,7 +65,7 @@ pub fn part(whole: u64, share: u64) -> u64 {
 }
 
 /// Puts in a summary of what has left, as large as there is room; what nothing can be said of is left out.
-pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
+pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     let covered: Vec<usize> = (0..work.items.len())
         .filter(|at| work.is_gone(*at) && !work.is_digested(*at))
         .collect();
@@ -98,7 +93,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
     let texts: Vec<Source<'_>> = texts.collect();
     let rules = rules(work, |at| !work.is_gone(at));
     let count = |text: &str| work.counter.tokenizer().count(text);
-    let mut budget = room.saturating_sub(cost(work.counter, ""));
+    let mut budget = room.saturating_sub(summary_cost(work.counter, ""));
     while budget > 0 {
         let wanted = summarize::Options {
             dates: options.dates,
@@ -111,7 +106,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
         let Ok(made) = made.map_err(|_: Failure| ()) else {
             break;
         };
-        let tokens = cost(work.counter, &made.text);
+        let tokens = summary_cost(work.counter, &made.text);
         if tokens > room {
             // At the seam between frame and text a tokenizer may need one more.
             budget = budget
@@ -140,7 +135,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
 }
 
 /// Per cent of the summary's budget that standing instructions may take: their share is one of the whole view.
-fn share_of(options: &Options, goal: &super::Target, budget: u64) -> u32 {
+fn share_of(options: &Options, goal: &Target, budget: u64) -> u32 {
     let whole = goal.tokens().unwrap_or(budget).max(budget);
     let share = u128::from(options.instruction_share) * u128::from(whole) / u128::from(budget.max(1));
     u32::try_from(share.min(100)).unwrap_or(100)
@@ -168,7 +163,7 @@ pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize
         ..summarize::Options::new(most)
     };
     summarize::extract(&[], &rules, previous.as_deref(), &wanted, &count)
-        .map_or(0, |made| cost(work.counter, &made.text).min(most))
+        .map_or(0, |made| summary_cost(work.counter, &made.text).min(most))
 }
 
 /// The first item that is no rule: the summary stands ahead of it.

@@ -1,8 +1,9 @@
 //! The steps from the gentlest on, each only as far as needed.
 
 use super::options::Options;
+use super::target::Target;
 use super::work::Work;
-use super::{Target, step, summary};
+use super::{step, summary};
 use crate::error::Result;
 
 /// Least gain of marks in place of results (Anthropic's `clear_at_least` is of this kind; opencode takes 20,000,

@@ -1,7 +1,8 @@
 //! Repeated reads: of results that are the same to the byte, from the same call, the older become marks.
 
 use super::super::mark;
-use super::super::work::{Level, Work};
+use super::super::piece::Level;
+use super::super::work::Work;
 use super::Enough;
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;

@@ -1,7 +1,8 @@
 //! Exchanges with tools become one line.
 
 use super::super::digest;
-use super::super::work::{Level, Work};
+use super::super::piece::Level;
+use super::super::work::Work;
 use super::Enough;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Message;

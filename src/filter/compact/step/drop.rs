@@ -1,7 +1,8 @@
 //! Exchanges or, by category, atoms leave the view.
 
 use super::super::options::Options;
-use super::super::work::{Level, Work};
+use super::super::piece::Level;
+use super::super::work::Work;
 use super::Enough;
 use crate::model::message::{Category, Role};
 use std::collections::{BTreeMap, VecDeque};

@@ -1,7 +1,8 @@
 //! Long results lose their middle.
 
+use super::super::piece::Level;
 use super::super::shorten::{Limit, shorten};
-use super::super::work::{Level, Work};
+use super::super::work::Work;
 use super::Enough;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Message, Part};

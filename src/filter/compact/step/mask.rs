@@ -2,7 +2,8 @@
 
 use super::super::mark;
 use super::super::options::Mask;
-use super::super::work::{Level, Work};
+use super::super::piece::Level;
+use super::super::work::Work;
 use super::Enough;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;

@@ -2,7 +2,8 @@
 
 use super::super::mark;
 use super::super::options::Media;
-use super::super::work::{Level, Work};
+use super::super::piece::Level;
+use super::super::work::Work;
 use super::Enough;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Category, Role};

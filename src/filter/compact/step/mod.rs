@@ -10,7 +10,8 @@ pub mod media;
 pub mod thinking;
 
 use super::mark;
-use super::work::{Level, Work};
+use super::piece::Level;
+use super::work::Work;
 use crate::model::json;
 use crate::model::message::{Role, ToolCall};
 use std::borrow::Cow;

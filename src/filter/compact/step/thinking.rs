@@ -1,7 +1,8 @@
 //! Reasoning leaves: whole, since what is signed or encrypted is never edited.
 
 use super::super::options::Thinking;
-use super::super::work::{Level, Work};
+use super::super::piece::Level;
+use super::super::work::Work;
 use super::Enough;
 use super::media::newest_user;
 
