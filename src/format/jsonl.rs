@@ -1,7 +1,7 @@
 //! Bare messages, one a line: the view without the session around it. Messages keep all their members.
 
 use super::report::{Loss, Report};
-use super::{Purpose, summary_message, written};
+use super::{Purpose, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -16,12 +16,12 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     for item in &view.items {
-        match item.summary(session) {
-            Some(text) => {
+        match item.summary_message(session) {
+            Some(message) => {
                 if purpose == Purpose::Export {
                     report.lose(Loss::Summary, 1);
                 }
-                written(out.write_all(&summary_message(&text)))?;
+                written(out.write_all(&message))?;
             }
             None => written(out.write_all(item.body(session)))?,
         }

@@ -15,7 +15,6 @@ pub mod report;
 pub mod request;
 
 use crate::error::{Error, Kind, Result};
-use crate::model::json::ObjectBuilder;
 use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -229,16 +228,6 @@ pub fn write(
             format!("sessions are not written as {} here", format.name()),
         )),
     }
-}
-
-/// How a summary is shown to a model: a message of the role that survives trimming.
-fn summary_message(text: &str) -> Vec<u8> {
-    let mut built = ObjectBuilder::default();
-    built.text("role", "system").text(
-        "content",
-        &format!("Summary of the earlier conversation:\n{text}"),
-    );
-    built.finish()
 }
 
 /// An error of writing, as this library tells it; the one who opened the output knows its name.

@@ -1,9 +1,11 @@
 //! The view: the messages a model would be sent. `replay.rs` makes it from a log.
 
 use super::event::Action;
+use super::json;
 use super::message::{Category, Message};
 use super::record::{Kind, Record};
 use super::session::{Class, Session, Traits};
+use super::summary;
 use crate::error::Place;
 use std::borrow::Cow;
 
@@ -83,6 +85,24 @@ impl Item {
             Action::Compact(compact) => Some(compact.summary??.content),
             _ => None,
         }
+    }
+
+    /// The summary as a message, of the role that its author wanted; none for a message.
+    pub fn summary_message(&self, session: &Session) -> Option<Vec<u8>> {
+        let text = self.summary(session)?;
+        Some(summary::message(&text, self.summary_role(session).as_deref()))
+    }
+
+    /// The role that a summary's author wanted for it.
+    pub fn summary_role(&self, session: &Session) -> Option<String> {
+        let Item::Summary(index) = self else { return None };
+        let record = session.record(*index);
+        let event = record.event()?;
+        let own = match event.name().as_ref() {
+            "compact" => json::member(event.raw, "summary")?,
+            _ => event.raw,
+        };
+        Some(json::member(own, "role").and_then(json::text)?.into_owned())
     }
 
     /// Whether the item never leaves the view by itself.

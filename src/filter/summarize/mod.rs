@@ -3,14 +3,13 @@
 //! the same input gives the same bytes on every machine.
 //!
 //! [`extract`] makes the text. [`choose`] is the choice alone, [`shorten`] makes another's summary fit, [`accept`]
-//! is what every summary must pass, whoever wrote it, and [`quoted`] hands it to a model as a quotation.
+//! is what every summary must pass, whoever wrote it. How it is handed to a model, `model/summary.rs` says.
 
 mod accept;
 mod choose;
 mod dates;
 mod instructions;
 mod prior;
-mod quote;
 mod registry;
 mod sentences;
 mod shorten;
@@ -27,7 +26,6 @@ pub use choose::{Candidate, choose};
 pub use dates::Dates;
 pub use instructions::strength;
 pub use prior::Prior;
-pub use quote::{quoted, unquoted};
 pub use registry::{Instructions, Rule};
 pub use shorten::shorten;
 pub use terms::terms;

@@ -6,9 +6,10 @@ use crate::format::Purpose;
 use crate::format::report::Loss;
 use crate::format::request::piece::{Piece, Said, Writing, array, object_arguments, quoted, rest};
 use crate::format::request::turns::{Turn, Turns};
-use crate::format::request::{Request, draft, quotation};
+use crate::format::request::{Request, draft};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
+use crate::model::summary;
 use std::collections::HashMap;
 
 /// Ids of calls: as the interface takes them, by item and call.
@@ -24,9 +25,9 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     for piece in pieces {
         let said = match piece {
             Piece::Message(said) => said,
-            Piece::Summary(item, text) => {
+            Piece::Summary(item, text, _) => {
                 head = false;
-                push_text(turns.turn("user", *item, false), &quoted(&quotation(text)));
+                push_text(turns.turn("user", *item, false), &quoted(&summary::quoted(text)));
                 continue;
             }
             Piece::Kept(items, elements) => {

@@ -6,9 +6,10 @@ use crate::format::report::Loss;
 use crate::format::request::media::Media;
 use crate::format::request::piece::{Piece, Said, Writing, array, object_arguments, quoted, rest, wrapped};
 use crate::format::request::turns::{Turn, Turns};
-use crate::format::request::{Request, draft, quotation};
+use crate::format::request::{Request, draft};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
+use crate::model::summary;
 use std::collections::HashMap;
 
 /// Parts that are taken as they are.
@@ -41,9 +42,9 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     for piece in pieces {
         let said = match piece {
             Piece::Message(said) => said,
-            Piece::Summary(item, text) => {
+            Piece::Summary(item, text, _) => {
                 head = false;
-                let part = wrapped("text", &quoted(&quotation(text)));
+                let part = wrapped("text", &quoted(&summary::quoted(text)));
                 turns.turn("user", *item, false).parts.push(part);
                 continue;
             }

@@ -2,10 +2,10 @@
 //! behind the message that owns their calls, as the interface demands.
 
 use super::BOOKS;
+use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::Media;
 use crate::format::request::{self, Api, Element, Request};
-use crate::format::{Purpose, summary_message};
 use crate::model::json::{self, Dialect, Members};
 use crate::model::message::{Part, Role};
 use crate::model::record::{Kind, Record};
@@ -34,12 +34,12 @@ pub fn request(session: &Session, view: &View, purpose: Purpose, report: &mut Re
     let kept = request::came_from(Api::OpenaiChat, session);
     let order = request::order(session, view, kept, report);
     let element = |index: usize| {
-        let raw = match view.items[index].summary(session) {
-            Some(text) => {
+        let raw = match view.items[index].summary_message(session) {
+            Some(message) => {
                 if purpose != Purpose::Context {
                     report.lose(Loss::Summary, 1);
                 }
-                summary_message(&text)
+                message
             }
             None => message(&view.items[index], session, purpose, report),
         };

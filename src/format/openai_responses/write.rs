@@ -3,9 +3,10 @@
 use super::part;
 use crate::format::report::Loss;
 use crate::format::request::piece::{Piece, Said, Writing, array, quoted, rest};
-use crate::format::request::{Element, Request, quotation};
+use crate::format::request::{Element, Request};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
+use crate::model::summary;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -19,9 +20,11 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     for piece in pieces {
         let said = match piece {
             Piece::Message(said) => said,
-            Piece::Summary(item, text) => {
+            Piece::Summary(item, text, role) => {
                 let mut built = ObjectBuilder::default();
-                built.text("role", "user").text("content", &quotation(text));
+                built
+                    .text("role", role.as_deref().unwrap_or("user"))
+                    .text("content", &summary::quoted(text));
                 request.elements.push(element(*item, built.finish()));
                 continue;
             }

@@ -14,7 +14,7 @@ pub enum Piece<'a> {
     /// A message.
     Message(Said<'a>),
     /// The text of a summary.
-    Summary(usize, Cow<'a, str>),
+    Summary(usize, Cow<'a, str>, Option<String>),
     /// Elements that are written as they came in, and the items that they are.
     Kept(Vec<usize>, Vec<&'a [u8]>),
 }

@@ -2,6 +2,7 @@
 
 use super::super::dates;
 use super::*;
+use crate::model::summary::{quoted, unquoted};
 use proptest::prelude::*;
 
 const PIECES: [&str; 18] = [
