@@ -259,7 +259,12 @@ impl<'a> Edit<'a> {
     pub fn apply(&self, message: &[u8]) -> Option<Vec<u8>> {
         let set = self.set.iter().map(|(name, value)| (name.as_ref(), Some(*value)));
         let unset = self.unset.iter().map(|name| (name.as_ref(), None));
-        json::with_members(message, &set.chain(unset).collect::<Vec<_>>()).ok()
+        let mut changes: Vec<_> = set.chain(unset).collect();
+        // What was counted before is not what is there now.
+        if !changes.is_empty() && !changes.iter().any(|(name, _)| *name == "tokens") {
+            changes.push(("tokens", None));
+        }
+        json::with_members(message, &changes).ok()
     }
 }
 

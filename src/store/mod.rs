@@ -45,6 +45,8 @@ use crate::model::key;
 use crate::model::session::Session;
 use directory::Directory;
 use log::{Chain, Pending};
+use rustix::fs::OFlags;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -67,6 +69,9 @@ pub struct Store {
     /// How long a change waits for another process.
     pub lock_timeout: Duration,
 }
+
+/// Bytes that most first lines fit in.
+const FIRST_LINE: usize = 1024;
 
 fn log_name(id: &str) -> String {
     format!("{id}.jsonl")
@@ -192,6 +197,20 @@ impl Store {
             None => None,
         };
         facts.map(|facts| facts.size).ok_or_else(|| no_session(id))
+    }
+
+    /// The first line of a session's log, its newline included. A log is made with its first line, which then stays.
+    pub fn first_line(&self, id: &str) -> Result<Vec<u8>> {
+        let name = log_name(key::checked_id(id)?);
+        let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
+        let file = sessions
+            .file(&name, OFlags::RDONLY)?
+            .ok_or_else(|| no_session(id))?;
+        let mut line = Vec::new();
+        BufReader::with_capacity(FIRST_LINE, file)
+            .read_until(b'\n', &mut line)
+            .map_err(|error| Error::io(sessions.shown(&name), error))?;
+        Ok(line)
     }
 
     /// Refuses a new session whose id is a session's or an alias's.

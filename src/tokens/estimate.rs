@@ -2,6 +2,7 @@
 //! theirs, and estimates for models whose tokenizer is not public.
 
 use super::encoding::Encoding;
+use super::message::characters;
 use super::{image, message};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Part};
@@ -48,19 +49,15 @@ impl Estimate {
         }
     }
 
-    pub const fn note(self) -> &'static str {
+    pub const fn note(self) -> Option<&'static str> {
         match self {
-            Estimate::Chars4 => "an estimate: bytes / 4",
-            Estimate::Picoclaw => "PicoClaw's estimate: characters * 2 / 5",
-            Estimate::Penguiflow => "PenguiFlow's estimate: characters / 4 + 1",
-            Estimate::Quarter => "Penguin's estimate of content: characters / 4",
-            Estimate::QuarterPlusOne => "Penguin's last estimate of content: characters / 4 + 1",
             Estimate::Claude => {
-                "the tokenizer is not public: the larger of characters / 3.5 and the count of o200k_base"
+                Some("Claude's tokenizer is not public: an estimate, see `claude` in docs/tokens.md")
             }
             Estimate::Gemini => {
-                "the tokenizer is not public: the larger of characters / 4 and the count of o200k_base"
+                Some("Gemini's tokenizer is not public: an estimate, see `gemini` in docs/tokens.md")
             }
+            _ => None,
         }
     }
 
@@ -107,11 +104,6 @@ impl Estimate {
             Estimate::Claude | Estimate::Gemini => message::FRAME + self.count(role) + self.count(text),
         }
     }
-}
-
-pub(super) fn characters(text: &str) -> u64 {
-    // Bytes that continue no character.
-    text.bytes().filter(|byte| byte & 0xc0 != 0x80).count() as u64
 }
 
 /// Penguin's price of an image, in tokens for `quarter` and in characters for `quarter_plus_one`.

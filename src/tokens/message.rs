@@ -1,10 +1,9 @@
 //! What a message costs beyond its text: walks over everything of it that is sent.
 
-use super::estimate::characters;
 use super::image::{self, Rule};
 use super::media::{self, File};
 use crate::model::json::{self, Dialect, Members};
-use crate::model::message::{Message, Part};
+use crate::model::message::{Message, Part, ToolCall};
 
 /// Tokens around a message. Source: OpenAI Cookbook, "How to count tokens with tiktoken": 3 a message and the
 /// role's own, for `<|start|>role<|message|>` and `<|end|>`.
@@ -30,6 +29,11 @@ pub fn sent(message: &Message<'_>, rule: Rule, count: &dyn Fn(&str) -> u64) -> u
     tokens
 }
 
+/// Tokens of a call, its texts counted by `count`.
+pub fn call(call: &ToolCall<'_>, count: &dyn Fn(&str) -> u64) -> u64 {
+    CALL + count(&call.id) + count(&call.name) + count(&call.arguments)
+}
+
 /// Sizes of what is sent of a message.
 #[derive(Default)]
 pub struct Spread {
@@ -53,6 +57,12 @@ pub fn spread(message: &Message<'_>, rule: Rule) -> Spread {
         Piece::Frame(_) => {}
     });
     spread
+}
+
+/// Characters of a text.
+pub fn characters(text: &str) -> u64 {
+    // Bytes that continue no character.
+    text.bytes().filter(|byte| byte & 0xc0 != 0x80).count() as u64
 }
 
 enum Piece<'p> {
@@ -98,26 +108,28 @@ fn content(message: &Message<'_>, rule: Rule, each: Each<'_>) {
     }
 }
 
-/// Reasoning: its text. A signature is a seal and no text; of encrypted content the text's length is estimated.
+/// Reasoning: its text. A signature is a seal and no text; of what is encrypted the text's length is estimated.
 fn reasoning(raw: &[u8], each: Each<'_>) {
-    let mut any = false;
-    for name in ["text", "thinking", "summary"] {
-        if let Some(text) = json::member(raw, name).and_then(json::text) {
-            each(Piece::Text(&text));
-            any = true;
-        }
-    }
-    if any {
-        return;
-    }
-    if let Some(sealed) = ["encrypted_content", "data"]
+    let sealed = ["encrypted_content", "data"]
         .iter()
-        .find_map(|name| json::member(raw, name))
-    {
+        .find_map(|name| json::member(raw, name));
+    if let Some(sealed) = sealed.and_then(json::text) {
         // Source: Codex, `estimate_reasoning_length`: base64 of the text and about 650 bytes around it, four
         // bytes a token.
         let bytes = (sealed.len() as u64 * 3 / 4).saturating_sub(650);
-        each(Piece::Tokens(bytes / 4));
+        return each(Piece::Tokens(bytes / 4));
+    }
+    for name in ["text", "thinking", "summary"] {
+        let Some(value) = json::member(raw, name) else {
+            continue;
+        };
+        if let Some(text) = json::text(value) {
+            each(Piece::Text(&text));
+        }
+        for part in json::elements(value, Dialect::Strict).unwrap_or_default() {
+            let text = json::member(part, "text").and_then(json::text);
+            each(Piece::Text(&text.unwrap_or_default()));
+        }
     }
 }
 
@@ -166,7 +178,7 @@ const DATA: usize = 1024;
 /// A part of another kind: its JSON as it is sent, without what is data and not text.
 fn unknown(raw: &[u8], each: Each<'_>) {
     let Ok(mut members) = Members::new(raw, Dialect::Strict) else {
-        return each(Piece::Text(&String::from_utf8_lossy(raw)));
+        return each(Piece::Text(&without_data(raw)));
     };
     while let Ok(Some(member)) = members.next() {
         each(Piece::Text(&member.name()));

@@ -3,6 +3,7 @@
 //! The encodings of OpenAI are counted exactly, from tables that lie in the program ([`Tokenizer::count`] needs no
 //! start); other ways of counting are estimates, each with its source. `docs/tokens.md` has the whole list.
 
+pub mod counter;
 mod encoding;
 mod estimate;
 mod hash;
@@ -14,11 +15,13 @@ mod models;
 mod payload;
 mod split;
 mod table;
+pub mod usage;
 
+pub use counter::Counter;
 pub use models::window;
 
 use crate::error::Result;
-use crate::model::message::Message;
+use crate::model::message::{Message, ToolCall};
 use encoding::Encoding;
 use estimate::Estimate;
 
@@ -59,11 +62,16 @@ impl Tokenizer {
         }
     }
 
-    /// What kind of an estimate it is; none for an encoding, which is exact for text.
+    /// Whether text is counted as the model itself does.
+    pub const fn is_exact(self) -> bool {
+        matches!(self.0, Way::Encoding(_))
+    }
+
+    /// What to tell of a tokenizer that stands in for one that is not public.
     pub const fn note(self) -> Option<&'static str> {
         match self.0 {
             Way::Encoding(_) => None,
-            Way::Estimate(estimate) => Some(estimate.note()),
+            Way::Estimate(estimate) => estimate.note(),
         }
     }
 
@@ -85,6 +93,14 @@ impl Tokenizer {
         }
     }
 
+    /// Tokens of one call, which are part of its message's.
+    pub fn call(self, call: &ToolCall<'_>) -> u64 {
+        match self.0 {
+            Way::Encoding(encoding) => message::call(call, &|text| encoding.count(text)),
+            Way::Estimate(estimate) => message::call(call, &|text| estimate.count(text)),
+        }
+    }
+
     /// Tokens of a text that stands in a context as a message, such as a summary.
     pub fn said(self, role: &str, text: &str) -> u64 {
         match self.0 {
@@ -92,39 +108,4 @@ impl Tokenizer {
             Way::Estimate(estimate) => estimate.said(role, text),
         }
     }
-}
-
-/// Counts the messages of one session. What a line says of itself in `tokens` is believed where the session's
-/// header names the tokenizer that is asked for, so that nothing is counted twice.
-#[derive(Clone, Copy, Debug)]
-pub struct Counter {
-    tokenizer: Tokenizer,
-    believes: bool,
-}
-
-impl Counter {
-    /// Counts by `tokenizer` in a session whose header has `header` for its `tokenizer`.
-    pub fn new(tokenizer: Tokenizer, header: Option<&str>) -> Counter {
-        Counter {
-            tokenizer,
-            believes: header == Some(tokenizer.name()),
-        }
-    }
-
-    /// The tokenizer.
-    pub const fn tokenizer(self) -> Tokenizer {
-        self.tokenizer
-    }
-
-    /// Tokens of a message: those that its line names, else counted.
-    pub fn message(self, message: &Message<'_>) -> u64 {
-        let named = if self.believes { cached(message) } else { None };
-        named.unwrap_or_else(|| self.tokenizer.message(message))
-    }
-}
-
-/// The count that the message's line carries. 0 is what some systems write for "not counted".
-pub fn cached(message: &Message<'_>) -> Option<u64> {
-    let count = std::str::from_utf8(message.tokens?).ok()?.parse().ok()?;
-    (count > 0).then_some(count)
 }

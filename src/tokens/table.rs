@@ -83,15 +83,16 @@ impl Table {
     #[inline(always)]
     pub fn rank(&self, text: &[u8], from: usize, to: usize) -> u32 {
         let length = to - from;
-        if length > 8 {
+        // No token is empty; that is found out on the rarer way.
+        if length.wrapping_sub(1) >= 8 {
             return self.long(&text[from..to]);
         }
         let key = match text
             .get(from..from + 8)
             .and_then(|eight| eight.first_chunk::<8>())
         {
-            Some(eight) if length > 0 => u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * length)),
-            _ => short_key(&text[from..to]),
+            Some(eight) => u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * length)),
+            None => short_key(&text[from..to]),
         };
         self.short(key, length)
     }

@@ -161,10 +161,11 @@ fn a_line_of_eight_megabytes() {
     assert!(stored.stdout.ends_with(long.as_bytes()));
     env.pipe(&["append", "-q", "--from", "jsonl", "long", "--stream"], &long)
         .fine();
-    assert_eq!(
-        env.run(&["count", "--json", "long"]).fine().objects()[0]["log"]["messages"],
-        6
-    );
+    // A merge of so many byte pairs is slow where nothing is optimized, and tested beside the tokenizers.
+    let count = env
+        .run(&["count", "--json", "--tokenizer", "chars4", "long"])
+        .fine();
+    assert_eq!(count.objects()[0]["log"]["messages"], 6);
     env.pipe(&["cat", "--from", "jsonl"], &unreadable)
         .status(65)
         .gives(&unreadable);

@@ -4,6 +4,7 @@ use crate::output::Color;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::Format;
+use convo::tokens::Tokenizer;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -99,6 +100,47 @@ pub struct Changing {
     /// Messages as JSON, one object a line
     #[arg(long)]
     pub json: bool,
+}
+
+/// How tokens are counted.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Tokens")]
+pub struct Counting {
+    /// Count as this tokenizer or model does
+    ///
+    /// An encoding (o200k_base, cl100k_base, ...), an estimate (chars4, ...) or a model (gpt-4o, claude-sonnet-4-5, ...). By
+    /// default $CONVO_TOKENIZER, or what the config file names, or the one of the session's header, or o200k_base.
+    #[arg(long, value_name = "NAME", value_parser = tokenizer)]
+    pub tokenizer: Option<Tokenizer>,
+}
+
+/// A tokenizer or a model by name; what is wrong with the name tells the next one.
+pub fn tokenizer(name: &str) -> Result<Tokenizer, String> {
+    Tokenizer::named(name).map_err(|error| match error.hint {
+        Some(hint) => format!("{}; {hint}", error.message),
+        None => error.message,
+    })
+}
+
+/// How many tokens there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window(pub u64);
+
+/// A number of tokens, or the model that has room for them.
+pub fn window(text: &str) -> Result<Window, String> {
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(thousands) => (thousands, 1000),
+        None => (text, 1),
+    };
+    let number = digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor));
+    if number == Some(0) {
+        return Err("a window has room for at least one token".to_string());
+    }
+    let tokens = number.or_else(|| convo::tokens::window(text)).map(Window);
+    tokens.ok_or_else(|| "this must be a number of tokens or the name of a known model".to_string())
 }
 
 /// Where a session is: read from its spelling alone.
@@ -241,6 +283,26 @@ mod tests {
             assert_eq!(Input::of(path), Input::Path(path.into()));
         }
         assert_eq!(Input::all(&[]), [Input::Stdin]);
+    }
+
+    #[test]
+    fn windows_are_numbers_or_models() {
+        assert_eq!(window("32000"), Ok(Window(32_000)));
+        assert_eq!(window("200k"), Ok(Window(200_000)));
+        assert_eq!(window("gpt-4o"), Ok(Window(128_000)));
+        for wrong in [
+            "0",
+            "0k",
+            "k",
+            "",
+            "-1",
+            "1.5",
+            "llama",
+            "99999999999999999999",
+            "99999999999999999k",
+        ] {
+            assert!(window(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

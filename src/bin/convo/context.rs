@@ -26,6 +26,7 @@ struct Config {
     store: Option<PathBuf>,
     lock_timeout: Option<String>,
     color: Option<String>,
+    tokenizer: Option<String>,
 }
 
 /// What a run knows.
@@ -35,6 +36,8 @@ pub struct Context {
     pub clock: Clock,
     store_path: PathBuf,
     lock_timeout: Duration,
+    /// What environment and config file name.
+    tokenizer: Option<String>,
     store: OnceLock<Store>,
 }
 
@@ -83,6 +86,7 @@ impl Context {
             clock: Clock::new(variable("CONVO_NOW").as_deref())?,
             store_path,
             lock_timeout,
+            tokenizer: variable("CONVO_TOKENIZER").or(config.tokenizer),
             store: OnceLock::new(),
         })
     }
@@ -124,6 +128,11 @@ impl Context {
     /// How long to wait for a lock.
     pub fn lock_timeout(&self) -> Duration {
         self.lock_timeout
+    }
+
+    /// The tokenizer that environment or config file name.
+    pub fn tokenizer(&self) -> Option<&str> {
+        self.tokenizer.as_deref()
     }
 
     /// A new id with this prefix. With `CONVO_SEED` it is made from the seed and from `what`, which tells one

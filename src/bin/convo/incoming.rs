@@ -9,8 +9,8 @@ use convo::format::native;
 use convo::format::report::Report;
 use convo::format::{Converted, Format, Reader};
 use convo::model::json;
-use convo::model::message::Message;
 use convo::model::record::{Kind as Line, Record};
+use convo::tokens::{Tokenizer, counter};
 use std::io::{IsTerminal, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -263,15 +263,20 @@ fn first(head: &[u8]) -> &[u8] {
 }
 
 /// A message as it is stored when it needs an id, and a time when it has none; none for a message that has an
-/// id, and for every other line: those stay the bytes that they are.
+/// id, and for every other line: those stay the bytes that they are. Where the session keeps counts, a line that is
+/// made anew gets its own, and so does one that carries a count already, of which nobody knows how it was made.
 pub fn stamped(
     record: &Record<'_>,
+    tokenizer: Option<Tokenizer>,
     stamp: impl FnOnce() -> convo::Result<(String, Option<String>)>,
 ) -> convo::Result<Option<Vec<u8>>> {
-    let without = |message: &&Message<'_>| matches!(message.id, None | Some(b"\"\""));
-    let Some(message) = record.message().filter(without) else {
+    let Some(message) = record.message() else {
         return Ok(None);
     };
+    if !matches!(message.id, None | Some(b"\"\"")) {
+        let counted = tokenizer.filter(|_| message.tokens.is_some());
+        return Ok(counted.map(|tokenizer| counter::with_tokens(record.body.to_vec(), tokenizer)));
+    }
     let (id, time) = stamp()?;
     let quoted = |text: &str| {
         let mut raw = Vec::new();
@@ -286,5 +291,9 @@ pub fn stamped(
     if let Some(time) = &time {
         changes.push(("timestamp", Some(time)));
     }
-    Ok(json::with_members(record.body, &changes).ok())
+    let made = json::with_members(record.body, &changes).ok();
+    Ok(match tokenizer {
+        Some(tokenizer) => made.map(|line| counter::with_tokens(line, tokenizer)),
+        None => made,
+    })
 }

@@ -6,6 +6,7 @@ mod change;
 mod commands;
 mod complete;
 mod context;
+mod counting;
 mod incoming;
 mod inputs;
 mod output;

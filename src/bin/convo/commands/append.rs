@@ -13,6 +13,7 @@ use convo::format::report::Report;
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::message::Category;
 use convo::model::record::Record;
+use convo::tokens::{Tokenizer, counter};
 use std::io::{IsTerminal, Read};
 
 /// Add a message, many messages, or something that happened
@@ -76,6 +77,19 @@ pub struct Append {
     changing: Changing,
 }
 
+/// The tokenizer by which the session keeps counts; one that is not known here keeps none.
+fn known(name: Option<&str>) -> Option<Tokenizer> {
+    name.and_then(|name| Tokenizer::named(name).ok())
+}
+
+/// The line with its count where the session keeps counts.
+fn counted(line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
+    match known(name) {
+        Some(tokenizer) => counter::with_tokens(line, tokenizer),
+        None => line,
+    }
+}
+
 fn category(name: &str) -> Result<Category, String> {
     Category::from_name(name)
         .ok_or_else(|| format!("there are {}", Category::ALL.map(Category::name).join(", ")))
@@ -115,12 +129,17 @@ impl Run for Append {
         if let (true, Input::Name(name)) = (stored, &input) {
             return self.one(context, name, &text);
         }
-        change::run(context, &[input], &self.reading, &self.changing, |_, stamps| {
-            Ok(Plan::Lines(
-                vec![self.message(&text, stamps)?],
-                "1 message added".to_string(),
-            ))
-        })
+        change::run(
+            context,
+            &[input],
+            &self.reading,
+            &self.changing,
+            |session, stamps| {
+                let line = self.message(&text, stamps)?;
+                let line = counted(line, counter::named_by(session).as_deref());
+                Ok(Plan::Lines(vec![line], "1 message added".to_string()))
+            },
+        )
     }
 }
 
@@ -167,6 +186,7 @@ impl Append {
         // The log's length tells an append from the one before it.
         let what = || format!("{id}\n{}\n{text}", store.size(&id).unwrap_or_default());
         let line = self.line(text, &context.new_id("msg_", what)?, Some(&context.clock.now()));
+        let line = counted(line, counter::name_in(&store.first_line(&id)?).as_deref());
         store.append(&id, &[&line]).map_err(|error| named(error, name))?;
         if self.changing.json {
             context.output.print_done(&String::from_utf8_lossy(&line))?;
@@ -219,13 +239,14 @@ impl Append {
             let id = store.resolve(name)?;
             let size = store.size(&id)?;
             let mut appender = store.appender(&id)?;
+            let tokenizer = known(counter::name_in(&store.first_line(&id)?).as_deref());
             let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
             let done = incoming.each_group(&mut report, |group| {
                 let mut printed = String::new();
                 for record in group {
                     let what = || format!("{id}\n{size}\n{}", String::from_utf8_lossy(record.body));
                     let stamp = || Ok((context.new_id("msg_", what)?, Some(context.clock.now())));
-                    let line = incoming::stamped(record, stamp)?;
+                    let line = incoming::stamped(record, tokenizer, stamp)?;
                     match &line {
                         Some(line) => appender.push(line)?,
                         None => appender.push_record(record),
@@ -273,11 +294,12 @@ impl Append {
             std::slice::from_ref(input),
             &reading,
             &self.changing,
-            |_, stamps| {
+            |session, stamps| {
+                let tokenizer = known(counter::named_by(session).as_deref());
                 let stamped = lines.iter().enumerate().map(|(nth, line)| {
                     let what = || format!("{nth} {}", String::from_utf8_lossy(line));
                     let record = Record::parse(line, Place { line: 1, offset: 1 });
-                    let changed = incoming::stamped(&record, || stamps.message(&what()))?;
+                    let changed = incoming::stamped(&record, tokenizer, || stamps.message(&what()))?;
                     Ok(changed.unwrap_or_else(|| line.clone()))
                 });
                 Ok(Plan::Lines(

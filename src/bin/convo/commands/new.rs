@@ -1,7 +1,7 @@
 //! `new`: makes a session.
 
 use super::Run;
-use crate::args::{checked_name, pair};
+use crate::args::{checked_name, pair, tokenizer};
 use crate::context::Context;
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -9,6 +9,7 @@ use convo::format::native::HeaderBuilder;
 use convo::model::json::ObjectBuilder;
 use convo::model::key::{checked_id, is_id};
 use convo::store::Store;
+use convo::tokens::{Tokenizer, counter};
 
 /// Make a session; prints its id and nothing else
 #[derive(Args, Debug)]
@@ -29,6 +30,11 @@ pub struct New {
     /// A member of the header's metadata; JSON, or else text
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair, help_heading = "The session")]
     meta: Vec<(String, Vec<u8>)>,
+    /// Keep the count of each message, as this tokenizer or model counts
+    ///
+    /// Messages that are added then carry their tokens, which are not counted again.
+    #[arg(long, value_name = "NAME", value_parser = tokenizer, help_heading = "The session")]
+    tokenizer: Option<Tokenizer>,
     /// Another name for it
     #[arg(long, value_name = "NAME", help_heading = "The session")]
     alias: Vec<String>,
@@ -93,7 +99,8 @@ impl New {
         let mut header = HeaderBuilder::default();
         header
             .text("created_at", Some(now))
-            .text("title", self.title.as_deref());
+            .text("title", self.title.as_deref())
+            .text("tokenizer", self.tokenizer.map(Tokenizer::name));
         if !self.meta.is_empty() {
             let mut metadata = ObjectBuilder::default();
             for (name, value) in &self.meta {
@@ -113,7 +120,11 @@ impl New {
             message
                 .text("id", &context.new_id("msg_", || format!("{id}\n{text}"))?)
                 .text("timestamp", now);
-            lines.push(message.finish());
+            let line = message.finish();
+            lines.push(match self.tokenizer {
+                Some(tokenizer) => counter::with_tokens(line, tokenizer),
+                None => line,
+            });
         }
         Ok(lines)
     }

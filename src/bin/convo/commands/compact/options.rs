@@ -9,7 +9,7 @@ use convo::filter::compact::{Choice, Mask, Media, Options, Overflow, Steps, Thin
 use convo::filter::summarize::{Dates, Instructions, Rule};
 use convo::model::message::Category;
 use convo::model::session::Session;
-use convo::tokens::{Counter, Tokenizer, window};
+use convo::tokens::{Counter, Tokenizer, counter, window};
 
 /// A number of tokens, or a share of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,7 +251,7 @@ impl Strategy {
 
     /// How a session is counted.
     pub fn counter(&self, session: &Session) -> convo::Result<Counter> {
-        let header = session.header_text("tokenizer");
+        let header = counter::named_by(session);
         let tokenizer = match (self.tokenizer, &header) {
             (Some(tokenizer), _) => tokenizer,
             (None, Some(name)) => Tokenizer::named(name)?,

@@ -1,0 +1,247 @@
+//! `count`: what is in a session.
+
+mod picture;
+
+use super::Run;
+use crate::args::{Counting, Input, Reading, Window, window};
+use crate::context::Context;
+use crate::inputs::each_session;
+use crate::output::{columns, in_line, visible};
+use clap::{Args, ValueEnum};
+use convo::error::Error;
+use convo::model::session::Session;
+use convo::model::stats::{Counts, Stats};
+use convo::tokens::usage::{By, Figure, Group, Usage};
+use std::io::{IsTerminal, Write};
+
+/// Count messages, exchanges and tokens, by role, category and tool
+///
+/// Two figures each: of the whole log, and of what is in view. Tokens are those that a model would be sent: text,
+/// calls, results and media, with what is around each message.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo count chat
+  convo count --by tool chat                      tokens of each tool's calls and results
+  convo count --window gpt-4o chat                how much of the model's context is used
+  convo count --json chat | jq .view.tokens.total
+  convo count < session.json")]
+pub struct Count {
+    /// Sessions: names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    counting: Counting,
+    /// Tell how much of this is used: tokens, or a model's name
+    #[arg(long, value_name = "TOKENS|MODEL", value_parser = window, help_heading = "Tokens")]
+    window: Option<Window>,
+    /// Only tokens, of each of these: log, view
+    #[arg(long, value_name = "WHAT", help_heading = "Output")]
+    by: Option<Grouping>,
+    /// One JSON object a session
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// What tokens are shown by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Grouping {
+    /// Who speaks
+    Role,
+    /// system, context, dialog, system_output
+    Category,
+    /// A tool's calls and results
+    Tool,
+    /// The exchanges of the log
+    Exchange,
+}
+
+impl Grouping {
+    const fn by(self) -> By {
+        match self {
+            Grouping::Role => By::Role,
+            Grouping::Category => By::Category,
+            Grouping::Tool => By::Tool,
+            Grouping::Exchange => By::Exchange,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Grouping::Role => "role",
+            Grouping::Category => "category",
+            Grouping::Tool => "tool",
+            Grouping::Exchange => "exchange",
+        }
+    }
+}
+
+impl Run for Count {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        self.counting.tell_estimate(context)?;
+        let inputs = Input::all(&self.inputs);
+        context.output.stdout(|out| {
+            let mut first = true;
+            each_session(context, &inputs, &self.reading, |label, session| {
+                let counter = self.counting.counter(context, label, &session)?;
+                let usage = Usage::of(&session, counter);
+                if self.json {
+                    let line = self.object(&session, label, &usage);
+                    return write(out, &format!("{line}\n"));
+                }
+                if !std::mem::take(&mut first) {
+                    write(out, "\n")?;
+                }
+                let rows = match self.by {
+                    None => self.rows(&session, label, &usage),
+                    Some(by) => self.token_rows(&session, label, &usage, by),
+                };
+                text(&rows, out)?;
+                if let Some(columns) = columns() {
+                    let by = self.by.unwrap_or(Grouping::Role);
+                    let name = counter.tokenizer().name();
+                    let groups = usage.groups(by.by());
+                    let colored = context.output.colored();
+                    write(out, &picture::bars(&groups, by.name(), name, columns, colored))?;
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+fn write(out: &mut dyn Write, text: &str) -> anyhow::Result<()> {
+    Ok(out
+        .write_all(text.as_bytes())
+        .map_err(|error| Error::io("cannot write", error))?)
+}
+
+/// Name, then log and view.
+type Row = (String, String);
+
+fn text(rows: &[Row], out: &mut dyn Write) -> anyhow::Result<()> {
+    let terminal = std::io::stdout().is_terminal();
+    for (name, value) in rows {
+        let line = match (terminal, name.is_empty(), value.split_once('\t')) {
+            (true, true, _) => format!("{value}\n{:<30} {:>10} {:>10}\n", "", "log", "view"),
+            (true, false, Some((log, view))) => format!("{name:<30} {log:>10} {view:>10}\n"),
+            (_, true, _) => format!("session\t{value}\n"),
+            _ => format!("{name}\t{value}\n"),
+        };
+        write(out, &line)?;
+    }
+    Ok(())
+}
+
+fn title(session: &Session, label: &str) -> Row {
+    let id = session.header_text("id").unwrap_or_else(|| label.to_string());
+    (String::new(), id)
+}
+
+fn tokens(group: &Group) -> String {
+    format!("{}\t{}", group.log.tokens, group.view.tokens)
+}
+
+impl Count {
+    fn rows(&self, session: &Session, label: &str, usage: &Usage<'_>) -> Vec<Row> {
+        let stats = Stats::of(session);
+        let row = |count: &dyn Fn(&Counts) -> u64| format!("{}\t{}", count(&stats.log), count(&stats.view));
+        let mut rows = vec![
+            title(session, label),
+            ("messages".to_string(), row(&|counts| counts.messages)),
+            ("exchanges".to_string(), row(&|counts| counts.exchanges)),
+        ];
+        for role in stats.log.roles.keys() {
+            let count = |counts: &Counts| counts.roles.get(role).copied().unwrap_or_default();
+            rows.push((format!("role {role}"), row(&count)));
+        }
+        for category in stats.log.categories.keys() {
+            let count = |counts: &Counts| counts.categories.get(category).copied().unwrap_or_default();
+            rows.push((format!("category {}", category.name()), row(&count)));
+        }
+        for tool in stats.log.tools.keys() {
+            let count = |counts: &Counts| counts.tools.get(tool).copied().unwrap_or_default();
+            rows.push((format!("tool {}", visible(tool)), row(&count)));
+        }
+        if stats.summary {
+            rows.push(("summary".to_string(), "0\t1".to_string()));
+        }
+        if stats.unreadable > 0 {
+            rows.push(("unreadable".to_string(), format!("{}\t0", stats.unreadable)));
+        }
+        self.push_total(&usage.total(), &mut rows);
+        rows
+    }
+
+    fn token_rows(&self, session: &Session, label: &str, usage: &Usage<'_>, by: Grouping) -> Vec<Row> {
+        let mut rows = vec![title(session, label)];
+        let groups = usage.groups(by.by());
+        let name = |group: &Group| format!("{} {}", by.name(), in_line(&group.name));
+        rows.extend(groups.iter().map(|group| (name(group), tokens(group))));
+        self.push_total(&usage.total(), &mut rows);
+        rows
+    }
+
+    fn push_total(&self, total: &Group, rows: &mut Vec<Row>) {
+        rows.push(("tokens".to_string(), tokens(total)));
+        if let Some(Window(window)) = self.window {
+            let share = |figure: Figure| format!("{:.1}%", figure.tokens as f64 * 100.0 / window as f64);
+            rows.push((
+                format!("of {window}"),
+                format!("{}\t{}", share(total.log), share(total.view)),
+            ));
+        }
+    }
+
+    fn object(&self, session: &Session, label: &str, usage: &Usage<'_>) -> serde_json::Value {
+        let stats = Stats::of(session);
+        let total = usage.total();
+        let by = [By::Role, By::Category, By::Tool].map(|by| usage.groups(by));
+        let figures = |counts: &Counts, place: &dyn Fn(&Group) -> Figure| {
+            let categories = counts
+                .categories
+                .iter()
+                .map(|(category, count)| (category.name(), count));
+            let [roles, categories_, tools] = by.each_ref().map(|groups| {
+                let tokens = groups
+                    .iter()
+                    .map(|group| (group.name.as_str(), place(group).tokens));
+                tokens
+                    .filter(|(_, tokens)| *tokens > 0)
+                    .collect::<std::collections::BTreeMap<_, _>>()
+            });
+            serde_json::json!({
+                "messages": counts.messages, "exchanges": counts.exchanges, "roles": counts.roles,
+                "categories": categories.collect::<std::collections::BTreeMap<_, _>>(), "tools": counts.tools,
+                "tokens": {
+                    "total": place(&total).tokens, "roles": roles, "categories": categories_, "tools": tools,
+                },
+            })
+        };
+        let mut line = serde_json::json!({
+            "schema": "convo.count/1", "input": label, "id": session.header_text("id"),
+            "tokenizer": usage.counter().tokenizer().name(),
+            "exact": usage.counter().tokenizer().is_exact(),
+            "log": figures(&stats.log, &|group| group.log), "view": figures(&stats.view, &|group| group.view),
+            "summary": stats.summary, "unreadable": stats.unreadable,
+        });
+        if let Some(Window(window)) = self.window {
+            line["window"] = window.into();
+            line["used"] = (total.view.tokens as f64 / window as f64).into();
+        }
+        if self.by == Some(Grouping::Exchange) {
+            let figure =
+                |figure: Figure| serde_json::json!({"messages": figure.messages, "tokens": figure.tokens});
+            let exchanges = usage.groups(By::Exchange).into_iter().map(|group| {
+                let first = group.first.and_then(|index| session.id(index));
+                serde_json::json!({
+                    "name": group.name, "first": first, "log": figure(group.log), "view": figure(group.view),
+                })
+            });
+            line["by_exchange"] = exchanges.collect();
+        }
+        line
+    }
+}

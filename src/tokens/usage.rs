@@ -1,0 +1,258 @@
+//! The tokens of a session by role, category, tool and exchange: of all that its log holds, and of what is in view.
+
+use super::Counter;
+use crate::model::exchange::Cuts;
+use crate::model::message::{Message, Role};
+use crate::model::session::{Class, Session};
+use crate::model::view::{Item, View};
+use std::collections::{BTreeMap, HashMap};
+
+/// What messages are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Who speaks.
+    Role,
+    /// What it is worth.
+    Category,
+    /// The tool: its calls and their results.
+    Tool,
+    /// The exchange of the log.
+    Exchange,
+}
+
+/// Messages, and what they cost. Of a tool: its calls, and what they and their results cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figure {
+    /// Messages, or calls.
+    pub messages: u64,
+    /// Tokens.
+    pub tokens: u64,
+}
+
+/// One group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Role, category or tool; of an exchange its number from 1.
+    pub name: String,
+    /// Line index of its first message, of an exchange.
+    pub first: Option<usize>,
+    /// In the log.
+    pub log: Figure,
+    /// In view.
+    pub view: Figure,
+}
+
+/// The group of a summary that stands for messages, which is none of the log's.
+pub const SUMMARY: &str = "summary";
+
+/// The group of messages that are in no exchange: those of the category system.
+pub const RULES: &str = "rules";
+
+/// What a session costs.
+#[derive(Debug)]
+pub struct Usage<'s> {
+    session: &'s Session,
+    counter: Counter,
+    /// Tokens by line index; of lines that are no message 0.
+    lines: Vec<u64>,
+    view: View,
+}
+
+impl Usage<'_> {
+    /// Counts every message of the session once.
+    pub fn of(session: &Session, counter: Counter) -> Usage<'_> {
+        let tokens = |index: usize| match session.class(index) {
+            Class::Message(_) => session
+                .record(index)
+                .message()
+                .map_or(0, |message| counter.message(message)),
+            _ => 0,
+        };
+        Usage {
+            session,
+            counter,
+            lines: (0..session.len()).map(tokens).collect(),
+            view: View::replay(session),
+        }
+    }
+
+    /// How it was counted.
+    pub const fn counter(&self) -> Counter {
+        self.counter
+    }
+
+    /// Of everything.
+    pub fn total(&self) -> Group {
+        let mut total = Group::default();
+        for (index, _) in self.session.messages() {
+            total.log.add(1, self.lines[index]);
+        }
+        for item in &self.view.items {
+            total.view.add(1, self.tokens(item));
+        }
+        total
+    }
+
+    /// Tokens of an item of the view.
+    fn tokens(&self, item: &Item) -> u64 {
+        match item {
+            Item::Line(index) => self.lines[*index],
+            Item::Edited(..) | Item::Inserted(_) => item
+                .message(self.session)
+                .map_or(0, |message| self.counter.message(&message)),
+            // It is sent as a system message where nothing else is asked for.
+            Item::Summary(_) => {
+                let text = item.summary(self.session).unwrap_or_default();
+                self.counter.tokenizer().said(Role::System.name(), &text)
+            }
+        }
+    }
+
+    /// The groups, in the order of their names, exchanges in the order of the log.
+    pub fn groups(&self, by: By) -> Vec<Group> {
+        match by {
+            By::Role => self.named(|message| message.role_name().into_owned()),
+            By::Category => self.named(|message| message.category().name().to_string()),
+            By::Tool => self.tools(),
+            By::Exchange => self.exchanges(),
+        }
+    }
+
+    fn named(&self, name: impl Fn(&Message<'_>) -> String) -> Vec<Group> {
+        let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+        for (index, _) in self.session.messages() {
+            if let Some(message) = self.session.record(index).message() {
+                groups
+                    .entry(name(message))
+                    .or_default()
+                    .log
+                    .add(1, self.lines[index]);
+            }
+        }
+        for item in &self.view.items {
+            let name = item
+                .message(self.session)
+                .map_or_else(|| SUMMARY.to_string(), |message| name(&message));
+            groups.entry(name).or_default().view.add(1, self.tokens(item));
+        }
+        with_names(groups)
+    }
+
+    fn tools(&self) -> Vec<Group> {
+        let mut groups = BTreeMap::new();
+        let log = self
+            .session
+            .messages()
+            .map(|(index, _)| Item::Line(index))
+            .collect::<Vec<_>>();
+        for (items, figure) in [
+            (&log, Figure::in_log as Place),
+            (&self.view.items, Figure::in_view),
+        ] {
+            // The tool of each call that came so far; a repeated id is the later call's.
+            let mut called: HashMap<String, String> = HashMap::new();
+            for item in items {
+                let Some(message) = item.message(self.session) else {
+                    continue;
+                };
+                for call in message.tool_calls() {
+                    let name = call.name.clone().into_owned();
+                    let group = groups.entry(name.clone()).or_default();
+                    figure(group).add(1, self.counter.tokenizer().call(&call));
+                    called.insert(call.id.into_owned(), name);
+                }
+                if message.role() == Role::Tool {
+                    let id = message.tool_call_id().unwrap_or_default();
+                    let own = || {
+                        message
+                            .name
+                            .and_then(crate::model::json::text)
+                            .unwrap_or_default()
+                            .into_owned()
+                    };
+                    let name = called.get(id.as_ref()).cloned().unwrap_or_else(own);
+                    figure(groups.entry(name).or_default()).add(0, self.tokens(item));
+                }
+            }
+        }
+        with_names(groups)
+    }
+
+    fn exchanges(&self) -> Vec<Group> {
+        let log = View {
+            items: self
+                .session
+                .messages()
+                .map(|(index, _)| Item::Line(index))
+                .collect(),
+            ..View::default()
+        };
+        let cuts = Cuts::of(self.session, &log);
+        let mut groups: Vec<Group> = Vec::new();
+        let mut rules = Group {
+            name: RULES.to_string(),
+            ..Group::default()
+        };
+        // The group of each line: its place in `groups`, or none for the rules.
+        let mut group_of: HashMap<usize, Option<usize>> = HashMap::new();
+        for (item, (index, _)) in self.session.messages().enumerate() {
+            let within = cuts.atom(item).is_some();
+            if within && (cuts.begins(item) || groups.is_empty()) {
+                let name = (groups.len() + 1).to_string();
+                groups.push(Group {
+                    name,
+                    first: Some(index),
+                    ..Group::default()
+                });
+            }
+            let place = if within { groups.len().checked_sub(1) } else { None };
+            group_of.insert(index, place);
+            let group = place.map_or(&mut rules, |place| &mut groups[place]);
+            group.log.add(1, self.lines[index]);
+        }
+        let mut summary = Group {
+            name: SUMMARY.to_string(),
+            ..Group::default()
+        };
+        let mut last = None;
+        for item in &self.view.items {
+            let group = match item {
+                Item::Line(index) | Item::Edited(index, _) => {
+                    last = group_of.get(index).copied().flatten();
+                    last.map_or(&mut rules, |place| &mut groups[place])
+                }
+                // What a compaction put in stands where it put it.
+                Item::Inserted(_) => last.map_or(&mut summary, |place| &mut groups[place]),
+                Item::Summary(_) => &mut summary,
+            };
+            group.view.add(1, self.tokens(item));
+        }
+        let some = |group: &Group| group.log.messages + group.view.messages > 0;
+        let before = [rules, summary].into_iter().filter(some);
+        before.chain(groups).collect()
+    }
+}
+
+type Place = fn(&mut Group) -> &mut Figure;
+
+impl Figure {
+    fn add(&mut self, messages: u64, tokens: u64) {
+        self.messages += messages;
+        self.tokens += tokens;
+    }
+
+    fn in_log(group: &mut Group) -> &mut Figure {
+        &mut group.log
+    }
+
+    fn in_view(group: &mut Group) -> &mut Figure {
+        &mut group.view
+    }
+}
+
+fn with_names(groups: BTreeMap<String, Group>) -> Vec<Group> {
+    groups
+        .into_iter()
+        .map(|(name, group)| Group { name, ..group })
+        .collect()
+}
