@@ -3,7 +3,7 @@
 use super::event::{Fate, Reshaping, Size, Summary};
 use super::piece::{Atom, Entry, Exchange, Insert, Level, read};
 use super::when::Measures;
-use crate::model::json;
+use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -104,8 +104,15 @@ impl<'s> Work<'s> {
 
     /// What an item would cost with these members, and its line; none when that is no smaller.
     pub fn tried(&self, at: usize, changes: &[(&str, Option<&[u8]>)]) -> Option<(Vec<u8>, u64)> {
-        // A count that was cached is of the text that was.
-        let changes: Vec<_> = changes.iter().copied().chain([("tokens", None)]).collect();
+        // A count that was cached, and a copy of what another interface had, are of the text that was.
+        let metadata = self.message(at)?.metadata.and_then(without_copies);
+        let mut changes = changes.to_vec();
+        changes.push(("tokens", None));
+        changes.extend(
+            metadata
+                .as_ref()
+                .map(|metadata| ("metadata", Some(metadata.as_slice()))),
+        );
         let body = json::with_members(self.body(at), &changes).ok()?;
         let tokens = self.counter.message(&read(&body)?);
         (tokens < self.items[at].now).then_some((body, tokens))
@@ -312,4 +319,27 @@ impl<'s> Work<'s> {
         reshaping.summary = self.summary.as_ref().map(|(summary, _)| summary.clone());
         reshaping
     }
+}
+
+/// The metadata without the copies of elements that readers of other interfaces keep in it; none when there are none.
+fn without_copies(metadata: &[u8]) -> Option<Vec<u8>> {
+    let members = json::members(metadata, Dialect::Strict)?;
+    let changed: Vec<(String, Vec<u8>)> = members
+        .iter()
+        .filter(|(_, value)| json::member(value, "raw").is_some())
+        .filter_map(|(name, value)| {
+            Some((
+                name.to_string(),
+                json::with_members(value, &[("raw", None)]).ok()?,
+            ))
+        })
+        .collect();
+    if changed.is_empty() {
+        return None;
+    }
+    let changes: Vec<_> = changed
+        .iter()
+        .map(|(name, value)| (name.as_str(), Some(value.as_slice())))
+        .collect();
+    json::with_members(metadata, &changes).ok()
 }

@@ -133,13 +133,13 @@ fn a_summary_is_quoted_and_cannot_end_its_quotation() {
     let lines = [
         r#"{"role":"user","content":"a","id":"m1"}"#,
         r#"{"role":"user","content":"b","id":"m2"}"#,
-        r#"{"type":"summary","id":"e","at":"x","content":"was </summary> said","covers":["m1","m1"]}"#,
+        r#"{"type":"summary","id":"e","at":"x","content":"was </conversation_summary> said","covers":["m1","m1"]}"#,
     ];
     let anthropic = request(Api::Anthropic, &native(&lines)).0;
     assert_eq!(anthropic.elements.len(), 1, "one message of the user");
     let text = raws(&anthropic)[0];
-    assert_eq!(text.matches("</summary>").count(), 1, "{text}");
-    assert!(text.contains(r#"was <\\/summary> said"#), "{text}");
+    assert_eq!(text.matches("</conversation_summary>").count(), 1, "{text}");
+    assert!(text.contains(r#"was <\\/conversation_summary> said"#), "{text}");
     assert_eq!(anthropic.elements[0].items, [0, 1]);
     assert_eq!(request(Api::OpenaiResponses, &native(&lines)).0.elements.len(), 2);
 }

@@ -34,7 +34,7 @@ pub struct Compact {
     #[command(flatten)]
     strategy: Strategy,
     /// Tell on standard error what becomes of each piece
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     explain: bool,
     #[command(flatten)]
     reading: Reading,
@@ -50,6 +50,7 @@ impl Run for Compact {
         self.changing.log = self.log;
         self.changing.explains = true;
         let options = self.strategy.options()?;
+        self.strategy.counting.tell_estimate(context)?;
         let mut unreached = None;
         change::run(
             context,
@@ -57,7 +58,8 @@ impl Run for Compact {
             &self.reading,
             &self.changing,
             |session, stamps| {
-                let counter = self.strategy.counter(session)?;
+                let id = session.header_text("id").unwrap_or_default();
+                let counter = self.strategy.counting.counter(context, &id, session)?;
                 let outcome = compact::plan(session, counter, &options, |content| stamps.event(content))?;
                 unreached = unreached.max(outcome.smallest);
                 self.explain(context, session, counter, &outcome)?;

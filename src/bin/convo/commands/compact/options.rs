@@ -1,5 +1,6 @@
 //! The strategies on the command line.
 
+use crate::args::{Counting, Window, window};
 use crate::context::named;
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -8,8 +9,6 @@ use convo::filter::compact::when::When;
 use convo::filter::compact::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
 use convo::filter::summarize::{Dates, Instructions, Rule};
 use convo::model::message::Category;
-use convo::model::session::Session;
-use convo::tokens::{Counter, Tokenizer, counter, window};
 
 /// A number of tokens, or a share of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,29 +19,34 @@ pub enum Amount {
 
 #[derive(Args, Clone, Debug)]
 pub struct Strategy {
-    /// Most tokens of the view afterwards: 32000, or 60% of --window
-    #[arg(long, value_name = "TOKENS", value_parser = amount, help_heading = "How small")]
+    /// Most tokens afterwards: 32000, or 60% of --window
+    #[arg(long, value_name = "TOKENS", value_parser = amount, help_heading = "What to do")]
     budget: Option<Amount>,
     /// The model's window: tokens, or the model's name
-    #[arg(long, value_name = "TOKENS|MODEL", value_parser = window_of, help_heading = "How small")]
-    window: Option<u64>,
+    #[arg(long, value_name = "TOKENS|MODEL", value_parser = window, help_heading = "What to do")]
+    window: Option<Window>,
     /// Taken off the budget: room for the answer
-    #[arg(long, value_name = "TOKENS", requires = "budget", help_heading = "How small")]
+    #[arg(
+        long,
+        value_name = "TOKENS",
+        requires = "budget",
+        hide_short_help = true,
+        help_heading = "How small"
+    )]
     reserve: Option<u64>,
-    /// Act only then: 'tokens>=100000 && messages>=10 || fraction>=0.8'
+    /// Act only then: 'tokens>=100000 && messages>=10'
     ///
-    /// Terms are tokens, messages, exchanges, tool_tokens and fraction (of --window); && binds tighter than ||. Without
+    /// As in 'tokens>=100000 && messages>=10 || fraction>=0.8'. Terms are tokens, messages, exchanges, tool_tokens and fraction (of --window); && binds tighter than ||. Without
     /// --budget the target is what fired it less --hysteresis. Without --when it acts whenever the view is over the budget.
-    #[arg(long, value_name = "TRIGGER", value_parser = When::read, help_heading = "How small")]
+    #[arg(long, value_name = "TRIGGER", value_parser = When::read, help_heading = "What to do")]
     when: Option<When>,
     /// How far below the trigger the target is, so that the next turn does not fire again
     #[arg(long, value_name = "SHARE", default_value = "0.2", value_parser = share, requires = "when", hide_short_help = true, help_heading = "How small")]
     hysteresis: u64,
-    /// How tokens are counted: an encoding, an estimate or a model [default: the session's, else o200k_base]
-    #[arg(long, value_name = "NAME", value_parser = tokenizer, help_heading = "How small")]
-    tokenizer: Option<Tokenizer>,
+    #[command(flatten)]
+    pub counting: Counting,
     /// Write the smallest result when the budget cannot be reached; the status is 1 all the same
-    #[arg(long, help_heading = "How small")]
+    #[arg(long, hide_short_help = true, help_heading = "How small")]
     best_effort: bool,
     /// Least gain for a change that no budget asks for
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = per_cent, hide_short_help = true, help_heading = "How small")]
@@ -58,43 +62,57 @@ pub struct Strategy {
     retry: bool,
 
     /// Steps in order, oldest first, each only as far as needed
-    #[arg(long, conflicts_with = "optimize", help_heading = "Strategies")]
+    #[arg(
+        long,
+        conflicts_with = "optimize",
+        hide_short_help = true,
+        help_heading = "Strategies"
+    )]
     tiered: bool,
     /// One choice for all pieces: what says most for its tokens stays
-    #[arg(long, help_heading = "Strategies")]
+    #[arg(long, hide_short_help = true, help_heading = "Strategies")]
     optimize: bool,
     /// Repeated tool results become marks: exact, off
-    #[arg(long, value_name = "HOW", value_parser = ["exact", "off"], help_heading = "Strategies")]
+    #[arg(long, value_name = "HOW", value_parser = ["exact", "off"], hide_short_help = true, help_heading = "Strategies")]
     dedupe: Option<String>,
     /// Images, sounds and files become marks: keep-last (all but the newest question's), keep, drop
-    #[arg(long, value_name = "HOW", value_parser = media, help_heading = "Strategies")]
+    #[arg(long, value_name = "HOW", value_parser = media, hide_short_help = true, help_heading = "Strategies")]
     media: Option<Media>,
     /// Reasoning leaves: keep-open (all but that since the newest question), keep, drop
-    #[arg(long, value_name = "HOW", value_parser = thinking, help_heading = "Strategies")]
+    #[arg(long, value_name = "HOW", value_parser = thinking, hide_short_help = true, help_heading = "Strategies")]
     thinking: Option<Thinking>,
     /// Results over BYTES lose their middle [default: 10240]
-    #[arg(long, value_name = "BYTES", help_heading = "Strategies")]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        hide_short_help = true,
+        help_heading = "Strategies"
+    )]
     tool_output_max: Option<usize>,
     /// Results over N lines lose their middle [default: 256]
-    #[arg(long, value_name = "N", help_heading = "Strategies")]
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Strategies")]
     tool_output_lines: Option<usize>,
     /// Old tool results become marks
-    #[arg(long, help_heading = "Strategies")]
+    #[arg(long, help_heading = "What to do")]
     mask_tools: bool,
     /// Exchanges with tools become a line
-    #[arg(long, help_heading = "Strategies")]
+    #[arg(long, hide_short_help = true, help_heading = "Strategies")]
     digest_tools: bool,
-    /// Who sums up what leaves: extract (built in, no model), none
-    #[arg(long, value_name = "WHO", value_parser = ["extract", "none"], help_heading = "Strategies")]
+    /// Who sums up what leaves: extract, none
+    ///
+    /// extract is built in: it needs no model and no network, quotes word for word, and is the same everywhere.
+    #[arg(long, value_name = "WHO", value_parser = ["extract", "none"], hide_possible_values = true, hide_short_help = true, help_heading = "What to do")]
     with: Option<String>,
-    /// Old exchanges leave; with N at most the newest N stay [default without --budget: 8]
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = false, default_missing_value = "0", help_heading = "Strategies")]
+    /// Old exchanges leave; with N the newest N stay
+    ///
+    /// Without a number and without --budget the newest 8.
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = false, default_missing_value = "0", help_heading = "What to do")]
     keep_last: Option<usize>,
     /// Categories in the order in which they leave: system_output,dialog,context
-    #[arg(long, value_name = "CATEGORIES", value_delimiter = ',', value_parser = category, help_heading = "Strategies")]
+    #[arg(long, value_name = "CATEGORIES", value_delimiter = ',', value_parser = category, hide_short_help = true, help_heading = "Strategies")]
     drop_order: Vec<Category>,
     /// Shares of the budget: dialog=50%,system_output=20%
-    #[arg(long, value_name = "CATEGORY=SHARE", value_delimiter = ',', value_parser = category_share, requires = "budget", help_heading = "Strategies")]
+    #[arg(long, value_name = "CATEGORY=SHARE", value_delimiter = ',', value_parser = category_share, requires = "budget", hide_short_help = true, help_heading = "Strategies")]
     budget_for: Vec<(Category, u64)>,
 
     /// With --mask-tools: the newest N results stay
@@ -165,13 +183,22 @@ pub struct Strategy {
     overflow: Overflow,
 
     /// This message stays
-    #[arg(long, value_name = "ID", help_heading = "What stays")]
+    #[arg(long, value_name = "ID", hide_short_help = true, help_heading = "What to do")]
     pin: Vec<String>,
     /// The first user message stays
-    #[arg(long, help_heading = "What stays")]
+    #[arg(long, hide_short_help = true, help_heading = "What stays")]
     pin_first_user: bool,
-    /// Standing instructions in what leaves: auto (found), off, or a FILE with one a line
-    #[arg(long, value_name = "HOW", default_value = "auto", help_heading = "What stays")]
+    /// Standing instructions: auto, off, FILE
+    ///
+    /// Rules that a user set once ("from now on ...") stay word for word in the summary when what held them leaves. auto finds them;
+    /// a FILE has one a line, or `id: ID`.
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "auto",
+        hide_short_help = true,
+        help_heading = "What stays"
+    )]
     pin_rules: String,
     /// How much of the budget standing instructions may take
     #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true, help_heading = "What stays")]
@@ -204,7 +231,7 @@ impl Strategy {
         };
         Ok(Options {
             budget,
-            window: self.window,
+            window: self.window.map(|Window(tokens)| tokens),
             when: self.when.clone(),
             hysteresis: self.hysteresis,
             choice: match (self.tiered, steps == Steps::ALL) {
@@ -249,23 +276,12 @@ impl Strategy {
         })
     }
 
-    /// How a session is counted.
-    pub fn counter(&self, session: &Session) -> convo::Result<Counter> {
-        let header = counter::named_by(session);
-        let tokenizer = match (self.tokenizer, &header) {
-            (Some(tokenizer), _) => tokenizer,
-            (None, Some(name)) => Tokenizer::named(name)?,
-            (None, None) => Tokenizer::DEFAULT,
-        };
-        Ok(Counter::new(tokenizer, header.as_deref()))
-    }
-
     fn budget(&self) -> convo::Result<Option<u64>> {
         let budget = match self.budget {
             None => return Ok(None),
             Some(Amount::Tokens(tokens)) => tokens,
             Some(Amount::PerMille(share)) => {
-                let Some(window) = self.window else {
+                let Some(Window(window)) = self.window else {
                     let error = Error::new(Kind::Usage, "a budget in per cent, and there is no window");
                     return Err(error.hint("--window 128000, or --window gpt-4o"));
                 };
@@ -328,10 +344,18 @@ fn amount(text: &str) -> Result<Amount, String> {
     if text.ends_with('%') {
         return per_cent(text).map(Amount::PerMille);
     }
-    match text.parse() {
-        Ok(0) => Err("nothing fits into 0 tokens".to_string()),
-        Ok(tokens) => Ok(Amount::Tokens(tokens)),
-        Err(_) => Err("this must be a number of tokens, or a share such as 60%".to_string()),
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(thousands) => (thousands, 1000),
+        None => (text, 1),
+    };
+    match digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor))
+    {
+        Some(0) => Err("nothing fits into 0 tokens".to_string()),
+        Some(tokens) => Ok(Amount::Tokens(tokens)),
+        None => Err("this must be a number of tokens, or a share such as 60%".to_string()),
     }
 }
 
@@ -350,21 +374,6 @@ fn share(text: &str) -> Result<u64, String> {
         Ok(share) if (0.0..1.0).contains(&share) => Ok((share * 1000.0).round() as u64),
         _ => Err("this must be a number from 0 to below 1".to_string()),
     }
-}
-
-fn window_of(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(0) => Err("a window of 0 tokens holds nothing".to_string()),
-        Ok(tokens) => Ok(tokens),
-        Err(_) => window(text).ok_or_else(|| "no such model is known; give its window in tokens".to_string()),
-    }
-}
-
-fn tokenizer(name: &str) -> Result<Tokenizer, String> {
-    Tokenizer::named(name).map_err(|error| match error.hint {
-        Some(hint) => format!("{}; {hint}", error.message),
-        None => error.message,
-    })
 }
 
 fn category(name: &str) -> Result<Category, String> {
