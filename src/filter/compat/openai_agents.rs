@@ -9,6 +9,7 @@
 //! - a message is cut only between its reasoning and the rest, and only when the user has spoken since;
 //! - a call that waits for its output is no candidate.
 
+use super::super::compact::mark;
 use super::choice::{Choice, Rules};
 use super::history::History;
 use crate::error::{Error, Kind, Result};
@@ -209,28 +210,11 @@ fn preview(text: &str, most: usize, preview: usize) -> Option<String> {
         return None;
     }
     let end = text.char_indices().nth(preview).map_or(text.len(), |(at, _)| at);
-    let mark = format!(
-        "[convo: {} of {} bytes elided]",
-        grouped(text.len() - end),
-        grouped(text.len())
-    );
+    let mark = mark::middle(text.len() - end, text.len());
     let cut = if end == 0 {
         mark
     } else {
         format!("{mark}\n{}", &text[..end])
     };
     (cut.chars().count() < length).then_some(cut)
-}
-
-/// A number with a comma before every three digits.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

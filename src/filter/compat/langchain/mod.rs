@@ -17,5 +17,6 @@ mod summarization;
 mod trim;
 
 pub use clear::{ClearToolUses, clear_tool_uses};
+pub use partial::Strategy;
 pub use summarization::{Keep, summarization};
-pub use trim::{Kind, Strategy, Trim, trim};
+pub use trim::{Kind, Trim, trim};

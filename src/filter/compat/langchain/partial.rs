@@ -1,8 +1,16 @@
 //! The message at which the room ends, cut short: parts of its content go first, then lines of its text.
 
 use super::super::history::{History, Measure, count};
-use super::trim::Strategy;
 use crate::model::json::{self, Dialect};
+
+/// Which end is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// The oldest messages.
+    First,
+    /// The newest messages.
+    Last,
+}
 
 /// The message with as much of its content as fits: of the newest messages the end is kept, of the oldest the
 /// beginning. None when not even a line fits.

@@ -3,18 +3,9 @@
 
 use super::super::choice::{Choice, Rules};
 use super::super::history::{History, Measure};
-use super::partial;
+use super::partial::{self, Strategy};
 use crate::error::{Error, Kind as Fault, Result};
 use crate::model::message::Role;
-
-/// Which end is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
-    /// The oldest messages.
-    First,
-    /// The newest messages.
-    Last,
-}
 
 /// Who may begin or end what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
