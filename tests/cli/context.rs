@@ -71,3 +71,39 @@ fn errors() {
     env.run(&["context", "-o", "view.jsonl", "trip"]).fine().gives("");
     assert_eq!(env.read("view.jsonl"), CHAT);
 }
+
+#[test]
+fn a_budget_makes_the_view_fit_and_changes_nothing() {
+    let env = Env::new();
+    let long = CHAT.replace("22 C, sunny", &"row of the table, 22 C and sunny. ".repeat(200));
+    env.write("trip.jsonl", &long);
+    env.run(&["migrate", "-q", "./trip.jsonl"]).status(0);
+    let fitted = env.run(&["context", "trip", "--budget", "150"]).fine();
+    assert!(
+        fitted.stdout.len() < 1500 && fitted.out().contains("And tomorrow?"),
+        "{fitted}"
+    );
+    let compacted = env
+        .run(&["compact", "trip", "--budget", "150", "--stdout"])
+        .fine();
+    let messages = |stream: &str| {
+        stream
+            .lines()
+            .filter(|line| line.contains("\"role\""))
+            .map(str::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(messages(fitted.out()), messages(compacted.out()));
+    env.run(&["context", "trip"]).fine().gives(&long);
+    for api in ["openai-chat", "openai-responses", "anthropic", "gemini"] {
+        let run = env
+            .run(&["context", "trip", "--budget", "150", "--to", api])
+            .fine();
+        env.pipe(&["check", "--for", api, "--from", api], run.stdout)
+            .status(0);
+    }
+    env.run(&["context", "trip", "--budget", "3"]).status(1).gives("");
+    env.run(&["context", "trip", "--window", "gpt-4o"]).status(2);
+    let run = env.run(&["context", "trip", "--budget", "50%"]).status(2);
+    assert!(run.stderr.contains("there is no window"));
+}

@@ -1,16 +1,16 @@
 //! `context`: the view, which is what a model would be sent.
 
 use super::Run;
-use crate::args::{Input, Reading, Writing};
+use crate::args::{Counting, Fitting, Input, Reading, Writing};
 use crate::change::{Export, tell_dangling, write_to};
 use crate::context::{Context, named};
 use crate::inputs::each_session;
 use clap::Args;
 use convo::check::{Api, Options};
 use convo::error::{Error, Kind};
-use convo::filter::Plan;
 use convo::filter::repair::{self, How, Repaired};
 use convo::filter::settle::Lines;
+use convo::filter::{Plan, compact};
 use convo::format::{Format, Purpose};
 use convo::model::session::{Class, Session};
 use convo::model::view::{Item, View as Replayed};
@@ -19,16 +19,22 @@ use std::io::Write;
 /// Print what a model would be sent
 ///
 /// Replays the log: what was cut off or summarised is not shown. The result is the session's line, the messages
-/// in view and the summary, or with --to the same in the shape that an interface takes.
+/// in view and the summary, or with --to the same in the shape that an interface takes, and would not refuse. With
+/// --budget the view is made to fit as `compact` does; the session stays as it is.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo context chat                              the messages in view, one a line
   convo context chat --to openai-chat | jq length the body of a request
+  convo context chat --budget 60% --window gpt-4o what fits, as compact would make it
   convo context < session.jsonl                   the same for a stream")]
 pub struct View {
     /// Sessions: names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
+    #[command(flatten)]
+    fitting: Fitting,
+    #[command(flatten)]
+    counting: Counting,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -42,11 +48,19 @@ impl Run for View {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let inputs = Input::all(&self.inputs);
+        let budget = self.fitting.budget()?;
+        if budget.is_none() && (self.fitting.window.is_some() || self.counting.tokenizer.is_some()) {
+            let error = Error::new(Kind::Usage, "--window and --tokenizer are for --budget");
+            return Err(error.hint("--budget 60% --window gpt-4o").into());
+        }
         let to = self.writing.to.unwrap_or(Format::Native);
         write_to(context, &self.writing, |out| {
             let mut written = 0;
-            each_session(context, &inputs, &self.reading, |label, session| {
+            each_session(context, &inputs, &self.reading, |label, mut session| {
                 written += 1;
+                if let Some(budget) = budget {
+                    self.fit(context, label, &mut session, budget)?;
+                }
                 out.separate();
                 if to == Format::Native {
                     let view = Replayed::replay(&session);
@@ -68,6 +82,28 @@ impl Run for View {
                 .write(&session, written, out)
             })
         })
+    }
+}
+
+impl View {
+    /// Makes the view fit, as `compact` would; nothing of that is kept.
+    fn fit(&self, context: &Context, label: &str, session: &mut Session, budget: u64) -> anyhow::Result<()> {
+        let options = compact::Options {
+            budget: Some(budget),
+            window: self.fitting.window(),
+            // It is done anew each time, and never stored.
+            retry: true,
+            ..compact::Options::default()
+        };
+        let counter = self.counting.counter(context, label, session)?;
+        let planned = compact::plan(session, counter, &options, |content| {
+            context.derived("evt_", session, content)
+        });
+        if let Plan::Lines(lines, told) = planned.map_err(|error| named(error, label))?.plan {
+            context.output.detail(label, &told);
+            lines.iter().for_each(|line| session.push_new(line));
+        }
+        Ok(())
     }
 }
 

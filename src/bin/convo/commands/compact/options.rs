@@ -1,6 +1,6 @@
 //! The strategies on the command line.
 
-use crate::args::{Counting, Window, window};
+use crate::args::{Counting, Fitting, per_cent};
 use crate::context::named;
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -10,30 +10,10 @@ use convo::filter::compact::{Choice, Mask, Media, Options, Overflow, Steps, Thin
 use convo::filter::summarize::{Dates, Instructions, Rule};
 use convo::model::message::Category;
 
-/// A number of tokens, or a share of the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Amount {
-    Tokens(u64),
-    PerMille(u64),
-}
-
 #[derive(Args, Clone, Debug)]
 pub struct Strategy {
-    /// Most tokens afterwards: 32000, or 60% of --window
-    #[arg(long, value_name = "TOKENS", value_parser = amount, help_heading = "What to do")]
-    budget: Option<Amount>,
-    /// The model's window: tokens, or the model's name
-    #[arg(long, value_name = "TOKENS|MODEL", value_parser = window, help_heading = "What to do")]
-    window: Option<Window>,
-    /// Taken off the budget: room for the answer
-    #[arg(
-        long,
-        value_name = "TOKENS",
-        requires = "budget",
-        hide_short_help = true,
-        help_heading = "How small"
-    )]
-    reserve: Option<u64>,
+    #[command(flatten)]
+    fitting: Fitting,
     /// Act only then: 'tokens>=100000 && messages>=10'
     ///
     /// As in 'tokens>=100000 && messages>=10 || fraction>=0.8'. Terms are tokens, messages, exchanges, tool_tokens and fraction (of --window); && binds tighter than ||. Without
@@ -210,14 +190,14 @@ impl Strategy {
     pub fn options(&self) -> anyhow::Result<Options> {
         let defaults = Options::default();
         let steps = self.steps();
-        let budget = self.budget()?;
+        let budget = self.fitting.budget()?;
         if budget.is_none() && self.when.is_none() && steps == Steps::ALL {
             let error = Error::new(Kind::Usage, "neither a budget nor a strategy");
             return Err(error
                 .hint("--budget 32000, or --budget 60% --window gpt-4o, or a strategy such as --mask-tools")
                 .into());
         }
-        if self.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
+        if self.fitting.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
             let error = Error::new(
                 Kind::Usage,
                 "a trigger looks at a fraction, and there is no window",
@@ -231,7 +211,7 @@ impl Strategy {
         };
         Ok(Options {
             budget,
-            window: self.window.map(|Window(tokens)| tokens),
+            window: self.fitting.window(),
             when: self.when.clone(),
             hysteresis: self.hysteresis,
             choice: match (self.tiered, steps == Steps::ALL) {
@@ -276,28 +256,6 @@ impl Strategy {
         })
     }
 
-    fn budget(&self) -> convo::Result<Option<u64>> {
-        let budget = match self.budget {
-            None => return Ok(None),
-            Some(Amount::Tokens(tokens)) => tokens,
-            Some(Amount::PerMille(share)) => {
-                let Some(Window(window)) = self.window else {
-                    let error = Error::new(Kind::Usage, "a budget in per cent, and there is no window");
-                    return Err(error.hint("--window 128000, or --window gpt-4o"));
-                };
-                u64::try_from(u128::from(window) * u128::from(share) / 1000).unwrap_or(u64::MAX)
-            }
-        };
-        let reserve = self.reserve.unwrap_or(0);
-        if reserve >= budget && reserve > 0 {
-            return Err(Error::new(
-                Kind::Usage,
-                format!("--reserve {reserve} leaves nothing of a budget of {budget} tokens"),
-            ));
-        }
-        Ok(Some(budget - reserve))
-    }
-
     /// The steps that are asked for by name; all when none is.
     fn steps(&self) -> Steps {
         let keeps = self.media == Some(Media::Keep);
@@ -337,34 +295,6 @@ impl Strategy {
                 Ok(Instructions::Given(Rule::read(&text)))
             }
         }
-    }
-}
-
-fn amount(text: &str) -> Result<Amount, String> {
-    if text.ends_with('%') {
-        return per_cent(text).map(Amount::PerMille);
-    }
-    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
-        Some(thousands) => (thousands, 1000),
-        None => (text, 1),
-    };
-    match digits
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(factor))
-    {
-        Some(0) => Err("nothing fits into 0 tokens".to_string()),
-        Some(tokens) => Ok(Amount::Tokens(tokens)),
-        None => Err("this must be a number of tokens, or a share such as 60%".to_string()),
-    }
-}
-
-/// A share such as 12.5%, in thousandths.
-fn per_cent(text: &str) -> Result<u64, String> {
-    let number: Option<f64> = text.strip_suffix('%').and_then(|number| number.parse().ok());
-    match number {
-        Some(share) if (0.0..=100.0).contains(&share) => Ok((share * 10.0).round() as u64),
-        _ => Err("this must be a share from 0% to 100%".to_string()),
     }
 }
 
