@@ -11,6 +11,7 @@ mod bad_names;
 mod bytes;
 mod cat;
 mod compact;
+mod check;
 mod context;
 mod count;
 mod expand;
