@@ -53,7 +53,7 @@ fn a_repaired_stream_is_valid_and_a_valid_one_keeps_its_bytes() {
         for fix in ["--fix", "--fix=drop", "--fix=stub", "--fix=text"] {
             let run = env.pipe(&["check", "--for", api, fix], BROKEN).status(0);
             assert!(run.stderr.contains("repairs ("), "{run}");
-            let again = env.pipe(&["check", "--for", api], &run.stdout).fine();
+            let again = env.pipe(&["check", "-q", "--for", api], &run.stdout).fine();
             assert!(!again.out().contains(" error: "), "{api} {fix}: {again}");
             // Lines that no rule names are the bytes they were.
             let lines: Vec<&str> = run.out().lines().collect();
@@ -299,7 +299,7 @@ fn what_context_sends_is_valid() {
         let run = env.pipe(&["context", "--to", api], BROKEN).status(0);
         assert!(run.stderr.contains("repaired: "), "{run}");
         let again = env
-            .pipe(&["check", "--for", api, "--from", api], &run.stdout)
+            .pipe(&["check", "-q", "--for", api, "--from", api], &run.stdout)
             .fine();
         assert!(!again.out().contains(" error: "), "{api}: {again}");
         let run = env

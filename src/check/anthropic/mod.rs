@@ -1,5 +1,6 @@
 //! The rules of Anthropic Messages.
 
+mod blocks;
 mod facts;
 mod pairs;
 mod repair;
