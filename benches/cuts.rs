@@ -120,7 +120,7 @@ fn is_worse(rules: &BTreeMap<&str, usize>, known: &BTreeMap<&str, usize>) -> boo
 /// The session with what stays, and the newest messages.
 fn last(session: &Session, view: &View, keep: usize) -> Session {
     let mut cut = Session::default();
-    if session.len() > 0 && session.record(0).event().is_some_and(|event| event.is_header()) {
+    if !session.is_empty() && session.record(0).event().is_some_and(|event| event.is_header()) {
         cut.push_new(session.record(0).body);
     }
     let said = view.items.iter().filter(|item| !item.stays(session)).count();
