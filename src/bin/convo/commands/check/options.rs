@@ -29,11 +29,11 @@ pub struct RequestOptions {
     /// anthropic, gemini: a further role that the model takes
     #[arg(long, value_name = "ROLE", hide_short_help = true)]
     role: Vec<String>,
-    /// A call that is still open at the very end is only worth a warning, and stays as it is
+    /// A call that is open at the very end is a warning, and stays
     #[arg(long)]
     open_end: bool,
     /// Two messages of one role may not stand side by side, as templates of open models want it
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     alternate: bool,
     /// Another level for a rule: off, warn, error
     #[arg(long, value_name = "RULE=LEVEL", value_parser = rule)]
