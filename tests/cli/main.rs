@@ -10,6 +10,7 @@ mod bad_input;
 mod bad_names;
 mod bytes;
 mod cat;
+mod check;
 mod compact;
 mod context;
 mod count;

@@ -1,5 +1,6 @@
 //! The rules of Anthropic Messages.
 
+mod blocks;
 mod facts;
 mod pairs;
 mod repair;
@@ -131,7 +132,7 @@ fn alone(index: usize, is_last: bool, facts: &Facts, findings: &mut Findings<'_>
 }
 
 /// How many of each call there are.
-fn counted<'f>(facts: Option<&'f Facts>) -> HashMap<&'f str, usize> {
+fn counted(facts: Option<&Facts>) -> HashMap<&str, usize> {
     let mut count = HashMap::new();
     for (_, id) in facts.into_iter().flat_map(Facts::uses) {
         *count.entry(id).or_default() += 1;

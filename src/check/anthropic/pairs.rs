@@ -1,7 +1,7 @@
 //! Repairs of calls and results that have lost each other.
 
+use super::blocks::{Messages, blocks, with_blocks};
 use super::facts::{Block, Facts, Role};
-use super::repair::{Messages, blocks, with_blocks};
 use crate::check::raw::{array, quoted, result_text, set, shown, text_part};
 use crate::check::{Finding, Mode, Rule};
 use crate::model::json::{self, ObjectBuilder};

@@ -1,15 +1,13 @@
 //! Repairs for Anthropic inside a message.
 
+use super::blocks::{Messages, blocks, with_blocks};
 use super::facts::{Block, Content};
-use super::{Anthropic, pairs, shape};
-use crate::check::history::History;
+use super::{pairs, shape};
 use crate::check::raw::{array, elements, quoted, result_text, set, text_member, text_part};
 use crate::check::{Finding, Rule};
 use crate::model::json;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-
-pub(super) type Messages<'a, 'o> = History<'a, 'o, Anthropic>;
 
 /// Repairs what was found of one rule.
 pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Finding]) {
@@ -32,25 +30,6 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findin
             }
         }
     }
-}
-
-/// The blocks of a message; a text is one.
-pub(super) fn blocks(raw: &[u8]) -> Vec<Cow<'_, [u8]>> {
-    match json::member(raw, "content") {
-        Some(b"\"\"") | None => Vec::new(),
-        Some(text) if text.starts_with(b"\"") => vec![Cow::Owned(text_part("text", text))],
-        Some(list) => elements(list).into_iter().map(Cow::Borrowed).collect(),
-    }
-}
-
-/// A message gets other blocks; without any it goes.
-pub(super) fn with_blocks<T: AsRef<[u8]>>(history: &mut Messages<'_, '_>, index: usize, blocks: Vec<T>) {
-    if blocks.is_empty() {
-        history.remove(index);
-        return;
-    }
-    let raw = set(&history.pieces[index].raw, &[("content", Some(&array(blocks)))]);
-    history.replace(index, raw);
 }
 
 /// The repairs that need no other message.

@@ -1,8 +1,8 @@
 //! Repairs of who speaks, and of where a history begins and goes on.
 
+use super::blocks::Messages;
 use super::facts::{Block, Role};
 use super::loop_start;
-use super::repair::Messages;
 use crate::check::raw::{array, quoted, set};
 use crate::check::{Finding, Mode, Rule};
 use crate::model::json::{self, ObjectBuilder};

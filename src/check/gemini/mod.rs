@@ -1,6 +1,7 @@
 //! The rules of Gemini.
 
 mod facts;
+mod parts;
 mod repair;
 mod responses;
 

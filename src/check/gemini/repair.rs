@@ -1,14 +1,12 @@
 //! Repairs for Gemini.
 
 use super::facts::{Part, Role};
-use super::{Gemini, responses};
-use crate::check::history::History;
-use crate::check::raw::{array, elements, quoted, set};
+use super::parts::{Turns, parts, with_parts};
+use super::responses;
+use crate::check::raw::{array, quoted, set};
 use crate::check::{Finding, Mode, Rule};
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::HashSet;
-
-pub(super) type Turns<'a, 'o> = History<'a, 'o, Gemini>;
 
 /// What the interface takes in place of a signature that is not there (gemini-cli, `geminiChat.ts`).
 const PLACEHOLDER: &[u8] = b"\"skip_thought_signature_validator\"";
@@ -29,21 +27,6 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Turns<'_, '_>, findings:
         "GE08" => responses::ordered(rule, history, findings),
         _ => {}
     }
-}
-
-/// The parts of a turn.
-pub(super) fn parts(raw: &[u8]) -> Vec<&[u8]> {
-    json::member(raw, "parts").map(elements).unwrap_or_default()
-}
-
-/// A turn gets other parts; without any it goes.
-pub(super) fn with_parts<T: AsRef<[u8]>>(history: &mut Turns<'_, '_>, index: usize, parts: Vec<T>) {
-    if parts.is_empty() {
-        history.remove(index);
-        return;
-    }
-    let raw = set(&history.pieces[index].raw, &[("parts", Some(&array(parts)))]);
-    history.replace(index, raw);
 }
 
 fn roles(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]) {

@@ -1,7 +1,7 @@
 //! Repairs of calls and responses that have lost each other.
 
 use super::facts::{Named, Part, Role};
-use super::repair::{Turns, parts, with_parts};
+use super::parts::{Turns, parts, with_parts};
 use crate::check::raw::{array, quoted, result_text, set, shown};
 use crate::check::{Finding, Mode, Rule};
 use crate::model::json::{self, ObjectBuilder};
@@ -80,7 +80,13 @@ fn gather(rule: &'static Rule, history: &mut Turns<'_, '_>, voice: Range<usize>)
 fn without(rule: &'static Rule, history: &mut Turns<'_, '_>, index: usize, bad: &HashSet<usize>) {
     let text = history.how.mode == Some(Mode::Text);
     let raw = history.pieces[index].raw.clone();
+    // Among responses that stay a text would be no response: it gets a turn of its own behind them.
+    let apart = history.pieces[index]
+        .facts
+        .responses()
+        .any(|(part, _)| !bad.contains(&part));
     let mut kept: Vec<Cow<'_, [u8]>> = Vec::new();
+    let mut texts: Vec<Vec<u8>> = Vec::new();
     for (at, part) in parts(&raw).into_iter().enumerate() {
         if !bad.contains(&at) {
             kept.push(Cow::Borrowed(part));
@@ -104,10 +110,19 @@ fn without(rule: &'static Rule, history: &mut Turns<'_, '_>, index: usize, bad: 
             let output = json::member(held, "output").filter(|output| output.starts_with(b"\""));
             let mut part = ObjectBuilder::default();
             part.text("text", &result_text(output.unwrap_or(held)));
-            kept.push(Cow::Owned(part.finish()));
+            match apart {
+                true => texts.push(part.finish()),
+                false => kept.push(Cow::Owned(part.finish())),
+            }
         }
     }
     with_parts(history, index, kept);
+    if !texts.is_empty() {
+        let mut turn = ObjectBuilder::default();
+        turn.text("role", "user").raw("parts", array(texts));
+        let id = history.ids.message("text", rule.id, index);
+        history.insert(index + 1, turn.finish(), id);
+    }
 }
 
 /// Which response answers each call: by id where there are any, then by name, each in order. The second value is the

@@ -1,1 +1,254 @@
-//! x
+//! Ways of repair, options, and large histories.
+
+use super::*;
+
+/// What a repair makes of a history, and the rules that are still found.
+fn repaired(api: Api, history: &str, options: &Options, mode: Option<Mode>) -> (String, Vec<&'static str>) {
+    let fixed = fix(api, &elements(history), options, &repair(mode));
+    (Value::from(values(&fixed)).to_string(), rules(&fixed.left))
+}
+
+/// A history as it is compared: without white space, members in the order of their names.
+fn plain(history: &str) -> String {
+    serde_json::from_str::<Value>(history).unwrap().to_string()
+}
+
+fn chat(history: &str, mode: Mode) -> String {
+    repaired(Api::OpenaiChat, history, &Options::default(), Some(mode)).0
+}
+
+const CALL: &str =
+    r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"custom","custom":{}}]}"#;
+
+#[test]
+fn an_open_call_goes_or_gets_a_result() {
+    let history = format!(r#"[{{"role":"user","content":"u"}},{CALL},{{"role":"user","content":"v"}}]"#);
+    let without = plain(r#"[{"role":"user","content":"u"},{"role":"user","content":"v"}]"#);
+    assert_eq!(chat(&history, Mode::Drop), without);
+    for mode in [Mode::Stub, Mode::Text] {
+        assert!(chat(&history, mode).contains(r#""content":"aborted""#));
+    }
+    let options = Options::default();
+    let anthropic = r#"[{"role":"user","content":"u"},{"role":"assistant","content":[{"type":"thinking","thinking":"t"},{"type":"tool_use","id":"a"}]},{"role":"user","content":"v"}]"#;
+    assert_eq!(
+        repaired(Api::Anthropic, anthropic, &options, Some(Mode::Drop)).0,
+        without
+    );
+    let responses = r#"[{"role":"user","content":"u"},{"type":"reasoning","id":"rs"},{"type":"function_call","call_id":"a"},{"role":"user","content":"v"}]"#;
+    assert_eq!(
+        repaired(Api::OpenaiResponses, responses, &options, Some(Mode::Drop)).0,
+        without
+    );
+    // Reasoning that something else belongs to stays.
+    let two = r#"[{"type":"reasoning","id":"rs"},{"type":"function_call","call_id":"a"},{"type":"function_call","call_id":"b"},{"type":"function_call_output","call_id":"b","output":""}]"#;
+    assert!(
+        repaired(Api::OpenaiResponses, two, &options, Some(Mode::Drop))
+            .0
+            .contains("reasoning")
+    );
+}
+
+#[test]
+fn a_lost_result_goes_or_becomes_text() {
+    let lost = r#"{"role":"tool","tool_call_id":"x","content":"r"}"#;
+    let result = r#"{"role":"tool","tool_call_id":"a","content":"s"}"#;
+    let history = format!("[{CALL},{lost},{result}]");
+    assert_eq!(chat(&history, Mode::Drop), plain(&format!("[{CALL},{result}]")));
+    // Behind the run: between a call and its result it would part them.
+    let text = r#"{"role":"user","content":"[tool result] r"}"#;
+    assert_eq!(
+        chat(&history, Mode::Text),
+        plain(&format!("[{CALL},{result},{text}]"))
+    );
+    let options = Options::default();
+    let anthropic = r#"[{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"r"}]}]"#;
+    let text = r#"[{"role":"user","content":[{"type":"text","text":"[tool result] r"}]}]"#;
+    assert_eq!(
+        repaired(Api::Anthropic, anthropic, &options, Some(Mode::Text)).0,
+        plain(text)
+    );
+    let gemini = r#"[{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"r"}}}]}]"#;
+    let text = r#"[{"role":"user","parts":[{"text":"[tool result] r"}]}]"#;
+    assert_eq!(
+        repaired(Api::Gemini, gemini, &options, Some(Mode::Text)).0,
+        plain(text)
+    );
+}
+
+#[test]
+fn messages_that_the_interface_takes_for_one_keep_their_results() {
+    let parts = r#"[{"role":"user","content":"u"},{"role":"assistant","content":[{"type":"tool_use","id":"a"},{"type":"tool_use","id":"b"}]},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"b"}]}]"#;
+    let (text, left) = repaired(Api::Anthropic, parts, &Options::default(), None);
+    assert!(
+        left.is_empty() && !text.contains("aborted") && text.matches("tool_result").count() == 2,
+        "{text}"
+    );
+    let parts = r#"[{"role":"user","parts":[{"text":"u"}]},{"role":"model","parts":[{"functionCall":{"name":"f"},"thoughtSignature":"s"},{"functionCall":{"name":"g"}}]},
+        {"role":"user","parts":[{"functionResponse":{"name":"f"}}]},{"role":"user","parts":[{"functionResponse":{"name":"g"}}]}]"#;
+    let (text, left) = repaired(Api::Gemini, parts, &Options::default(), None);
+    assert!(
+        left.is_empty() && !text.contains("aborted") && text.matches("functionResponse").count() == 2,
+        "{text}"
+    );
+}
+
+#[test]
+fn the_beginning_is_marked_where_nothing_would_be_left() {
+    for (api, history) in [
+        (Api::Anthropic, r#"[{"role":"assistant","content":"a"}]"#),
+        (Api::Gemini, r#"[{"role":"model","parts":[{"text":"a"}]}]"#),
+    ] {
+        let (text, _) = repaired(api, history, &Options::default(), None);
+        assert!(
+            text.contains("the beginning of the conversation is left out"),
+            "{text}"
+        );
+        let found = repaired(
+            api,
+            history,
+            &Options {
+                prefill: true,
+                ..Options::default()
+            },
+            None,
+        )
+        .1;
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
+#[test]
+fn options_waive_what_they_say() {
+    let found = |api, history: &str, options: Options| rules(&check(api, &elements(history), &options));
+    let output = r#"[{"type":"function_call_output","call_id":"a","output":""}]"#;
+    let options = Options {
+        previous_response: true,
+        ..Options::default()
+    };
+    assert!(found(Api::OpenaiResponses, output, options).is_empty());
+    let open = Options {
+        open_end: true,
+        ..Options::default()
+    };
+    for (api, history) in [
+        (Api::OpenaiChat, format!("[{CALL}]")),
+        (Api::OpenaiResponses, r#"[{"type":"function_call","call_id":"a"}]"#.to_string()),
+        (Api::Anthropic, r#"[{"role":"user","content":"u"},{"role":"assistant","content":[{"type":"tool_use","id":"a"}]}]"#.to_string()),
+        (Api::Gemini, r#"[{"role":"user","parts":[{"text":"u"}]},{"role":"model","parts":[{"functionCall":{"name":"f"},"thoughtSignature":"s"}]}]"#.to_string()),
+    ] {
+        assert!(check(api, &elements(&history), &Options::default()).iter().any(Finding::is_error), "{history}");
+        let warned = check(api, &elements(&history), &open);
+        assert_eq!(warned.iter().map(|finding| finding.level).collect::<Vec<_>>(), [Level::Warn], "{history}");
+        assert!(fix(api, &elements(&history), &open, &repair(None)).changes.is_empty(), "{history}");
+    }
+    let system =
+        r#"[{"role":"user","content":"u"},{"role":"system","content":"s"},{"role":"user","content":"u"}]"#;
+    let roles = Options {
+        roles: vec!["system".into()],
+        ..Options::default()
+    };
+    assert!(found(Api::Anthropic, system, roles).is_empty());
+    assert_eq!(found(Api::Anthropic, system, Options::default()), ["AN01"]);
+    let marked = r#"[{"role":"user","content":[{"type":"text","text":"1","cache_control":{}}]}]"#;
+    assert_eq!(
+        found(
+            Api::Anthropic,
+            marked,
+            Options {
+                marks: 4,
+                ..Options::default()
+            }
+        ),
+        ["AN14"]
+    );
+}
+
+#[test]
+fn roles_alternate_on_request() {
+    let options = Options {
+        alternate: true,
+        ..Options::default()
+    };
+    let history = r#"[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":[{"type":"text","text":"c"}]}]"#;
+    let (text, left) = repaired(Api::OpenaiChat, history, &options, None);
+    let whole = r#"[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"},{"type":"text","text":"c"}]}]"#;
+    assert_eq!((text, left.len()), (plain(whole), 0));
+    assert!(check(Api::OpenaiChat, &elements(history), &Options::default()).is_empty());
+}
+
+#[test]
+fn arguments_that_were_no_json_are_kept_beside() {
+    let history =
+        r#"[{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{x"}}]}]"#;
+    let options = Options {
+        open_end: true,
+        ..Options::default()
+    };
+    let fixed = fix(Api::OpenaiChat, &elements(history), &options, &repair(None));
+    assert_eq!(fixed.elements[0].notes, [("a".to_string(), "{x".to_string())]);
+    let errors = Repair {
+        warnings: false,
+        ..repair(None)
+    };
+    assert!(
+        fix(Api::OpenaiChat, &elements(history), &options, &errors)
+            .changes
+            .is_empty()
+    );
+}
+
+/// Each pass is linear: where one repair leads to the next all along a history, there may not be as many passes.
+#[test]
+fn long_histories_take_a_few_passes() {
+    let chains: [(Api, &[&str]); 6] = [
+        (Api::OpenaiChat, &[CALL]),
+        (
+            Api::OpenaiChat,
+            &[r#"{"role":"tool","tool_call_id":"x","content":"r"}"#],
+        ),
+        (
+            Api::OpenaiResponses,
+            &[
+                r#"{"type":"reasoning","id":"rs"}"#,
+                r#"{"type":"function_call","call_id":"a"}"#,
+            ],
+        ),
+        (
+            Api::Anthropic,
+            &[
+                r#"{"role":"assistant","content":[{"type":"tool_use","id":"a"}]}"#,
+                r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b"}]}"#,
+            ],
+        ),
+        (
+            Api::Anthropic,
+            &[r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b"}]}"#],
+        ),
+        (
+            Api::Gemini,
+            &[
+                r#"{"role":"model","parts":[{"functionCall":{"name":"f"}}]}"#,
+                r#"{"role":"user","parts":[{"functionResponse":{"name":"g"}}]}"#,
+            ],
+        ),
+    ];
+    for (api, chain) in chains {
+        let history: Vec<&[u8]> = chain
+            .iter()
+            .cycle()
+            .take(5_000)
+            .map(|raw| raw.as_bytes())
+            .collect();
+        for alternate in [false, true] {
+            let options = Options {
+                alternate,
+                ..Options::default()
+            };
+            let fixed = fix(api, &history, &options, &repair(None));
+            let empty = api == Api::OpenaiChat && fixed.elements.is_empty();
+            assert_eq!(fixed.errors().count(), usize::from(empty));
+            assert!(fixed.passes <= 20, "{api:?}: {} passes", fixed.passes);
+        }
+    }
+}

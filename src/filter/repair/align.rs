@@ -1,7 +1,6 @@
 //! Lays what a group of messages is read as now beside what it was read as before: equal readings keep their message,
 //! and what stands in the place of another becomes an edit of it.
 
-use super::groups::Group;
 use crate::model::json;
 use std::collections::{HashMap, VecDeque};
 
@@ -41,6 +40,21 @@ impl From<Vec<u8>> for Made {
             notes: Vec::new(),
         }
     }
+}
+
+/// Items that are written together, and what becomes of them.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    /// The items, in the order of their readings.
+    pub(super) items: Vec<usize>,
+    /// What the elements were read as, when there is one reading for each item.
+    pub(super) old: Vec<Old>,
+    /// What they are read as now.
+    pub(super) new: Vec<Made>,
+    /// Where a message without items of its own goes: behind this place.
+    pub(super) place: Option<usize>,
+    /// Whether a repair touched it.
+    pub(super) changed: bool,
 }
 
 /// One thing to do.

@@ -1,7 +1,7 @@
 //! Which items of a view and which elements belong together: an element may hold several items, an item may be spread
 //! over several elements, and some elements are read together. What no repair touched is left alone.
 
-use super::align::{Made, Old};
+use super::align::{Group, Made, Old};
 use super::names::Names;
 use crate::check::{Api, Fixed};
 use crate::format::request::{self, Request};
@@ -10,20 +10,6 @@ use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::VecDeque;
-
-/// Items that are written together, and what becomes of them.
-#[derive(Debug, Default)]
-pub(super) struct Group {
-    /// The items, in the order of their readings.
-    pub(super) items: Vec<usize>,
-    /// What the elements were read as, when there is one reading for each item.
-    pub(super) old: Vec<Old>,
-    /// What they are read as now.
-    pub(super) new: Vec<Made>,
-    /// Where a message without items of its own goes: behind this place.
-    pub(super) place: Option<usize>,
-    changed: bool,
-}
 
 /// Sets that are joined step by step.
 struct Joined {

@@ -42,9 +42,10 @@ pub struct Check {
     /// Whose rules: openai-chat, openai-responses, anthropic, gemini
     #[arg(long = "for", value_name = "API", value_parser = api, help_heading = "How")]
     api: Api,
-    /// Repair it: drop the smallest piece, put in a stub for what is missing, or make text of a lost result
+    /// Repair it: drop, stub or text
     ///
-    /// Without a mode each rule is repaired in the way that keeps most: a call without a result gets one that says
+    /// drop takes out the smallest piece that breaks a rule, stub puts in what is missing, text makes words of a result
+    /// that has lost its call. Without a mode each rule is repaired in the way that keeps most: a call without a result gets one that says
     /// `aborted`, a result without its call goes.
     #[arg(long, value_name = "MODE", value_parser = mode, help_heading = "How")]
     #[arg(num_args = 0..=1, require_equals = true)]

@@ -9,31 +9,31 @@ use convo::error::{Error, Kind};
 #[command(next_help_heading = "The request")]
 pub struct RequestOptions {
     /// openai-responses: the provider keeps no state (store is false)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     stateless: bool,
     /// openai-responses: calls may lie in the response before
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     previous_response_id: bool,
     /// anthropic: thinking is on
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     thinking: bool,
     /// anthropic: the request defines no tools
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_tools: bool,
     /// anthropic, gemini: the model goes on from a final message of its own
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     prefill: bool,
     /// gemini: the model's version; from 3 on signatures are required [default: 3]
-    #[arg(long, value_name = "VERSION", value_parser = version)]
+    #[arg(long, value_name = "VERSION", value_parser = version, hide_short_help = true)]
     gemini: Option<u32>,
     /// anthropic, gemini: a further role that the model takes
-    #[arg(long, value_name = "ROLE")]
+    #[arg(long, value_name = "ROLE", hide_short_help = true)]
     role: Vec<String>,
-    /// A call that is still open at the very end is only worth a warning, and stays as it is
+    /// A call that is open at the very end is a warning, and stays
     #[arg(long)]
     open_end: bool,
     /// Two messages of one role may not stand side by side, as templates of open models want it
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     alternate: bool,
     /// Another level for a rule: off, warn, error
     #[arg(long, value_name = "RULE=LEVEL", value_parser = rule)]

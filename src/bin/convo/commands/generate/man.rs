@@ -5,6 +5,7 @@ use super::page::Page;
 use crate::commands::{self, Group, Verb};
 use clap::{Arg, Command};
 use clap_mangen::Man;
+use convo::check::{ALTERNATE, Api, Level, RULES, Rule};
 use convo::error::{Error, Kind};
 use convo::format::Format;
 use convo::store::fsck::Trouble;
@@ -42,6 +43,7 @@ fn overview() -> convo::Result<String> {
         }
         "status" => statuses(page),
         "formats" => formats(page),
+        "rules" => rules(page),
         "see also" => {
             let pages: Vec<String> = visible()
                 .map(|verb| format!("`convo-{}`(1)", verb.name))
@@ -79,6 +81,37 @@ fn formats(page: &mut Page) {
             &format!("`{}`", format.name()),
             &format!("{}{read}", format.about()),
         );
+    }
+}
+
+fn rules(page: &mut Page) {
+    for api in Api::ALL {
+        page.heading_below(api.name());
+        for rule in RULES.iter().filter(|rule| rule.api == Some(api)) {
+            rule_item(page, rule);
+        }
+    }
+    page.heading_below("With --alternate");
+    rule_item(page, &ALTERNATE);
+}
+
+fn rule_item(page: &mut Page, rule: &Rule) {
+    let level = if rule.level == Level::Warn {
+        " (a warning)"
+    } else {
+        ""
+    };
+    let text = format!("{}{level}. Repair: {}.", sentence(rule.text), rule.fix);
+    page.item(&format!("`{}`", rule.id), &text);
+}
+
+/// With a capital letter, unless it begins with a name.
+fn sentence(text: &str) -> String {
+    let word = text.split(' ').next().unwrap_or_default();
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if word.chars().all(char::is_alphabetic) => first.to_uppercase().chain(letters).collect(),
+        _ => text.to_string(),
     }
 }
 

@@ -1,0 +1,151 @@
+//! How many cuts break a history: for every session of the files, and every number of newest messages that could be
+//! kept, what a plain "the last N messages" breaks of an interface's rules, and what `truncate --keep-messages` does.
+//!
+//!     cargo bench --bench cuts -- --for openai-chat FILE...
+//!
+//! Files are native streams, bare messages, or documents of any other format that is read. System messages stay in both
+//! ways, and a call that is still open at the end is not counted. What a session breaks before it is cut is not, either.
+#![allow(missing_docs, clippy::print_stdout, clippy::print_stderr)]
+
+use convo::check::{Api, Options, check};
+use convo::filter::truncate::{self, Cut};
+use convo::filter::{Plan, Stamp};
+use convo::format::detect::{Hints, detect};
+use convo::format::report::Report;
+use convo::format::{self, Format, Sessions, Source, native, request};
+use convo::model::session::Session;
+use convo::model::view::View;
+use std::collections::BTreeMap;
+
+fn main() {
+    let mut files: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    let mut api = Api::OpenaiChat;
+    if let Some(at) = files.iter().position(|argument| argument == "--for") {
+        let name = files.get(at + 1).cloned().unwrap_or_default();
+        api = Api::from_name(&name).unwrap_or_else(|| panic!("no interface {name}"));
+        files.drain(at..(at + 2).min(files.len()));
+    }
+    if files.is_empty() {
+        println!("no files: nothing was cut");
+        return;
+    }
+    println!("file\tsessions\tcuts\tnaive breaks\tconvo breaks");
+    let mut all = [0; 4];
+    for file in &files {
+        let counts = match sessions(file) {
+            Ok(sessions) => of_file(api, &sessions),
+            Err(error) => {
+                eprintln!("{file}: {error}");
+                continue;
+            }
+        };
+        all.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        row(file, counts);
+    }
+    row("all", all);
+}
+
+fn row(name: &str, [sessions, cuts, naive, own]: [usize; 4]) {
+    let share = 100.0 * naive as f64 / cuts.max(1) as f64;
+    println!("{name}\t{sessions}\t{cuts}\t{naive} ({share:.1} %)\t{own}");
+}
+
+fn sessions(file: &str) -> convo::Result<Vec<Session>> {
+    let bytes = std::fs::read(file).map_err(|error| convo::Error::io("cannot read", error))?;
+    let mut report = Report::default();
+    let head = &bytes[..bytes.len().min(64 * 1024)];
+    let found = detect(head, head.len() == bytes.len(), Hints::default());
+    let format = found.format.unwrap_or(Format::Native);
+    if !format.is_lines() {
+        return format::convert(format, &Source::alone(&bytes), &mut report);
+    }
+    let reader = native::NativeReader::new(Vec::new(), bytes.as_slice());
+    let mut sessions = Sessions::new(Box::new(reader));
+    let mut all = Vec::new();
+    while let Some(session) = sessions.next(&mut report)? {
+        all.push(session);
+    }
+    Ok(all)
+}
+
+/// Sessions, cuts, and how many of them break a rule: plain ones, and those of this program.
+fn of_file(api: Api, sessions: &[Session]) -> [usize; 4] {
+    let mut counts = [sessions.len(), 0, 0, 0];
+    for session in sessions {
+        let view = View::replay(session);
+        let known = broken(api, session);
+        let said = view.items.iter().filter(|item| !item.stays(session)).count();
+        for keep in 1..said {
+            counts[1] += 1;
+            counts[2] += usize::from(is_worse(&broken(api, &last(session, &view, keep)), &known));
+            counts[3] += usize::from(is_worse(&broken(api, &truncated(session, keep)), &known));
+        }
+    }
+    counts
+}
+
+/// How often each rule is broken.
+fn broken(api: Api, session: &Session) -> BTreeMap<&'static str, usize> {
+    let view = View::replay(session);
+    let request =
+        request::elements(api, session, &view, &mut Report::default()).expect("a view has elements");
+    let raws: Vec<&[u8]> = request
+        .elements
+        .iter()
+        .map(|element| element.raw.as_slice())
+        .collect();
+    let options = Options {
+        open_end: true,
+        ..Options::default()
+    };
+    let mut rules = BTreeMap::new();
+    for finding in check(api, &raws, &options)
+        .iter()
+        .filter(|finding| finding.is_error())
+    {
+        *rules.entry(finding.rule.id).or_default() += 1;
+    }
+    rules
+}
+
+fn is_worse(rules: &BTreeMap<&str, usize>, known: &BTreeMap<&str, usize>) -> bool {
+    rules
+        .iter()
+        .any(|(rule, count)| known.get(rule).is_none_or(|known| known < count))
+}
+
+/// The session with what stays, and the newest messages.
+fn last(session: &Session, view: &View, keep: usize) -> Session {
+    let mut cut = Session::default();
+    if !session.is_empty() && session.record(0).event().is_some_and(|event| event.is_header()) {
+        cut.push_new(session.record(0).body);
+    }
+    let said = view.items.iter().filter(|item| !item.stays(session)).count();
+    let mut seen = 0;
+    for item in &view.items {
+        let stays = item.stays(session);
+        seen += usize::from(!stays);
+        if stays || seen > said - keep {
+            cut.push_new(item.body(session));
+        }
+    }
+    cut
+}
+
+/// The session as this program cuts it.
+fn truncated(session: &Session, keep: usize) -> Session {
+    let stamp = |_: &str| {
+        Ok(Stamp {
+            id: "evt_1".to_string(),
+            at: "2026-01-01T00:00:00Z".to_string(),
+        })
+    };
+    let mut cut = session.clone();
+    if let Ok(Plan::Lines(lines, _)) = truncate::plan(session, &Cut::LastMessages(keep), stamp) {
+        lines.iter().for_each(|line| cut.push_new(line));
+    }
+    cut
+}

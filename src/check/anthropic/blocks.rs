@@ -1,0 +1,29 @@
+//! The blocks of a message under repair.
+
+use super::Anthropic;
+use crate::check::history::History;
+use crate::check::raw::{array, elements, set, text_part};
+use crate::model::json;
+use std::borrow::Cow;
+
+/// The messages of a history.
+pub(super) type Messages<'a, 'o> = History<'a, 'o, Anthropic>;
+
+/// The blocks of a message; a text is one.
+pub(super) fn blocks(raw: &[u8]) -> Vec<Cow<'_, [u8]>> {
+    match json::member(raw, "content") {
+        Some(b"\"\"") | None => Vec::new(),
+        Some(text) if text.starts_with(b"\"") => vec![Cow::Owned(text_part("text", text))],
+        Some(list) => elements(list).into_iter().map(Cow::Borrowed).collect(),
+    }
+}
+
+/// A message gets other blocks; without any it goes.
+pub(super) fn with_blocks<T: AsRef<[u8]>>(history: &mut Messages<'_, '_>, index: usize, blocks: Vec<T>) {
+    if blocks.is_empty() {
+        history.remove(index);
+        return;
+    }
+    let raw = set(&history.pieces[index].raw, &[("content", Some(&array(blocks)))]);
+    history.replace(index, raw);
+}

@@ -1,0 +1,24 @@
+//! The parts of a turn under repair.
+
+use super::Gemini;
+use crate::check::history::History;
+use crate::check::raw::{array, elements, set};
+use crate::model::json;
+
+/// The turns of a history.
+pub(super) type Turns<'a, 'o> = History<'a, 'o, Gemini>;
+
+/// The parts of a turn.
+pub(super) fn parts(raw: &[u8]) -> Vec<&[u8]> {
+    json::member(raw, "parts").map(elements).unwrap_or_default()
+}
+
+/// A turn gets other parts; without any it goes.
+pub(super) fn with_parts<T: AsRef<[u8]>>(history: &mut Turns<'_, '_>, index: usize, parts: Vec<T>) {
+    if parts.is_empty() {
+        history.remove(index);
+        return;
+    }
+    let raw = set(&history.pieces[index].raw, &[("parts", Some(&array(parts)))]);
+    history.replace(index, raw);
+}

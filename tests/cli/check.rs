@@ -1,0 +1,323 @@
+//! `convo check`.
+
+use crate::env::{CHAT, Env, OPENAI};
+use serde_json::Value;
+
+/// A call that is never answered, a result that nobody asked for, two calls with one id.
+const BROKEN: &str = concat!(
+    r#"{"type":"session","version":1,"id":"broken"}"#,
+    "\n",
+    r#"{"role":"user","content":"Weather?","id":"m1","timestamp":"2026-11-01T10:00:01Z"}"#,
+    "\n",
+    r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"f","arguments":"{oops"}}],"id":"m2","x":1.0}"#,
+    "\n",
+    r#"{"role":"tool","tool_call_id":"c1","content":"sunny","id":"m3"}"#,
+    "\n",
+    r#"{"role":"tool","tool_call_id":"c9","content":"lost","id":"m4"}"#,
+    "\n",
+    r#"{"role":"assistant","content":"Sunny.","id":"m5"}"#,
+    "\n",
+    r#"{"role":"user","content":"Thanks","id":"m6"}"#,
+    "\n",
+);
+
+const APIS: [&str; 4] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
+
+#[test]
+fn a_finding_names_rule_line_message_and_what_to_do() {
+    let env = Env::new();
+    env.write("broken.jsonl", BROKEN);
+    snapshot!(
+        "check",
+        env.run(&["check", "--for", "openai-chat", "broken.jsonl"])
+    );
+    snapshot!(
+        "check_json",
+        env.run(&["check", "--for", "anthropic", "--json", "broken.jsonl"])
+    );
+    for api in APIS {
+        let run = env.pipe(&["check", "--for", api], BROKEN).status(1);
+        assert!(run.out().lines().all(|line| line.starts_with("-:")), "{run}");
+        env.pipe(
+            &["check", "-q", "--for", api, "--prefill"][..if api.starts_with('o') { 4 } else { 5 }],
+            CHAT,
+        )
+        .status(0);
+    }
+}
+
+#[test]
+fn a_repaired_stream_is_valid_and_a_valid_one_keeps_its_bytes() {
+    let env = Env::new();
+    for api in APIS {
+        for fix in ["--fix", "--fix=drop", "--fix=stub", "--fix=text"] {
+            let run = env.pipe(&["check", "--for", api, fix], BROKEN).status(0);
+            assert!(run.stderr.contains("repairs ("), "{run}");
+            let again = env.pipe(&["check", "-q", "--for", api], &run.stdout).fine();
+            assert!(!again.out().contains(" error: "), "{api} {fix}: {again}");
+            // Lines that no rule names are the bytes they were.
+            let lines: Vec<&str> = run.out().lines().collect();
+            for line in BROKEN
+                .lines()
+                .enumerate()
+                .filter(|(nth, _)| ![2, 4].contains(nth))
+                .map(|(_, line)| line)
+            {
+                assert!(lines.contains(&line), "{api} {fix}: {line}");
+            }
+            env.pipe(&["check", "-q", "--for", api, fix], CHAT)
+                .fine()
+                .gives(CHAT);
+        }
+    }
+    snapshot!(
+        "check_fix",
+        env.pipe(&["check", "--for", "openai-chat", "--fix"], BROKEN)
+    );
+}
+
+#[test]
+fn in_the_store_a_repair_is_one_event_that_is_taken_back() {
+    let env = Env::new();
+    env.write("broken.jsonl", BROKEN);
+    env.run(&["migrate", "-q", "broken.jsonl"]).fine();
+    let before = env.run(&["context", "broken"]).fine().stdout;
+    let run = env
+        .run(&["check", "--for", "anthropic", "--fix", "broken"])
+        .status(0)
+        .gives("");
+    assert!(run.stderr.contains("AN03 the result for c9 was dropped"), "{run}");
+    let log = env.run(&["cat", "broken"]).fine();
+    assert_eq!(log.out().lines().count(), BROKEN.lines().count() + 1);
+    snapshot!("check_event", log.out().strip_prefix(BROKEN).unwrap());
+    let fixed = env.run(&["context", "broken"]).fine().stdout;
+    env.run(&["check", "--for", "anthropic", "broken"]).status(0);
+    env.run(&["check", "--for", "anthropic", "--fix", "broken"])
+        .status(0)
+        .says("convo: broken: unchanged: nothing to repair\n");
+    env.pipe(&["check", "-q", "--for", "anthropic", "--fix"], BROKEN)
+        .fine()
+        .gives(&fixed);
+    env.run(&["restore", "-q", "broken"]).fine();
+    env.run(&["context", "broken"]).fine().gives(&before);
+}
+
+#[test]
+fn a_file_is_repaired_in_place_in_its_own_format() {
+    let env = Env::new();
+    let request = r#"{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"tool","tool_call_id":"x","content":"r"},{"role":"assistant","content":"ok"}]}"#;
+    env.write("request.json", request);
+    let dry = env
+        .run(&[
+            "check",
+            "--for",
+            "openai-chat",
+            "--fix",
+            "-n",
+            "-i",
+            "request.json",
+        ])
+        .status(0);
+    assert!(dry.out().contains(r#""type":"compact""#), "{dry}");
+    assert_eq!(env.read("request.json"), request);
+    env.run(&[
+        "check",
+        "--for",
+        "openai-chat",
+        "--fix",
+        "-i=.bak",
+        "request.json",
+    ])
+    .status(0);
+    let kept: Value = serde_json::from_str(&env.read("request.json")).unwrap();
+    assert_eq!(kept["messages"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        (&kept["model"], env.read("request.json.bak")),
+        (&Value::from("m"), request.to_string())
+    );
+    // A message before the calls is no run of results: as it is, and not as a writer would put it right.
+    let late = r#"{"messages":[{"role":"user","content":"u"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"user","content":"v"},{"role":"tool","tool_call_id":"a","content":"r"}]}"#;
+    let run = env.pipe(&["check", "--for", "openai-chat"], late).status(1);
+    assert!(run.out().contains("OC01") && run.out().contains("OC02"), "{run}");
+}
+
+#[test]
+fn several_inputs_and_sessions() {
+    let env = Env::with_chat();
+    env.write("broken.jsonl", BROKEN);
+    let run = env
+        .run(&["check", "--for", "openai-chat", "trip", "broken.jsonl"])
+        .status(1);
+    assert!(
+        run.stderr.contains("convo: trip: openai-chat, 7 elements: valid"),
+        "{run}"
+    );
+    let run = env
+        .pipe(
+            &["check", "--json", "--for", "openai-chat"],
+            format!("{CHAT}{BROKEN}{BROKEN}"),
+        )
+        .status(1);
+    let sessions: Vec<_> = run
+        .objects()
+        .into_iter()
+        .map(|row| row["session"].clone())
+        .collect();
+    assert_eq!(sessions, ["broken"; 6]);
+    let lines: Vec<_> = run
+        .objects()
+        .into_iter()
+        .map(|row| row["line"].as_u64().unwrap())
+        .collect();
+    assert_eq!(lines, [11, 11, 13, 18, 18, 20]);
+    env.run(&["check", "--for", "openai-chat", "nobody", "trip"])
+        .status(66);
+}
+
+#[test]
+fn levels_and_strict() {
+    let env = Env::new();
+    let check = |options: &[&str]| env.pipe(&[&["check", "--for", "anthropic"], options].concat(), CHAT);
+    assert!(check(&[]).status(0).out().contains("AN09 warn"));
+    check(&["--strict"]).status(1);
+    check(&["--strict", "--prefill"]).status(0).gives("");
+    check(&["--rule", "AN09=error"]).status(1);
+    check(&["--strict", "--rule", "an09=off"]).status(0).gives("");
+    check(&["--rule", "AN09=error", "--rule", "AN09=off"]).status(0);
+    let open: String = CHAT.split_inclusive('\n').take(4).collect();
+    for api in APIS {
+        env.pipe(&["check", "--for", api], &open).status(1);
+        let run = env
+            .pipe(&["check", "--for", api, "--open-end", "--fix"], &open)
+            .status(0);
+        let signed = api == "gemini";
+        assert_eq!(run.out() == open, !signed, "{run}");
+    }
+    let twice = "{\"role\":\"user\",\"content\":\"1\"}\n{\"role\":\"user\",\"content\":\"2\"}\n";
+    env.pipe(&["check", "--for", "openai-chat"], twice).status(0);
+    let run = env
+        .pipe(&["check", "--for", "openai-chat", "--alternate", "--fix"], twice)
+        .status(0);
+    assert_eq!(run.out().lines().count(), 1, "{run}");
+}
+
+#[test]
+fn usage() {
+    let env = Env::new();
+    let refused = |options: &[&str], says: &str| {
+        let run = env.pipe(&[&["check"], options].concat(), CHAT).status(2);
+        assert!(run.stderr.contains(says), "{run}");
+    };
+    refused(&[], "--for");
+    refused(
+        &["--for", "openai"],
+        "there are openai-chat, openai-responses, anthropic, gemini",
+    );
+    refused(
+        &["--for", "gemini", "--fix=mend"],
+        "a repair is drop, stub or text",
+    );
+    refused(&["--for", "gemini", "--rule", "GE99=off"], "no such rule");
+    refused(&["--for", "gemini", "--rule", "GE01=loud"], "off, warn or error");
+    refused(
+        &["--for", "gemini", "--rule", "OC01=off"],
+        "OC01 is no rule of gemini",
+    );
+    refused(
+        &["--for", "gemini", "--thinking"],
+        "--thinking is for anthropic, not for gemini",
+    );
+    refused(
+        &["--for", "openai-chat", "--gemini", "3"],
+        "--gemini is for gemini",
+    );
+    refused(&["--for", "gemini", "--gemini", "new"], "a version is a number");
+    for option in [
+        &["-i"][..],
+        &["-n"],
+        &["--stdout"],
+        &["-o", "x"],
+        &["--to", "native"],
+    ] {
+        refused(&[&["--for", "gemini"], option].concat(), "for --fix");
+    }
+}
+
+#[test]
+fn bad_input() {
+    let env = Env::new();
+    // Nothing at all, nothing in view, only results, damage.
+    let empty = "{\"type\":\"session\",\"version\":1,\"id\":\"e\"}\n";
+    let run = env.pipe(&["check", "--for", "openai-chat"], empty).status(1);
+    assert!(run.out().contains("OC11 error"), "{run}");
+    env.pipe(&["check", "--for", "anthropic"], empty).status(0);
+    let run = env
+        .pipe(&["check", "--for", "openai-chat", "--fix"], empty)
+        .status(1)
+        .gives(empty);
+    assert!(run.stderr.contains("left: OC11"), "{run}");
+    let results = "{\"role\":\"tool\",\"tool_call_id\":\"a\",\"content\":\"r\"}\n".repeat(2);
+    for api in APIS {
+        env.pipe(&["check", "--for", api], &results).status(1);
+        let run = env
+            .pipe(&["check", "--for", api, "--fix"], &results)
+            .status(1)
+            .gives("");
+        assert!(run.stderr.contains("nothing would be left"), "{run}");
+        let run = env
+            .pipe(&["check", "--for", api, "--fix=text"], &results)
+            .status(0);
+        env.pipe(&["check", "--for", api], &run.stdout).status(0);
+    }
+    let damaged = format!("not json\n{BROKEN}also not\n");
+    let run = env.pipe(&["check", "--for", "openai-chat"], &damaged).status(65);
+    assert!(run.out().contains("-:4: OC02"), "{run}");
+    env.pipe(&["check", "--for", "openai-chat", "--strict"], &damaged)
+        .status(65);
+    let run = env
+        .pipe(&["check", "--for", "openai-chat", "--fix"], &damaged)
+        .status(65);
+    assert!(
+        run.out().starts_with("not json\n") && run.out().ends_with("also not\n"),
+        "{run}"
+    );
+    env.run(&["check", "--for", "openai-chat", "nofile.json"])
+        .status(66);
+    // A role that nobody knows is only told.
+    let odd = "{\"role\":\"user\",\"content\":\"u\"}\n{\"role\":\"owl\",\"content\":\"hoo\"}\n";
+    let run = env
+        .pipe(&["check", "--for", "openai-chat", "--fix"], odd)
+        .status(1)
+        .gives(odd);
+    assert!(run.stderr.contains("left: OC07"), "{run}");
+}
+
+#[test]
+fn what_context_sends_is_valid() {
+    let env = Env::new();
+    for api in APIS {
+        let run = env.pipe(&["context", "--to", api], BROKEN).status(0);
+        assert!(run.stderr.contains("repaired: "), "{run}");
+        let again = env
+            .pipe(&["check", "-q", "--for", api, "--from", api], &run.stdout)
+            .fine();
+        assert!(!again.out().contains(" error: "), "{api}: {again}");
+        let run = env
+            .pipe(&["context", "--strict", "--to", api], BROKEN)
+            .status(65)
+            .gives("");
+        assert!(run.stderr.contains("would refuse it: 2 repairs"), "{run}");
+    }
+    env.pipe(&["context", "--to", "openai-chat"], OPENAI).status(0);
+    let empty = "{\"type\":\"session\",\"version\":1,\"id\":\"e\"}\n";
+    env.pipe(&["context", "--to", "openai-chat"], empty)
+        .status(1)
+        .gives("")
+        .says("convo: -: there is no message to send\n");
+    let odd = "{\"role\":\"owl\",\"content\":\"hoo\"}\n";
+    let run = env
+        .pipe(&["context", "--from", "jsonl", "--to", "openai-chat"], odd)
+        .status(1)
+        .gives("");
+    assert!(run.stderr.contains("OC07"), "{run}");
+}
