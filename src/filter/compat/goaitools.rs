@@ -88,7 +88,7 @@ fn cut(length: usize, limit: Limit, forced: bool) -> Option<(usize, Option<usize
                 target
             };
             let due = forced || (max > 0 && prompt > max);
-            (due && prompt > target && length > 2).then(|| ((length / 3).max(1), None))
+            (due && prompt > target && length > 2).then_some((length / 3, None))
         }
     }
 }

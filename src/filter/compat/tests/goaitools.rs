@@ -308,3 +308,16 @@ fn a_digest_counts_against_the_budget() {
     assert_eq!(run(6), ("DDUA".into(), true));
     assert_eq!(run(3), ("DDUA".into(), false));
 }
+
+#[test]
+fn a_late_result_is_not_parted_from_its_call() {
+    let mut messages = letters("UCTUAUA");
+    let result = messages.remove(2);
+    messages.insert(3, result); // behind the next question
+    let session = session(&messages);
+    let view = View::replay(&session);
+    let history = History::of(&session, &view);
+    let run = |rules| kept(&history, &limit(&history, &[Limit::Messages(5)], 7, false, rules));
+    assert_eq!(run(Rules::Theirs), [2, 3, 4, 5, 6]);
+    assert_eq!(run(Rules::Convo), [5, 6]);
+}

@@ -282,3 +282,23 @@ fn instructions_are_no_items_and_waiting_calls_no_candidates() {
     assert_eq!((choice.summarised, number), (vec![2], 1));
     assert_eq!(candidates(&history, Rules::Theirs).1, 2);
 }
+
+#[test]
+fn an_open_loop_keeps_its_reasoning_or_goes() {
+    let thought = value!([{"type": "reasoning", "id": "rs_1", "summary": []}]);
+    let user = value!({"role": "user", "content": "u"});
+    let reply = value!({"role": "assistant", "content": "a", "reasoning": thought});
+    let run = |messages: &[Value], limit: i64| {
+        let session = session(messages);
+        let view = View::replay(&session);
+        let history = History::of(&session, &view);
+        lines(
+            &session,
+            &view,
+            &last_items(&history, Some(limit), Rules::Convo).unwrap(),
+        )
+    };
+    assert_eq!(run(&[user.clone(), reply.clone()], 1), Vec::<Value>::new());
+    let closed = run(&[user.clone(), reply, user.clone()], 2);
+    assert_eq!(closed, [value!({"role": "assistant", "content": "a"}), user]);
+}

@@ -345,3 +345,21 @@ fn calls_of_a_turn_take_room() {
     assert_eq!(run(&"x".repeat(300), false), 6);
     assert_eq!(run("x", true), 6);
 }
+
+#[test]
+fn a_long_summary_gives_way_before_turns_do() {
+    let turn =
+        |text: &str| value!({"user_message": text, "assistant_response": "", "trajectory_digest": null});
+    let turns = [turn("one"), turn("two")];
+    let state = value!({"summary": "s".repeat(2000), "turns": turns, "pending": [], "backlog": []});
+    let options = Options {
+        strategy: Strategy::RollingSummary,
+        summary: 20,
+        total: 80,
+        ..Options::default()
+    };
+    let (left, fits) = after(&state, &options, Rules::Convo);
+    assert_eq!((&left["turns"], fits), (&value!(turns), true));
+    assert_eq!(left["summary"].as_str().unwrap().len(), 79);
+    assert_eq!(after(&state, &options, Rules::Theirs).0["turns"], value!([]));
+}

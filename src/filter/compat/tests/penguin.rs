@@ -323,3 +323,35 @@ fn the_window_is_a_part_of_the_models() {
     assert_eq!(Shares::window_of(200_000), 170_000);
     assert_eq!(Shares::of(7).most, [0, 2, 2, 1, 0, 0, 0]);
 }
+
+fn plain(messages: &[(&str, &str, u64, u64)]) -> Vec<Value> {
+    let message = |(role, category, tokens, second): &(&str, &str, u64, u64)| {
+        let time = format!("2026-01-01T00:00:{second:02}");
+        value!({"role": role, "category": category, "content": tokens.to_string(), "timestamp": time})
+    };
+    messages.iter().map(message).collect()
+}
+
+#[test]
+fn dialog_lends_half_of_what_it_has_left() {
+    let messages = plain(&[("user", "context", 600, 1), ("user", "dialog", 150, 2)]);
+    let session = session(&messages);
+    let view = View::replay(&session);
+    let history = History::of(&session, &view);
+    let (_, shares) = trim(&history, &Trim::of(1000), Rules::Theirs, &said);
+    assert_eq!(shares.most[1..3], [425, 275]);
+}
+
+#[test]
+fn the_oldest_goes_by_its_time_and_not_by_its_place() {
+    let messages = plain(&[
+        ("user", "dialog", 300, 9),
+        ("user", "dialog", 300, 1),
+        ("user", "dialog", 10, 10),
+    ]);
+    let session = session(&messages);
+    let view = View::replay(&session);
+    let history = History::of(&session, &view);
+    let (choice, _) = trim(&history, &Trim::of(1000), Rules::Convo, &said);
+    assert_eq!(kept(&history, &choice), [0, 2]);
+}

@@ -174,3 +174,28 @@ fn system_messages_are_sound_by_our_rules() {
     tally.agree();
     tally.close(&[]);
 }
+
+#[test]
+fn a_call_that_waits_stays_where_only_the_question_would() {
+    let mut messages = letters("UCTC");
+    messages[3]["tool_calls"] = serde_json::json!([{
+        "id": "open", "type": "function", "function": {"name": "f", "arguments": "{}"}
+    }]);
+    let session = session(&messages);
+    let view = View::replay(&session);
+    let history = History::of(&session, &view);
+    let run = |rules| kept(&history, &cut(&history, Cut::Force, rules, &|_| 1));
+    assert_eq!(run(Rules::Theirs), [0]);
+    assert_eq!(run(Rules::Convo), [0, 3]);
+}
+
+#[test]
+fn calls_without_an_id_are_not_sound() {
+    let mut messages = letters("UCTA");
+    messages[1]["tool_calls"][0]["id"] = "".into();
+    messages[2]["tool_call_id"] = "".into();
+    let session = session(&messages);
+    let view = View::replay(&session);
+    let history = History::of(&session, &view);
+    assert_eq!(kept(&history, &sanitise(&history, Rules::Theirs)), [0, 3]);
+}
