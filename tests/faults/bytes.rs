@@ -5,7 +5,7 @@ use super::chance::spread;
 use super::check::{appends, shown};
 use super::place::Place;
 use super::report::Tally;
-use super::{Faults, in_parallel, scenario};
+use super::{Faults, in_parallel, prepare};
 
 /// So many damaged logs are read by one process.
 const BATCH: usize = 200;
@@ -20,7 +20,7 @@ struct Damaged {
 
 pub fn run(faults: &Faults, tally: &Tally) {
     let place = Place::new();
-    scenario::chat(&place);
+    prepare::chat(&place);
     let log = std::fs::read(place.log("chat")).unwrap();
     let flips: Vec<Damaged> = (0..log.len() * 8).map(|bit| flip(&log, bit)).collect();
     let others = [torn(&log), moved(&log)].concat();

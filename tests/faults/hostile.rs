@@ -4,7 +4,7 @@
 use super::check::shown;
 use super::place::{HUNG, Outcome, Place};
 use super::report::Tally;
-use super::{Faults, in_parallel, scenario};
+use super::{Faults, in_parallel, prepare};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -192,7 +192,7 @@ fn outside(place: &Place) -> Vec<(String, Vec<u8>)> {
 
 fn set_up() -> Place {
     let place = Place::new();
-    scenario::chat(&place);
+    prepare::chat(&place);
     // Something for gc to take.
     place.sets_up(&["truncate", "chat", "--keep-last", "2"]);
     for name in ["chat.jsonl", "secret.jsonl", "secret", "trip", "two.jsonl"] {

@@ -19,6 +19,7 @@ mod kills;
 mod log;
 mod place;
 mod power;
+mod prepare;
 mod report;
 mod scenario;
 mod short;

@@ -39,10 +39,13 @@ pub fn run(
             );
         }
         return write_to(context, &changing.writing, |out| {
-            let mut sessions = 0;
+            let mut done = Done::default();
             each_input(context, inputs, reading, |opened| {
                 out.separate();
-                stream(context, opened, reading, changing, out, &mut sessions, &mut plan)
+                let label = opened.label.clone();
+                stream(context, opened, reading, changing, out, &mut done, &mut plan)?;
+                done.tell(context, changing, &label);
+                Ok(())
             })
         });
     }
@@ -168,6 +171,25 @@ fn dry_run(
     })
 }
 
+/// What was done to the sessions of a stream; told when it is done, and not before.
+#[derive(Default)]
+struct Done {
+    sessions: usize,
+    told: Vec<String>,
+}
+
+impl Done {
+    fn tell(&mut self, context: &Context, changing: &Changing, label: &str) {
+        for told in self.told.drain(..) {
+            if changing.tells {
+                context.output.tell(label, &told);
+            } else {
+                context.output.detail(label, &told);
+            }
+        }
+    }
+}
+
 /// A stream: each session is written as it is after the change.
 fn stream(
     context: &Context,
@@ -175,7 +197,7 @@ fn stream(
     reading: &Reading,
     changing: &Changing,
     out: &mut dyn Write,
-    written: &mut usize,
+    done: &mut Done,
     plan: Planner<'_>,
 ) -> anyhow::Result<()> {
     let label = opened.label.clone();
@@ -200,12 +222,8 @@ fn stream(
                 told
             }
         };
-        if changing.tells {
-            context.output.tell(&label, &told);
-        } else {
-            context.output.detail(&label, &told);
-        }
-        *written += 1;
+        done.told.push(told);
+        done.sessions += 1;
         let export = Export {
             context,
             label: &label,
@@ -224,7 +242,7 @@ fn stream(
             tell_dangling(context, &label, &session, &view);
             return Ok(settle(&session, &view, out)?);
         }
-        export.write(&session, *written, out)
+        export.write(&session, done.sessions, out)
     })
 }
 
@@ -333,9 +351,12 @@ fn in_place(
         ..Rewrite::default()
     };
     let opened = context.open(input, reading)?;
+    let mut done = Done::default();
     rewrite(path, &options, &input.label(), |out| {
-        stream(context, opened, reading, changing, out, &mut 0, plan)
-    })
+        stream(context, opened, reading, changing, out, &mut done, plan)
+    })?;
+    done.tell(context, changing, &input.label());
+    Ok(())
 }
 
 /// Changes the two files of a PicoClaw session in place; false when that is not what is asked for.

@@ -1,0 +1,177 @@
+//! What there is before an operation: all of it counts as acknowledged.
+
+use super::place::Place;
+
+pub const STREAM: &str = concat!(
+    "{\"role\":\"user\",\"content\":\"one\",\"id\":\"n1\"}\n",
+    "{\"role\":\"assistant\",\"content\":\"two\"}\n",
+    "{\"role\":\"user\",\"content\":\"three\"}\n",
+    "{\"role\":\"assistant\",\"content\":\"four\"}\n",
+    "{\"role\":\"user\",\"content\":\"five\"}\n",
+);
+
+/// A native session of two exchanges, in a file of the user's.
+pub const NATIVE: &str = concat!(
+    "{\"type\":\"session\",\"version\":1,\"id\":\"native\",\"created_at\":\"2026-11-01T10:00:00Z\"}\n",
+    "{\"role\":\"user\",\"content\":\"Weather?\",\"id\":\"w1\"}\n",
+    "{\"role\":\"assistant\",\"content\":\"Sunny.\",\"id\":\"w2\"}\n",
+    "{\"role\":\"user\",\"content\":\"And tomorrow?\",\"id\":\"w3\"}\n",
+    "{\"role\":\"assistant\",\"content\":\"Rain.\",\"id\":\"w4\"}\n",
+);
+
+/// Longer than a page, so that it meets the end of a full disk, and can be torn between blocks.
+pub const LONG: &str = {
+    const TEXT: [u8; 5000] = [b'x'; 5000];
+    match std::str::from_utf8(&TEXT) {
+        Ok(text) => text,
+        Err(_) => "",
+    }
+};
+
+/// A session with an alias and three exchanges.
+pub fn chat(place: &Place) {
+    place.sets_up(&[
+        "new",
+        "--id",
+        "chat",
+        "--system",
+        "You are terse.",
+        "--alias",
+        "trip",
+    ]);
+    for (question, answer) in [("one?", "1"), ("two?", "2"), ("three?", "3")] {
+        place.sets_up(&["append", "chat", question]);
+        place.sets_up(&["append", "chat", "-r", "assistant", answer]);
+    }
+}
+
+pub fn cut(place: &Place) {
+    chat(place);
+    place.sets_up(&["truncate", "chat", "--keep-last", "1"]);
+}
+
+pub fn removed(place: &Place) {
+    chat(place);
+    place.sets_up(&["new", "--id", "other"]);
+    place.sets_up(&["remove", "chat"]);
+}
+
+/// One in the store and one of the same name in the trash.
+pub fn twice(place: &Place) {
+    chat(place);
+    place.sets_up(&["remove", "chat"]);
+    place.sets_up(&["new", "--id", "chat", "--system", "Again."]);
+}
+
+pub fn aliased(place: &Place) {
+    chat(place);
+    place.sets_up(&["alias", "add", "second", "chat"]);
+}
+
+/// Bytes of somebody who died in the middle of a line.
+pub fn torn(place: &Place) {
+    chat(place);
+    let mut log = std::fs::read(place.log("chat")).unwrap();
+    log.extend_from_slice(b"{\"role\":\"user\",\"content\":\"half a li");
+    std::fs::write(place.log("chat"), log).unwrap();
+}
+
+pub fn file(place: &Place) {
+    chat(place);
+    place.write("work/native.jsonl", NATIVE);
+}
+
+pub fn folder(place: &Place) {
+    chat(place);
+    for name in ["first", "second", "third"] {
+        place.write(&format!("work/many/{name}.jsonl"), NATIVE.replace("native", name));
+    }
+}
+
+/// A session of which the first exchanges are in the archive.
+pub fn packed(place: &Place) {
+    let at = "\"at\":\"2026-11-01T10:00:00Z\"";
+    let mut taken = NATIVE
+        .lines()
+        .skip(1)
+        .take(2)
+        .map(|line| format!("{line}\n"))
+        .collect::<String>();
+    taken.push_str(&format!(
+        "{{\"type\":\"truncate\",\"id\":\"evt_cut\",{at},\"before\":\"w3\"}}\n"
+    ));
+    let mut log: String = NATIVE.replace("\"native\"", "\"chat\"");
+    log = log
+        .lines()
+        .enumerate()
+        .filter(|(nth, _)| ![1, 2].contains(nth))
+        .map(|(_, line)| format!("{line}\n"))
+        .collect();
+    let bytes = taken.len();
+    log.push_str(&format!(
+        "{{\"type\":\"gc\",\"id\":\"evt_gc\",{at},\"lines\":3,\"bytes\":{bytes},\"discarded\":false}}\n"
+    ));
+    place.write("work/chat.jsonl", log);
+    place.sets_up(&["migrate", "chat.jsonl"]);
+    let run = format!(
+        "{{\"type\":\"archive\",\"id\":\"evt_gc\",{at},\"of\":6,\"taken\":[[2,3],[6,6]],\"made\":[],\"bytes\":{bytes}"
+    );
+    let sum = convo::model::key::sha256(format!("{run}}}\n{taken}").as_bytes());
+    let run = format!("{run},\"sha256\":\"{sum}\"}}\n{taken}");
+    place.write("store/archive/chat.jsonl", run);
+}
+
+/// The same, cut once more.
+pub fn packed_and_cut(place: &Place) {
+    packed(place);
+    place.sets_up(&["truncate", "chat", "--all"]);
+}
+
+/// A flipped bit, a line of somebody's, and a torn end.
+pub fn damaged(place: &Place) {
+    chat(place);
+    let mut log = std::fs::read(place.log("chat")).unwrap();
+    log[150] ^= 1;
+    log.extend_from_slice(b"by hand\n{\"role\":\"user\",\"content\":\"half");
+    std::fs::write(place.log("chat"), log).unwrap();
+}
+
+/// A PicoClaw session of which two lines are out of view.
+pub fn pair(place: &Place) {
+    let line = |nth: u32| {
+        let role = ["assistant", "user"][nth as usize % 2];
+        format!(
+            "{{\"role\":\"{role}\",\"content\":\"text {nth}\",\"created_at\":\"2026-01-0{nth}T00:00:00Z\"}}\n"
+        )
+    };
+    place.write("work/pair/x.jsonl", (1..7).map(line).collect::<String>());
+    let sidecar = "{\n  \"key\": \"x\",\n  \"summary\": \"\",\n  \"skip\": 2,\n  \"count\": 6,\n  \"created_at\": \"2026-01-01T00:00:00Z\",\n  \"updated_at\": \"2026-01-05T00:00:00Z\"\n}";
+    place.write("work/pair/x.meta.json", sidecar);
+}
+
+/// A session with long tool results, one of which has no call.
+pub fn worked(place: &Place) {
+    place.write("work/chat.jsonl", worked_lines());
+    place.sets_up(&["migrate", "chat.jsonl"]);
+}
+
+/// The same in a file of the user's.
+pub fn worked_file(place: &Place) {
+    place.write("work/native.jsonl", worked_lines());
+}
+
+fn worked_lines() -> String {
+    let mut lines = String::from(
+        "{\"type\":\"session\",\"version\":1,\"id\":\"chat\",\"created_at\":\"2026-11-01T10:00:00Z\"}\n\
+         {\"role\":\"tool\",\"tool_call_id\":\"lost\",\"content\":\"an orphan\",\"id\":\"o\"}\n",
+    );
+    for nth in 0..3 {
+        let output = format!("row {nth} of the table; ").repeat(40);
+        lines.push_str(&format!(
+            "{{\"role\":\"user\",\"content\":\"Look at {nth}.\",\"id\":\"u{nth}\"}}\n\
+             {{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{{\"id\":\"c{nth}\",\"type\":\"function\",\"function\":{{\"name\":\"read\",\"arguments\":\"{{}}\"}}}}],\"id\":\"a{nth}\"}}\n\
+             {{\"role\":\"tool\",\"tool_call_id\":\"c{nth}\",\"content\":\"{output}\",\"id\":\"t{nth}\"}}\n"
+        ));
+    }
+    lines
+}
