@@ -49,7 +49,10 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
             .try_get_matches_from_mut(&arguments[1..])
             .map(ManuallyDrop::new)
         {
-            Ok(matches) => execute(verb, &matches, &matches),
+            Ok(mut matches) => {
+                let global = Global::from_arg_matches_mut(&mut matches).unwrap_or_default();
+                execute(verb, &global, &mut matches)
+            }
             Err(error) => Output::usage(&error),
         };
     }
@@ -68,7 +71,10 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
             run(&asking.chain(["--help".into()]).collect::<Vec<_>>())
         }
         Some((name, inner)) => match commands::find(name) {
-            Some(verb) => execute(verb, &matches, inner),
+            Some(verb) => {
+                let global = Global::from_arg_matches(&matches).unwrap_or_default();
+                execute(verb, &global, &mut inner.clone())
+            }
             None => {
                 let rest: Vec<OsString> = inner
                     .get_many::<OsString>("")
@@ -87,8 +93,8 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
 }
 
 /// Runs a verb with the options of the whole program and its own.
-fn execute(verb: &Verb, global: &ArgMatches, own: &ArgMatches) -> anyhow::Result<u8> {
-    let context = Context::new(&Global::from_arg_matches(global).unwrap_or_default())?;
+fn execute(verb: &Verb, global: &Global, own: &mut ArgMatches) -> anyhow::Result<u8> {
+    let context = Context::new(global)?;
     match (verb.run)(own, &context) {
         Ok(()) => Ok(context.output.status()),
         Err(error) if output::closed(&error) => Err(error),
