@@ -86,7 +86,7 @@ pub struct Strategy {
     /// Old exchanges leave; with N the newest N stay
     ///
     /// Without a number and without --budget the newest 8.
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = false, default_missing_value = "0", help_heading = "What to do")]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0", value_parser = number, help_heading = "What to do")]
     keep_last: Option<usize>,
     /// Categories in the order in which they leave: system_output,dialog,context
     #[arg(long, value_name = "CATEGORIES", value_delimiter = ',', value_parser = category, hide_short_help = true, help_heading = "Strategies")]
@@ -304,6 +304,11 @@ fn share(text: &str) -> Result<u64, String> {
         Ok(share) if (0.0..1.0).contains(&share) => Ok((share * 1000.0).round() as u64),
         _ => Err("this must be a number from 0 to below 1".to_string()),
     }
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse()
+        .map_err(|_| "this must be a number; without one the option stands behind the input".to_string())
 }
 
 fn category(name: &str) -> Result<Category, String> {
