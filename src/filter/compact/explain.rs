@@ -131,7 +131,12 @@ fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
         } else {
             atom.items.iter().map(|at| work.items[*at].now).sum()
         },
-        reason: if changed { atom.reason } else { stays },
+        reason: match atom.reason {
+            // There was no room for a summary.
+            "summary" if changed && work.summary.is_none() => "drop",
+            reason if changed => reason,
+            _ => stays,
+        },
     }
 }
 

@@ -4,6 +4,7 @@ use super::event;
 use super::mark;
 use super::options::{Options, Overflow};
 use super::shorten::{Limit, shorten};
+use super::step;
 use super::work::Work;
 use crate::error::{Error, Kind, Result};
 use crate::filter::summarize::{self, Failure, Source};
@@ -33,20 +34,10 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &super::Target, protect
         None => UNBOUND,
     };
     let room = options.summary_budget.map_or(share, |most| most.min(share));
-    let all = work.exchanges.len();
-    let mut newest = all.saturating_sub(protected.max(1));
-    let mut next = 0;
-    while next < newest && !goal.is_met_with(work, room) {
-        work.leave_exchange(next, "summary");
-        next += 1;
-    }
-    if !goal.is_met_with(work, room) && all > 0 {
-        newest = all - 1;
-        let met = |work: &Work<'_>| match options.overflow {
-            Overflow::TruncateSummary => goal.is_met_with(work, 0),
-            Overflow::TruncateOldest | Overflow::Error => goal.is_met_with(work, room),
-        };
-        if options.overflow == Overflow::Error && !met(work) {
+    let met = |work: &Work<'_>| goal.is_met_with(work, room);
+    step::drop::run(work, options, protected, "summary", &met);
+    if !met(work) {
+        if options.overflow == Overflow::Error {
             let error = Error::new(
                 Kind::No,
                 "the summary and the newest exchanges are over the budget together",
@@ -55,10 +46,12 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &super::Target, protect
                 "--overflow truncate-oldest lets older exchanges go, truncate-summary shortens the summary",
             ));
         }
-        while next < newest && !met(work) {
-            work.leave_exchange(next, "summary");
-            next += 1;
-        }
+        let room = if options.overflow == Overflow::TruncateSummary {
+            0
+        } else {
+            room
+        };
+        step::drop::run(work, options, 1, "summary", &|work| goal.is_met_with(work, room));
     }
     fill(work, options, goal);
     Ok(())
@@ -119,7 +112,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
                 .min(made.tokens.saturating_sub(1));
             continue;
         }
-        let mut covers = covered;
+        let mut covers = covered.clone();
         covers.extend(before);
         covers.sort_unstable();
         let summary = event::Summary {
@@ -130,10 +123,9 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
             role: options.summary_role.clone(),
         };
         work.summarize(summary, tokens);
-        return;
+        break;
     }
-    work.unsummarized();
-    // What the one before says is worth no more than the budget.
+    // What it says, or the one before, is worth no more than the budget.
     if goal.asks() && !goal.is_met(work) {
         work.drop_summary();
     }

@@ -14,8 +14,7 @@ pub fn run(work: &mut Work<'_>, thinking: Thinking, enough: Enough<'_>) {
     };
     for at in 0..end {
         let reasons = work.items[at].traits.is_some_and(|traits| traits.reasoning);
-        let atom = work.items[at].atom.map(|atom| &work.atoms[atom]);
-        if !reasons || atom.is_none_or(|atom| atom.pinned || atom.pending || atom.level >= Level::Digest) {
+        if !reasons || !work.may_change(at) {
             continue;
         }
         if enough(work) {

@@ -1,0 +1,179 @@
+//! Lays a view on the table: messages are counted, results find their calls, atoms and exchanges are numbered.
+
+use super::{Atom, Entry, Exchange, Level, Owner, Work};
+use crate::model::exchange::Cuts;
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Category, Role};
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use crate::tokens::Counter;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+impl<'s> Work<'s> {
+    /// Lays out a view; these messages stay whatever happens.
+    pub fn new(session: &'s Session, view: &'s View, counter: Counter, pins: &HashSet<usize>) -> Work<'s> {
+        let cuts = Cuts::of(session, view);
+        let items: Vec<Entry> = (0..view.items.len())
+            .map(|at| entry(session, view, counter, &cuts, at))
+            .collect();
+        let mut work = Work {
+            total: items.iter().map(|entry| entry.now).sum(),
+            session,
+            view,
+            counter,
+            items,
+            atoms: Vec::new(),
+            exchanges: Vec::new(),
+            inserts: BTreeMap::new(),
+            summary_item: view
+                .items
+                .iter()
+                .position(|item| matches!(item, Item::Summary(_))),
+            summary: None,
+            drops_summary: false,
+            tool_tokens: 0,
+            gone: 0,
+            gone_exchanges: 0,
+            first: 0,
+            owners: HashMap::new(),
+            derived: OnceCell::new(),
+        };
+        let results = (0..work.items.len()).filter(|at| work.is_result(*at));
+        work.tool_tokens = results.map(|at| work.items[at].now).sum();
+        let pending = work.pair();
+        work.group(&cuts, pins, &pending);
+        work
+    }
+
+    /// Finds the call of each result, as [`Cuts`] does: the nearest earlier call of its id that has no result yet, or
+    /// without an id the next one of the message that called last. Gives back the items with calls that have none.
+    fn pair(&mut self) -> HashSet<usize> {
+        let mut open: HashMap<String, Vec<Owner<'s>>> = HashMap::new();
+        let mut last: Vec<Owner<'s>> = Vec::new();
+        let mut waiting: HashSet<(usize, usize)> = HashSet::new();
+        for at in 0..self.items.len() {
+            let Some(traits) = self.items[at].traits else {
+                continue;
+            };
+            // Rules are no part of any atom.
+            if self.items[at].atom.is_none() {
+                continue;
+            }
+            let message = self.view.items[at].message(self.session);
+            if traits.calls {
+                last.clear();
+                let calls = message
+                    .and_then(|message| message.tool_calls)
+                    .and_then(|raw| json::elements(raw, Dialect::Strict));
+                for (nth, raw) in calls.unwrap_or_default().into_iter().enumerate() {
+                    let owner = Owner { caller: at, nth, raw };
+                    let id = json::member(raw, "id").and_then(json::text).unwrap_or_default();
+                    open.entry(id.into_owned()).or_default().push(owner);
+                    waiting.insert((at, nth));
+                    last.push(owner);
+                }
+                last.reverse();
+            } else if traits.role == Role::Tool {
+                let id = message.and_then(|message| Some(message.tool_call_id()?.into_owned()));
+                let owner = match id.filter(|id| !id.is_empty()) {
+                    Some(id) => open.get_mut(&id).and_then(|calls| match calls.len() {
+                        0 | 1 => calls.last().copied(),
+                        _ => calls.pop(),
+                    }),
+                    None if last.len() > 1 => last.pop(),
+                    None => last.last().copied(),
+                };
+                if let Some(owner) = owner {
+                    waiting.remove(&(owner.caller, owner.nth));
+                    self.owners.insert(at, owner);
+                }
+            } else if traits.role == Role::User && traits.category != Category::Context {
+                last.clear();
+            }
+        }
+        waiting.into_iter().map(|(at, _)| at).collect()
+    }
+
+    fn group(&mut self, cuts: &Cuts, pins: &HashSet<usize>, pending: &HashSet<usize>) {
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        let mut exchange = 0;
+        let mut filled = false;
+        // An atom that reaches into a later exchange makes one of both and of all between: these are the exchanges
+        // that begin on their own, each by the number that it had first.
+        let mut roots: Vec<usize> = vec![0];
+        for at in 0..self.items.len() {
+            if cuts.begins(at) && filled {
+                exchange += 1;
+                filled = false;
+                roots.push(exchange);
+            }
+            let Some(name) = self.items[at].atom else { continue };
+            filled = true;
+            let next = self.atoms.len();
+            let number = *numbers.entry(name).or_insert(next);
+            if number == next {
+                self.atoms.push(Atom {
+                    items: Vec::new(),
+                    exchange,
+                    category: Category::System,
+                    pinned: false,
+                    pending: false,
+                    level: Level::Full,
+                    reason: "",
+                });
+            }
+            let atom = &mut self.atoms[number];
+            let begun = roots.partition_point(|root| *root <= atom.exchange);
+            roots.truncate(begun);
+            atom.items.push(at);
+            atom.pinned |= pins.contains(&at);
+            atom.pending |= pending.contains(&at);
+            if let Some(traits) = self.items[at].traits {
+                atom.category = atom.category.max(traits.category);
+            }
+            self.items[at].atom = Some(number);
+        }
+        if !self.atoms.is_empty() {
+            self.exchanges.resize_with(roots.len(), Exchange::default);
+        }
+        for (number, atom) in self.atoms.iter_mut().enumerate() {
+            atom.exchange = roots.partition_point(|root| *root <= atom.exchange) - 1;
+            self.exchanges[atom.exchange].atoms.push(number);
+        }
+        self.pin_questions();
+    }
+
+    /// A pinned reply keeps the question ahead of it: a view begins with a user.
+    fn pin_questions(&mut self) {
+        for exchange in &self.exchanges {
+            let Some(pinned) = exchange.atoms.iter().position(|atom| self.atoms[*atom].pinned) else {
+                continue;
+            };
+            for atom in &exchange.atoms[..pinned] {
+                let first = self.atoms[*atom].items[0];
+                let is_user = self.items[first]
+                    .traits
+                    .is_some_and(|traits| traits.role == Role::User);
+                self.atoms[*atom].pinned |= is_user;
+            }
+        }
+    }
+}
+
+fn entry(session: &Session, view: &View, counter: Counter, cuts: &Cuts, at: usize) -> Entry {
+    let item = &view.items[at];
+    let tokens = match item.summary(session) {
+        Some(text) => super::super::summary::cost(counter, &text),
+        None => item
+            .message(session)
+            .map_or(0, |message| counter.message(&message)),
+    };
+    Entry {
+        before: tokens,
+        now: tokens,
+        body: None,
+        traits: item.traits(session),
+        atom: cuts.atom(at),
+    }
+}
