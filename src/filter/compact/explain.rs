@@ -110,7 +110,7 @@ fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
     let before = atom.items.iter().map(|at| work.items[*at].before).sum();
     let first = work.items[atom.items[0]].traits;
     let kind = match first.map(|traits| traits.role) {
-        _ if matches!(work.view.items[atom.items[0]], Item::Inserted(_)) => "record",
+        _ if atom.record || matches!(work.view.items[atom.items[0]], Item::Inserted(_)) => "record",
         Some(Role::User) => "user",
         _ => "reply",
     };

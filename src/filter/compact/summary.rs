@@ -70,7 +70,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
     let before = work.summary_item;
     work.unmake_summary();
     // Nothing has left, and there is no summary that would have to become smaller.
-    if covered.is_empty() && (before.is_none() || goal.is_met(work)) {
+    if covered.is_empty() && (before.is_none() || !goal.asks() || goal.is_met(work)) {
         return;
     }
     let previous = before.and_then(|at| work.view.items[at].summary(work.session));
@@ -84,6 +84,10 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &super::Target) {
         (None, Some(_)) => room,
         (None, None) => room.min(UNBOUND),
     };
+    // One that the view begins with and cannot do without is not exchanged for less than it.
+    if before.is_some() && room < freed && !work.may_drop_summary() {
+        return;
+    }
     let gained: u64 = covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
     let room = room.min(gained.saturating_sub(1));
     let days = days(work);

@@ -63,7 +63,11 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
     for exchange in 0..leaving {
         // A line stands for it already.
         if !work.inserts.contains_key(&exchange) {
-            work.leave_exchange(exchange, if summed { "summary" } else { "keep-last" });
+            work.leave_all(
+                exchange,
+                |atom| !atom.record,
+                if summed { "summary" } else { "keep-last" },
+            );
         }
     }
     if summed {

@@ -71,9 +71,15 @@ fn marked(work: &Work<'_>, at: usize, calls: &BTreeSet<usize>) -> Option<(Vec<u8
     work.tried(at, &[("tool_calls", Some(&arguments(work, at, calls)?))])
 }
 
+/// Least tokens of a result of which something is elided already, for a mark of the whole. The mark's own length depends
+/// on what was there at first, which a stream does not have any more: both must decide alike.
+const ELIDED: u64 = 96;
+
 /// What a result would become, and its tokens.
 pub fn result(work: &Work<'_>, at: usize) -> Option<(Vec<u8>, u64)> {
-    work.unmarked(at)?;
+    if work.unmarked(at)?.contains(mark::BEGINNING) && work.items[at].now < ELIDED {
+        return None;
+    }
     let content = work.elided(at, work.id(at), mark::result)?;
     work.tried(at, &[("content", Some(&content))])
 }

@@ -64,7 +64,7 @@ fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
 pub fn run(name: &str, usual: u32, wild: bool) {
     let config = Config {
         cases: cases(usual),
-        max_shrink_iters: 4000,
+        max_shrink_iters: 800,
         failure_persistence: None,
         ..Config::default()
     };
@@ -76,8 +76,8 @@ pub fn run(name: &str, usual: u32, wild: bool) {
     });
     eprintln!("{name}: {:?}", told.borrow());
     if let Err(failure) = result {
-        if let proptest::test_runner::TestError::Fail(_, (plot, wish)) = &failure {
-            eprintln!("{wish:?}\n{}", plot.session().text());
+        if let proptest::test_runner::TestError::Fail(why, (plot, wish)) = &failure {
+            panic!("{why}\n{wish:?}\n{}", plot.session().text());
         }
         panic!("{failure}");
     }

@@ -130,7 +130,7 @@ fn orderly() -> impl Strategy<Value = Call> {
 
 /// Any session; one that is not wild is as a program leaves it that does nothing wrong.
 pub fn plot(wild: bool) -> impl Strategy<Value = Plot> {
-    let length = prop_oneof![8 => 0usize..30, 2 => 30usize..200];
+    let length = prop_oneof![20 => 0usize..25, 4 => 25usize..60, 1 => 60usize..200];
     let turns = length.prop_flat_map(move |length| prop::collection::vec(turn(wild), length));
     let counted = prop_oneof![6 => Just(None), 1 => Just(Some("chars4")), 1 => Just(Some("o200k_base"))];
     let odd = if wild { 0.2 } else { 0.0 };

@@ -45,10 +45,14 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
         .last()
         .copied()
         .unwrap_or(0);
-    let first_user = view.items.iter().position(|item| {
+    let asks = |item: &Item| {
         let traits = item.traits(session);
         traits.is_some_and(|traits| traits.role == Role::User && traits.category != Category::Context)
-    });
+    };
+    let (first_user, newest_user) = (
+        view.items.iter().position(asks),
+        view.items.iter().rposition(asks),
+    );
     let waiting = waiting(session, view);
     for (at, item) in view.items.iter().enumerate() {
         let Some(message) = item.message(session) else {
@@ -67,9 +71,9 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
                 "I7: item {} is of the newest exchange",
                 at
             );
-            if message.role() == Role::User && case.options.media != super::super::Media::Drop {
-                prop_assert_eq!(fates[at], Fate::Same, "I7: the newest question");
-            }
+        }
+        if newest_user == Some(at) && case.options.media != super::super::Media::Drop {
+            prop_assert_eq!(fates[at], Fate::Same, "I7: the newest question");
         }
         if waiting.contains(&at) {
             prop_assert!(fates[at] != Fate::Changed, "I9: item {} waits for a result", at);

@@ -90,7 +90,8 @@ impl Text {
 
 /// Any text: mostly short, now and then one of 30 KB. Seeds repeat, so that texts do.
 pub fn text() -> impl Strategy<Value = Text> {
-    let size = prop_oneof![10 => 0usize..12, 8 => 12usize..120, 3 => 120usize..800, 1 => 2000usize..5000];
+    let size = prop_oneof![20 => 0usize..12, 16 => 12usize..90, 2 => 120usize..500];
+    let size = prop_oneof![400 => size, 1 => 2000usize..5000];
     let seed = prop_oneof![1 => 0u32..6, 3 => any::<u32>()];
     (seed, size).prop_map(|(seed, size)| Text { seed, size })
 }

@@ -58,11 +58,16 @@ fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseErro
         Err(_) => false,
     };
     let other_group = case.options.when.is_some() && case.options.budget.is_none();
+    let shown = second.map(|outcome| match outcome.plan {
+        Plan::Lines(lines, told) => format!("{told} {}", String::from_utf8_lossy(&lines[0])),
+        Plan::Nothing(why) => why,
+    });
     prop_assert!(
         settled || other_group,
-        "{}: {:?}",
+        "{}: {:?}\n{}",
         place,
-        second.map(|outcome| outcome.plan)
+        shown,
+        session.text()
     );
     Ok(())
 }

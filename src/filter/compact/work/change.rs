@@ -1,7 +1,7 @@
 //! What steps do to a view on the table: lines change, atoms and exchanges leave, a summary comes.
 
 use super::super::event::Summary;
-use super::{Exchange, Insert, Level, Work, read};
+use super::{Atom, Exchange, Insert, Level, Work, read};
 use crate::model::json;
 
 impl Work<'_> {
@@ -70,14 +70,20 @@ impl Work<'_> {
         left.reason = reason;
     }
 
-    /// Takes what may leave of an exchange out of the view, its digest included.
-    pub fn leave_exchange(&mut self, exchange: usize, reason: &'static str) {
+    /// Takes these atoms of an exchange out of the view, as far as they may leave.
+    pub fn leave_all(&mut self, exchange: usize, which: impl Fn(&Atom) -> bool, reason: &'static str) {
         for nth in 0..self.exchanges[exchange].atoms.len() {
-            let atom = self.exchanges[exchange].atoms[nth];
-            if !self.atoms[atom].pinned && self.atoms[atom].level < Level::Dropped {
-                self.leave(atom, Level::Dropped, reason);
+            let number = self.exchanges[exchange].atoms[nth];
+            let atom = &self.atoms[number];
+            if !atom.pinned && atom.level < Level::Dropped && which(atom) {
+                self.leave(number, Level::Dropped, reason);
             }
         }
+    }
+
+    /// Takes what may leave of an exchange out of the view, its digest included.
+    pub fn leave_exchange(&mut self, exchange: usize, reason: &'static str) {
+        self.leave_all(exchange, |_| true, reason);
         if let Some(digest) = self.inserts.remove(&exchange) {
             self.total -= digest.tokens;
         }
@@ -102,7 +108,8 @@ impl Work<'_> {
 
     /// Puts a summary in, in place of the one before.
     pub fn summarize(&mut self, summary: Summary, tokens: u64) {
-        self.drop_summary();
+        self.unmake_summary();
+        self.take_summary();
         self.total += tokens;
         self.summary = Some((summary, tokens));
     }
@@ -118,12 +125,25 @@ impl Work<'_> {
         self.drops_summary = false;
     }
 
-    /// Takes the summary out of view.
+    /// Whether the view can do without the summary: it begins with a user or another record then.
+    pub fn may_drop_summary(&self) -> bool {
+        let first = (0..self.items.len()).find(|at| self.items[*at].atom.is_some() && !self.is_gone(*at));
+        let lead = self.inserts.values().map(|insert| insert.before).min();
+        first.is_some_and(|first| lead.is_some_and(|lead| lead < first) || self.items[first].is_user())
+    }
+
+    /// Takes the summary out of view, where that can be.
     pub fn drop_summary(&mut self) {
         self.unmake_summary();
+        if self.may_drop_summary() {
+            self.take_summary();
+        }
+    }
+
+    fn take_summary(&mut self) {
         if let Some(at) = self.summary_item {
             self.charge(at, 0);
+            self.drops_summary = true;
         }
-        self.drops_summary = self.summary_item.is_some();
     }
 }

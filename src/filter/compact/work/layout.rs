@@ -4,7 +4,7 @@ use super::{Atom, Entry, Exchange, Level, Owner, Work};
 use crate::model::exchange::Cuts;
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Role};
-use crate::model::session::Session;
+use crate::model::session::{Session, Traits};
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use std::cell::OnceCell;
@@ -110,6 +110,7 @@ impl<'s> Work<'s> {
             }
             let Some(name) = self.items[at].atom else { continue };
             filled = true;
+            let record = self.is_record(at);
             let next = self.atoms.len();
             let number = *numbers.entry(name).or_insert(next);
             if number == next {
@@ -118,6 +119,7 @@ impl<'s> Work<'s> {
                     exchange,
                     category: Category::System,
                     pinned: false,
+                    record: false,
                     pending: false,
                     level: Level::Full,
                     reason: "",
@@ -128,6 +130,7 @@ impl<'s> Work<'s> {
             roots.truncate(begun);
             atom.items.push(at);
             atom.pinned |= pins.contains(&at);
+            atom.record |= record;
             atom.pending |= pending.contains(&at);
             if let Some(traits) = self.items[at].traits {
                 atom.category = atom.category.max(traits.category);
@@ -144,18 +147,28 @@ impl<'s> Work<'s> {
         self.pin_questions();
     }
 
-    /// A pinned reply keeps the question ahead of it: a view begins with a user.
+    /// Whether an item is a digest, put in here or read from a stream.
+    fn is_record(&self, at: usize) -> bool {
+        let is_user = |traits: &Traits| traits.role == Role::User && traits.category == Category::Context;
+        let message = self.view.items[at].message(self.session);
+        self.items[at].traits.as_ref().is_some_and(is_user)
+            && message
+                .and_then(|message| json::member(message.metadata?, "convo"))
+                .is_some_and(|own| json::member(own, "digest").is_some())
+    }
+
+    /// A pinned reply keeps the questions ahead of it in its exchange: a view begins with a user.
     fn pin_questions(&mut self) {
         for exchange in &self.exchanges {
-            let Some(pinned) = exchange.atoms.iter().position(|atom| self.atoms[*atom].pinned) else {
-                continue;
-            };
-            for atom in &exchange.atoms[..pinned] {
-                let first = self.atoms[*atom].items[0];
-                let is_user = self.items[first]
-                    .traits
-                    .is_some_and(|traits| traits.role == Role::User);
-                self.atoms[*atom].pinned |= is_user;
+            let is_user = |atom: &usize| self.items[self.atoms[*atom].items[0]].is_user();
+            let last = exchange
+                .atoms
+                .iter()
+                .rposition(|atom| self.atoms[*atom].pinned && !is_user(atom));
+            let ahead = &exchange.atoms[..last.unwrap_or(0)];
+            let questions: Vec<usize> = ahead.iter().copied().filter(is_user).collect();
+            for atom in questions {
+                self.atoms[atom].pinned = true;
             }
         }
     }

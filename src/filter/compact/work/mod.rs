@@ -58,6 +58,13 @@ pub struct Entry {
     pub atom: Option<usize>,
 }
 
+impl Entry {
+    /// Whether a user says it.
+    pub fn is_user(&self) -> bool {
+        self.traits.is_some_and(|traits| traits.role == Role::User)
+    }
+}
+
 /// The smallest piece that may leave the view.
 #[derive(Clone, Debug)]
 pub struct Atom {
@@ -69,6 +76,8 @@ pub struct Atom {
     pub category: Category,
     /// Whether it must stay.
     pub pinned: bool,
+    /// Whether it is a line that stands for an exchange.
+    pub record: bool,
     /// Whether a call in it waits for its result.
     pub pending: bool,
     /// What is left of it.
