@@ -113,6 +113,26 @@ pub struct ToolCall<'a> {
     pub arguments: Cow<'a, str>,
 }
 
+impl<'a> ToolCall<'a> {
+    /// Reads one call as it is written.
+    pub fn read(call: &'a [u8]) -> ToolCall<'a> {
+        let text = |raw: Option<&'a [u8]>| raw.and_then(json::text).unwrap_or_default();
+        // `custom` tools carry their free text in `input`.
+        let function = json::member(call, "function")
+            .or_else(|| json::member(call, "custom"))
+            .unwrap_or(b"{}");
+        let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
+        ToolCall {
+            id: text(json::member(call, "id")),
+            name: text(json::member(function, "name")),
+            arguments: match arguments {
+                Some(raw) => json::text(raw).unwrap_or_else(|| String::from_utf8_lossy(raw)),
+                None => Cow::Borrowed(""),
+            },
+        }
+    }
+}
+
 /// A message's members, each as the bytes it was written in; absent members are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Message<'a> {
@@ -190,26 +210,10 @@ impl<'a> Message<'a> {
         let calls = self
             .tool_calls
             .and_then(|raw| json::elements(raw, json::Dialect::Strict));
-        let text = |raw: Option<&'a [u8]>| raw.and_then(json::text).unwrap_or_default();
         calls
             .unwrap_or_default()
             .into_iter()
-            .map(|call| {
-                // `custom` tools carry their free text in `input`.
-                let function = json::member(call, "function")
-                    .or_else(|| json::member(call, "custom"))
-                    .unwrap_or(b"{}");
-                let arguments =
-                    json::member(function, "arguments").or_else(|| json::member(function, "input"));
-                ToolCall {
-                    id: text(json::member(call, "id")),
-                    name: text(json::member(function, "name")),
-                    arguments: match arguments {
-                        Some(raw) => json::text(raw).unwrap_or_else(|| String::from_utf8_lossy(raw)),
-                        None => Cow::Borrowed(""),
-                    },
-                }
-            })
+            .map(ToolCall::read)
             .collect()
     }
 

@@ -279,11 +279,12 @@ impl Ids {
             ids.insert(at, id);
         }
         let places = session.places(ids.values().cloned().collect());
-        let which = |(at, id): (&usize, &String)| {
-            let all = places.get(id).filter(|all| all.len() > 1)?;
-            Some((*at, all.iter().position(|line| Some(*line) == lines[*at])? + 1))
-        };
-        let nth = ids.iter().filter_map(which).collect();
+        let several = places.into_values().filter(|all| all.len() > 1);
+        let numbers: HashMap<usize, usize> = several
+            .flat_map(|all| all.into_iter().enumerate().map(|(nth, line)| (line, nth + 1)))
+            .collect();
+        let which = |at: &usize| Some((*at, *numbers.get(&lines[*at]?)?));
+        let nth = ids.keys().filter_map(which).collect();
         Ok(Ids {
             ids,
             nth,

@@ -1,8 +1,7 @@
 //! What a compaction tells of itself: one record an atom, and one of the whole.
 
 use super::event::Size;
-use super::piece::{Atom, Level};
-use super::work::Work;
+use super::work::{Atom, Level, Work};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::view::Item;
@@ -110,7 +109,7 @@ fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
     let before = atom.items.iter().map(|at| work.items[*at].before).sum();
     let first = work.items[atom.items[0]].traits;
     let kind = match first.map(|traits| traits.role) {
-        _ if matches!(work.view.items[atom.items[0]], Item::Inserted(_)) => "record",
+        _ if atom.record || matches!(work.view.items[atom.items[0]], Item::Inserted(_)) => "record",
         Some(Role::User) => "user",
         _ => "reply",
     };
@@ -131,7 +130,12 @@ fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
         } else {
             atom.items.iter().map(|at| work.items[*at].now).sum()
         },
-        reason: if changed { atom.reason } else { stays },
+        reason: match atom.reason {
+            // There was no room for a summary.
+            "summary" if changed && work.summary.is_none() => "drop",
+            reason if changed => reason,
+            _ => stays,
+        },
     }
 }
 

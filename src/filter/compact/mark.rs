@@ -51,6 +51,15 @@ pub fn middle(elided: usize, all: usize) -> String {
     format!("{BEGINNING}{} of {} bytes elided]", grouped(elided), grouped(all))
 }
 
+/// How many bytes of how many the mark between a head and a tail tells of; none when the line is no such mark.
+pub fn read_middle(line: &str) -> Option<(usize, usize)> {
+    let told = line.strip_prefix(BEGINNING)?.strip_suffix(" bytes elided]")?;
+    let (elided, all) = told.split_once(" of ")?;
+    let number = |digits: &str| digits.replace(',', "").parse().ok();
+    let (elided, all) = (number(elided)?, number(all)?);
+    (middle(elided, all) == line).then_some((elided, all))
+}
+
 /// The mark of an image, a sound or a file.
 pub fn media(kind: &str, bytes: &[u8], id: &str) -> String {
     format!(
@@ -69,7 +78,18 @@ pub fn arguments(arguments: &str, id: &str) -> String {
         print(arguments.as_bytes())
     );
     json::push_text(&mut mark, &what);
-    format!("{{\"convo\":{}}}", String::from_utf8_lossy(&mark))
+    format!("{ARGUMENTS}{}}}", String::from_utf8_lossy(&mark))
+}
+
+const ARGUMENTS: &str = "{\"convo\":";
+
+/// Whether arguments are a mark.
+pub fn is_arguments(arguments: &str) -> bool {
+    let mark = arguments
+        .strip_prefix(ARGUMENTS)
+        .and_then(|rest| rest.strip_suffix('}'));
+    mark.and_then(|raw| json::text(raw.as_bytes()))
+        .is_some_and(|text| is_mark(&text))
 }
 
 /// The text that is elided with a message's content: its text, or the JSON of what is more than one text.

@@ -4,15 +4,15 @@
 pub mod digest;
 pub mod event;
 mod explain;
-mod layout;
 pub mod mark;
 mod optimize;
 mod options;
-mod piece;
 pub mod shorten;
 mod step;
 mod summary;
 mod target;
+#[cfg(test)]
+mod tests;
 mod tiered;
 pub mod when;
 mod work;
@@ -98,14 +98,15 @@ pub fn plan(
         sizes: Some((counter.tokenizer().name().to_string(), was, work.now())),
     };
     let stamp = stamp(&about.strategy)?;
-    let line = work.reshaping().event(session, &view, &about, &stamp)?;
     let now = work.now();
+    let report = Report::of(&work, None);
+    let line = work.into_reshaping().event(session, &view, &about, &stamp)?;
     let told = format!(
         "{} to {} tokens, {} to {} messages",
         was.tokens, now.tokens, was.messages, now.messages
     );
     Ok(Outcome {
-        report: Report::of(&work, None),
+        report,
         plan: Plan::Lines(vec![line], told),
         smallest,
     })

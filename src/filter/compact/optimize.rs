@@ -4,10 +4,9 @@
 //! was chosen before has it. Of an atom's steps the densest is tried first, which walks the upper hull of its levels.
 
 use super::options::Options;
-use super::piece::Level;
 use super::summary::{self, part};
 use super::target::Target;
-use super::work::Work;
+use super::work::{Level, Work};
 use super::{step, tiered};
 use crate::error::Result;
 use crate::filter::summarize::{Prior, terms, weight};
@@ -20,7 +19,9 @@ const NEWEST: u64 = 300;
 
 /// Chooses levels, and sums up what leaves with the room that is left.
 pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()> {
-    let Some(budget) = target.tokens().filter(|_| target.is_tokens_alone()) else {
+    // Where nothing may leave there is little to choose.
+    let may_leave = options.steps.summary || options.steps.drop;
+    let Some(budget) = target.tokens().filter(|_| may_leave && target.is_tokens_alone()) else {
         return tiered::run(work, options, target);
     };
     // What costs nothing of substance comes first.
@@ -46,7 +47,11 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     if options.steps.summary {
         summary::fill(work, options, target);
     }
-    step::drop::lead(work);
+    step::drop::lead(work, "drop");
+    // What was to stay takes more than there is: step after step then, from here.
+    if !target.is_met(work) {
+        tiered::run(work, options, target)?;
+    }
     Ok(())
 }
 
@@ -238,8 +243,11 @@ fn ladder(
         let now = work.items[*at].now;
         let text = message.text();
         if message.role() == Role::Tool {
-            masked += step::mask::masked(work, *at, false).map_or(now, |(_, tokens)| tokens);
-            let head_tail = step::head_tail::content(&message, options.tool_output);
+            masked += masked_result(work, options, *at).map_or(now, |(_, tokens)| tokens);
+            let may = work.may_change(*at);
+            let head_tail = may
+                .then(|| step::head_tail::content(&message, options.tool_output))
+                .flatten();
             let tokens = head_tail.and_then(|content| work.tried(*at, &[("content", Some(&content))]));
             short += tokens.map_or(now, |(_, tokens)| tokens);
             push_line(&mut shortened, &summary::looked_at(&text));
@@ -257,7 +265,7 @@ fn ladder(
     }
     let prior = |text: &str, role: Option<Role>| Prior::of(text).role(role).recency(nth, all).product();
     let full = work.atom_tokens(atom);
-    let mut known = vocabulary.read(&said);
+    let known = vocabulary.read(&said);
     let mut rungs = Vec::new();
     let can_mask = options.steps.mask && !results.is_empty() && masked < full;
     let can_shorten = options.steps.head_tail && short < full && (short > masked || !can_mask);
@@ -271,12 +279,12 @@ fn ladder(
     };
     let of_said = prior(&said, speaker);
     if !can_mask && !can_shorten {
-        let more = vocabulary.read(&results);
-        let more = more
+        let mut seen: HashSet<u32> = known.iter().copied().collect();
+        let more = vocabulary
+            .read(&results)
             .into_iter()
-            .filter(|term| !known.contains(term))
-            .collect::<Vec<_>>();
-        known.extend(more);
+            .filter(|term| seen.insert(*term));
+        let known = known.into_iter().chain(more).collect();
         rung(Level::Full, full, known, of_said);
         return Ladder { rungs, on: 0 };
     }
@@ -300,6 +308,12 @@ fn ladder(
     Ladder { rungs, on: 0 }
 }
 
+/// A result as a mark, where it may be one.
+fn masked_result(work: &Work<'_>, options: &Options, at: usize) -> Option<(Vec<u8>, u64)> {
+    let may = work.may_change(at) && !step::mask::excludes(work, &options.mask, at);
+    may.then(|| step::mask::result(work, at)).flatten()
+}
+
 fn push_line(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');
@@ -310,29 +324,32 @@ fn seen_anyway(work: &Work<'_>, free: &[usize], vocabulary: &mut Vocabulary) -> 
     let free: HashSet<usize> = free.iter().copied().collect();
     let fixed =
         |at: &usize| work.items[*at].atom.is_some_and(|atom| !free.contains(&atom)) && !work.is_gone(*at);
-    let texts: Vec<String> = (0..work.items.len())
-        .filter(fixed)
-        .filter_map(|at| Some(work.message(at)?.text().into_owned()))
-        .collect();
-    texts.iter().flat_map(|text| vocabulary.read(text)).collect()
+    let mut seen = Vec::new();
+    for at in (0..work.items.len()).filter(fixed) {
+        if let Some(message) = work.message(at) {
+            seen.extend(vocabulary.read(&message.text()));
+        }
+    }
+    seen
 }
 
 fn apply(work: &mut Work<'_>, options: &Options, atom: usize, level: Level) {
     match level {
         Level::Full | Level::Digest => {}
-        Level::Dropped => work.leave(atom, Level::Dropped, "summary"),
+        Level::Dropped if options.steps.summary => work.leave(atom, level, "summary"),
+        Level::Dropped => work.leave(atom, level, "drop"),
         Level::HeadTail | Level::Masked => {
             let items = work.atoms[atom].items.clone();
             for at in items {
                 let is_result = work.items[at]
                     .traits
                     .is_some_and(|traits| traits.role == Role::Tool);
-                if !is_result {
+                if !is_result || !work.may_change(at) {
                     continue;
                 }
                 if level == Level::HeadTail {
                     step::head_tail::one(work, at, options.tool_output);
-                } else if let Some((body, tokens)) = step::mask::masked(work, at, false) {
+                } else if let Some((body, tokens)) = masked_result(work, options, at) {
                     work.mark(at, body, tokens, "mask");
                 }
             }

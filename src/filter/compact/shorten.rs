@@ -12,29 +12,63 @@ pub struct Limit {
 }
 
 /// The longest head and tail of whole lines within half of the limit each; within a line where not even one fits.
-/// None when the text is within the limit.
+/// None when the text is within the limit. What was shortened before has one mark afterwards too, and it tells of the
+/// text as it once was; with the same limit nothing changes.
 pub fn shorten(text: &str, limit: Limit) -> Option<String> {
     if text.len() <= limit.bytes && text.lines().count() <= limit.lines {
         return None;
     }
-    let head = head(text, limit);
-    let tail = tail(&text[head..], limit);
-    let end = text.len() - tail;
-    if end <= head {
+    let (front, back, all) = match earlier(text) {
+        Some(earlier) => earlier,
+        None => {
+            let (front, back) = text.split_at(head(text, limit));
+            (front, back, text.len())
+        }
+    };
+    let (head, tail) = (
+        &front[..head(front, limit)],
+        &back[back.len() - tail(back, limit)..],
+    );
+    let elided = all - head.len() - tail.len();
+    if elided == 0 || (head.len(), tail.len(), all) == (front.len(), back.len(), text.len()) {
         return None;
     }
-    let mark = mark::middle(end - head, text.len());
-    let mut out = String::with_capacity(head + tail + mark.len() + 2);
-    out.push_str(&text[..head]);
-    if head > 0 && !out.ends_with('\n') {
+    let mark = mark::middle(elided, all);
+    let mut out = String::with_capacity(head.len() + tail.len() + mark.len() + 2);
+    out.push_str(head);
+    if !head.is_empty() && !head.ends_with('\n') {
         out.push('\n');
     }
     out.push_str(&mark);
-    if tail > 0 {
+    if !tail.is_empty() {
         out.push('\n');
     }
-    out.push_str(&text[end..]);
+    out.push_str(tail);
     (out.len() < text.len()).then_some(out)
+}
+
+/// Head and tail of a text that was shortened before, and its length as it once was; none when it was not.
+fn earlier(text: &str) -> Option<(&str, &str, usize)> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let (head, tail) = (&text[..at], &text[at + line.len()..]);
+        at += line.len();
+        let Some((elided, all)) = mark::read_middle(line.trim_end_matches('\n')) else {
+            continue;
+        };
+        // A head without a line's end was given one.
+        let unended = head.strip_suffix('\n').unwrap_or(head);
+        let fits = |head: &str| {
+            head.len()
+                .checked_add(tail.len())?
+                .checked_add(elided)
+                .filter(|sum| *sum == all)
+        };
+        if let Some(head) = [head, unended].into_iter().find(|head| fits(head).is_some()) {
+            return Some((head, tail, all));
+        }
+    }
+    None
 }
 
 /// Bytes of the head.

@@ -3,10 +3,10 @@
 use super::event;
 use super::mark;
 use super::options::{Options, Overflow};
-use super::piece::summary_cost;
 use super::shorten::{Limit, shorten};
+use super::step;
 use super::target::Target;
-use super::work::Work;
+use super::work::{Work, summary_cost};
 use crate::error::{Error, Kind, Result};
 use crate::filter::summarize::{self, Failure, Source};
 use crate::model::message::{Message, Part, Role};
@@ -28,20 +28,10 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
         None => UNBOUND,
     };
     let room = options.summary_budget.map_or(share, |most| most.min(share));
-    let all = work.exchanges.len();
-    let mut newest = all.saturating_sub(protected.max(1));
-    let mut next = 0;
-    while next < newest && !goal.is_met_with(work, room) {
-        work.leave_exchange(next, "summary");
-        next += 1;
-    }
-    if !goal.is_met_with(work, room) && all > 0 {
-        newest = all - 1;
-        let met = |work: &Work<'_>| match options.overflow {
-            Overflow::TruncateSummary => goal.is_met_with(work, 0),
-            Overflow::TruncateOldest | Overflow::Error => goal.is_met_with(work, room),
-        };
-        if options.overflow == Overflow::Error && !met(work) {
+    let met = |work: &Work<'_>| goal.is_met_with(work, room);
+    step::drop::run(work, options, protected, "summary", &met);
+    if !met(work) {
+        if options.overflow == Overflow::Error {
             let error = Error::new(
                 Kind::No,
                 "the summary and the newest exchanges are over the budget together",
@@ -50,10 +40,12 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
                 "--overflow truncate-oldest lets older exchanges go, truncate-summary shortens the summary",
             ));
         }
-        while next < newest && !met(work) {
-            work.leave_exchange(next, "summary");
-            next += 1;
-        }
+        let room = if options.overflow == Overflow::TruncateSummary {
+            0
+        } else {
+            room
+        };
+        step::drop::run(work, options, 1, "summary", &|work| goal.is_met_with(work, room));
     }
     fill(work, options, goal);
     Ok(())
@@ -72,7 +64,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     let before = work.summary_item;
     work.unmake_summary();
     // Nothing has left, and there is no summary that would have to become smaller.
-    if covered.is_empty() && (before.is_none() || goal.is_met(work)) {
+    if covered.is_empty() && (before.is_none() || !goal.asks() || goal.is_met(work)) {
         return;
     }
     let previous = before.and_then(|at| work.view.items[at].summary(work.session));
@@ -86,6 +78,10 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
         (None, Some(_)) => room,
         (None, None) => room.min(UNBOUND),
     };
+    // One that the view begins with and cannot do without is not exchanged for less than it.
+    if before.is_some() && room < freed && !work.may_drop_summary() {
+        return;
+    }
     let gained: u64 = covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
     let room = room.min(gained.saturating_sub(1));
     let days = days(work);
@@ -114,7 +110,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
                 .min(made.tokens.saturating_sub(1));
             continue;
         }
-        let mut covers = covered;
+        let mut covers = covered.clone();
         covers.extend(before);
         covers.sort_unstable();
         let summary = event::Summary {
@@ -125,10 +121,9 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
             role: options.summary_role.clone(),
         };
         work.summarize(summary, tokens);
-        return;
+        break;
     }
-    work.unsummarized();
-    // What the one before says is worth no more than the budget.
+    // What it says, or the one before, is worth no more than the budget.
     if goal.asks() && !goal.is_met(work) {
         work.drop_summary();
     }

@@ -38,6 +38,16 @@ impl Target {
         self.asks() && self.holds(&work.measures(None))
     }
 
+    /// Whether all is reached that is a matter of size: what makes messages smaller does not make them fewer.
+    pub fn is_met_in_size(&self, work: &Work<'_>) -> bool {
+        let goal = Goal {
+            tokens: self.goal.tokens,
+            tool_tokens: self.goal.tool_tokens,
+            ..Goal::default()
+        };
+        self.asks() && Target::new(goal).holds(&work.measures(None))
+    }
+
     /// Whether it would be reached with a summary of this many tokens in place of the one there is.
     pub fn is_met_with(&self, work: &Work<'_>, summary: u64) -> bool {
         let before = work.summary_item.map(|at| work.items[at].now);

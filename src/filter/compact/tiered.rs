@@ -1,6 +1,6 @@
 //! The steps from the gentlest on, each only as far as needed.
 
-use super::options::Options;
+use super::options::{Mask, Options};
 use super::target::Target;
 use super::work::Work;
 use super::{step, summary};
@@ -22,7 +22,8 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     if steps.summary && target.asks() {
         summary::run(work, options, target, protected)?;
     } else if steps.drop && target.asks() {
-        step::drop::run(work, options, 1, &enough);
+        step::drop::run(work, options, protected, "drop", &enough);
+        step::drop::run(work, options, 1, "drop", &enough);
     }
     if let (false, Some(keep)) = (target.asks(), options.keep_last) {
         leave_all_but(work, options, target, keep);
@@ -32,7 +33,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
 
 /// The steps that leave every message where it is.
 pub fn gentle(work: &mut Work<'_>, options: &Options, target: &Target) {
-    let enough = |work: &Work<'_>| target.is_met(work);
+    let enough = |work: &Work<'_>| target.is_met_in_size(work);
     let steps = &options.steps;
     if steps.dedupe {
         step::dedupe::run(work, &options.write_tools, &enough);
@@ -63,7 +64,11 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
     for exchange in 0..leaving {
         // A line stands for it already.
         if !work.inserts.contains_key(&exchange) {
-            work.leave_exchange(exchange, if summed { "summary" } else { "keep-last" });
+            work.leave_all(
+                exchange,
+                |atom| !atom.record,
+                if summed { "summary" } else { "keep-last" },
+            );
         }
     }
     if summed {
@@ -71,25 +76,18 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
     }
 }
 
-/// What is left to do when nothing else is: results of the newest exchange lose their middle and become marks, and
-/// the summary gives way.
+/// What is left to do when nothing else is: results of the newest exchange become marks, and the summary gives way.
 pub fn last_resort(work: &mut Work<'_>, options: &Options, target: &Target) {
-    for shortened in [true, false] {
-        for at in work.results() {
-            if target.is_met(work) {
-                return;
-            }
-            if shortened && options.steps.head_tail {
-                step::head_tail::one(work, at, options.tool_output);
-            } else if !shortened
-                && options.steps.mask
-                && let Some((body, tokens)) = step::mask::masked(work, at, false)
-            {
-                work.mark(at, body, tokens, "mask");
-            }
-        }
+    if options.steps.mask {
+        let all = Mask {
+            keep: 0,
+            protect: 0,
+            ..options.mask.clone()
+        };
+        step::mask::run(work, &all, 0, &|work| target.is_met_in_size(work));
     }
-    if !target.is_met(work) && options.steps.summary {
+    // There may be room for one now.
+    if options.steps.summary && work.summary.is_none() {
         summary::fill(work, options, target);
     }
     if !target.is_met(work) && (options.steps.summary || options.steps.drop) {

@@ -1,5 +1,5 @@
 //! Properties that hold for every filter.
 
 mod agreement;
-mod histories;
+pub(in crate::filter) mod histories;
 mod reshaping;

@@ -1,15 +1,15 @@
 //! Repeated reads: of results that are the same to the byte, from the same call, the older become marks.
 
 use super::super::mark;
-use super::super::piece::Level;
-use super::super::work::Work;
+use super::super::work::{Level, Work};
 use super::Enough;
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
+use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
-/// What a result is known by: tool, arguments, text.
-type Key = (String, String, String);
+/// What a result is known by: the fingerprint of tool, arguments and text.
+type Key = [u8; 32];
 
 /// Makes marks of results that a newer one repeats, unless a tool of `writers` wrote to the same place in between.
 pub fn run(work: &mut Work<'_>, writers: &[String], enough: Enough<'_>) {
@@ -42,23 +42,30 @@ fn repeats(work: &Work<'_>, writers: &[String]) -> Vec<(usize, usize)> {
             }
             continue;
         }
-        let Some(text) = work.unmarked(at) else { continue };
-        let key = (
-            call.name.to_string(),
-            call.arguments.to_string(),
-            text.into_owned(),
-        );
+        let Some(key) = key(work, at, &call) else { continue };
         match newest.get(&key) {
             Some(newer) => found.push((at, *newer)),
             None => {
                 for text in texts(&call) {
-                    about.entry(text).or_default().insert(key.clone());
+                    about.entry(text).or_default().insert(key);
                 }
                 newest.insert(key, at);
             }
         }
     }
     found
+}
+
+fn key(work: &Work<'_>, at: usize, call: &ToolCall<'_>) -> Option<Key> {
+    let mut sha = Sha256::new();
+    let shown = work.unmarked(at)?;
+    // What was edited before is known by what it was as well: that is what the mark's fingerprint is of.
+    let original = work.original(at).and_then(|message| mark::content(&message))?;
+    for text in [&call.name, &call.arguments, &shown, &original] {
+        sha.update((text.len() as u64).to_le_bytes());
+        sha.update(text.as_bytes());
+    }
+    Some(sha.finalize().into())
 }
 
 fn texts(call: &ToolCall<'_>) -> Vec<String> {

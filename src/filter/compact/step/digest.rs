@@ -1,8 +1,8 @@
 //! Exchanges with tools become one line.
 
 use super::super::digest;
-use super::super::piece::Level;
-use super::super::work::Work;
+use super::super::mark;
+use super::super::work::{Level, Work};
 use super::Enough;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Message;
@@ -20,12 +20,12 @@ pub fn run(work: &mut Work<'_>, protected: usize, enough: Enough<'_>) {
     }
 }
 
-/// The message that stands for an exchange; none when it called no tools or must stay.
+/// The message that stands for an exchange; none when it called no tools or must stay, or is of digests in part.
 pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
     let atoms = &work.exchanges[exchange].atoms;
     let whole = atoms.iter().all(|atom| {
         let atom = &work.atoms[*atom];
-        !atom.pinned && !atom.pending && atom.level < Level::Digest
+        !atom.pinned && !atom.pending && !atom.record && atom.level < Level::Digest
     });
     if !whole {
         return None;
@@ -36,7 +36,8 @@ pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
         .collect();
     items.sort_unstable();
     let messages: Vec<Message<'_>> = items.iter().filter_map(|at| work.original(*at)).collect();
-    if !messages.iter().any(Message::calls_tools) {
+    // A digest of marks says nothing.
+    if !messages.iter().any(Message::calls_tools) || messages.iter().any(has_marks) {
         return None;
     }
     let ends = [*items.first()?, *items.last()?].map(|at| {
@@ -52,4 +53,13 @@ pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
         .text("category", "context")
         .raw("metadata", covers);
     Some(body.finish())
+}
+
+/// Whether something of a message was elided before it came here.
+fn has_marks(message: &Message<'_>) -> bool {
+    message.text().lines().any(mark::is_mark)
+        || message
+            .tool_calls()
+            .iter()
+            .any(|call| mark::is_arguments(&call.arguments))
 }

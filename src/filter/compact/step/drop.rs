@@ -1,24 +1,29 @@
 //! Exchanges or, by category, atoms leave the view.
 
 use super::super::options::Options;
-use super::super::piece::Level;
-use super::super::work::Work;
+use super::super::work::{Level, Work};
 use super::Enough;
 use crate::model::message::{Category, Role};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Lets the oldest go: whole exchanges, or atoms by category where an order or shares are given.
-pub fn run(work: &mut Work<'_>, options: &Options, protected: usize, enough: Enough<'_>) {
-    if options.drop_order.is_empty() && options.shares.is_empty() {
-        let end = work.exchanges.len().saturating_sub(protected.max(1));
-        for exchange in 0..end {
-            if enough(work) {
-                return;
-            }
-            work.leave_exchange(exchange, "drop");
+/// Lets the oldest go, the newest exchanges excepted: whole exchanges, or atoms by category where an order or shares
+/// are given. The reason is what the report names.
+pub fn run(
+    work: &mut Work<'_>,
+    options: &Options,
+    protected: usize,
+    reason: &'static str,
+    enough: Enough<'_>,
+) {
+    let end = work.exchanges.len().saturating_sub(protected.max(1));
+    if !options.drop_order.is_empty() || !options.shares.is_empty() {
+        by_category(work, options, end, reason, enough);
+    }
+    for exchange in 0..end {
+        if enough(work) {
+            return;
         }
-    } else {
-        by_category(work, options, enough);
+        work.leave_exchange(exchange, reason);
     }
 }
 
@@ -30,7 +35,7 @@ fn order(options: &Options) -> Vec<Category> {
     order
 }
 
-fn by_category(work: &mut Work<'_>, options: &Options, enough: Enough<'_>) {
+fn by_category(work: &mut Work<'_>, options: &Options, end: usize, reason: &'static str, enough: Enough<'_>) {
     let order = order(options);
     let mut left: BTreeMap<Category, VecDeque<usize>> = BTreeMap::new();
     let mut used: BTreeMap<Category, u64> = BTreeMap::new();
@@ -39,7 +44,7 @@ fn by_category(work: &mut Work<'_>, options: &Options, enough: Enough<'_>) {
         if work.atoms[atom].level < Level::Digest {
             *used.entry(category).or_default() += work.atom_tokens(atom);
         }
-        if work.may_leave(atom) {
+        if work.may_leave(atom) && work.atoms[atom].exchange < end {
             left.entry(category).or_default().push_back(atom);
         }
     }
@@ -65,13 +70,13 @@ fn by_category(work: &mut Work<'_>, options: &Options, enough: Enough<'_>) {
         let atom = left.get_mut(category).and_then(VecDeque::pop_front);
         let Some(atom) = atom else { break };
         *used.entry(*category).or_default() -= work.atom_tokens(atom);
-        work.leave(atom, Level::Dropped, "drop");
+        work.leave(atom, Level::Dropped, reason);
     }
-    lead(work);
+    lead(work, reason);
 }
 
 /// Lets replies go that a view would begin with, now that what they replied to has left.
-pub fn lead(work: &mut Work<'_>) {
+pub fn lead(work: &mut Work<'_>, reason: &'static str) {
     if work.atoms.iter().all(|atom| atom.level < Level::Digest) || work.summary.is_some() {
         return;
     }
@@ -86,6 +91,6 @@ pub fn lead(work: &mut Work<'_>) {
         if opens || !work.may_leave(atom) {
             return;
         }
-        work.leave(atom, Level::Dropped, "drop");
+        work.leave(atom, Level::Dropped, reason);
     }
 }

@@ -1,11 +1,11 @@
 //! Long results lose their middle.
 
-use super::super::piece::Level;
+use super::super::mark;
 use super::super::shorten::{Limit, shorten};
-use super::super::work::Work;
+use super::super::work::{Level, Work};
 use super::Enough;
-use crate::model::json::{self, ObjectBuilder};
-use crate::model::message::{Message, Part};
+use crate::model::json::{self, Dialect};
+use crate::model::message::Message;
 
 /// Shortens results that are over the limit.
 pub fn run(work: &mut Work<'_>, limit: Limit, enough: Enough<'_>) {
@@ -23,28 +23,38 @@ pub fn one(work: &mut Work<'_>, at: usize, limit: Limit) -> bool {
     content.is_some_and(|content| work.edit(at, &[("content", Some(&content))], Level::HeadTail, "head+tail"))
 }
 
-/// The content with its texts shortened; none when all are within the limit.
+/// The content with its texts shortened, all else in it as it was; none when all are within the limit.
 pub fn content(message: &Message<'_>, limit: Limit) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    if let Some(text) = message.content.and_then(json::text) {
-        json::push_text(&mut out, &shorten(&text, limit)?);
-        return Some(out);
+    let raw = message.content?;
+    if json::text(raw).is_some() {
+        return text(raw, limit);
     }
     let mut changed = false;
-    for part in message.parts() {
-        out.push(if out.is_empty() { b'[' } else { b',' });
-        match part {
-            Part::Text(text) => {
-                let short = shorten(&text, limit);
-                changed |= short.is_some();
-                let mut part = ObjectBuilder::default();
-                part.text("type", "text")
-                    .text("text", short.as_deref().unwrap_or(&text));
-                out.extend_from_slice(&part.finish());
-            }
-            Part::Other(_, raw) => out.extend_from_slice(raw),
+    let mut out = vec![b'['];
+    for part in json::elements(raw, Dialect::Strict)? {
+        if out.len() > 1 {
+            out.push(b',');
         }
+        let short = match json::member(part, "type").and_then(json::text) {
+            Some(kind) if kind == "text" => json::member(part, "text")
+                .and_then(|raw| text(raw, limit))
+                .and_then(|short| json::with_members(part, &[("text", Some(&short))]).ok()),
+            _ => text(part, limit),
+        };
+        changed |= short.is_some();
+        out.extend_from_slice(short.as_deref().unwrap_or(part));
     }
     out.push(b']');
     changed.then_some(out)
+}
+
+/// A JSON string without its middle; marks stay whole.
+fn text(raw: &[u8], limit: Limit) -> Option<Vec<u8>> {
+    let text = json::text(raw)?;
+    if mark::is_mark(&text) {
+        return None;
+    }
+    let mut out = Vec::new();
+    json::push_text(&mut out, &shorten(&text, limit)?);
+    Some(out)
 }

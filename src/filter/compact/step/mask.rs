@@ -2,11 +2,11 @@
 
 use super::super::mark;
 use super::super::options::Mask;
-use super::super::piece::Level;
-use super::super::work::Work;
+use super::super::work::{Level, Work};
 use super::Enough;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Makes marks of results, the newest spared: until it is enough, and then on until `min_gain` tokens are gained;
 /// none at all when that much is not to be gained.
@@ -14,63 +14,78 @@ pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) 
     if enough(work) {
         return;
     }
-    let before = work.total;
-    let mut edits: Vec<(usize, Vec<u8>, u64)> = Vec::new();
-    let mut gained = 0;
-    for at in candidates(work, mask) {
-        if let Some((body, tokens)) = masked(work, at, mask.inputs) {
-            gained += work.items[at].now - tokens;
-            edits.push((at, body, tokens));
-        }
-    }
-    if gained < min_gain {
+    let candidates = candidates(work, mask);
+    let gain = |(at, calls): (&usize, &BTreeSet<usize>)| {
+        marked(work, *at, calls).map_or(0, |(_, tokens)| work.items[*at].now - tokens)
+    };
+    // As far as it has to be known.
+    let gains = candidates.iter().map(gain).scan(0, |sum: &mut u64, gain| {
+        *sum += gain;
+        Some(*sum)
+    });
+    if min_gain > 0 && !gains.into_iter().any(|sum| sum >= min_gain) {
         return;
     }
-    for (at, body, tokens) in edits {
+    let before = work.total;
+    for (at, calls) in candidates {
         if enough(work) && before - work.total >= min_gain {
             return;
         }
-        work.mark(at, body, tokens, "mask");
+        if let Some((body, tokens)) = marked(work, at, &calls) {
+            work.mark(at, body, tokens, "mask");
+        }
     }
 }
 
-/// Results and, where arguments go too, calls: oldest first.
-fn candidates(work: &Work<'_>, mask: &Mask) -> Vec<usize> {
-    let results = work.results();
+/// Results and, where arguments go too, the calls that they are of: oldest first, with the calls in the message.
+fn candidates(work: &Work<'_>, mask: &Mask) -> BTreeMap<usize, BTreeSet<usize>> {
     let mut spared = 0;
-    let mut found = Vec::new();
-    for (age, at) in results.into_iter().rev().enumerate() {
+    let mut found: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (age, at) in work.results().into_iter().rev().enumerate() {
         spared += work.items[at].now;
         let is_new = age < mask.keep || spared <= mask.protect;
-        if is_new || mask.exclude.iter().any(|tool| *tool == work.tool(at)) {
+        if is_new || excludes(work, mask, at) {
             continue;
         }
-        found.push(at);
-        if mask.inputs
-            && let Some((caller, _)) = work.owners.get(&at)
-            && found.last() != Some(caller)
+        found.entry(at).or_default();
+        if let Some(owner) = work
+            .owners
+            .get(&at)
+            .filter(|owner| mask.inputs && work.may_change(owner.caller))
         {
-            found.push(*caller);
+            found.entry(owner.caller).or_default().insert(owner.nth);
         }
     }
-    found.reverse();
-    found.dedup();
     found
 }
 
-/// What a result or a call would become, and its tokens.
-pub fn masked(work: &Work<'_>, at: usize, inputs: bool) -> Option<(Vec<u8>, u64)> {
-    if work.items[at].traits?.calls {
-        let calls = inputs.then(|| arguments(work, at)).flatten()?;
-        return work.tried(at, &[("tool_calls", Some(&calls))]);
+/// Whether a result is of a tool whose results stay.
+pub fn excludes(work: &Work<'_>, mask: &Mask, at: usize) -> bool {
+    !mask.exclude.is_empty() && mask.exclude.iter().any(|tool| *tool == work.tool(at))
+}
+
+fn marked(work: &Work<'_>, at: usize, calls: &BTreeSet<usize>) -> Option<(Vec<u8>, u64)> {
+    if calls.is_empty() {
+        return result(work, at);
     }
-    work.unmarked(at)?;
+    work.tried(at, &[("tool_calls", Some(&arguments(work, at, calls)?))])
+}
+
+/// Least tokens of a result of which something is elided already, for a mark of the whole. The mark's own length depends
+/// on what was there at first, which a stream does not have any more: both must decide alike.
+const ELIDED: u64 = 96;
+
+/// What a result would become, and its tokens.
+pub fn result(work: &Work<'_>, at: usize) -> Option<(Vec<u8>, u64)> {
+    if work.unmarked(at)?.contains(mark::BEGINNING) && work.items[at].now < ELIDED {
+        return None;
+    }
     let content = work.elided(at, work.id(at), mark::result)?;
     work.tried(at, &[("content", Some(&content))])
 }
 
-/// The calls with marks for arguments.
-fn arguments(work: &Work<'_>, at: usize) -> Option<Vec<u8>> {
+/// The calls, with marks for the arguments of these.
+fn arguments(work: &Work<'_>, at: usize, masked: &BTreeSet<usize>) -> Option<Vec<u8>> {
     let message = work.message(at)?;
     let calls = message
         .tool_calls
@@ -81,7 +96,11 @@ fn arguments(work: &Work<'_>, at: usize) -> Option<Vec<u8>> {
         if nth > 0 {
             out.push(b',');
         }
-        out.extend_from_slice(&without_arguments(call, &id).map_or(Cow::Borrowed(call), Cow::Owned));
+        let short = masked
+            .contains(&nth)
+            .then(|| without_arguments(call, &id))
+            .flatten();
+        out.extend_from_slice(&short.map_or(Cow::Borrowed(call), Cow::Owned));
     }
     out.push(b']');
     Some(out)
@@ -91,7 +110,7 @@ fn without_arguments(call: &[u8], id: &str) -> Option<Vec<u8>> {
     let function = json::member(call, "function")?;
     let text = json::member(function, "arguments").and_then(json::text)?;
     let mark = mark::arguments(&text, id);
-    if mark.len() >= text.len() {
+    if mark.len() >= text.len() || mark::is_arguments(&text) {
         return None;
     }
     let mut raw = Vec::new();

@@ -2,8 +2,7 @@
 
 use super::super::mark;
 use super::super::options::Media;
-use super::super::piece::Level;
-use super::super::work::Work;
+use super::super::work::{Level, Work};
 use super::Enough;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Category, Role};
@@ -30,10 +29,7 @@ pub fn run(work: &mut Work<'_>, media: Media, enough: Enough<'_>) {
         Media::Drop => None,
     };
     for at in 0..work.items.len() {
-        let atom = work.items[at].atom.map(|atom| &work.atoms[atom]);
-        if Some(at) == spared
-            || atom.is_none_or(|atom| atom.pinned || atom.pending || atom.level >= Level::Digest)
-        {
+        if Some(at) == spared || !work.may_change(at) {
             continue;
         }
         if enough(work) {

@@ -10,10 +10,9 @@ pub mod media;
 pub mod thinking;
 
 use super::mark;
-use super::piece::Level;
-use super::work::Work;
+use super::work::{Owner, Work};
 use crate::model::json;
-use crate::model::message::{Role, ToolCall};
+use crate::model::message::ToolCall;
 use std::borrow::Cow;
 
 /// Whether it is enough.
@@ -22,20 +21,13 @@ pub type Enough<'e> = &'e dyn Fn(&Work<'_>) -> bool;
 impl Work<'_> {
     /// The results that are still there and are neither pinned nor waiting for others, oldest first.
     pub fn results(&self) -> Vec<usize> {
-        let is_result = |at: &usize| {
-            let traits = self.items[*at].traits;
-            let atom = self.items[*at].atom.map(|atom| &self.atoms[atom]);
-            traits.is_some_and(|traits| traits.role == Role::Tool)
-                && atom.is_some_and(|atom| atom.level < Level::Digest && !atom.pinned && !atom.pending)
-        };
+        let is_result = |at: &usize| self.is_result(*at) && self.may_change(*at);
         (0..self.items.len()).filter(is_result).collect()
     }
 
-    /// A result's call.
+    /// A result's call, as the view came.
     pub fn call(&self, at: usize) -> Option<ToolCall<'_>> {
-        let (caller, nth) = *self.owners.get(&at)?;
-        let message = self.view.items[caller].message(self.session)?;
-        message.tool_calls().into_iter().nth(nth)
+        self.owners.get(&at).map(Owner::call)
     }
 
     /// Name of the tool that a result is of.

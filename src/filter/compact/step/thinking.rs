@@ -1,8 +1,7 @@
 //! Reasoning leaves: whole, since what is signed or encrypted is never edited.
 
 use super::super::options::Thinking;
-use super::super::piece::Level;
-use super::super::work::Work;
+use super::super::work::{Level, Work};
 use super::Enough;
 use super::media::newest_user;
 
@@ -15,8 +14,7 @@ pub fn run(work: &mut Work<'_>, thinking: Thinking, enough: Enough<'_>) {
     };
     for at in 0..end {
         let reasons = work.items[at].traits.is_some_and(|traits| traits.reasoning);
-        let atom = work.items[at].atom.map(|atom| &work.atoms[atom]);
-        if !reasons || atom.is_none_or(|atom| atom.pinned || atom.pending || atom.level >= Level::Digest) {
+        if !reasons || !work.may_change(at) {
             continue;
         }
         if enough(work) {

@@ -1,10 +1,10 @@
-//! Lays a view out: which result answers which call, which items are one atom, which atoms one exchange.
+//! Lays a view on the table: messages are counted, results find their calls, atoms and exchanges are numbered.
 
-use super::piece::{Atom, Entry, Exchange, Level, summary_cost};
-use super::work::Work;
+use super::{Atom, Entry, Exchange, Level, Owner, Work, summary_cost};
 use crate::model::exchange::Cuts;
+use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Role};
-use crate::model::session::Session;
+use crate::model::session::{Session, Traits};
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use std::cell::OnceCell;
@@ -35,6 +35,7 @@ impl<'s> Work<'s> {
             tool_tokens: 0,
             gone: 0,
             gone_exchanges: 0,
+            first: 0,
             owners: HashMap::new(),
             derived: OnceCell::new(),
         };
@@ -45,56 +46,71 @@ impl<'s> Work<'s> {
         work
     }
 
-    /// Finds the call of each result; gives back the items with calls that have none.
+    /// Finds the call of each result, as [`Cuts`] does: the nearest earlier call of its id that has no result yet, or
+    /// without an id the next one of the message that called last. Gives back the items with calls that have none.
     fn pair(&mut self) -> HashSet<usize> {
-        let mut open: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
-        let mut last: Vec<(usize, usize)> = Vec::new();
+        let mut open: HashMap<String, Vec<Owner<'s>>> = HashMap::new();
+        let mut last: Vec<Owner<'s>> = Vec::new();
+        let mut waiting: HashSet<(usize, usize)> = HashSet::new();
         for at in 0..self.items.len() {
             let Some(traits) = self.items[at].traits else {
                 continue;
             };
+            // Rules are no part of any atom.
+            if self.items[at].atom.is_none() {
+                continue;
+            }
+            let message = self.view.items[at].message(self.session);
             if traits.calls {
-                let message = self.view.items[at].message(self.session);
-                let calls = message.map(|message| message.tool_calls()).unwrap_or_default();
                 last.clear();
-                for (nth, call) in calls.into_iter().enumerate() {
-                    if call.id.is_empty() {
-                        last.push((at, nth));
-                    } else {
-                        open.entry(call.id.into_owned()).or_default().push((at, nth));
-                    }
+                let calls = message
+                    .and_then(|message| message.tool_calls)
+                    .and_then(|raw| json::elements(raw, Dialect::Strict));
+                for (nth, raw) in calls.unwrap_or_default().into_iter().enumerate() {
+                    let owner = Owner { caller: at, nth, raw };
+                    let id = json::member(raw, "id").and_then(json::text).unwrap_or_default();
+                    open.entry(id.into_owned()).or_default().push(owner);
+                    waiting.insert((at, nth));
+                    last.push(owner);
                 }
                 last.reverse();
             } else if traits.role == Role::Tool {
-                let message = self.view.items[at].message(self.session);
                 let id = message.and_then(|message| Some(message.tool_call_id()?.into_owned()));
                 let owner = match id.filter(|id| !id.is_empty()) {
-                    Some(id) => open.get_mut(&id).and_then(Vec::pop),
-                    None => last.pop(),
+                    Some(id) => open.get_mut(&id).and_then(|calls| match calls.len() {
+                        0 | 1 => calls.last().copied(),
+                        _ => calls.pop(),
+                    }),
+                    None if last.len() > 1 => last.pop(),
+                    None => last.last().copied(),
                 };
                 if let Some(owner) = owner {
+                    waiting.remove(&(owner.caller, owner.nth));
                     self.owners.insert(at, owner);
                 }
+            } else if traits.role == Role::User && traits.category != Category::Context {
+                last.clear();
             }
         }
-        let waiting = open.into_values().flatten().chain(last);
-        waiting.map(|(at, _)| at).collect()
+        waiting.into_iter().map(|(at, _)| at).collect()
     }
 
     fn group(&mut self, cuts: &Cuts, pins: &HashSet<usize>, pending: &HashSet<usize>) {
         let mut numbers: HashMap<usize, usize> = HashMap::new();
         let mut exchange = 0;
         let mut filled = false;
-        // An atom that reaches into a later exchange makes one of both.
-        let mut joined: Vec<usize> = vec![0];
+        // An atom that reaches into a later exchange makes one of both and of all between: these are the exchanges
+        // that begin on their own, each by the number that it had first.
+        let mut roots: Vec<usize> = vec![0];
         for at in 0..self.items.len() {
             if cuts.begins(at) && filled {
                 exchange += 1;
                 filled = false;
-                joined.push(exchange);
+                roots.push(exchange);
             }
             let Some(name) = self.items[at].atom else { continue };
             filled = true;
+            let record = self.is_record(at);
             let next = self.atoms.len();
             let number = *numbers.entry(name).or_insert(next);
             if number == next {
@@ -103,52 +119,56 @@ impl<'s> Work<'s> {
                     exchange,
                     category: Category::System,
                     pinned: false,
+                    record: false,
                     pending: false,
                     level: Level::Full,
                     reason: "",
                 });
             }
             let atom = &mut self.atoms[number];
-            for later in &mut joined[atom.exchange + 1..] {
-                *later = (*later).min(atom.exchange);
-            }
+            let begun = roots.partition_point(|root| *root <= atom.exchange);
+            roots.truncate(begun);
             atom.items.push(at);
             atom.pinned |= pins.contains(&at);
+            atom.record |= record;
             atom.pending |= pending.contains(&at);
             if let Some(traits) = self.items[at].traits {
                 atom.category = atom.category.max(traits.category);
             }
             self.items[at].atom = Some(number);
         }
-        let mut names: HashMap<usize, usize> = HashMap::new();
-        for number in 0..self.atoms.len() {
-            let mut root = self.atoms[number].exchange;
-            while joined[root] != root {
-                root = joined[root];
-            }
-            let next = names.len();
-            let name = *names.entry(root).or_insert(next);
-            if name == self.exchanges.len() {
-                self.exchanges.push(Exchange::default());
-            }
-            self.atoms[number].exchange = name;
-            self.exchanges[name].atoms.push(number);
+        if !self.atoms.is_empty() {
+            self.exchanges.resize_with(roots.len(), Exchange::default);
+        }
+        for (number, atom) in self.atoms.iter_mut().enumerate() {
+            atom.exchange = roots.partition_point(|root| *root <= atom.exchange) - 1;
+            self.exchanges[atom.exchange].atoms.push(number);
         }
         self.pin_questions();
     }
 
-    /// A pinned reply keeps the question ahead of it: a view begins with a user.
+    /// Whether an item is a digest, put in here or read from a stream.
+    fn is_record(&self, at: usize) -> bool {
+        let is_user = |traits: &Traits| traits.role == Role::User && traits.category == Category::Context;
+        let message = self.view.items[at].message(self.session);
+        self.items[at].traits.as_ref().is_some_and(is_user)
+            && message
+                .and_then(|message| json::member(message.metadata?, "convo"))
+                .is_some_and(|own| json::member(own, "digest").is_some())
+    }
+
+    /// A pinned reply keeps the questions ahead of it in its exchange: a view begins with a user.
     fn pin_questions(&mut self) {
         for exchange in &self.exchanges {
-            let Some(pinned) = exchange.atoms.iter().position(|atom| self.atoms[*atom].pinned) else {
-                continue;
-            };
-            for atom in &exchange.atoms[..pinned] {
-                let first = self.atoms[*atom].items[0];
-                let is_user = self.items[first]
-                    .traits
-                    .is_some_and(|traits| traits.role == Role::User);
-                self.atoms[*atom].pinned |= is_user;
+            let is_user = |atom: &usize| self.items[self.atoms[*atom].items[0]].is_user();
+            let last = exchange
+                .atoms
+                .iter()
+                .rposition(|atom| self.atoms[*atom].pinned && !is_user(atom));
+            let ahead = &exchange.atoms[..last.unwrap_or(0)];
+            let questions: Vec<usize> = ahead.iter().copied().filter(is_user).collect();
+            for atom in questions {
+                self.atoms[atom].pinned = true;
             }
         }
     }

@@ -1,0 +1,84 @@
+//! I2 and I3: what the event tells is what a naive count finds, it is within the budget, and the smallest size that a
+//! failure names is exactly that.
+
+use super::super::{Outcome, Target, work::Work};
+use super::case::{Case, Done, smallest};
+use crate::error::Error;
+use crate::filter::Plan;
+use proptest::prelude::*;
+use std::collections::HashSet;
+
+/// A compaction that was made.
+pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
+    let now = case.size(&done.after, &done.view);
+    prop_assert_eq!(done.told("was"), case.was);
+    prop_assert_eq!(done.told("now"), now);
+    let report = &done.outcome.report;
+    prop_assert_eq!((report.was, report.now), (case.was, now));
+    prop_assert!(
+        now.tokens < case.was.tokens,
+        "I3: {:?} became {:?}",
+        case.was,
+        now
+    );
+    let before: u64 = report.atoms.iter().map(|atom| atom.before).sum();
+    let after: u64 = report.atoms.iter().map(|atom| atom.after).sum();
+    prop_assert!(before <= case.was.tokens && after <= now.tokens);
+    match (case.options.budget, done.outcome.smallest) {
+        (Some(budget), None) => prop_assert!(now.tokens <= budget, "I2: {} of {budget}", now.tokens),
+        (_, Some(smallest)) => {
+            prop_assert!(case.options.best_effort);
+            prop_assert_eq!(smallest, now.tokens);
+        }
+        (None, None) => {}
+    }
+    // What fired fires no more.
+    if let (Some(when), None, None) = (&case.options.when, case.options.budget, done.outcome.smallest) {
+        let measures = |session, view| {
+            Work::new(session, view, case.counter(session), &HashSet::new()).measures(case.options.window)
+        };
+        let fired = when.fired(&measures(&case.before, &case.view)).unwrap();
+        let goal = super::super::when::When::goal(fired, case.options.hysteresis, case.options.window);
+        let work = Work::new(
+            &done.after,
+            &done.view,
+            case.counter(&done.after),
+            &HashSet::new(),
+        );
+        let target = Target::new(goal);
+        prop_assert!(
+            !target.asks() || target.is_met(&work),
+            "{:?} of {:?}",
+            work.measures(None),
+            goal
+        );
+    }
+    Ok(())
+}
+
+/// A budget that could not be reached: the size that is named is reached, and nothing less.
+pub fn floor(case: &Case, error: &Error) -> Result<(), TestCaseError> {
+    let Some(size) = smallest(error).filter(|_| case.has_budget_alone()) else {
+        return Ok(());
+    };
+    prop_assert!(size > case.options.budget.unwrap());
+    let reached = |outcome: Outcome| match (&outcome.plan, &outcome.report) {
+        (Plan::Lines(..), report) => report.now.tokens,
+        (Plan::Nothing(_), report) => report.was.tokens,
+    };
+    let best = case.with_budget(case.options.budget.unwrap(), true).unwrap();
+    prop_assert_eq!(best.smallest, Some(size));
+    prop_assert_eq!(reached(best), size);
+    let exact = case.with_budget(size, false);
+    prop_assert!(exact.is_ok(), "I2: {:?}", exact);
+    prop_assert_eq!(reached(exact.unwrap()), size);
+    for budget in [size - 1, size / 2, 1]
+        .into_iter()
+        .filter(|budget| *budget < size)
+    {
+        let less = case.with_budget(budget, false);
+        let named = less.as_ref().err().and_then(smallest);
+        prop_assert_eq!(named, Some(size), "at {}", budget);
+    }
+    Ok(())
+}

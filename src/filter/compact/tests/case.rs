@@ -1,0 +1,163 @@
+//! One compaction of a random session, and what it came to.
+
+use super::super::event::Size;
+use super::super::{Options, Outcome, plan};
+use super::choices::Wish;
+use crate::error::{Error, Kind, Result};
+use crate::filter::tests::histories::{reread, settled};
+use crate::filter::{Plan, Stamp};
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
+use crate::tokens::{Counter, Tokenizer};
+use proptest::prelude::*;
+
+/// A session and what is asked for.
+pub struct Case {
+    pub before: Session,
+    pub view: View,
+    pub options: Options,
+    pub tokenizer: Tokenizer,
+    /// What the view costs, counted here.
+    pub was: Size,
+}
+
+/// What a compaction came to, the event appended.
+pub struct Done {
+    pub after: Session,
+    pub view: View,
+    pub event: Vec<u8>,
+    pub outcome: Outcome,
+}
+
+pub const EVENT: &str = "evt_new";
+
+impl Case {
+    pub fn new(before: Session, wish: &Wish) -> Case {
+        let view = View::replay(&before);
+        let tokenizer = Tokenizer::named(wish.tokenizer).unwrap();
+        let mut case = Case {
+            view,
+            before,
+            options: wish.options.clone(),
+            tokenizer,
+            was: Size::default(),
+        };
+        case.was = case.size(&case.before, &case.view);
+        case.options.window = Some(case.was.tokens + 1);
+        case.options.when = wish.when(case.was.tokens, case.view.items.len());
+        case.options.budget = wish.budget.map(|share| (case.was.tokens * share / 10_000).max(1));
+        if case.options.budget.is_none() {
+            case.options.shares.clear();
+        }
+        let pinned = wish.pins.iter().filter_map(|share| {
+            let at = share * case.view.items.len() / 1000;
+            Some(case.view.items.get(at)?.message(&case.before)?.id()?.into_owned())
+        });
+        case.options.pins = pinned.collect();
+        case
+    }
+
+    pub fn counter(&self, session: &Session) -> Counter {
+        Counter::new(self.tokenizer, session.header_text("tokenizer").as_deref())
+    }
+
+    /// What a view costs, message by message.
+    pub fn size(&self, session: &Session, view: &View) -> Size {
+        let counter = self.counter(session);
+        let tokens = view.items.iter().map(|item| match item.summary(session) {
+            Some(text) => {
+                let shown = crate::model::summary::message(&text, None);
+                super::super::work::read(&shown).map_or(0, |message| counter.message(&message))
+            }
+            None => item
+                .message(session)
+                .map_or(0, |message| counter.message(&message)),
+        });
+        Size {
+            messages: view.items.len() as u64,
+            tokens: tokens.sum(),
+        }
+    }
+
+    pub fn plan(&self, session: &Session, options: &Options) -> Result<Outcome> {
+        let stamp = |_: &str| {
+            Ok(Stamp {
+                id: EVENT.into(),
+                at: "2026-01-02T00:00:00Z".into(),
+            })
+        };
+        plan(session, self.counter(session), options, stamp)
+    }
+
+    /// With another budget and nothing else to decide when.
+    pub fn with_budget(&self, budget: u64, best_effort: bool) -> Result<Outcome> {
+        let options = Options {
+            budget: Some(budget),
+            when: None,
+            best_effort,
+            ..self.options.clone()
+        };
+        self.plan(&self.before, &options)
+    }
+
+    pub fn done(&self, outcome: Outcome) -> Option<Done> {
+        let Plan::Lines(lines, _) = &outcome.plan else {
+            return None;
+        };
+        let mut after = self.before.clone();
+        lines.iter().for_each(|line| after.push_new(line));
+        Some(Done {
+            view: View::replay(&after),
+            event: lines[0].clone(),
+            after,
+            outcome,
+        })
+    }
+
+    /// Whether a size is asked for, and nothing else.
+    pub fn has_budget_alone(&self) -> bool {
+        self.options.budget.is_some() && self.options.when.is_none()
+    }
+}
+
+impl Done {
+    /// The session as a stream shows it.
+    pub fn stream(&self) -> (Vec<u8>, Session) {
+        let bytes = settled(&self.after);
+        let session = reread(&bytes);
+        (bytes, session)
+    }
+
+    /// A size that the event names.
+    pub fn told(&self, name: &str) -> Size {
+        let size = json::member(&self.event, name).unwrap();
+        let number = |name| {
+            std::str::from_utf8(json::member(size, name).unwrap())
+                .unwrap()
+                .parse()
+                .unwrap()
+        };
+        Size {
+            messages: number("messages"),
+            tokens: number("tokens"),
+        }
+    }
+}
+
+/// The size that a failure names.
+pub fn smallest(error: &Error) -> Option<u64> {
+    let rest = error.message.split_once("the smallest is ")?.1;
+    rest.split(' ').next()?.parse().ok()
+}
+
+/// Failures that random options may meet: the budget cannot be reached, or a policy forbids it.
+pub fn is_expected(error: &Error) -> std::result::Result<(), TestCaseError> {
+    let overflow = error.message.starts_with("the summary and the newest exchanges");
+    prop_assert!(
+        error.kind == Kind::No && (overflow || smallest(error).is_some()),
+        "{:?}",
+        error
+    );
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! All invariants over many random compactions.
+#![allow(clippy::print_stderr)]
+
+use super::case::{Case, is_expected};
+use super::choices::{Wish, wish};
+use super::sessions::{Plot, plot};
+use super::{budgets, marks, pieces, stays, twice, validity};
+use crate::filter::Plan;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// How many: what the environment says, else what is quick enough for every run.
+pub fn cases(usual: u32) -> u32 {
+    let asked = std::env::var("CONVO_COMPACTIONS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    asked.unwrap_or(usual)
+}
+
+/// Holds one compaction against all invariants; tells what came of it.
+fn hold(plot: &Plot, wish: &Wish) -> Result<&'static str, TestCaseError> {
+    let case = Case::new(plot.session(), wish);
+    let outcome = match (
+        case.plan(&case.before, &case.options),
+        case.plan(&case.before, &case.options),
+    ) {
+        (Ok(one), Ok(other)) => {
+            prop_assert_eq!(&one, &other, "I10");
+            one
+        }
+        (Err(error), Err(other)) => {
+            prop_assert_eq!(&error.message, &other.message, "I10");
+            is_expected(&error)?;
+            budgets::floor(&case, &error)?;
+            return Ok("refused");
+        }
+        (one, other) => return Err(TestCaseError::fail(format!("I10: {one:?} {other:?}"))),
+    };
+    if let Plan::Nothing(_) = &outcome.plan {
+        if let (Some(budget), true) = (
+            case.options.budget,
+            case.has_budget_alone() && outcome.smallest.is_none(),
+        ) {
+            prop_assert!(
+                case.was.tokens <= budget,
+                "I2: over the budget, and nothing was done"
+            );
+        }
+        return Ok("as it was");
+    }
+    let done = case.done(outcome).unwrap();
+    budgets::hold(&case, &done)?;
+    stays::hold(&case, &done)?;
+    pieces::hold(&case, &done)?;
+    marks::hold(&case, &done)?;
+    twice::hold(&case, &done)?;
+    validity::hold(&case, &done)?;
+    Ok("compacted")
+}
+
+/// Runs cases of this kind and tells how many came to what.
+pub fn run(name: &str, usual: u32, wild: bool) {
+    let config = Config {
+        cases: cases(usual),
+        max_shrink_iters: 800,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let told: RefCell<BTreeMap<&str, u32>> = RefCell::default();
+    let result = TestRunner::new(config).run(&(plot(wild), wish()), |(plot, wish)| {
+        let what = hold(&plot, &wish)?;
+        *told.borrow_mut().entry(what).or_default() += 1;
+        Ok(())
+    });
+    eprintln!("{name}: {:?}", told.borrow());
+    if let Err(failure) = result {
+        if let proptest::test_runner::TestError::Fail(why, (plot, wish)) = &failure {
+            panic!("{why}\n{wish:?}\n{}", plot.session().text());
+        }
+        panic!("{failure}");
+    }
+    assert!(told.borrow().contains_key("compacted"));
+}
+
+#[test]
+fn invariants_hold_over_wild_sessions() {
+    run("wild sessions", 200, true);
+}
+
+#[test]
+fn invariants_hold_over_orderly_sessions() {
+    run("orderly sessions", 200, false);
+}

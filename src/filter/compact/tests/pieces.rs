@@ -1,0 +1,121 @@
+//! I5 and I6: the order is kept, kept text is a piece of what was there, and what nobody knows survives to the byte.
+
+use super::super::mark;
+use super::case::{Case, Done};
+use crate::model::json::{self, Dialect};
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+/// Members that a compaction may change.
+const CHANGING: [&str; 4] = ["content", "tool_calls", "reasoning", "tokens"];
+
+pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
+    let lines = |view: &View| view.items.iter().filter_map(Item::line).collect::<Vec<_>>();
+    let (old, new) = (lines(&case.view), lines(&done.view));
+    prop_assert!(new.is_sorted(), "I5: the order");
+    let bodies = |session: &Session, view: &View| -> HashMap<usize, Vec<u8>> {
+        let line = |item: &Item| Some((item.line()?, item.body(session).to_vec()));
+        view.items.iter().filter_map(line).collect()
+    };
+    let (before, after) = (bodies(&case.before, &case.view), bodies(&done.after, &done.view));
+    for line in new {
+        prop_assert!(old.contains(&line), "line {} came from nowhere", line);
+        if before[&line] != after[&line] {
+            changed(&before[&line], &after[&line])?;
+        }
+    }
+    Ok(())
+}
+
+fn changed(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
+    let others = |body: &[u8]| -> Vec<(String, Vec<u8>)> {
+        let members = json::members(body, Dialect::Strict).unwrap().into_iter();
+        let others = members.filter(|(name, _)| !CHANGING.contains(&name.as_ref()));
+        others
+            .map(|(name, value)| (name.into_owned(), value.to_vec()))
+            .collect()
+    };
+    prop_assert_eq!(others(before), others(after), "I6");
+    prop_assert_eq!(json::member(after, "tokens"), None, "a count of what was");
+    if let (Some(old), Some(new)) = (json::member(before, "content"), json::member(after, "content")) {
+        content(old, new)?;
+    }
+    // Reasoning is there as it was or not at all.
+    let new = json::member(after, "reasoning");
+    prop_assert!(
+        new.is_none() || new == json::member(before, "reasoning"),
+        "reasoning was edited"
+    );
+    let calls =
+        |body| json::member(body, "tool_calls").map(|raw| json::elements(raw, Dialect::Strict).unwrap());
+    let (old, new) = (
+        calls(before).unwrap_or_default(),
+        calls(after).unwrap_or_default(),
+    );
+    prop_assert_eq!(old.len(), new.len());
+    for (old, new) in old.into_iter().zip(new) {
+        for name in ["id", "type", "x_index"] {
+            prop_assert_eq!(json::member(old, name), json::member(new, name), "I6");
+        }
+        let function = |call, name| json::member(json::member(call, "function").unwrap(), name).unwrap();
+        prop_assert_eq!(function(old, "name"), function(new, "name"));
+        let (old, new) = (function(old, "arguments"), function(new, "arguments"));
+        prop_assert!(old == new || mark::is_arguments(&json::text(new).unwrap()));
+        prop_assert!(
+            !mark::is_arguments(&json::text(old).unwrap()) || old == new,
+            "a mark of a mark"
+        );
+    }
+    Ok(())
+}
+
+fn content(old: &[u8], new: &[u8]) -> Result<(), TestCaseError> {
+    if old == new {
+        return Ok(());
+    }
+    if let Some(new) = json::text(new) {
+        let whole = json::text(old);
+        prop_assert!(!whole.as_deref().is_some_and(mark::is_mark), "a mark of a mark");
+        return match whole {
+            _ if mark::is_mark(&new) => Ok(()),
+            Some(old) => piece(&old, &new),
+            None => Err(TestCaseError::fail("parts became a text that is no mark")),
+        };
+    }
+    let parts = |raw| json::elements(raw, Dialect::Strict).unwrap();
+    let (old, new) = (parts(old), parts(new));
+    prop_assert_eq!(old.len(), new.len());
+    for (old, new) in old.into_iter().zip(new).filter(|(old, new)| old != new) {
+        let text = |part| json::text(json::member(part, "text").unwrap()).unwrap();
+        let new_text = text(new);
+        if mark::is_mark(&new_text) && mark::read_middle(&new_text).is_none() {
+            prop_assert!(
+                json::member(old, "type") != Some(b"\"text\""),
+                "text became a mark"
+            );
+            continue;
+        }
+        piece(&text(old), &new_text)?;
+        prop_assert_eq!(json::member(old, "x_mark"), json::member(new, "x_mark"), "I6");
+    }
+    Ok(())
+}
+
+/// A head, one mark, and a tail: the longest whole lines, or within a line.
+fn piece(old: &str, new: &str) -> Result<(), TestCaseError> {
+    let mut at = 0;
+    for line in new.split_inclusive('\n') {
+        let (head, tail) = (&new[..at], &new[at + line.len()..]);
+        at += line.len();
+        if mark::read_middle(line.trim_end_matches('\n')).is_none() {
+            continue;
+        }
+        let unended = head.strip_suffix('\n').unwrap_or(head);
+        if old.starts_with(unended) && old.ends_with(tail) && unended.len() + tail.len() < old.len() {
+            return Ok(());
+        }
+    }
+    Err(TestCaseError::fail(format!("I5: {new:?} is no piece of {old:?}")))
+}

@@ -1,0 +1,152 @@
+//! I7 and I9: what must stay is there as it was, and calls stay with their results.
+
+use super::case::{Case, Done};
+use crate::model::exchange::Cuts;
+use crate::model::message::{Category, Role};
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use proptest::prelude::*;
+use std::collections::{HashMap, HashSet};
+
+/// How an item of the view before stands afterwards.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Fate {
+    Same,
+    Changed,
+    Gone,
+}
+
+/// The fate of each item: lines by their index, what was put in by its id.
+pub fn fates(case: &Case, done: &Done) -> Vec<Fate> {
+    let key = |session: &Session, item: &Item| match item {
+        Item::Line(index) | Item::Edited(index, _) => format!("line {index}"),
+        Item::Inserted(_) => format!("id {}", item.message(session).unwrap().id().unwrap()),
+        Item::Summary(index) => format!("summary {index}"),
+    };
+    let after: HashMap<String, &Item> = done
+        .view
+        .items
+        .iter()
+        .map(|item| (key(&done.after, item), item))
+        .collect();
+    let fate = |item: &Item| match after.get(&key(&case.before, item)) {
+        None => Fate::Gone,
+        Some(now) if now.body(&done.after) == item.body(&case.before) => Fate::Same,
+        Some(_) => Fate::Changed,
+    };
+    case.view.items.iter().map(fate).collect()
+}
+
+pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
+    let fates = fates(case, done);
+    let (view, session) = (&case.view, &case.before);
+    let newest = Cuts::of(session, view)
+        .exchange_starts()
+        .last()
+        .copied()
+        .unwrap_or(0);
+    let asks = |item: &Item| {
+        let traits = item.traits(session);
+        traits.is_some_and(|traits| traits.role == Role::User && traits.category != Category::Context)
+    };
+    let (first_user, newest_user) = (
+        view.items.iter().position(asks),
+        view.items.iter().rposition(asks),
+    );
+    let waiting = waiting(session, view);
+    for (at, item) in view.items.iter().enumerate() {
+        let Some(message) = item.message(session) else {
+            continue;
+        };
+        let pinned = message
+            .id()
+            .is_some_and(|id| case.options.pins.iter().any(|pin| *pin == id));
+        let first = case.options.pin_first_user && first_user == Some(at);
+        if pinned || first || message.category() == Category::System {
+            prop_assert_eq!(fates[at], Fate::Same, "I7: item {} must stay", at);
+        }
+        if at >= newest {
+            prop_assert!(
+                fates[at] != Fate::Gone,
+                "I7: item {} is of the newest exchange",
+                at
+            );
+        }
+        if newest_user == Some(at) && case.options.media != super::super::Media::Drop {
+            prop_assert_eq!(fates[at], Fate::Same, "I7: the newest question");
+        }
+        if waiting.contains(&at) {
+            prop_assert!(fates[at] != Fate::Changed, "I9: item {} waits for a result", at);
+        }
+    }
+    // Whoever called and was answered is there with the answers, or gone with them.
+    for (result, caller) in pairs(session, view) {
+        let gone = |at: usize| fates[at] == Fate::Gone;
+        prop_assert_eq!(
+            gone(result),
+            gone(caller),
+            "call {} and result {} are parted",
+            caller,
+            result
+        );
+    }
+    // A view that began with a user or a record still does.
+    let opens = |session: &Session, view: &View| {
+        let first = view
+            .items
+            .iter()
+            .find(|item| matches!(item, Item::Summary(_)) || !item.stays(session));
+        first.is_none_or(|item| {
+            item.message(session)
+                .is_none_or(|message| message.role() == Role::User)
+        })
+    };
+    prop_assert!(
+        !opens(session, view) || opens(&done.after, &done.view),
+        "it begins with a reply"
+    );
+    Ok(())
+}
+
+/// Results and their calls, where an id says so without doubt.
+fn pairs(session: &Session, view: &View) -> Vec<(usize, usize)> {
+    let mut calls: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut results: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, item) in view.items.iter().enumerate() {
+        let Some(message) = item.message(session).filter(|_| !item.stays(session)) else {
+            continue;
+        };
+        for call in message.tool_calls() {
+            calls.entry(call.id.into_owned()).or_default().push(at);
+        }
+        if let (Role::Tool, Some(id)) = (message.role(), message.tool_call_id()) {
+            results.entry(id.into_owned()).or_default().push(at);
+        }
+    }
+    let one = |(id, places): (String, Vec<usize>)| {
+        let caller = calls
+            .get(&id)
+            .filter(|callers| callers.len() == 1 && !id.is_empty())?[0];
+        (places.len() == 1 && caller < places[0]).then(|| (places[0], caller))
+    };
+    results.into_iter().filter_map(one).collect()
+}
+
+/// Items with calls of which one has no result anywhere behind it.
+fn waiting(session: &Session, view: &View) -> HashSet<usize> {
+    let mut answered = HashSet::new();
+    let mut found = HashSet::new();
+    for (at, item) in view.items.iter().enumerate().rev() {
+        let Some(message) = item.message(session) else {
+            continue;
+        };
+        if message.role() == Role::Tool {
+            answered.extend(message.tool_call_id().map(|id| id.into_owned()));
+        }
+        let open = |id: &str| !id.is_empty() && !answered.contains(id);
+        if message.tool_calls().iter().any(|call| open(&call.id)) {
+            found.insert(at);
+        }
+    }
+    found
+}

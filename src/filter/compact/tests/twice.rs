@@ -1,0 +1,73 @@
+//! I4, I8 and I10: twice is once, in the store and in a stream; nothing is lost; same in, same out.
+
+use super::super::Options;
+use super::case::{Case, Done, EVENT};
+use crate::filter::tests::histories::{sent, settled};
+use crate::filter::{Plan, gc};
+use crate::model::session::{Piece, Session};
+use crate::model::view::View;
+use proptest::prelude::*;
+
+pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
+    let (dangling, was) = (View::replay(&done.after).dangling, &case.view.dangling);
+    prop_assert_eq!(&dangling, was);
+    again(case, &done.after, "I4 in the store")?;
+    let (bytes, stream) = done.stream();
+    prop_assert_eq!(sent(&stream), sent(&done.after));
+    again(case, &stream, "I4 in a stream")?;
+    prop_assert_eq!(settled(&stream), bytes);
+    // What was appended since stays, and everything else is as it was.
+    let mut restored = done.after.clone();
+    restored.push_new(br#"{"role":"user","content":"since then"}"#);
+    let undo = format!(r#"{{"type":"restore","id":"e_undo","at":"2026-01-03T00:00:00Z","of":"{EVENT}"}}"#);
+    restored.push_new(undo.as_bytes());
+    let mut expected = case.view.shown(&case.before);
+    expected.push(br#"{"role":"user","content":"since then"}"#.to_vec());
+    prop_assert!(
+        View::replay(&restored).shown(&restored) == expected,
+        "I8: restore"
+    );
+    if let Ok(Some(pieces)) = gc::plan(&done.after, None) {
+        let mut kept = Session::default();
+        for piece in &pieces {
+            match piece {
+                Piece::Line(index) => kept.push_new(done.after.record(*index).body),
+                Piece::Made(body) => kept.push_new(body),
+            }
+        }
+        prop_assert_eq!(sent(&kept), sent(&done.after), "I8: gc");
+    }
+    Ok(())
+}
+
+/// What was compacted once is not compacted again.
+fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseError> {
+    // A trigger of two groups may fire by the other.
+    let options = Options {
+        when: None,
+        ..case.options.clone()
+    };
+    let options = if case.options.when.is_some() && case.options.budget.is_none() {
+        &case.options
+    } else {
+        &options
+    };
+    let second = case.plan(session, options);
+    let settled = match &second {
+        Ok(outcome) => matches!(outcome.plan, Plan::Nothing(_)),
+        Err(_) => false,
+    };
+    let other_group = case.options.when.is_some() && case.options.budget.is_none();
+    let shown = second.map(|outcome| match outcome.plan {
+        Plan::Lines(lines, told) => format!("{told} {}", String::from_utf8_lossy(&lines[0])),
+        Plan::Nothing(why) => why,
+    });
+    prop_assert!(
+        settled || other_group,
+        "{}: {:?}\n{}",
+        place,
+        shown,
+        session.text()
+    );
+    Ok(())
+}

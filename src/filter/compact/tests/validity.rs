@@ -1,0 +1,60 @@
+//! I1: what an interface takes it still takes afterwards.
+
+use super::super::Thinking;
+use super::case::{Case, Done};
+use crate::check::{self, Api};
+use crate::format::report::Report;
+use crate::format::request;
+use crate::model::message::{Message, Role};
+use crate::model::session::Session;
+use crate::model::view::View;
+use proptest::prelude::*;
+
+pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
+    // Which call a result without an id is of, interfaces do not say.
+    let named = |message: Message<'_>| {
+        message.role() != Role::Tool || message.tool_call_id().is_some_and(|id| !id.is_empty())
+    };
+    if !case.view.messages(&case.before).all(named) {
+        return Ok(());
+    }
+    for api in Api::ALL {
+        for stateless in [false, true] {
+            let options = check::Options {
+                // Whoever takes all reasoning out has it switched off.
+                thinking: case.options.thinking != Thinking::Drop,
+                stateless,
+                open_end: true,
+                ..check::Options::default()
+            };
+            if errors(api, &case.before, &case.view, &options).is_empty() {
+                let found = errors(api, &done.after, &done.view, &options);
+                prop_assert!(
+                    found.is_empty(),
+                    "I1: {} {:?}\n{}",
+                    api.name(),
+                    found,
+                    requested(api, &done.after, &done.view)
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn elements(api: Api, session: &Session, view: &View) -> Vec<Vec<u8>> {
+    let request = request::elements(api, session, view, &mut Report::default()).unwrap();
+    request.elements.into_iter().map(|element| element.raw).collect()
+}
+
+fn errors(api: Api, session: &Session, view: &View, options: &check::Options) -> Vec<String> {
+    let found = check::check(api, &elements(api, session, view), options).into_iter();
+    found
+        .filter(check::Finding::is_error)
+        .map(|finding| format!("{} {}", finding.rule.id, finding.message))
+        .collect()
+}
+
+fn requested(api: Api, session: &Session, view: &View) -> String {
+    String::from_utf8_lossy(&elements(api, session, view).join(&b"\n"[..])).into_owned()
+}

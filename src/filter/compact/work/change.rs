@@ -1,0 +1,179 @@
+//! What steps do to a view on the table: lines change, atoms and exchanges leave, a summary comes.
+
+use super::super::event::Summary;
+use super::{Atom, Exchange, Insert, Level, Work, read};
+use crate::model::json::{self, Dialect};
+
+impl Work<'_> {
+    /// What an item would cost with these members, and its line; none when that is no smaller.
+    pub fn tried(&self, at: usize, changes: &[(&str, Option<&[u8]>)]) -> Option<(Vec<u8>, u64)> {
+        // A count that was cached, and a copy of what another interface had, are of the text that was.
+        let metadata = self.message(at)?.metadata.and_then(without_copies);
+        let mut changes = changes.to_vec();
+        changes.push(("tokens", None));
+        changes.extend(
+            metadata
+                .as_ref()
+                .map(|metadata| ("metadata", Some(metadata.as_slice()))),
+        );
+        let body = json::with_members(self.body(at), &changes).ok()?;
+        let tokens = self.counter.message(&read(&body)?);
+        (tokens < self.items[at].now).then_some((body, tokens))
+    }
+
+    /// Changes members of an item when that makes it smaller; whether it did.
+    pub fn edit(
+        &mut self,
+        at: usize,
+        changes: &[(&str, Option<&[u8]>)],
+        level: Level,
+        reason: &'static str,
+    ) -> bool {
+        let Some((body, tokens)) = self.tried(at, changes) else {
+            return false;
+        };
+        self.set(at, body, tokens);
+        if let Some(atom) = self.items[at].atom {
+            let atom = &mut self.atoms[atom];
+            if level >= atom.level {
+                atom.level = level;
+                atom.reason = reason;
+            }
+        }
+        true
+    }
+
+    /// Gives an item this line.
+    pub fn set(&mut self, at: usize, body: Vec<u8>, tokens: u64) {
+        self.charge(at, tokens);
+        self.items[at].body = Some(body);
+    }
+
+    fn charge(&mut self, at: usize, tokens: u64) {
+        let now = std::mem::replace(&mut self.items[at].now, tokens);
+        self.total = self.total - now + tokens;
+        if self.is_result(at) {
+            self.tool_tokens = self.tool_tokens - now + tokens;
+        }
+    }
+
+    /// Takes an atom out of the view.
+    pub fn leave(&mut self, atom: usize, level: Level, reason: &'static str) {
+        for nth in 0..self.atoms[atom].items.len() {
+            self.charge(self.atoms[atom].items[nth], 0);
+        }
+        let left = &mut self.atoms[atom];
+        if left.level < Level::Digest {
+            self.gone += left.items.len() as u64;
+            let exchange = &mut self.exchanges[left.exchange];
+            exchange.gone += 1;
+            self.gone_exchanges += u64::from(exchange.gone == exchange.atoms.len());
+            let is_gone = |exchange: &Exchange| exchange.gone == exchange.atoms.len();
+            while self.exchanges.get(self.first).is_some_and(is_gone) {
+                self.first += 1;
+            }
+        }
+        left.level = level;
+        left.reason = reason;
+    }
+
+    /// Takes these atoms of an exchange out of the view, as far as they may leave.
+    pub fn leave_all(&mut self, exchange: usize, which: impl Fn(&Atom) -> bool, reason: &'static str) {
+        for nth in 0..self.exchanges[exchange].atoms.len() {
+            let number = self.exchanges[exchange].atoms[nth];
+            let atom = &self.atoms[number];
+            if !atom.pinned && atom.level < Level::Dropped && which(atom) {
+                self.leave(number, Level::Dropped, reason);
+            }
+        }
+    }
+
+    /// Takes what may leave of an exchange out of the view, its digest included.
+    pub fn leave_exchange(&mut self, exchange: usize, reason: &'static str) {
+        self.leave_all(exchange, |_| true, reason);
+        if let Some(digest) = self.inserts.remove(&exchange) {
+            self.total -= digest.tokens;
+        }
+    }
+
+    /// Puts a line in for an exchange, which leaves; whether that was smaller.
+    pub fn digest(&mut self, exchange: usize, body: Vec<u8>) -> bool {
+        let tokens = self.cost(&body);
+        if tokens >= self.exchange_tokens(exchange) {
+            return false;
+        }
+        let atoms = self.exchanges[exchange].atoms.clone();
+        let before = self.atoms[atoms[0]].items[0];
+        for atom in atoms {
+            self.leave(atom, Level::Digest, "digest");
+        }
+        self.total += tokens;
+        let insert = Insert { before, body, tokens };
+        self.inserts.insert(exchange, insert);
+        true
+    }
+
+    /// Puts a summary in, in place of the one before.
+    pub fn summarize(&mut self, summary: Summary, tokens: u64) {
+        self.unmake_summary();
+        self.take_summary();
+        self.total += tokens;
+        self.summary = Some((summary, tokens));
+    }
+
+    /// Takes back what became of the summary: the one that was put in goes, the one before stands again.
+    pub fn unmake_summary(&mut self) {
+        if let Some((_, tokens)) = self.summary.take() {
+            self.total -= tokens;
+        }
+        if let Some(at) = self.summary_item {
+            self.charge(at, self.items[at].before);
+        }
+        self.drops_summary = false;
+    }
+
+    /// Whether the view can do without the summary: it begins with a user or another record then.
+    pub fn may_drop_summary(&self) -> bool {
+        let first = (0..self.items.len()).find(|at| self.items[*at].atom.is_some() && !self.is_gone(*at));
+        let lead = self.inserts.values().map(|insert| insert.before).min();
+        first.is_some_and(|first| lead.is_some_and(|lead| lead < first) || self.items[first].is_user())
+    }
+
+    /// Takes the summary out of view, where that can be.
+    pub fn drop_summary(&mut self) {
+        self.unmake_summary();
+        if self.may_drop_summary() {
+            self.take_summary();
+        }
+    }
+
+    fn take_summary(&mut self) {
+        if let Some(at) = self.summary_item {
+            self.charge(at, 0);
+            self.drops_summary = true;
+        }
+    }
+}
+
+/// The metadata without the copies of elements that readers of other interfaces keep in it; none when there are none.
+fn without_copies(metadata: &[u8]) -> Option<Vec<u8>> {
+    let members = json::members(metadata, Dialect::Strict)?;
+    let changed: Vec<(String, Vec<u8>)> = members
+        .iter()
+        .filter(|(_, value)| json::member(value, "raw").is_some())
+        .filter_map(|(name, value)| {
+            Some((
+                name.to_string(),
+                json::with_members(value, &[("raw", None)]).ok()?,
+            ))
+        })
+        .collect();
+    if changed.is_empty() {
+        return None;
+    }
+    let changes: Vec<_> = changed
+        .iter()
+        .map(|(name, value)| (name.as_str(), Some(value.as_slice())))
+        .collect();
+    json::with_members(metadata, &changes).ok()
+}
