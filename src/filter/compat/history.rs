@@ -121,7 +121,10 @@ impl<'v> History<'v> {
 
     /// How many messages the model has seen: all up to the newest that it said itself.
     pub fn seen(&self) -> usize {
-        let said = self.traits.iter().rposition(|traits| traits.role == Role::Assistant);
+        let said = self
+            .traits
+            .iter()
+            .rposition(|traits| traits.role == Role::Assistant);
         said.map_or(0, |newest| newest + 1)
     }
 

@@ -53,7 +53,12 @@ pub fn plan(
     }
     let measure = |message: &crate::model::message::Message<'_>| counter.message(message);
     let mut choice = way.choose(&history, rules, &measure, &shorten)?;
-    let spoken = sum_up(&work, &mut choice, options);
+    // PenguiFlow says itself how large a summary may be.
+    let limit = match way {
+        Way::Penguiflow(options) => Some((options.summary, penguiflow::room(&history, options, &choice))),
+        _ => None,
+    };
+    let spoken = sum_up(&work, &mut choice, options, limit);
     let now = size(&work, &choice.reshaping);
     let smallest = (!choice.fits).then_some(now.tokens);
     if let Some(smallest) = smallest
@@ -93,8 +98,9 @@ fn shorten(summary: &str, most: u64) -> String {
 }
 
 /// Puts in the summary of what the choice wants summed up; false when nothing can be said that is shorter. Where
-/// nobody is to sum up, what it would stand for goes all the same.
-fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options) -> bool {
+/// nobody is to sum up, what it would stand for goes all the same. `limit`: most tokens of the summary, and most code
+/// points as PenguiFlow spells it.
+fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option<(u64, u64)>) -> bool {
     if choice.summarised.is_empty() || !options.steps.summary {
         return true;
     }
@@ -103,16 +109,28 @@ fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options) -> bool {
         .and_then(|at| Some((at, work.view.items[at].summary(work.session)?)));
     let shortened = choice.reshaping.summary.take().map(|summary| summary.content);
     let fates = &choice.reshaping.fates;
-    let span = Span {
+    let most = limit.map_or(UNBOUND, |(tokens, _)| tokens);
+    let mut span = Span {
         covered: &choice.summarised,
-        before: text.as_ref().map(|(at, text)| (*at, shortened.as_deref().unwrap_or(text))),
+        before: text
+            .as_ref()
+            .map(|(at, text)| (*at, shortened.as_deref().unwrap_or(text))),
         stays: &|at| fates[at] != compact::event::Fate::Goes,
-        room: options.summary_budget.unwrap_or(UNBOUND),
+        room: options.summary_budget.unwrap_or(most),
         whole: None,
     };
-    let made = made(work, options, &span);
-    let spoken = made.is_some();
-    choice.reshaping.summary = made.map(|(summary, _)| summary);
+    let mut found = made(work, options, &span);
+    while let (Some((summary, tokens)), Some((_, most))) = (&found, limit) {
+        let spelled = penguiflow::quoted(&summary.content);
+        if spelled <= most {
+            break;
+        }
+        let share = u128::from(*tokens) * u128::from(most) / u128::from(spelled);
+        span.room = u64::try_from(share).unwrap_or(0); // less than before, since spelled is over most
+        found = made(work, options, &span);
+    }
+    let spoken = found.is_some();
+    choice.reshaping.summary = found.map(|(summary, _)| summary);
     spoken
 }
 
@@ -129,7 +147,10 @@ fn size(work: &Work<'_>, reshaping: &Reshaping) -> Size {
             add(tokens);
         }
     }
-    reshaping.inserts.iter().for_each(|(_, line)| add(work.cost(line)));
+    reshaping
+        .inserts
+        .iter()
+        .for_each(|(_, line)| add(work.cost(line)));
     if let Some(summary) = &reshaping.summary {
         add(compact::piece::summary_cost(work.counter, &summary.content));
     }
@@ -144,10 +165,10 @@ fn told(was: Size, now: Size, choice: &Choice, history: &History<'_>) -> String 
     );
     let losses = choice.losses(history);
     if losses.rules > 0 {
-        told.push_str(&format!("; {} system messages left", losses.rules));
+        told.push_str(&format!("; system messages gone: {}", losses.rules));
     }
     if losses.newest_user {
-        told.push_str("; the newest user message left");
+        told.push_str("; the newest user message gone");
     }
     told
 }
@@ -161,11 +182,13 @@ fn unmet(system: System, smallest: u64) -> Error {
 /// Whether this system's compaction is the newest thing that happened to the session.
 fn had_the_last_word(session: &Session, system: System) -> bool {
     let live = session.live_events();
-    let newest = (0..session.len()).rev().find(|index| match session.class(*index) {
-        Class::Message(_) => true,
-        Class::Event => live.binary_search(index).is_ok(),
-        _ => false,
-    });
+    let newest = (0..session.len())
+        .rev()
+        .find(|index| match session.class(*index) {
+            Class::Message(_) => true,
+            Class::Event => live.binary_search(index).is_ok(),
+            _ => false,
+        });
     newest.is_some_and(|index| {
         let record = session.record(index);
         let strategy = json::member(record.body, "strategy").and_then(json::text);

@@ -44,7 +44,9 @@ pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Cho
     };
     let atoms = work.atoms.iter().map(|atom| atom.items.clone());
     let is_rule = |at: &usize| work.items[*at].atom.is_none() && work.items[*at].traits.is_some();
-    let rules = (0..work.items.len()).filter(is_rule).filter(|at| choice.goes(*at));
+    let rules = (0..work.items.len())
+        .filter(is_rule)
+        .filter(|at| choice.goes(*at));
     let mut pieces: Vec<Vec<usize>> = atoms.chain(rules.map(|at| vec![at])).collect();
     pieces.sort_by_key(|piece| piece[0]);
     for piece in pieces {
@@ -54,7 +56,11 @@ pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Cho
             let level = part.iter().map(|at| level(*at)).max().unwrap_or_default();
             for (at, id) in part.iter().zip(&ids).filter(|(at, _)| choice.goes(**at)) {
                 let stands = summed.contains(at) || digested.contains(at);
-                let list = if stands { &mut report.summarized } else { &mut report.dropped };
+                let list = if stands {
+                    &mut report.summarized
+                } else {
+                    &mut report.dropped
+                };
                 list.push(id.clone());
             }
             report.atoms.push(AtomReport {
@@ -62,8 +68,15 @@ pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Cho
                 kind: kind(work, part[0]),
                 level,
                 before: part.iter().map(|at| work.items[*at].before).sum(),
-                after: part.iter().filter_map(|at| after(work, &choice.reshaping, *at)).sum(),
-                reason: if level == Level::Full { "kept" } else { way.system().name() },
+                after: part
+                    .iter()
+                    .filter_map(|at| after(work, &choice.reshaping, *at))
+                    .sum(),
+                reason: if level == Level::Full {
+                    "kept"
+                } else {
+                    way.system().name()
+                },
             });
         }
     }

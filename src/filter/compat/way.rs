@@ -150,10 +150,9 @@ impl Way {
             Way::Sanitise => picoclaw::sanitise(history, rules),
             Way::Penguin(options) => penguin::trim(history, options, rules, measure).0,
             Way::Penguiflow(options) => penguiflow::trim(history, options, rules, shorten)?,
-            Way::Limits {
-                limits,
-                forced,
-            } => goaitools::limit(history, limits, history.seen(), *forced, rules),
+            Way::Limits { limits, forced } => {
+                goaitools::limit(history, limits, history.seen(), *forced, rules)
+            }
             Way::Design { design, digests } => {
                 goaitools::design(history, *design, *digests, history.seen(), measure)
             }

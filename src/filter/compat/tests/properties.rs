@@ -84,10 +84,7 @@ pub fn ways(number: u64) -> Vec<(&'static str, Way)> {
         ("shares", Way::Penguin(penguin::Trim::of(tokens))),
         ("zone", Way::Penguiflow(zone)),
         ("rolling", Way::Penguiflow(rolling)),
-        (
-            "message limit",
-            limits(Limit::Messages(few as i64), false),
-        ),
+        ("message limit", limits(Limit::Messages(few as i64), false)),
         ("token limit", limits(token_limit, true)),
         ("keep last", design(Design::KeepLast(few), true)),
         ("budget", design(Design::Budget(tokens), false)),
