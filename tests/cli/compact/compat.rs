@@ -184,10 +184,13 @@ fn options_change_what_is_kept() {
     differ(&one, &other);
     assert_eq!(kept(&one), kept(&["goaitools", "--message-limit", "9"]));
     // PicoClaw counts as it does, unless another tokenizer is asked for.
-    differ(
-        &["picoclaw", "--budget", "3000"],
-        &["picoclaw", "--budget", "3000", "--tokenizer", "o200k_base"],
-    );
+    let counted = |more: &[&str]| {
+        let call = [&["picoclaw", "--budget", "3000", "-n", "--json"], more].concat();
+        let told = compat(&call, &session).status(0).objects().pop().unwrap();
+        told["tokenizer"].as_str().unwrap().to_string()
+    };
+    assert_eq!(counted(&[]), "picoclaw");
+    assert_eq!(counted(&["--tokenizer", "o200k_base"]), "o200k_base");
     assert_eq!(kept(&["picoclaw", "--sanitise"]), session);
     assert_eq!(
         kept(&["langchain", "--mask-tools", "--when", "tokens>=90000"]),
