@@ -1,5 +1,7 @@
 //! `convo compact`.
 
+mod compat;
+
 use crate::env::{CHAT, Env, Run};
 use std::fmt::Write;
 

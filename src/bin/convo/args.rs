@@ -143,6 +143,11 @@ impl Fitting {
         self.window.map(|Window(tokens)| tokens)
     }
 
+    /// Whether the budget is a share of the window.
+    pub fn is_share(&self) -> bool {
+        matches!(self.budget, Some(Amount::PerMille(_)))
+    }
+
     /// The budget in tokens, what is reserved taken off.
     pub fn budget(&self) -> convo::Result<Option<u64>> {
         let budget = match self.budget {

@@ -107,12 +107,6 @@ impl AtomReport {
 
 fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
     let before = atom.items.iter().map(|at| work.items[*at].before).sum();
-    let first = work.items[atom.items[0]].traits;
-    let kind = match first.map(|traits| traits.role) {
-        _ if atom.record || matches!(work.view.items[atom.items[0]], Item::Inserted(_)) => "record",
-        Some(Role::User) => "user",
-        _ => "reply",
-    };
     let stays = match atom {
         Atom { pinned: true, .. } => "pinned",
         Atom { pending: true, .. } => "pending",
@@ -122,7 +116,7 @@ fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
     let changed = !as_it_was && !atom.reason.is_empty();
     AtomReport {
         ids: atom.items.iter().map(|at| work.id(*at)).collect(),
-        kind,
+        kind: kind(work, atom.items[0]),
         level: if changed { atom.level } else { Level::Full },
         before,
         after: if as_it_was {
@@ -136,6 +130,16 @@ fn one(work: &Work<'_>, atom: &Atom, as_it_was: bool) -> AtomReport {
             reason if changed => reason,
             _ => stays,
         },
+    }
+}
+
+/// What begins with this item.
+pub(in crate::filter) fn kind(work: &Work<'_>, first: usize) -> &'static str {
+    let is_record = work.items[first].atom.is_some_and(|atom| work.atoms[atom].record);
+    match work.items[first].traits.map(|traits| traits.role) {
+        _ if is_record || matches!(work.view.items[first], Item::Inserted(_)) => "record",
+        Some(Role::User) => "user",
+        _ => "reply",
     }
 }
 

@@ -3,19 +3,19 @@
 
 pub mod digest;
 pub mod event;
-mod explain;
+pub(super) mod explain;
 pub mod mark;
 mod optimize;
 mod options;
 pub mod shorten;
 mod step;
-mod summary;
+pub(super) mod summary;
 mod target;
 #[cfg(test)]
 mod tests;
 mod tiered;
 pub mod when;
-mod work;
+pub(super) mod work;
 
 pub use explain::{AtomReport, Report};
 pub use options::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
@@ -32,11 +32,14 @@ use crate::tokens::Counter;
 use event::About;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use when::{Goal, When};
+use when::{Goal, Measures, When};
 use work::Work;
 
 /// Why nothing changes when it would gain too little.
 pub const NO_GAIN: &str = "no gain";
+
+/// Why nothing changes before it is time.
+pub(super) const BELOW: &str = "below trigger";
 
 /// What a compaction comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +126,8 @@ impl Options {
     }
 }
 
-fn nothing(work: &Work<'_>, why: String) -> Outcome {
+/// Nothing changes.
+pub(super) fn nothing(work: &Work<'_>, why: String) -> Outcome {
     Outcome {
         report: Report::of(work, Some(&why)),
         plan: Plan::Nothing(why),
@@ -179,12 +183,8 @@ fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, Str
         }
         return Ok(target);
     };
-    let mut measures = work.measures(options.window);
-    if options.trust_usage {
-        measures.tokens = measures.tokens.max(reported(work).unwrap_or(0));
-    }
-    let Some(fired) = when.fired(&measures) else {
-        return Err("below trigger".to_string());
+    let Some(fired) = when.fired(&measures(work, options)) else {
+        return Err(BELOW.to_string());
     };
     let target = match options.budget {
         Some(_) => Target::new(budget),
@@ -194,6 +194,21 @@ fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, Str
         return Err(format!("{} tokens, within the target", work.total));
     }
     Ok(target)
+}
+
+/// What the trigger looks at.
+fn measures(work: &Work<'_>, options: &Options) -> Measures {
+    let mut measures = work.measures(options.window);
+    if options.trust_usage {
+        measures.tokens = measures.tokens.max(reported(work).unwrap_or(0));
+    }
+    measures
+}
+
+/// Whether the trigger says that it is time; without one it always is.
+pub(super) fn is_due(work: &Work<'_>, options: &Options) -> bool {
+    let fired = |when: &When| when.fired(&measures(work, options)).is_some();
+    options.when.as_ref().is_none_or(fired)
 }
 
 /// The prompt count that a provider reported last, and what it answered then.

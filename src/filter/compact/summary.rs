@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Tokens of a summary that is meant for a session without a budget (PenguiFlow's `summary_max_tokens`).
-const UNBOUND: u64 = 1000;
+pub(in crate::filter) const UNBOUND: u64 = 1000;
 
 /// Lets the oldest exchanges go until they fit together with a summary, and puts that in.
 pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usize) -> Result<()> {
@@ -67,7 +67,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     if covered.is_empty() && (before.is_none() || !goal.asks() || goal.is_met(work)) {
         return;
     }
-    let previous = before.and_then(|at| work.view.items[at].summary(work.session));
+    let text = before.and_then(|at| Some((at, work.view.items[at].summary(work.session)?)));
     let freed = before.map_or(0, |at| work.items[at].now);
     let rest = work.total - freed;
     let room = goal
@@ -82,26 +82,62 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     if before.is_some() && room < freed && !work.may_drop_summary() {
         return;
     }
-    let gained: u64 = covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
-    let room = room.min(gained.saturating_sub(1));
+    let span = Span {
+        covered: &covered,
+        before: text.as_ref().map(|(at, text)| (*at, text.as_ref())),
+        stays: &|at| !work.is_gone(at),
+        room,
+        whole: goal.tokens(),
+    };
+    if let Some((summary, tokens)) = made(work, options, &span) {
+        work.summarize(summary, tokens);
+    }
+    // What it says, or the one before, is worth no more than the budget.
+    if goal.asks() && !goal.is_met(work) {
+        work.drop_summary();
+    }
+}
+
+/// What a summary is to stand for.
+pub(in crate::filter) struct Span<'s> {
+    /// Its items, in order, the summary before excepted.
+    pub covered: &'s [usize],
+    /// The summary before, which the new one takes in: its item and its text.
+    pub before: Option<(usize, &'s str)>,
+    /// Whether an item stays in view, so that the rules in it need not be said again.
+    pub stays: &'s dyn Fn(usize) -> bool,
+    /// Most tokens of the summary.
+    pub room: u64,
+    /// Most tokens of the view, of which standing instructions have a share; none: of the summary itself.
+    pub whole: Option<u64>,
+}
+
+/// The summary of a span and its tokens; none when nothing can be said that is shorter.
+pub(in crate::filter) fn made(
+    work: &Work<'_>,
+    options: &Options,
+    span: &Span<'_>,
+) -> Option<(event::Summary, u64)> {
+    let freed = span.before.map_or(0, |(at, _)| work.items[at].now);
+    let gained: u64 = span.covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
+    let room = span.room.min(gained.saturating_sub(1));
     let days = days(work);
-    let texts = covered.iter().filter_map(|at| source(work, *at, days[*at]));
+    let texts = span.covered.iter().filter_map(|at| source(work, *at, days[*at]));
     let texts: Vec<Source<'_>> = texts.collect();
-    let rules = rules(work, |at| !work.is_gone(at));
+    let rules = rules(work, span.stays);
     let count = |text: &str| work.counter.tokenizer().count(text);
     let mut budget = room.saturating_sub(summary_cost(work.counter, ""));
     while budget > 0 {
         let wanted = summarize::Options {
             dates: options.dates,
             instructions: options.instructions.clone(),
-            instruction_share: share_of(options, goal, budget),
+            instruction_share: share_of(options, span.whole, budget),
             covered: Some(gained),
             ..summarize::Options::new(budget)
         };
-        let made = summarize::extract(&texts, &rules, previous.as_deref(), &wanted, &count);
-        let Ok(made) = made.map_err(|_: Failure| ()) else {
-            break;
-        };
+        let previous = span.before.map(|(_, text)| text);
+        let made = summarize::extract(&texts, &rules, previous, &wanted, &count);
+        let made = made.map_err(|_: Failure| ()).ok()?;
         let tokens = summary_cost(work.counter, &made.text);
         if tokens > room {
             // At the seam between frame and text a tokenizer may need one more.
@@ -110,8 +146,8 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
                 .min(made.tokens.saturating_sub(1));
             continue;
         }
-        let mut covers = covered.clone();
-        covers.extend(before);
+        let mut covers = span.covered.to_vec();
+        covers.extend(span.before.map(|(at, _)| at));
         covers.sort_unstable();
         let summary = event::Summary {
             before: place(work),
@@ -120,18 +156,14 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
             by: "extract".to_string(),
             role: options.summary_role.clone(),
         };
-        work.summarize(summary, tokens);
-        break;
+        return Some((summary, tokens));
     }
-    // What it says, or the one before, is worth no more than the budget.
-    if goal.asks() && !goal.is_met(work) {
-        work.drop_summary();
-    }
+    None
 }
 
 /// Per cent of the summary's budget that standing instructions may take: their share is one of the whole view.
-fn share_of(options: &Options, goal: &Target, budget: u64) -> u32 {
-    let whole = goal.tokens().unwrap_or(budget).max(budget);
+fn share_of(options: &Options, whole: Option<u64>, budget: u64) -> u32 {
+    let whole = whole.unwrap_or(budget).max(budget);
     let share = u128::from(options.instruction_share) * u128::from(whole) / u128::from(budget.max(1));
     u32::try_from(share.min(100)).unwrap_or(100)
 }

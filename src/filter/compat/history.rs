@@ -119,6 +119,15 @@ impl<'v> History<'v> {
             .rposition(|traits| traits.role == Role::User && traits.category != Category::Context)
     }
 
+    /// How many messages the model has seen: all up to the newest that it said itself.
+    pub fn seen(&self) -> usize {
+        let said = self
+            .traits
+            .iter()
+            .rposition(|traits| traits.role == Role::Assistant);
+        said.map_or(0, |newest| newest + 1)
+    }
+
     /// Whether a cut ahead of this message parts no call from its result, and no open loop.
     pub fn is_whole(&self, cut: usize) -> bool {
         self.items.get(cut).is_none_or(|item| self.cuts.is_whole(*item))

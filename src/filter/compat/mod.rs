@@ -13,7 +13,7 @@
 //! | openai-agents | [`Way::LastItems`] | `--keep-items N` |
 //! | openai-agents | [`Way::Candidates`] | `--with PROGRAM`; due from 10 items on |
 //! | openai-agents | [`Way::TrimOutputs`] | `--tool-output-max N`, `--preview N`, `--keep-last N`, `--only-tool NAME` |
-//! | picoclaw | [`Way::Picoclaw`] | `--budget N`: window; `--with PROGRAM`: summary; `--force`: half |
+//! | picoclaw | [`Way::Picoclaw`] | `--budget N`: window; `--with PROGRAM`: summary; `--half`: half |
 //! | picoclaw | [`Way::Sanitise`] | `--sanitise` |
 //! | penguin | [`Way::Penguin`] | `--budget N` or `--window N` (of which it uses 85 %), `--max-images N`, `--always` |
 //! | penguiflow | [`Way::Penguiflow`] | `--keep-last ZONE`, `--budget TOTAL`, `--summary-budget N`, `--overflow POLICY`, `--with PROGRAM`: rolling summary; counts by its own estimate |
@@ -31,10 +31,13 @@ pub mod openai_agents;
 pub mod penguiflow;
 pub mod penguin;
 pub mod picoclaw;
+mod plan;
+mod report;
 #[cfg(test)]
 mod tests;
 mod way;
 
 pub use choice::{Choice, Losses, Rules};
 pub use history::{History, Measure};
+pub use plan::plan;
 pub use way::{System, Way};

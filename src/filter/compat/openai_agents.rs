@@ -206,7 +206,8 @@ pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<Choi
 /// A mark and the beginning of the text; none when the text is short enough or would not get shorter.
 fn preview(text: &str, most: usize, preview: usize) -> Option<String> {
     let length = text.chars().count();
-    if length <= most {
+    // One that was cut is longer than it may be by the mark, and would lose more each time.
+    if length <= most || text.lines().next().is_some_and(mark::is_mark) {
         return None;
     }
     let end = text.char_indices().nth(preview).map_or(text.len(), |(at, _)| at);

@@ -4,6 +4,7 @@ use super::choice::{Choice, Rules};
 use super::history::{History, Measure};
 use super::{goaitools, langchain, openai_agents, penguiflow, penguin, picoclaw};
 use crate::error::Result;
+use crate::tokens::Tokenizer;
 
 /// A system whose trimming is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +46,12 @@ impl System {
         }
     }
 
+    /// Its own estimate of tokens, where it is among the tokenizers.
+    pub fn tokenizer(self) -> Option<Tokenizer> {
+        let own = (self == System::Picoclaw).then(|| Tokenizer::named("picoclaw"));
+        own.and_then(Result::ok)
+    }
+
     /// The system of this name.
     pub fn from_name(name: &str) -> Option<System> {
         System::ALL.into_iter().find(|system| system.name() == name)
@@ -78,8 +85,6 @@ pub enum Way {
     Limits {
         /// The compactors.
         limits: Vec<goaitools::Limit>,
-        /// How many messages the model has seen.
-        processed: usize,
         /// Whether a trigger has said that it is time.
         forced: bool,
     },
@@ -89,8 +94,6 @@ pub enum Way {
         design: goaitools::Design,
         /// Whether a line stands for an exchange with tool calls that goes.
         digests: bool,
-        /// How many messages the model has seen.
-        processed: usize,
     },
 }
 
@@ -105,6 +108,22 @@ impl Way {
             Way::Penguiflow(_) => System::Penguiflow,
             Way::Limits { .. } | Way::Design { .. } => System::Goaitools,
         }
+    }
+
+    /// Whether it takes another share each time, however small the history is already.
+    pub(super) fn goes_on(&self) -> bool {
+        let takes_a_third = |limit: &goaitools::Limit| matches!(limit, goaitools::Limit::Tokens { .. });
+        match self {
+            Way::Picoclaw(cut) => !matches!(cut, picoclaw::Cut::Window(_)),
+            Way::Limits { limits, .. } => limits.iter().any(takes_a_third),
+            Way::Design { design, .. } => matches!(design, goaitools::Design::Summary(_)),
+            _ => false,
+        }
+    }
+
+    /// Whether what it changes loses a part of its text, and does not become a mark.
+    pub(super) fn shortens(&self) -> bool {
+        matches!(self, Way::Trim(_) | Way::LastItems(_) | Way::TrimOutputs(_))
     }
 
     /// What it keeps. `measure` says what a message takes; PenguiFlow has an estimate of its own, and `shorten`
@@ -131,16 +150,12 @@ impl Way {
             Way::Sanitise => picoclaw::sanitise(history, rules),
             Way::Penguin(options) => penguin::trim(history, options, rules, measure).0,
             Way::Penguiflow(options) => penguiflow::trim(history, options, rules, shorten)?,
-            Way::Limits {
-                limits,
-                processed,
-                forced,
-            } => goaitools::limit(history, limits, *processed, *forced, rules),
-            Way::Design {
-                design,
-                digests,
-                processed,
-            } => goaitools::design(history, *design, *digests, *processed, measure),
+            Way::Limits { limits, forced } => {
+                goaitools::limit(history, limits, history.seen(), *forced, rules)
+            }
+            Way::Design { design, digests } => {
+                goaitools::design(history, *design, *digests, history.seen(), measure)
+            }
         })
     }
 }

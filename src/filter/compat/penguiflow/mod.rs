@@ -19,7 +19,7 @@ use crate::error::{Error, Kind, Result};
 use crate::model::json;
 use std::collections::VecDeque;
 
-pub use payload::estimate;
+pub use payload::{estimate, quoted};
 
 /// What happens to turns beyond the zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +132,11 @@ impl Zone {
         Some(oldest)
     }
 
+    fn retain(&mut self, stays: impl Fn(&Turn) -> bool) {
+        self.turns.retain(stays);
+        self.size = self.turns.iter().map(|turn| turn.size).sum();
+    }
+
     fn list(&self) -> payload::List {
         payload::List {
             turns: self.turns.len() as u64,
@@ -202,6 +207,20 @@ pub fn trim(
         });
     }
     Ok(choice)
+}
+
+/// The most code points of a summary, as [`quoted`] has it, that stands beside the turns which the choice leaves:
+/// within its own limit and within the total.
+pub fn room(history: &History<'_>, options: &Options, choice: &Choice) -> u64 {
+    let mut memory = Memory::default();
+    memory.read(history, options.digests);
+    let stays = |turn: &Turn| turn.messages.iter().any(|at| !choice.goes(history.item(*at)));
+    memory.recent.retain(stays);
+    let own = options.summary.saturating_mul(4).saturating_add(1);
+    match options.total {
+        0 => own,
+        total => own.min(payload::room(memory.recent.list(), total)),
+    }
 }
 
 impl Memory {

@@ -36,6 +36,13 @@ pub(super) fn context(recent: List, pending: List, summary: u64) -> u64 {
     tokens(size)
 }
 
+/// The most code points of a summary, with its quotes, beside these turns.
+pub(super) fn room(recent: List, total: u64) -> u64 {
+    let list = recent.size + 2 * recent.turns.saturating_sub(1);
+    let frame = length(r#"{"recent_turns": []}"#) + length(r#", "summary": "#);
+    total.saturating_mul(4).saturating_sub(1 + frame + list)
+}
+
 /// Code points of an exchange as a turn: what the user said, the last answer, and its digest.
 pub(super) fn turn(history: &History<'_>, messages: &[usize], digests: bool) -> u64 {
     let read = || messages.iter().filter_map(|at| history.message(*at));
@@ -98,7 +105,7 @@ fn length(text: &str) -> u64 {
 }
 
 /// Code points of a text as a JSON string.
-pub(super) fn quoted(text: &str) -> u64 {
+pub fn quoted(text: &str) -> u64 {
     let mut out = Vec::with_capacity(text.len() + 2);
     json::push_text(&mut out, text);
     String::from_utf8_lossy(&out).chars().count() as u64

@@ -8,6 +8,7 @@ mod openai_agents;
 mod penguiflow;
 mod penguin;
 mod picoclaw;
+mod plan;
 mod properties;
 
 use super::super::compact::event::{About, Fate, Reshaping};

@@ -14,7 +14,7 @@ fn count(message: &crate::model::message::Message<'_>) -> u64 {
 }
 
 /// Every way that there is, with numbers drawn from one.
-fn ways(number: u64, length: usize) -> Vec<(&'static str, Way)> {
+pub fn ways(number: u64) -> Vec<(&'static str, Way)> {
     let few = (number % 7) as usize;
     let tokens = number * 3;
     let trim = |strategy, include_system| Trim {
@@ -51,9 +51,8 @@ fn ways(number: u64, length: usize) -> Vec<(&'static str, Way)> {
         total: tokens + 1,
         ..zone
     };
-    let limits = |limit, processed, forced| Way::Limits {
+    let limits = |limit, forced| Way::Limits {
         limits: vec![limit],
-        processed,
         forced,
     };
     let token_limit = Limit::Tokens {
@@ -61,11 +60,7 @@ fn ways(number: u64, length: usize) -> Vec<(&'static str, Way)> {
         target: 1,
         prompt: Some(9),
     };
-    let design = |design, digests, processed| Way::Design {
-        design,
-        digests,
-        processed,
-    };
+    let design = |design, digests| Way::Design { design, digests };
     vec![
         ("trim last", Way::Trim(trim(End::Last, true))),
         ("trim first", Way::Trim(trim(End::First, false))),
@@ -89,14 +84,11 @@ fn ways(number: u64, length: usize) -> Vec<(&'static str, Way)> {
         ("shares", Way::Penguin(penguin::Trim::of(tokens))),
         ("zone", Way::Penguiflow(zone)),
         ("rolling", Way::Penguiflow(rolling)),
-        (
-            "message limit",
-            limits(Limit::Messages(few as i64), length, false),
-        ),
-        ("token limit", limits(token_limit, few, true)),
-        ("keep last", design(Design::KeepLast(few), true, length)),
-        ("budget", design(Design::Budget(tokens), false, few)),
-        ("span", design(Design::Summary(few), false, length)),
+        ("message limit", limits(Limit::Messages(few as i64), false)),
+        ("token limit", limits(token_limit, true)),
+        ("keep last", design(Design::KeepLast(few), true)),
+        ("budget", design(Design::Budget(tokens), false)),
+        ("span", design(Design::Summary(few), false)),
     ]
 }
 
@@ -106,7 +98,7 @@ fn choices(history: &History<'_>, number: u64) -> Vec<(&'static str, Choice)> {
         way.choose(history, Rules::Convo, &count, &|_, _| String::new())
             .unwrap()
     };
-    let ways = ways(number, history.len()).into_iter();
+    let ways = ways(number).into_iter();
     ways.map(|(name, way)| (name, choose(way))).collect()
 }
 
@@ -131,7 +123,7 @@ fn history_of(all: &str, late: bool, thinks: bool) -> Session {
 #[test]
 fn every_system_has_a_way_and_a_name() {
     for system in System::ALL {
-        assert!(ways(1, 1).iter().any(|(_, way)| way.system() == system));
+        assert!(ways(1).iter().any(|(_, way)| way.system() == system));
         assert_eq!(System::from_name(system.name()), Some(system));
     }
     assert_eq!(System::from_name("convo"), None);

@@ -1,5 +1,8 @@
 //! `compact`: fits a session into a budget.
 
+mod compat;
+mod given;
+mod limits;
 mod options;
 
 use super::Run;
@@ -7,11 +10,14 @@ use crate::args::{Changing, Input, Reading};
 use crate::change;
 use crate::context::Context;
 use clap::Args;
+use compat::Compat;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
-use convo::filter::compact::{self, Outcome};
+use convo::filter::compact::{self, Options, Outcome};
+use convo::filter::compat::{self as systems, Rules, Way};
 use convo::model::session::Session;
 use convo::tokens::Counter;
+use given::Given;
 use options::Strategy;
 
 /// Fit a session into a budget; the log keeps everything
@@ -28,11 +34,16 @@ use options::Strategy;
   convo compact chat --budget 8000 --dry-run                     what would become of each piece
   convo compact chat --mask-tools --keep-tools 5                 only old tool results become marks")]
 pub struct Compact {
+    // Ahead of all others: they take their values out of what it looks at.
+    #[command(flatten)]
+    given: Given,
     /// Sessions: names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
     strategy: Strategy,
+    #[command(flatten)]
+    compat: Compat,
     /// Tell on standard error what becomes of each piece
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     explain: bool,
@@ -49,7 +60,8 @@ impl Run for Compact {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         self.changing.log = self.log;
         self.changing.explains = true;
-        let options = self.strategy.options()?;
+        context.output.speak_json(self.changing.json);
+        let (options, way) = self.asked(context)?;
         self.strategy.counting.tell_estimate(context)?;
         let mut unreached = None;
         change::run(
@@ -60,7 +72,11 @@ impl Run for Compact {
             |session, stamps| {
                 let id = session.header_text("id").unwrap_or_default();
                 let counter = self.strategy.counting.counter(context, &id, session)?;
-                let outcome = compact::plan(session, counter, &options, |content| stamps.event(content))?;
+                let stamp = |content: &str| stamps.event(content);
+                let outcome = match &way {
+                    Some((way, rules)) => systems::plan(session, way, *rules, counter, &options, stamp)?,
+                    None => compact::plan(session, counter, &options, stamp)?,
+                };
                 unreached = unreached.max(outcome.smallest);
                 self.explain(context, session, counter, &outcome)?;
                 match outcome.plan {
@@ -87,6 +103,27 @@ impl Run for Compact {
 }
 
 impl Compact {
+    /// The options, and the way of another system when one is asked for.
+    fn asked(&mut self, context: &Context) -> anyhow::Result<(Options, Option<(Way, Rules)>)> {
+        if self.compat.compat.is_none() {
+            self.strategy.check()?;
+        }
+        let mut options = self.strategy.options()?;
+        let way = self.compat.way(&self.strategy, &self.given, &options)?;
+        if let Some((way, rules)) = &way {
+            options.steps.summary = self.strategy.with.as_deref() != Some("none");
+            let own = way.system().tokenizer();
+            if let (Some(own), None) = (own, self.strategy.counting.asked(context)?) {
+                self.strategy.counting.tokenizer = Some(own);
+            }
+            if *rules == Rules::Theirs {
+                let what = "--compat-exact: the result may be no history that a provider takes";
+                context.output.tell("", what);
+            }
+        }
+        Ok((options, way))
+    }
+
     /// Prints what becomes of each piece: on standard output when nothing else goes there.
     fn explain(
         &self,

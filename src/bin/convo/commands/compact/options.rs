@@ -13,7 +13,7 @@ use convo::model::message::Category;
 #[derive(Args, Clone, Debug)]
 pub struct Strategy {
     #[command(flatten)]
-    fitting: Fitting,
+    pub(super) fitting: Fitting,
     /// Act only then: 'tokens>=100000 && messages>=10'
     ///
     /// As in 'tokens>=100000 && messages>=10 || fraction>=0.8'. Terms are tokens, messages, exchanges, tool_tokens and fraction (of --window); && binds tighter than ||. Without
@@ -68,7 +68,7 @@ pub struct Strategy {
         hide_short_help = true,
         help_heading = "Strategies"
     )]
-    tool_output_max: Option<usize>,
+    pub(super) tool_output_max: Option<usize>,
     /// Results over N lines lose their middle [default: 256]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Strategies")]
     tool_output_lines: Option<usize>,
@@ -77,17 +77,17 @@ pub struct Strategy {
     mask_tools: bool,
     /// Exchanges with tools become a line
     #[arg(long, hide_short_help = true, help_heading = "Strategies")]
-    digest_tools: bool,
+    pub(super) digest_tools: bool,
     /// Who sums up what leaves: extract, none
     ///
     /// extract is built in: it needs no model and no network, quotes word for word, and is the same everywhere.
     #[arg(long, value_name = "WHO", value_parser = ["extract", "none"], hide_possible_values = true, hide_short_help = true, help_heading = "What to do")]
-    with: Option<String>,
+    pub(super) with: Option<String>,
     /// Old exchanges leave; with N the newest N stay
     ///
     /// Without a number and without --budget the newest 8.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0", value_parser = number, help_heading = "What to do")]
-    keep_last: Option<usize>,
+    pub(super) keep_last: Option<usize>,
     /// Categories in the order in which they leave: system_output,dialog,context
     #[arg(long, value_name = "CATEGORIES", value_delimiter = ',', value_parser = category, hide_short_help = true, help_heading = "Strategies")]
     drop_order: Vec<Category>,
@@ -186,17 +186,22 @@ pub struct Strategy {
 }
 
 impl Strategy {
+    /// Refuses a call that asks for nothing.
+    pub fn check(&self) -> convo::Result<()> {
+        if self.fitting.budget()?.is_none() && self.when.is_none() && self.steps() == Steps::ALL {
+            let error = Error::new(Kind::Usage, "neither a budget nor a strategy");
+            return Err(error.hint(
+                "--budget 32000, or --budget 60% --window gpt-4o, or a strategy such as --mask-tools",
+            ));
+        }
+        Ok(())
+    }
+
     /// What is asked for, checked.
     pub fn options(&self) -> anyhow::Result<Options> {
         let defaults = Options::default();
         let steps = self.steps();
         let budget = self.fitting.budget()?;
-        if budget.is_none() && self.when.is_none() && steps == Steps::ALL {
-            let error = Error::new(Kind::Usage, "neither a budget nor a strategy");
-            return Err(error
-                .hint("--budget 32000, or --budget 60% --window gpt-4o, or a strategy such as --mask-tools")
-                .into());
-        }
         if self.fitting.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
             let error = Error::new(
                 Kind::Usage,

@@ -1,0 +1,65 @@
+//! goaitools' limits on the command line, of which the order counts.
+
+use super::given::Given;
+use clap::Args;
+use convo::filter::compat::goaitools::Limit;
+
+#[derive(Args, Clone, Debug)]
+pub struct Limits {
+    /// goaitools: over N messages, the newest N stay; the limits are tried in the order given
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "compat",
+        hide_short_help = true,
+        help_heading = "As another system would"
+    )]
+    message_limit: Vec<u32>,
+    /// goaitools: over MAX tokens of the last prompt, the oldest third goes, unless it is within TARGET [default: three quarters]
+    #[arg(long, value_name = "MAX[:TARGET]", value_parser = token_limit, requires_all = ["compat", "prompt_tokens"], hide_short_help = true, help_heading = "As another system would")]
+    token_limit: Vec<TokenLimit>,
+    /// goaitools, with --token-limit: tokens of the last prompt, as the provider reported them
+    #[arg(
+        long,
+        value_name = "TOKENS",
+        requires = "token_limit",
+        hide_short_help = true,
+        help_heading = "As another system would"
+    )]
+    prompt_tokens: Option<u32>,
+}
+
+/// `MAX` or `MAX:TARGET`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenLimit {
+    max: u32,
+    target: u32,
+}
+
+impl Limits {
+    /// The limits in the order in which they stand on the command line.
+    pub fn in_order(&self, given: &Given) -> Vec<Limit> {
+        let messages = self
+            .message_limit
+            .iter()
+            .map(|most| Limit::Messages(i64::from(*most)));
+        let tokens = self.token_limit.iter().map(|limit| Limit::Tokens {
+            max: i64::from(limit.max),
+            target: i64::from(limit.target),
+            prompt: self.prompt_tokens.map(i64::from),
+        });
+        let messages = given.places("message_limit").iter().zip(messages);
+        let tokens = given.places("token_limit").iter().zip(tokens);
+        let mut all: Vec<(&usize, Limit)> = messages.chain(tokens).collect();
+        all.sort_by_key(|(place, _)| **place);
+        all.into_iter().map(|(_, limit)| limit).collect()
+    }
+}
+
+fn token_limit(text: &str) -> Result<TokenLimit, String> {
+    let (max, target) = text.split_once(':').unwrap_or((text, "0"));
+    match (max.parse(), target.parse()) {
+        (Ok(max), Ok(target)) => Ok(TokenLimit { max, target }),
+        _ => Err("this must be MAX or MAX:TARGET, such as 100000:75000".to_string()),
+    }
+}

@@ -1,0 +1,110 @@
+//! What a compaction as another system would do it tells of itself.
+
+use super::super::compact::event::{Fate, Reshaping, Size};
+use super::super::compact::explain::kind;
+use super::super::compact::work::Level;
+use super::super::compact::work::Work;
+use super::super::compact::{AtomReport, Report};
+use super::choice::Choice;
+use super::history::History;
+use super::way::Way;
+use std::collections::HashSet;
+
+/// Tokens of an item afterwards; none when it goes.
+pub(super) fn after(work: &Work<'_>, reshaping: &Reshaping, at: usize) -> Option<u64> {
+    match &reshaping.fates[at] {
+        Fate::Stays => Some(work.items[at].now),
+        Fate::Becomes(line) => Some(work.cost(line)),
+        Fate::Goes => None,
+    }
+}
+
+/// One record for each atom, or two where a part of it goes; and for rules that do not stay.
+pub(super) fn of(work: &Work<'_>, history: &History<'_>, way: &Way, choice: &Choice, now: Size) -> Report {
+    let digested = digested(history, choice);
+    let summed: HashSet<usize> = match &choice.reshaping.summary {
+        Some(summary) => summary.covers.iter().copied().collect(),
+        None => HashSet::new(),
+    };
+    let level = |at: usize| match &choice.reshaping.fates[at] {
+        Fate::Stays => Level::Full,
+        Fate::Becomes(_) if way.shortens() => Level::HeadTail,
+        Fate::Becomes(_) => Level::Masked,
+        Fate::Goes if digested.contains(&at) => Level::Digest,
+        Fate::Goes => Level::Dropped,
+    };
+    let mut report = Report {
+        atoms: Vec::new(),
+        was: work.was(),
+        now,
+        summarized: Vec::new(),
+        dropped: Vec::new(),
+        unchanged: unchanged(work, &choice.reshaping),
+        reason: None,
+    };
+    let atoms = work.atoms.iter().map(|atom| atom.items.clone());
+    let is_rule = |at: &usize| work.items[*at].atom.is_none() && work.items[*at].traits.is_some();
+    let rules = (0..work.items.len())
+        .filter(is_rule)
+        .filter(|at| choice.goes(*at));
+    let mut pieces: Vec<Vec<usize>> = atoms.chain(rules.map(|at| vec![at])).collect();
+    pieces.sort_by_key(|piece| piece[0]);
+    for piece in pieces {
+        let (gone, left): (Vec<usize>, Vec<usize>) = piece.into_iter().partition(|at| choice.goes(*at));
+        for part in [gone, left].into_iter().filter(|part| !part.is_empty()) {
+            let ids: Vec<String> = part.iter().map(|at| work.id(*at)).collect();
+            let level = part.iter().map(|at| level(*at)).max().unwrap_or_default();
+            for (at, id) in part.iter().zip(&ids).filter(|(at, _)| choice.goes(**at)) {
+                let stands = summed.contains(at) || digested.contains(at);
+                let list = if stands {
+                    &mut report.summarized
+                } else {
+                    &mut report.dropped
+                };
+                list.push(id.clone());
+            }
+            report.atoms.push(AtomReport {
+                ids,
+                kind: kind(work, part[0]),
+                level,
+                before: part.iter().map(|at| work.items[*at].before).sum(),
+                after: part
+                    .iter()
+                    .filter_map(|at| after(work, &choice.reshaping, *at))
+                    .sum(),
+                reason: if level == Level::Full {
+                    "kept"
+                } else {
+                    way.system().name()
+                },
+            });
+        }
+    }
+    report
+}
+
+/// The items of exchanges for which a line stands: those with calls, where lines are put in.
+fn digested(history: &History<'_>, choice: &Choice) -> HashSet<usize> {
+    if choice.reshaping.inserts.is_empty() {
+        return HashSet::new();
+    }
+    let mut starts = history.exchanges();
+    starts.push(history.len());
+    let ranges = starts.windows(2).map(|range| range[0]..range[1]);
+    let goes = |at: &usize| choice.goes(history.item(*at));
+    ranges
+        .filter(|range| range.clone().filter(goes).any(|at| history.calls(at)))
+        .flat_map(|range| range.filter(goes))
+        .map(|at| history.item(at))
+        .collect()
+}
+
+/// Bytes at the start of the view that are as they were.
+fn unchanged(work: &Work<'_>, reshaping: &Reshaping) -> u64 {
+    let summary = reshaping.summary.as_ref().map(|summary| summary.before);
+    let inserts = reshaping.inserts.iter().map(|(at, _)| *at);
+    let end = summary.into_iter().chain(inserts).min().unwrap_or(usize::MAX);
+    let same = |at: &usize| *at < end && reshaping.fates[*at] == Fate::Stays;
+    let bytes = |at: usize| work.view.items[at].body(work.session).len() as u64 + 1;
+    (0..work.items.len()).take_while(same).map(bytes).sum()
+}
