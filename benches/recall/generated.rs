@@ -69,7 +69,7 @@ pub fn word(chance: &mut Chance, rare: usize) -> String {
     word + "n"
 }
 
-/// So many turns, of which every eighth or so tells a fact; each fact is what a question asks for.
+/// So many turns, of which every fourth or so tells a fact; every second fact is what a question asks for.
 pub fn dialogue(seed: u64, turns: usize) -> Dialogue {
     let mut chance = Chance::new(seed);
     let mut made = Vec::new();
@@ -80,8 +80,11 @@ pub fn dialogue(seed: u64, turns: usize) -> Dialogue {
         } else {
             Role::Assistant
         };
-        let text = if chance.below(8) == 0 {
-            questions.push(vec![index]);
+        let text = if chance.below(4) == 0 {
+            // Nobody asks for half of them: to look like a fact does not make it one that is asked for.
+            if chance.below(2) == 0 {
+                questions.push(vec![index]);
+            }
             fact(&mut chance)
         } else {
             small_talk(&mut chance)

@@ -19,6 +19,7 @@ mod work;
 
 pub use explain::{AtomReport, Report};
 pub use options::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
+pub use piece::Level;
 pub use target::Target;
 
 use super::{Plan, Stamp};
