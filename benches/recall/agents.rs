@@ -11,7 +11,9 @@ pub enum Kind {
     OneQuestion,
     /// Twenty-five questions with a few calls each.
     Questions,
-    /// The same, and most calls read what was read before.
+    /// The same, and the newest question has thirty calls, and their results.
+    Busy,
+    /// As with few calls, and most calls read what was read before.
     Rereads,
     /// The same, and every third question shows a picture.
     Pictures,
@@ -20,9 +22,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 5] = [
+    pub const ALL: [Kind; 6] = [
         Kind::OneQuestion,
         Kind::Questions,
+        Kind::Busy,
         Kind::Rereads,
         Kind::Pictures,
         Kind::Reasoning,
@@ -32,6 +35,7 @@ impl Kind {
         match self {
             Kind::OneQuestion => "one question, sixty calls",
             Kind::Questions => "questions with calls",
+            Kind::Busy => "a long newest question",
             Kind::Rereads => "repeated reads",
             Kind::Pictures => "pictures",
             Kind::Reasoning => "reasoning",
@@ -76,12 +80,19 @@ pub fn agent(kind: Kind, seed: u64, rule: Option<(&str, usize)>) -> Agent {
         made,
         read: Vec::new(),
     };
-    maker.add("system", &[("content", raw("You work on a program with its tools."))]);
+    maker.add(
+        "system",
+        &[("content", raw("You work on a program with its tools."))],
+    );
     let questions = if kind == Kind::OneQuestion { 1 } else { 25 };
     for question in 0..questions {
-        maker.question(rule.filter(|(_, at)| *at == question).map(|(rule, _)| rule), question);
+        maker.question(
+            rule.filter(|(_, at)| *at == question).map(|(rule, _)| rule),
+            question,
+        );
         let calls = match kind {
             Kind::OneQuestion => 60,
+            Kind::Busy if question + 1 == questions => 30,
             _ => 1 + maker.chance.below(5),
         };
         for _ in 0..calls {
@@ -114,8 +125,13 @@ impl Maker {
     }
 
     fn sentence(&mut self, words: usize) -> String {
-        let joints = ["the", "in", "of the", "with", "when", "and", "so that", "but not", "to"];
-        let mut text = self.chance.one(&["We need", "I see", "There is", "It takes", "You have", "This is"]).to_string();
+        let joints = [
+            "the", "in", "of the", "with", "when", "and", "so that", "but not", "to",
+        ];
+        let mut text = self
+            .chance
+            .one(&["We need", "I see", "There is", "It takes", "You have", "This is"])
+            .to_string();
         for _ in 0..words {
             let joint = self.chance.one(&joints);
             text.push_str(&format!(" {joint} {}", word(&mut self.chance, 0)));
@@ -147,7 +163,9 @@ impl Maker {
         }
         let mut content = raw(&text);
         if self.kind == Kind::Pictures && nth % 3 == 0 {
-            let data: String = (0..2000).map(|_| self.chance.one(&["Qk", "x9", "AA", "/+", "zT"])).collect();
+            let data: String = (0..2000)
+                .map(|_| self.chance.one(&["Qk", "x9", "AA", "/+", "zT"]))
+                .collect();
             content = format!(
                 r#"[{{"type":"text","text":{content}}},{{"type":"image_url","image_url":{{"url":"data:image/png;base64,{data}"}}}}]"#
             );
@@ -192,12 +210,19 @@ impl Maker {
             let line = lines[self.chance.below(lines.len())].to_string();
             self.maybe_fact(&line, "tool", 2);
         }
-        self.add("tool", &[("content", raw(&result)), ("tool_call_id", format!("\"c{id}\""))]);
+        self.add(
+            "tool",
+            &[("content", raw(&result)), ("tool_call_id", format!("\"c{id}\""))],
+        );
     }
 
     /// What a file is called, and what stands in it: from three lines to some hundreds.
     fn reading(&mut self) -> (String, String) {
-        let file = format!("src/{}/{}.rs", word(&mut self.chance, 3), word(&mut self.chance, 6));
+        let file = format!(
+            "src/{}/{}.rs",
+            word(&mut self.chance, 3),
+            word(&mut self.chance, 6)
+        );
         let lines = 3 << self.chance.below(7);
         let mut result = String::new();
         for line in 0..lines {
@@ -211,7 +236,10 @@ impl Maker {
                 0 => format!("{:4} let {one} = {two}({three}, {number});\n", line + 1),
                 1 => format!("{:4} {one}.{two}(&{three})?;\n", line + 1),
                 2 => format!("{:4} // {one} {two} the {three}, see {number}\n", line + 1),
-                _ => format!("{:4} if {one} > {number} {{ return {two}::{three}; }}\n", line + 1),
+                _ => format!(
+                    "{:4} if {one} > {number} {{ return {two}::{three}; }}\n",
+                    line + 1
+                ),
             });
         }
         (format!(r#"{{"path":"{file}"}}"#), result)

@@ -78,7 +78,12 @@ impl Left {
     /// Whether a line of the summary, behind its speaker, is this text.
     fn quotes(&self, role: &str, text: &str) -> bool {
         let line = format!("\n{role}: {text}");
-        let ends = |at: usize| self.summary[at + line.len()..].chars().next().is_none_or(|c| c == '\n');
+        let ends = |at: usize| {
+            self.summary[at + line.len()..]
+                .chars()
+                .next()
+                .is_none_or(|c| c == '\n')
+        };
         self.summary.match_indices(&line).any(|(at, _)| ends(at))
     }
 
@@ -119,7 +124,12 @@ pub fn compacted(lines: &[Vec<u8>], strategy: Strategy, budget: u64) -> Left {
     });
     Left {
         messages: messages
-            .map(|message| (message.id().unwrap_or_default().into_owned(), message.text().into_owned()))
+            .map(|message| {
+                (
+                    message.id().unwrap_or_default().into_owned(),
+                    message.text().into_owned(),
+                )
+            })
             .collect(),
         summary: summary.map(|text| unmarked(&text)).unwrap_or_default(),
         tokens: outcome.report.now.tokens,
@@ -134,7 +144,9 @@ pub fn tokens(lines: &[Vec<u8>]) -> u64 {
     let session = session(lines);
     let view = View::replay(&session);
     let counter = Counter::of(Tokenizer::DEFAULT, &session);
-    view.messages(&session).map(|message| counter.message(&message)).sum()
+    view.messages(&session)
+        .map(|message| counter.message(&message))
+        .sum()
 }
 
 fn session(lines: &[Vec<u8>]) -> Session {
@@ -184,7 +196,12 @@ impl Method for Compacted {
         Kept {
             turns: (0..dialogue.turns.len()).filter(there).collect(),
             tokens: left.tokens,
-            text: left.messages.into_values().chain([left.summary]).collect::<Vec<_>>().join("\n"),
+            text: left
+                .messages
+                .into_values()
+                .chain([left.summary])
+                .collect::<Vec<_>>()
+                .join("\n"),
         }
     }
 }

@@ -97,7 +97,10 @@ fn row(agents: &[(Agent, u64)], left: &[(Left, u64)]) -> String {
 /// Whether a fact is in its message, in another that says the same, or in the summary.
 fn has(_: &Agent, left: &Left, fact: &super::agents::Fact) -> bool {
     let id = format!("m{}", fact.line);
-    left.messages.get(&id).is_some_and(|text| text.contains(&fact.text)) || left.says(&fact.text)
+    left.messages
+        .get(&id)
+        .is_some_and(|text| text.contains(&fact.text))
+        || left.says(&fact.text)
 }
 
 /// Of what was said, the share that is left, by tenths.
@@ -117,7 +120,7 @@ fn by_depth(agents: &[(Agent, u64)], left: &[(Left, u64)]) -> Vec<f64> {
 /// Rules at the end of a question at the top, in the middle, near the end.
 fn retention() {
     println!("Constraint retention in agents' sessions, %: top, middle, end\n");
-    for kind in [Kind::Questions, Kind::Rereads, Kind::Reasoning] {
+    for kind in [Kind::Questions, Kind::Busy, Kind::Rereads, Kind::Reasoning] {
         for strategy in [Strategy::Tiered, Strategy::Optimize] {
             print!("{:24}{:24}", kind.name(), strategy.name());
             for budget in [10, 25] {
@@ -128,7 +131,10 @@ fn retention() {
                         let budget = tokens(&agent.lines) * budget / 100;
                         retained += usize::from(compacted(&agent.lines, strategy, budget).says(rule));
                     }
-                    print!("{:>8.1}", 100.0 * f64::from(retained as u32) / rules::OWN.len() as f64);
+                    print!(
+                        "{:>8.1}",
+                        100.0 * f64::from(retained as u32) / rules::OWN.len() as f64
+                    );
                 }
                 print!("{:>8}", "");
             }

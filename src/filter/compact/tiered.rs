@@ -1,6 +1,7 @@
 //! The steps from the gentlest on, each only as far as needed.
 
 use super::options::Options;
+use super::step::Enough;
 use super::target::Target;
 use super::work::Work;
 use super::{step, summary};
@@ -34,15 +35,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
 pub fn gentle(work: &mut Work<'_>, options: &Options, target: &Target) {
     let enough = |work: &Work<'_>| target.is_met(work);
     let steps = &options.steps;
-    if steps.dedupe {
-        step::dedupe::run(work, &options.write_tools, &enough);
-    }
-    if steps.media {
-        step::media::run(work, options.media, &enough);
-    }
-    if steps.thinking {
-        step::thinking::run(work, options.thinking, &enough);
-    }
+    costless(work, options, &enough);
     if steps.head_tail {
         step::head_tail::run(work, options.tool_output, &enough);
     }
@@ -50,6 +43,20 @@ pub fn gentle(work: &mut Work<'_>, options: &Options, target: &Target) {
         let tenth = target.tokens().map_or(MASK_GAIN, |budget| budget / 10);
         let gain = options.mask.min_gain.unwrap_or(MASK_GAIN.min(tenth));
         step::mask::run(work, &options.mask, gain, &enough);
+    }
+}
+
+/// The steps that take nothing of what was said or read: repeats, media that were looked at, reasoning that has ended.
+pub fn costless(work: &mut Work<'_>, options: &Options, enough: Enough<'_>) {
+    let steps = &options.steps;
+    if steps.dedupe {
+        step::dedupe::run(work, &options.write_tools, enough);
+    }
+    if steps.media {
+        step::media::run(work, options.media, enough);
+    }
+    if steps.thinking {
+        step::thinking::run(work, options.thinking, enough);
     }
 }
 
@@ -74,25 +81,31 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
 /// What is left to do when nothing else is: results of the newest exchange lose their middle and become marks, and
 /// the summary gives way.
 pub fn last_resort(work: &mut Work<'_>, options: &Options, target: &Target) {
-    for shortened in [true, false] {
-        for at in work.results() {
-            if target.is_met(work) {
-                return;
-            }
-            if shortened && options.steps.head_tail {
-                step::head_tail::one(work, at, options.tool_output);
-            } else if !shortened
-                && options.steps.mask
-                && let Some((body, tokens)) = step::mask::masked(work, at, false)
-            {
-                work.mark(at, body, tokens, "mask");
-            }
-        }
-    }
+    let results = work.results();
+    shrink(work, options, &results, &|work| target.is_met(work));
     if !target.is_met(work) && options.steps.summary {
         summary::fill(work, options, target);
     }
     if !target.is_met(work) && (options.steps.summary || options.steps.drop) {
         work.drop_summary();
+    }
+}
+
+/// Results lose their middle and become marks, in this order, until it is enough.
+pub fn shrink(work: &mut Work<'_>, options: &Options, results: &[usize], enough: Enough<'_>) {
+    for shortened in [true, false] {
+        for at in results {
+            if enough(work) {
+                return;
+            }
+            if shortened && options.steps.head_tail {
+                step::head_tail::one(work, *at, options.tool_output);
+            } else if !shortened
+                && options.steps.mask
+                && let Some((body, tokens)) = step::mask::masked(work, *at, false)
+            {
+                work.mark(*at, body, tokens, "mask");
+            }
+        }
     }
 }

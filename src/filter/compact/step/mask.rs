@@ -34,8 +34,8 @@ pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) 
     }
 }
 
-/// Results and, where arguments go too, calls: oldest first.
-fn candidates(work: &Work<'_>, mask: &Mask) -> Vec<usize> {
+/// What may become a mark: results and, where arguments go too, calls; oldest first.
+pub fn candidates(work: &Work<'_>, mask: &Mask) -> Vec<usize> {
     let results = work.results();
     let mut spared = 0;
     let mut found = Vec::new();
