@@ -65,7 +65,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
         .min(free_tokens + previous)
         .max(reserve);
     for (results, room) in [(older, share.max(said)), (newest, share)] {
-        tiered::shrink(work, options, &results, &|work| {
+        step::shrink::run(work, options, &results, &|work| {
             work.total - leaving + room <= budget
         });
     }

@@ -5,8 +5,8 @@ use super::mark;
 use super::options::{Options, Overflow};
 use super::piece::summary_cost;
 use super::shorten::{Limit, shorten};
+use super::step;
 use super::target::Target;
-use super::tiered;
 use super::work::Work;
 use crate::error::{Error, Kind, Result};
 use crate::filter::summarize::{self, Failure, Source};
@@ -58,7 +58,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
         if options.overflow == Overflow::TruncateOldest {
             // Results of what stays can be had again; what left can only be read in the summary.
             let results = work.results();
-            tiered::shrink(work, options, &results, &|work| goal.is_met_with(work, room));
+            step::shrink::run(work, options, &results, &|work| goal.is_met_with(work, room));
         }
     }
     fill(work, options, goal);

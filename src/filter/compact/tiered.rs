@@ -82,30 +82,11 @@ fn leave_all_but(work: &mut Work<'_>, options: &Options, target: &Target, keep: 
 /// the summary gives way.
 pub fn last_resort(work: &mut Work<'_>, options: &Options, target: &Target) {
     let results = work.results();
-    shrink(work, options, &results, &|work| target.is_met(work));
+    step::shrink::run(work, options, &results, &|work| target.is_met(work));
     if !target.is_met(work) && options.steps.summary {
         summary::fill(work, options, target);
     }
     if !target.is_met(work) && (options.steps.summary || options.steps.drop) {
         work.drop_summary();
-    }
-}
-
-/// Results lose their middle and become marks, in this order, until it is enough.
-pub fn shrink(work: &mut Work<'_>, options: &Options, results: &[usize], enough: Enough<'_>) {
-    for shortened in [true, false] {
-        for at in results {
-            if enough(work) {
-                return;
-            }
-            if shortened && options.steps.head_tail {
-                step::head_tail::one(work, *at, options.tool_output);
-            } else if !shortened
-                && options.steps.mask
-                && let Some((body, tokens)) = step::mask::masked(work, *at, false)
-            {
-                work.mark(*at, body, tokens, "mask");
-            }
-        }
     }
 }
