@@ -162,7 +162,7 @@ impl Maker {
             text = format!("{text} {rule}");
         }
         let mut content = raw(&text);
-        if self.kind == Kind::Pictures && nth % 3 == 0 {
+        if self.kind == Kind::Pictures && nth.is_multiple_of(3) {
             let data: String = (0..2000)
                 .map(|_| self.chance.one(&["Qk", "x9", "AA", "/+", "zT"]))
                 .collect();
