@@ -86,6 +86,8 @@ impl Dialogue {
 pub struct Kept {
     /// Indexes of turns that are there, whole or in part.
     pub turns: HashSet<usize>,
+    /// What it costs.
+    pub tokens: u64,
     /// All that a model would read.
     pub text: String,
 }
@@ -100,6 +102,7 @@ impl Kept {
             .collect();
         Kept {
             text: lines.join("\n"),
+            tokens: turns.iter().map(|turn| dialogue.turns[*turn].tokens).sum(),
             turns: turns.into_iter().collect(),
         }
     }

@@ -9,21 +9,23 @@ pub fn print(dialogues: &[Dialogue], methods: &[Box<dyn Method>]) {
     let tokens: u64 = dialogues.iter().map(Dialogue::tokens).sum();
     let questions: usize = dialogues.iter().map(|dialogue| dialogue.questions.len()).sum();
     println!(
-        "Evidence recall, % (all evidence kept, % of questions): {} conversations, {turns} turns, {tokens} tokens, \
+        "Evidence recall, % (all evidence kept, % of questions; budget used, %): {} conversations, {turns} turns, {tokens} tokens, \
          {questions} questions\n",
         dialogues.len()
     );
     print!("{:32}", "method");
     for budget in BUDGETS {
-        print!("{:>16}", format!("{budget} %"));
+        print!("{:>21}", format!("{budget} %"));
     }
     println!();
     for method in methods {
         print!("{:32}", method.name());
         for budget in BUDGETS {
-            let (mut recall, mut whole) = (0.0, 0usize);
+            let (mut recall, mut whole, mut used) = (0.0, 0usize, 0.0);
             for dialogue in dialogues {
-                let kept = method.keep(dialogue, dialogue.budget(budget)).turns;
+                let kept = method.keep(dialogue, dialogue.budget(budget));
+                used += kept.tokens as f64 / dialogue.budget(budget) as f64;
+                let kept = kept.turns;
                 for evidence in &dialogue.questions {
                     let found = evidence.iter().filter(|turn| kept.contains(turn)).count();
                     recall += found as f64 / evidence.len() as f64;
@@ -32,8 +34,13 @@ pub fn print(dialogues: &[Dialogue], methods: &[Box<dyn Method>]) {
             }
             let share = |sum: f64| 100.0 * sum / questions.max(1) as f64;
             print!(
-                "{:>16}",
-                format!("{:.1} ({:.1})", share(recall), share(whole as f64))
+                "{:>21}",
+                format!(
+                    "{:.1} ({:.1}) {:.0}",
+                    share(recall),
+                    share(whole as f64),
+                    100.0 * used / dialogues.len() as f64
+                )
             );
         }
         println!();

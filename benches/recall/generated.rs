@@ -34,32 +34,19 @@ const FEELINGS: [&str; 8] = [
     "quite a lot of work",
     "surprising",
 ];
-const PEOPLE: [&str; 12] = [
-    "Aldo", "Berit", "Chioma", "Dmitri", "Eluned", "Farid", "Greta", "Hiroko", "Iker", "Jasna", "Kofi",
-    "Lumi",
+const CONSONANTS: [&str; 16] = [
+    "b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "t", "v", "z", "br", "st", "kl",
 ];
-const THINGS: [&str; 10] = [
-    "locker",
-    "passport",
-    "policy",
-    "parcel",
-    "allergy",
-    "invoice",
-    "flat",
-    "violin",
-    "permit",
-    "appointment",
-];
+const VOWELS: [&str; 4] = ["a", "e", "i", "o"];
 
 /// An invented word; a few are common and most are rare, as in any language. `rare` leaves the commonest out:
 /// ranks below a power of two.
 pub fn word(chance: &mut Chance, rare: usize) -> String {
-    const CONSONANTS: [&str; 16] = [
-        "b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "t", "v", "z", "br", "st", "kl",
-    ];
-    const VOWELS: [&str; 4] = ["a", "e", "i", "o"];
     let magnitude = rare + chance.below(12 - rare);
-    let mut rank = (1 << magnitude) + chance.below(1 << magnitude);
+    ranked((1 << magnitude) + chance.below(1 << magnitude))
+}
+
+fn ranked(mut rank: usize) -> String {
     let mut word = String::new();
     while rank > 0 || word.len() < 4 {
         word.push_str(CONSONANTS[rank % 16]);
@@ -69,7 +56,8 @@ pub fn word(chance: &mut Chance, rare: usize) -> String {
     word + "n"
 }
 
-/// So many turns, of which every eighth or so tells a fact; each fact is what a question asks for.
+/// So many turns, of which half tell something; every fourth of those is what a question asks for. Which one it is
+/// only chance says: the others look the same.
 pub fn dialogue(seed: u64, turns: usize) -> Dialogue {
     let mut chance = Chance::new(seed);
     let mut made = Vec::new();
@@ -80,11 +68,14 @@ pub fn dialogue(seed: u64, turns: usize) -> Dialogue {
         } else {
             Role::Assistant
         };
-        let text = if chance.below(8) == 0 {
+        let tells = chance.below(2) == 0;
+        if tells && chance.below(4) == 0 {
             questions.push(vec![index]);
-            fact(&mut chance)
-        } else {
+        }
+        let text = if tells {
             small_talk(&mut chance)
+        } else {
+            nod(&mut chance)
         };
         let day = 1 + index * 28 / turns;
         let time = format!("2026-05-{day:02}T{:02}:00:00Z", 8 + index % 12);
@@ -94,6 +85,29 @@ pub fn dialogue(seed: u64, turns: usize) -> Dialogue {
         turns: made,
         questions,
     }
+}
+
+/// What people say to go on: few words, and common ones.
+fn nod(chance: &mut Chance) -> String {
+    let mut text = chance
+        .one(&["Oh,", "Yes,", "I know,", "That is", "How was", "Good,"])
+        .to_string();
+    for _ in 0..1 + chance.below(4) {
+        text.push_str(&format!(
+            " {} {}",
+            chance.one(&["the", "a", "your", "to"]),
+            common(chance)
+        ));
+    }
+    match chance.below(2) {
+        0 => text + "?",
+        _ => format!("{text}, {}!", chance.one(&FEELINGS)),
+    }
+}
+
+/// One of the sixty-three commonest words.
+fn common(chance: &mut Chance) -> String {
+    ranked((1 << chance.below(6)) + chance.below(1 << 5) % 32)
 }
 
 /// A turn as full of words as any: what is planted must not stand out by having some.
@@ -111,27 +125,5 @@ fn small_talk(chance: &mut Chance) -> String {
         1 => format!("{text}, that is {}.", chance.one(&FEELINGS)),
         2 => format!("{text} on {}.", chance.one(&["Monday", "Friday", "Sunday"])),
         _ => text + ".",
-    }
-}
-
-/// A fact that stands nowhere else.
-pub fn fact(chance: &mut Chance) -> String {
-    let (person, thing) = (chance.one(&PEOPLE), chance.one(&THINGS));
-    let number = 1000 + chance.below(9000);
-    match chance.below(5) {
-        0 => format!("By the way, the number of the {thing} of {person} is {number}."),
-        1 => format!(
-            "{person} told me that the {thing} has to be renewed by {} June.",
-            1 + number % 30
-        ),
-        2 => format!("I paid {number} kroner for the {thing}, {person} has the receipt."),
-        3 => format!(
-            "We moved the {thing} to {person}, street number {}, second floor.",
-            number % 200
-        ),
-        _ => format!(
-            "My sister {person} cannot come because of her {thing}, she is back in {} weeks.",
-            2 + number % 9
-        ),
     }
 }

@@ -12,6 +12,8 @@
 //! Nothing is fitted on what is read here, and nothing of it is kept.
 #![allow(missing_docs)]
 
+mod agents;
+mod compacted;
 mod dialogue;
 mod evidence;
 mod generated;
@@ -19,6 +21,7 @@ mod locomo;
 mod methods;
 mod needles;
 mod rules;
+mod work;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -78,8 +81,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         }
         None => {
             println!(
-                "no --data: evidence recall is not measured (the file: snap-research/locomo on GitHub)\n"
+                "no --data (the file: snap-research/locomo on GitHub): evidence is that of invented conversations\n"
             );
+            evidence::print(&generated, &methods);
             generated
         }
     };
@@ -88,5 +92,6 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         rules::print("rules of --compint", &rules::read(path)?, &dialogues, &methods);
     }
     needles::print(&methods);
+    work::print();
     Ok(())
 }

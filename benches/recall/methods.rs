@@ -1,5 +1,6 @@
 //! The ways to make a conversation fit that are compared.
 
+use super::compacted::{Compacted, STRATEGIES};
 use super::dialogue::{Dialogue, Kept, count};
 use convo::filter::summarize::{Candidate, Dates, Instructions, Options, Prior, Source, choose, extract};
 
@@ -11,7 +12,7 @@ pub trait Method {
 
 /// All that are compared, in the order of the table. A new one is a type below and a line here.
 pub fn methods() -> Vec<Box<dyn Method>> {
-    vec![
+    let mut methods: Vec<Box<dyn Method>> = vec![
         Box::new(KeepLast),
         Box::new(Coverage {
             fact: false,
@@ -40,7 +41,11 @@ pub fn methods() -> Vec<Box<dyn Method>> {
             dates: Dates::Short,
             rules: true,
         }),
-    ]
+    ];
+    for strategy in STRATEGIES {
+        methods.push(Box::new(Compacted(strategy)));
+    }
+    methods
 }
 
 /// The newest turns that fit: everybody's default.
@@ -135,6 +140,7 @@ impl Method for Extract {
                     (0..sources.len()).filter(|turn| quoted.contains(dialogue.turns[*turn].id.as_str()));
                 Kept {
                     turns: turns.collect(),
+                    tokens: summary.tokens,
                     text: summary.text,
                 }
             }

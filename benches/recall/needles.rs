@@ -1,5 +1,6 @@
 //! Needle recall: one fact in a long conversation, by how deep it lies.
 
+use super::BUDGETS;
 use super::dialogue::Dialogue;
 use super::generated::{self, Chance};
 use super::methods::Method;
@@ -33,7 +34,10 @@ pub fn print(methods: &[Box<dyn Method>]) {
     println!(
         "Needle recall, %, by depth (0 is the oldest): {SEEDS} conversations of {TURNS} turns a depth\n"
     );
-    for budget in [5, 10, 25] {
+    let plain: Vec<Dialogue> = (0..SEEDS)
+        .map(|seed| generated::dialogue(1000 + seed, TURNS))
+        .collect();
+    for budget in BUDGETS {
         print!("{:32}", format!("{budget} %"));
         for depth in (0..=100).step_by(10) {
             print!("{depth:>6}");
@@ -43,7 +47,7 @@ pub fn print(methods: &[Box<dyn Method>]) {
             print!("{:32}", method.name());
             for depth in (0..=100).step_by(10) {
                 let found = (0..SEEDS)
-                    .filter(|seed| finds(method.as_ref(), *seed, depth, budget))
+                    .filter(|seed| finds(method.as_ref(), &plain[*seed as usize], *seed, depth, budget))
                     .count();
                 print!("{:>6}", 100 * found as u64 / SEEDS);
             }
@@ -53,8 +57,7 @@ pub fn print(methods: &[Box<dyn Method>]) {
     }
 }
 
-fn finds(method: &dyn Method, seed: u64, depth: usize, budget: u64) -> bool {
-    let plain: Dialogue = generated::dialogue(1000 + seed, TURNS);
+fn finds(method: &dyn Method, plain: &Dialogue, seed: u64, depth: usize, budget: u64) -> bool {
     let needle = needle(seed);
     let dialogue = plain.with(TURNS * depth / 100, std::slice::from_ref(&needle));
     method

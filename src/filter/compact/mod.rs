@@ -20,6 +20,7 @@ pub(super) mod work;
 pub use explain::{AtomReport, Report};
 pub use options::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
 pub use target::Target;
+pub use work::Level;
 
 use super::{Plan, Stamp};
 use crate::error::{Error, Kind, Result};

@@ -2,20 +2,26 @@
 //! tokens. An atom's levels are marks for its results, results without their middle, and the whole; the value of a
 //! text is that of its terms as the extractive summariser weighs them, each worth half as much whenever an atom that
 //! was chosen before has it. Of an atom's steps the densest is tried first, which walks the upper hull of its levels.
+//! What was said comes before results, and what stays in its place stays with its question and its answer; the
+//! rest of what was chosen is quoted by the summary, under its days.
 
 use super::options::Options;
+use super::step::mask::Candidates;
 use super::summary::{self, part};
 use super::target::Target;
 use super::work::{Level, Work};
 use super::{step, tiered};
 use crate::error::Result;
-use crate::filter::summarize::{Prior, terms, weight};
+use crate::filter::summarize::{Prior, for_each_term, weight};
 use crate::model::message::Role;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// Per mille of the budget that the exchanges of `keep_last` may take beside the newest.
 const NEWEST: u64 = 300;
+
+/// Tokens of a line of a summary beside its text: who speaks, and as much of a line with the day as falls to it.
+const QUOTED: u64 = 4;
 
 /// Chooses levels, and sums up what leaves with the room that is left.
 pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()> {
@@ -24,10 +30,8 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     let Some(budget) = target.tokens().filter(|_| may_leave && target.is_tokens_alone()) else {
         return tiered::run(work, options, target);
     };
-    // What costs nothing of substance comes first.
-    if options.steps.dedupe {
-        step::dedupe::run(work, &options.write_tools, &|work| target.is_met(work));
-    }
+    // What costs nothing of substance comes first: repeats, old media, closed reasoning.
+    tiered::costless(work, options, &|work| target.is_met(work));
     if target.is_met(work) {
         return Ok(());
     }
@@ -38,11 +42,47 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     let free_tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
     let reserve = summary::reserve(work, options, budget, &free);
     let previous = work.summary_item.map_or(0, |at| work.items[at].now);
-    let fixed = work.total - free_tokens - previous;
+    let leaving = free_tokens + previous;
+    // Results of the newest exchanges can be had again, what was said before them cannot: the older results give way
+    // to all of that, the newest ones to the summary's share of it.
+    let maskable = if options.steps.mask {
+        step::mask::candidates(work, &options.mask)
+    } else {
+        Candidates::new()
+    };
+    let stays = |at: &usize| {
+        work.items[*at]
+            .atom
+            .is_some_and(|atom| work.atoms[atom].exchange >= first)
+    };
+    let newest: Vec<usize> = work.results().into_iter().filter(stays).collect();
+    let older: Vec<usize> = newest
+        .iter()
+        .copied()
+        .filter(|at| maskable.contains_key(at))
+        .collect();
+    let said: u64 = free
+        .iter()
+        .flat_map(|atom| &work.atoms[*atom].items)
+        .filter(|at| !work.is_result(**at))
+        .map(|at| work.items[*at].now)
+        .sum();
+    let share = part(budget, options.summary_share)
+        .min(free_tokens + previous)
+        .max(reserve);
+    for (results, room) in [(older, share.max(said)), (newest, share)] {
+        step::shrink::run(work, options, &results, &|work| {
+            work.total - leaving + room <= budget
+        });
+    }
+    let fixed = work.total - leaving;
     let room = budget.saturating_sub(fixed + reserve);
-    let levels = choose(work, options, &free, room);
+    let mut levels = choose(work, options, &maskable, &free, room);
+    if options.steps.summary {
+        quote_the_parted(work, &free, &mut levels);
+    }
     for (atom, level) in free.iter().zip(levels) {
-        apply(work, options, *atom, level);
+        apply(work, options, &maskable, *atom, level);
     }
     if options.steps.summary {
         summary::fill(work, options, target);
@@ -53,6 +93,30 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
         tiered::run(work, options, target)?;
     }
     Ok(())
+}
+
+/// Of an exchange without its question or its answer nothing stays in its place, where it would pass for a reply to
+/// something else: it is for the summary to quote.
+fn quote_the_parted(work: &Work<'_>, free: &[usize], levels: &mut [Level]) {
+    let stays: HashSet<usize> = (0..work.atoms.len())
+        .filter(|atom| free.binary_search(atom).is_err() && work.atoms[*atom].level < Level::Digest)
+        .collect();
+    let level = |atom: &usize, levels: &[Level]| match free.binary_search(atom) {
+        Ok(nth) => levels[nth],
+        Err(_) if stays.contains(atom) => Level::Full,
+        Err(_) => Level::Dropped,
+    };
+    for exchange in &work.exchanges {
+        let ends = exchange.atoms.first().into_iter().chain(exchange.atoms.last());
+        if ends.into_iter().all(|atom| level(atom, levels) < Level::Digest) {
+            continue;
+        }
+        for atom in &exchange.atoms {
+            if let Ok(nth) = free.binary_search(atom) {
+                levels[nth] = Level::Dropped;
+            }
+        }
+    }
 }
 
 /// The first exchange that stays whatever it says: the newest, and those of `keep_last` as far as there is room.
@@ -84,6 +148,8 @@ struct Rung {
 /// The levels of an atom from the lowest up, the dropped one left out.
 struct Ladder {
     rungs: Vec<Rung>,
+    /// How many of them say nothing of results.
+    said: usize,
     /// How many rungs it stands on.
     on: usize,
 }
@@ -123,20 +189,28 @@ struct Vocabulary {
     having: Vec<u64>,
     weights: Vec<u64>,
     chosen: Vec<u32>,
+    /// The atom that had a term last.
+    last: Vec<usize>,
 }
 
 impl Vocabulary {
-    /// The numbers of a text's terms, each once.
-    fn read(&mut self, text: &str) -> Vec<u32> {
-        let mut seen = HashSet::new();
+    /// The numbers of the terms of a text that this atom has not had before, each once.
+    fn read(&mut self, atom: usize, text: &str) -> Vec<u32> {
         let mut found = Vec::new();
-        for term in terms(text) {
-            let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
-            let number = *self.numbers.entry(term).or_insert(next);
-            if seen.insert(number) {
+        for_each_term(text, |term| {
+            let number = match self.numbers.get(term) {
+                Some(number) => *number,
+                None => {
+                    let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+                    self.numbers.insert(term.to_string(), next);
+                    self.last.push(usize::MAX);
+                    next
+                }
+            };
+            if std::mem::replace(&mut self.last[number as usize], atom) != atom {
                 found.push(number);
             }
-        }
+        });
         found
     }
 
@@ -148,23 +222,27 @@ impl Vocabulary {
 }
 
 /// The level of each of these atoms.
-fn choose(work: &Work<'_>, options: &Options, free: &[usize], mut room: u64) -> Vec<Level> {
+fn choose(
+    work: &Work<'_>,
+    options: &Options,
+    maskable: &Candidates,
+    free: &[usize],
+    mut room: u64,
+) -> Vec<Level> {
     let mut vocabulary = Vocabulary::default();
     let mut ladders: Vec<Ladder> = free
         .iter()
         .enumerate()
-        .map(|(nth, atom)| ladder(work, options, *atom, (nth, free.len()), &mut vocabulary))
+        .map(|(nth, atom)| ladder(work, options, maskable, *atom, (nth, free.len()), &mut vocabulary))
         .collect();
     let stays = seen_anyway(work, free, &mut vocabulary);
     vocabulary.having = vec![0; vocabulary.numbers.len()];
-    for ladder in &ladders {
-        let all: HashSet<u32> = ladder
-            .rungs
-            .iter()
-            .flat_map(|rung| rung.terms.iter().copied())
-            .collect();
-        all.into_iter()
-            .for_each(|term| vocabulary.having[term as usize] += 1);
+    for term in ladders
+        .iter()
+        .flat_map(|ladder| &ladder.rungs)
+        .flat_map(|rung| &rung.terms)
+    {
+        vocabulary.having[*term as usize] += 1;
     }
     let atoms = ladders.len() as u64;
     vocabulary.weights = vocabulary
@@ -176,12 +254,29 @@ fn choose(work: &Work<'_>, options: &Options, free: &[usize], mut room: u64) -> 
     for term in stays {
         vocabulary.chosen[term as usize] += 1;
     }
+    // What was said comes first: it can be had from nowhere else, a result from its tool or by its mark.
+    for results in [false, true] {
+        climb(&mut ladders, &mut vocabulary, &mut room, results);
+    }
+    let level = |ladder: &Ladder| match ladder.on {
+        0 => Level::Dropped,
+        on => ladder.rungs[on - 1].level,
+    };
+    ladders.iter().map(level).collect()
+}
+
+/// Takes steps up, the densest first, until there is room for none: up to where results begin, or all the way.
+fn climb(ladders: &mut [Ladder], vocabulary: &mut Vocabulary, room: &mut u64, results: bool) {
+    let next = |ladder: &Ladder, nth: usize, vocabulary: &Vocabulary, room: u64| {
+        let end = if results { ladder.rungs.len() } else { ladder.said };
+        densest(&ladder.rungs[..end], (ladder.on, nth), vocabulary, room)
+    };
     let mut heap: BinaryHeap<Step> = (0..ladders.len())
-        .filter_map(|nth| densest(&ladders[nth], nth, &vocabulary, room))
+        .filter_map(|nth| next(&ladders[nth], nth, vocabulary, *room))
         .collect();
     while let Some(step) = heap.pop() {
         // What was chosen meanwhile may have made it worth less: it is looked at anew.
-        let Some(now) = densest(&ladders[step.ladder], step.ladder, &vocabulary, room) else {
+        let Some(now) = next(&ladders[step.ladder], step.ladder, vocabulary, *room) else {
             continue;
         };
         if heap.peek().is_some_and(|next| *next > now) {
@@ -195,27 +290,22 @@ fn choose(work: &Work<'_>, options: &Options, free: &[usize], mut room: u64) -> 
             }
         }
         ladder.on = now.to;
-        room -= now.tokens;
-        heap.extend(densest(&ladders[now.ladder], now.ladder, &vocabulary, room));
+        *room -= now.tokens.min(*room);
+        heap.extend(next(&ladders[now.ladder], now.ladder, vocabulary, *room));
     }
-    let level = |ladder: &Ladder| match ladder.on {
-        0 => Level::Dropped,
-        on => ladder.rungs[on - 1].level,
-    };
-    ladders.iter().map(level).collect()
 }
 
 /// The step from where a ladder stands that gains most for its tokens, of those that there is room for.
-fn densest(ladder: &Ladder, nth: usize, vocabulary: &Vocabulary, room: u64) -> Option<Step> {
-    let stands = ladder.on.checked_sub(1).map_or(0, |on| ladder.rungs[on].tokens);
+fn densest(rungs: &[Rung], (on, ladder): (usize, usize), vocabulary: &Vocabulary, room: u64) -> Option<Step> {
+    let stands = on.checked_sub(1).map_or(0, |on| rungs[on].tokens);
     let mut gain = 0;
     let mut best: Option<Step> = None;
-    for (to, rung) in ladder.rungs.iter().enumerate().skip(ladder.on) {
+    for (to, rung) in rungs.iter().enumerate().skip(on) {
         gain += vocabulary.gain(rung);
         let step = Step {
             gain,
             tokens: rung.tokens.saturating_sub(stands).max(1),
-            ladder: nth,
+            ladder,
             to: to + 1,
         };
         if step.tokens <= room && best.is_none_or(|best| step > best) {
@@ -228,11 +318,12 @@ fn densest(ladder: &Ladder, nth: usize, vocabulary: &Vocabulary, room: u64) -> O
 fn ladder(
     work: &Work<'_>,
     options: &Options,
+    maskable: &Candidates,
     atom: usize,
     (nth, all): (usize, usize),
     vocabulary: &mut Vocabulary,
 ) -> Ladder {
-    let (mut said, mut results) = (String::new(), String::new());
+    let (mut said, mut calls, mut results) = (String::new(), String::new(), String::new());
     let (mut masked, mut short) = (0, 0);
     let mut speaker = None;
     let mut shortened = String::new();
@@ -243,7 +334,10 @@ fn ladder(
         let now = work.items[*at].now;
         let text = message.text();
         if message.role() == Role::Tool {
-            masked += masked_result(work, options, *at).map_or(now, |(_, tokens)| tokens);
+            let marked = maskable
+                .get(at)
+                .and_then(|calls| step::mask::marked(work, *at, calls));
+            masked += marked.map_or(now, |(_, tokens)| tokens);
             let may = work.may_change(*at);
             let head_tail = may
                 .then(|| step::head_tail::content(&message, options.tool_output))
@@ -254,22 +348,29 @@ fn ladder(
             push_line(&mut results, &text);
         } else {
             speaker = speaker.or(Some(message.role()));
-            masked += now;
+            let marked = maskable.get(at).map(|calls| step::mask::marked(work, *at, calls));
+            masked += marked.flatten().map_or(now, |(_, tokens)| tokens);
             short += now;
             push_line(&mut said, &text);
             for call in message.tool_calls() {
-                push_line(&mut said, &call.name);
-                push_line(&mut said, &call.arguments);
+                push_line(&mut calls, &call.name);
+                push_line(&mut calls, &call.arguments);
             }
         }
     }
     let prior = |text: &str, role: Option<Role>| Prior::of(text).role(role).recency(nth, all).product();
     let full = work.atom_tokens(atom);
-    let known = vocabulary.read(&said);
-    let mut rungs = Vec::new();
     let can_mask = options.steps.mask && !results.is_empty() && masked < full;
     let can_shorten = options.steps.head_tail && short < full && (short > masked || !can_mask);
-    let mut rung = |level, tokens, terms, prior| {
+    let lowest = match (can_mask, can_shorten) {
+        (true, _) => (Level::Masked, masked),
+        (false, true) => (Level::HeadTail, short),
+        (false, false) => (Level::Full, full),
+    };
+    let mut rungs: Vec<Rung> = Vec::new();
+    let (of_said, of_results) = (prior(&said, speaker), prior(&results, Some(Role::Tool)));
+    let mut rung = |(level, tokens), texts: &[&str], prior| {
+        let terms = texts.iter().flat_map(|text| vocabulary.read(nth, text)).collect();
         rungs.push(Rung {
             level,
             tokens,
@@ -277,41 +378,29 @@ fn ladder(
             prior,
         });
     };
-    let of_said = prior(&said, speaker);
-    if !can_mask && !can_shorten {
-        let mut seen: HashSet<u32> = known.iter().copied().collect();
-        let more = vocabulary
-            .read(&results)
-            .into_iter()
-            .filter(|term| seen.insert(*term));
-        let known = known.into_iter().chain(more).collect();
-        rung(Level::Full, full, known, of_said);
-        return Ladder { rungs, on: 0 };
+    // Where the call and the mark of its result are the most of it, the words alone can go into the summary.
+    let quoted = work.counter.tokenizer().count(&said) + QUOTED;
+    let can_quote =
+        options.steps.summary && !calls.is_empty() && !said.trim().is_empty() && quoted < lowest.1;
+    if can_quote {
+        rung((Level::Dropped, quoted), &[&said], of_said);
     }
-    let of_results = prior(&results, Some(Role::Tool));
-    let mut fresh = |text: &str, known: &mut HashSet<u32>| {
-        let terms = vocabulary.read(text).into_iter();
-        terms.filter(|term| known.insert(*term)).collect::<Vec<_>>()
-    };
-    let mut seen: HashSet<u32> = known.iter().copied().collect();
-    if can_mask {
-        rung(Level::Masked, masked, known.clone(), of_said);
+    match lowest.0 {
+        Level::Masked => rung(lowest, &[&said, &calls], of_said),
+        Level::HeadTail => rung(lowest, &[&said, &calls, &shortened], of_said),
+        _ => rung(lowest, &[&said, &calls, &results], of_said),
     }
-    if can_shorten {
-        let mut terms = fresh(&shortened, &mut seen);
-        if !can_mask {
-            terms.splice(0..0, known);
-        }
-        rung(Level::HeadTail, short, terms, of_results);
+    if can_mask && can_shorten {
+        rung((Level::HeadTail, short), &[&shortened], of_results);
     }
-    rung(Level::Full, full, fresh(&results, &mut seen), of_results);
-    Ladder { rungs, on: 0 }
-}
-
-/// A result as a mark, where it may be one.
-fn masked_result(work: &Work<'_>, options: &Options, at: usize) -> Option<(Vec<u8>, u64)> {
-    let may = work.may_change(at) && !step::mask::excludes(work, &options.mask, at);
-    may.then(|| step::mask::result(work, at)).flatten()
+    if lowest.0 != Level::Full {
+        rung((Level::Full, full), &[&results], of_results);
+    }
+    Ladder {
+        rungs,
+        said: 1 + usize::from(can_quote),
+        on: 0,
+    }
 }
 
 fn push_line(text: &mut String, line: &str) {
@@ -324,32 +413,33 @@ fn seen_anyway(work: &Work<'_>, free: &[usize], vocabulary: &mut Vocabulary) -> 
     let free: HashSet<usize> = free.iter().copied().collect();
     let fixed =
         |at: &usize| work.items[*at].atom.is_some_and(|atom| !free.contains(&atom)) && !work.is_gone(*at);
-    let mut seen = Vec::new();
+    let mut terms = Vec::new();
     for at in (0..work.items.len()).filter(fixed) {
         if let Some(message) = work.message(at) {
-            seen.extend(vocabulary.read(&message.text()));
+            terms.extend(vocabulary.read(free.len() + at, &message.text()));
         }
     }
-    seen
+    terms
 }
 
-fn apply(work: &mut Work<'_>, options: &Options, atom: usize, level: Level) {
+fn apply(work: &mut Work<'_>, options: &Options, maskable: &Candidates, atom: usize, level: Level) {
     match level {
         Level::Full | Level::Digest => {}
         Level::Dropped if options.steps.summary => work.leave(atom, level, "summary"),
         Level::Dropped => work.leave(atom, level, "drop"),
-        Level::HeadTail | Level::Masked => {
-            let items = work.atoms[atom].items.clone();
-            for at in items {
-                let is_result = work.items[at]
-                    .traits
-                    .is_some_and(|traits| traits.role == Role::Tool);
-                if !is_result || !work.may_change(at) {
-                    continue;
-                }
-                if level == Level::HeadTail {
+        Level::HeadTail => {
+            for at in work.atoms[atom].items.clone() {
+                if work.is_result(at) && work.may_change(at) {
                     step::head_tail::one(work, at, options.tool_output);
-                } else if let Some((body, tokens)) = masked_result(work, options, at) {
+                }
+            }
+        }
+        Level::Masked => {
+            for at in work.atoms[atom].items.clone() {
+                let marked = maskable
+                    .get(&at)
+                    .and_then(|calls| step::mask::marked(work, at, calls));
+                if let Some((body, tokens)) = marked {
                     work.mark(at, body, tokens, "mask");
                 }
             }

@@ -46,6 +46,11 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
             room
         };
         step::drop::run(work, options, 1, "summary", &|work| goal.is_met_with(work, room));
+        if options.overflow == Overflow::TruncateOldest {
+            // Results of what stays can be had again; what left can only be read in the summary.
+            let results = work.results();
+            step::shrink::run(work, options, &results, &|work| goal.is_met_with(work, room));
+        }
     }
     fill(work, options, goal);
     Ok(())

@@ -1,6 +1,7 @@
 //! The steps from the gentlest on, each only as far as needed.
 
 use super::options::{Mask, Options};
+use super::step::Enough;
 use super::target::Target;
 use super::work::Work;
 use super::{step, summary};
@@ -35,15 +36,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
 pub fn gentle(work: &mut Work<'_>, options: &Options, target: &Target) {
     let enough = |work: &Work<'_>| target.is_met_in_size(work);
     let steps = &options.steps;
-    if steps.dedupe {
-        step::dedupe::run(work, &options.write_tools, &enough);
-    }
-    if steps.media {
-        step::media::run(work, options.media, &enough);
-    }
-    if steps.thinking {
-        step::thinking::run(work, options.thinking, &enough);
-    }
+    costless(work, options, &enough);
     if steps.head_tail {
         step::head_tail::run(work, options.tool_output, &enough);
     }
@@ -51,6 +44,20 @@ pub fn gentle(work: &mut Work<'_>, options: &Options, target: &Target) {
         let tenth = target.tokens().map_or(MASK_GAIN, |budget| budget / 10);
         let gain = options.mask.min_gain.unwrap_or(MASK_GAIN.min(tenth));
         step::mask::run(work, &options.mask, gain, &enough);
+    }
+}
+
+/// The steps that take nothing of what was said or read: repeats, media that were looked at, reasoning that has ended.
+pub fn costless(work: &mut Work<'_>, options: &Options, enough: Enough<'_>) {
+    let steps = &options.steps;
+    if steps.dedupe {
+        step::dedupe::run(work, &options.write_tools, enough);
+    }
+    if steps.media {
+        step::media::run(work, options.media, enough);
+    }
+    if steps.thinking {
+        step::thinking::run(work, options.thinking, enough);
     }
 }
 

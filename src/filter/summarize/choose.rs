@@ -3,7 +3,7 @@
 //! repeating its favourite words.
 
 use super::prior::Prior;
-use super::terms::terms;
+use super::terms::for_each_term;
 use super::weight::weight;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
@@ -26,7 +26,35 @@ pub struct Candidate<'a> {
 /// over gains as they were gives the same choice when what has fallen is put back: the work is in proportion to
 /// the terms of all units and the logarithm of their number.
 pub fn choose(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
-    let mut terms = Terms::of(units.iter().map(|unit| unit.text));
+    Choosing::among(units).choose(budget)
+}
+
+/// What is chosen from, its terms read: for who asks with more than one budget.
+pub(super) struct Choosing<'u> {
+    units: &'u [Candidate<'u>],
+    terms: Terms,
+}
+
+impl<'u> Choosing<'u> {
+    /// Reads the terms of the units.
+    pub fn among(units: &'u [Candidate<'u>]) -> Choosing<'u> {
+        Choosing {
+            terms: Terms::of(units.iter().map(|unit| unit.text)),
+            units,
+        }
+    }
+
+    /// The choice under a budget.
+    pub fn choose(&self, budget: u64) -> Vec<usize> {
+        let mut now = Now {
+            worth: self.terms.worth.clone(),
+            sums: self.terms.sums.clone(),
+        };
+        taken(self.units, &self.terms, &mut now, budget)
+    }
+}
+
+fn taken(units: &[Candidate<'_>], terms: &Terms, now: &mut Now, budget: u64) -> Vec<usize> {
     let cheapest = units.iter().map(|unit| unit.tokens).min().unwrap_or(0);
     let entry = |unit: usize, sum: u64| Entry {
         gain: u128::from(units[unit].prior.product()).saturating_mul(sum.into()),
@@ -34,7 +62,7 @@ pub fn choose(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
         sum,
         unit,
     };
-    let mut heap: BinaryHeap<Entry> = terms
+    let mut heap: BinaryHeap<Entry> = now
         .sums
         .iter()
         .enumerate()
@@ -42,7 +70,7 @@ pub fn choose(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
         .collect();
     let (mut chosen, mut rest) = (Vec::new(), budget);
     while let Some(best) = heap.pop() {
-        let sum = terms.sums[best.unit];
+        let sum = now.sums[best.unit];
         if sum < best.sum {
             heap.push(entry(best.unit, sum));
         } else if best.gain == 0 || rest < cheapest {
@@ -50,7 +78,7 @@ pub fn choose(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
         } else if units[best.unit].tokens <= rest {
             rest -= units[best.unit].tokens;
             chosen.push(best.unit);
-            terms.take(best.unit);
+            now.take(terms, best.unit);
         }
     }
     chosen
@@ -92,6 +120,14 @@ struct Terms {
     of: Vec<Vec<u32>>,
     /// Units that have a term.
     having: Vec<Vec<u32>>,
+    /// What a term is worth at first.
+    worth: Vec<u64>,
+    /// What the terms of a unit are worth at first, together.
+    sums: Vec<u64>,
+}
+
+/// The same in the course of a choice.
+struct Now {
     /// What a term is worth now; halved as it is taken.
     worth: Vec<u64>,
     /// What the terms of a unit are worth now, together.
@@ -105,18 +141,20 @@ impl Terms {
         let mut of = Vec::new();
         for (unit, text) in texts.enumerate() {
             let mut own = Vec::new();
-            for term in terms(text) {
-                let next = numbers.len() as u32;
-                let number = *numbers.entry(term).or_insert(next);
-                if number == next && having.len() == number as usize {
+            for_each_term(text, |term| {
+                let known = numbers.get(term).copied();
+                let number = known.unwrap_or_else(|| {
+                    let next = numbers.len() as u32;
+                    numbers.insert(term.to_string(), next);
                     having.push(Vec::new());
-                }
+                    next
+                });
                 let units = &mut having[number as usize];
                 if units.last() != Some(&(unit as u32)) {
                     units.push(unit as u32);
                     own.push(number);
                 }
-            }
+            });
             of.push(own);
         }
         let worth: Vec<u64> = having
@@ -134,16 +172,18 @@ impl Terms {
             sums,
         }
     }
+}
 
+impl Now {
     /// Halves the terms of a chosen unit. `(W >> c) >> 1` is `W >> (c + 1)`, so the worth needs no count; and a
     /// term is worth nothing after some 24 halvings, so no term is walked more often than that.
-    fn take(&mut self, unit: usize) {
-        for term in &self.of[unit] {
+    fn take(&mut self, terms: &Terms, unit: usize) {
+        for term in &terms.of[unit] {
             let worth = &mut self.worth[*term as usize];
             let lost = *worth - (*worth >> 1);
             *worth >>= 1;
             if lost > 0 {
-                for other in &self.having[*term as usize] {
+                for other in &terms.having[*term as usize] {
                     self.sums[*other as usize] -= lost;
                 }
             }

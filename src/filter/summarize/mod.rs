@@ -22,13 +22,14 @@ mod vocabulary;
 mod weight;
 
 pub use accept::{Failure, accept};
+use choose::Choosing;
 pub use choose::{Candidate, choose};
 pub use dates::Dates;
 pub use instructions::strength;
 pub use prior::Prior;
 pub use registry::{Instructions, Rule};
 pub use shorten::shorten;
-pub use terms::terms;
+pub use terms::{for_each_term, terms};
 pub use weight::weight;
 
 use crate::model::message::Role;
@@ -39,6 +40,9 @@ use units::Unit;
 
 /// Tokens of a unit beyond those of its line, as of a message beyond those of its text.
 const OVERHEAD: u64 = 4;
+
+/// Most times that what a text leaves of its budget is given out again: after three some thousandth of it is left.
+const ROUNDS: usize = 3;
 
 /// What a summary is to be like.
 #[derive(Clone, Debug)]
@@ -123,9 +127,7 @@ pub fn extract(
     units.retain(|unit| !registered.contains(unit.text()));
 
     let beginning = text::beginning(&head, &instructions);
-    let room = options.budget.saturating_sub(count(&beginning));
-    let picked = pick(&units, room, count);
-    let (text, kept) = fit(&beginning, &units, &picked, options, count);
+    let (text, kept) = fill(&beginning, &units, options, count);
     if kept.is_empty() && instructions.is_empty() {
         return Err(nothing(&beginning, &units, options, count));
     }
@@ -184,9 +186,34 @@ fn head(sources: &[Source<'_>]) -> Head {
     }
 }
 
-/// The chosen units in the order of choosing.
-fn pick(units: &[Unit], room: u64, count: &dyn Fn(&str) -> u64) -> Vec<usize> {
-    let candidates: Vec<Candidate<'_>> = units
+/// The text of the chosen units, and which they are, in their order. A unit is charged as a message would be, so
+/// that the text leaves room: what it leaves is given out again until that brings in no more.
+fn fill(
+    beginning: &str,
+    units: &[Unit],
+    options: &Options,
+    count: &dyn Fn(&str) -> u64,
+) -> (String, Vec<usize>) {
+    let candidates = candidates(units, count);
+    let choosing = Choosing::among(&candidates);
+    let mut room = options.budget.saturating_sub(count(beginning));
+    let mut made = fit(beginning, units, &choosing.choose(room), options, count);
+    // Each round leaves a fraction of what the one before left, some four tokens of a unit's thirty.
+    for _ in 0..ROUNDS {
+        let left = options.budget.saturating_sub(count(&made.0));
+        room += left;
+        let more = fit(beginning, units, &choosing.choose(room), options, count);
+        if left == 0 || more.1.len() <= made.1.len() {
+            break;
+        }
+        made = more;
+    }
+    made
+}
+
+/// The units as what is chosen from.
+fn candidates<'u>(units: &'u [Unit], count: &dyn Fn(&str) -> u64) -> Vec<Candidate<'u>> {
+    units
         .iter()
         .enumerate()
         .map(|(index, unit)| Candidate {
@@ -196,8 +223,7 @@ fn pick(units: &[Unit], room: u64, count: &dyn Fn(&str) -> u64) -> Vec<usize> {
                 .recency(index, units.len()),
             tokens: count(&unit.line()) + OVERHEAD,
         })
-        .collect();
-    choose(&candidates, room)
+        .collect()
 }
 
 /// The text of as many of the picked units as fit, and which they are, in their order. The unit that was picked

@@ -17,12 +17,18 @@ const STEM: usize = 3;
 /// The terms in order, repeats kept: words in lower case without stop words and endings; overlapping pairs of
 /// characters where a script writes no spaces.
 pub fn terms(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for_each_term(text, |term| found.push(term.to_string()));
+    found
+}
+
+/// Hands the terms on one by one: most are known already to whoever counts them.
+pub fn for_each_term(text: &str, mut found: impl FnMut(&str)) {
     let folded: String = if text.is_ascii() {
         text.to_ascii_lowercase()
     } else {
         text.nfkc().collect::<String>().to_lowercase()
     };
-    let mut found = Vec::new();
     let mut run = String::new();
     let mut rest = folded.chars().peekable();
     while let Some(c) = rest.next() {
@@ -37,7 +43,6 @@ pub fn terms(text: &str) -> Vec<String> {
         end_of_run(&mut run, &mut found);
     }
     end_of_run(&mut run, &mut found);
-    found
 }
 
 /// Kana, Han and Hangul: scripts whose words are not set apart.
@@ -45,7 +50,7 @@ fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
-fn end_of_run(run: &mut String, found: &mut Vec<String>) {
+fn end_of_run(run: &mut String, found: &mut impl FnMut(&str)) {
     let mut rest = run.as_str();
     while let Some(first) = rest.chars().next() {
         let unspaced = is_unspaced(first);
@@ -53,39 +58,40 @@ fn end_of_run(run: &mut String, found: &mut Vec<String>) {
         let (stretch, after) = rest.split_at(end);
         match unspaced {
             true => pairs(stretch, found),
-            false => found.extend(word(stretch)),
+            false => {
+                if let Some(word) = word(stretch) {
+                    found(word);
+                }
+            }
         }
         rest = after;
     }
     run.clear();
 }
 
-fn pairs(stretch: &str, found: &mut Vec<String>) {
-    let starts: Vec<usize> = stretch
-        .char_indices()
-        .map(|(at, _)| at)
-        .chain([stretch.len()])
-        .collect();
-    match starts.len() {
-        0..=2 => found.push(stretch.to_string()),
-        _ => found.extend(
-            starts
-                .windows(3)
-                .map(|pair| stretch[pair[0]..pair[2]].to_string()),
-        ),
+fn pairs(stretch: &str, found: &mut impl FnMut(&str)) {
+    let starts = || stretch.char_indices().map(|(at, _)| at).chain([stretch.len()]);
+    let ends = starts().skip(2);
+    let mut any = false;
+    for (start, end) in starts().zip(ends) {
+        found(&stretch[start..end]);
+        any = true;
+    }
+    if !any {
+        found(stretch);
     }
 }
 
-fn word(stretch: &str) -> Option<String> {
+fn word(stretch: &str) -> Option<&str> {
     if stretch.chars().nth(1).is_none() || stop_words().contains(stretch) {
         return None;
     }
     if !stretch.is_ascii() {
-        return Some(stretch.to_string());
+        return Some(stretch);
     }
     let stems = ENDINGS.iter().filter_map(|ending| stretch.strip_suffix(ending));
     let stem = stems.into_iter().find(|stem| stem.len() >= STEM);
-    Some(stem.unwrap_or(stretch).to_string())
+    Some(stem.unwrap_or(stretch))
 }
 
 fn stop_words() -> &'static HashSet<&'static str> {

@@ -44,7 +44,8 @@ pub(super) fn units(sources: &[Source<'_>], earlier: Vec<Entry>, count: &dyn Fn(
         let text = source.text.trim();
         let pieces = match text {
             "" => continue,
-            long if count(long) > LONGEST => sentences(long),
+            // A token has a byte at least: what is short is not counted.
+            long if long.len() as u64 > LONGEST && count(long) > LONGEST => sentences(long),
             short => vec![short],
         };
         let day = source.timestamp.and_then(dates::day);

@@ -37,10 +37,13 @@ pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) 
     }
 }
 
+/// Items that may get marks: results, with no calls, and messages, with those of their calls that do.
+pub type Candidates = BTreeMap<usize, BTreeSet<usize>>;
+
 /// Results and, where arguments go too, the calls that they are of: oldest first, with the calls in the message.
-fn candidates(work: &Work<'_>, mask: &Mask) -> BTreeMap<usize, BTreeSet<usize>> {
+pub fn candidates(work: &Work<'_>, mask: &Mask) -> Candidates {
     let mut spared = 0;
-    let mut found: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let mut found = Candidates::new();
     for (age, at) in work.results().into_iter().rev().enumerate() {
         spared += work.items[at].now;
         let is_new = age < mask.keep || spared <= mask.protect;
@@ -64,7 +67,8 @@ pub fn excludes(work: &Work<'_>, mask: &Mask, at: usize) -> bool {
     !mask.exclude.is_empty() && mask.exclude.iter().any(|tool| *tool == work.tool(at))
 }
 
-fn marked(work: &Work<'_>, at: usize, calls: &BTreeSet<usize>) -> Option<(Vec<u8>, u64)> {
+/// What an item would become, and its tokens.
+pub fn marked(work: &Work<'_>, at: usize, calls: &BTreeSet<usize>) -> Option<(Vec<u8>, u64)> {
     if calls.is_empty() {
         return result(work, at);
     }

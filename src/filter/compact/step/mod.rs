@@ -7,6 +7,7 @@ pub mod drop;
 pub mod head_tail;
 pub mod mask;
 pub mod media;
+pub mod shrink;
 pub mod thinking;
 
 use super::mark;

@@ -155,7 +155,7 @@ proptest! {
         let sources = sources(&said, &ids);
         let units = units::units(&sources, Vec::new(), &count);
         let options = Options::new(budget);
-        let picked = pick(&units, budget, &count);
+        let picked = choose(&candidates(&units, &count), budget);
         let beginning = text::beginning(&head(&sources), &[]);
         let (_, kept) = fit(&beginning, &units, &picked, &options, &count);
         prop_assert_eq!(kept.len(), kept_by_the_rule(&beginning, &units, &picked, &options));

@@ -1,0 +1,253 @@
+//! Invented sessions of agents, the same for the same seed. What matters in them looks like all around it: a line of
+//! a tool's result among lines of its kind, a sentence among others. Only chance says which it is.
+
+use super::compacted::raw;
+use super::generated::{Chance, word};
+
+/// What a session is like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One question and some sixty calls.
+    OneQuestion,
+    /// Twenty-five questions with a few calls each.
+    Questions,
+    /// The same, and the newest question has thirty calls, and their results.
+    Busy,
+    /// As with few calls, and most calls read what was read before.
+    Rereads,
+    /// The same, and every third question shows a picture.
+    Pictures,
+    /// The same, and every reply was reasoned out.
+    Reasoning,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 6] = [
+        Kind::OneQuestion,
+        Kind::Questions,
+        Kind::Busy,
+        Kind::Rereads,
+        Kind::Pictures,
+        Kind::Reasoning,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::OneQuestion => "one question, sixty calls",
+            Kind::Questions => "questions with calls",
+            Kind::Busy => "a long newest question",
+            Kind::Rereads => "repeated reads",
+            Kind::Pictures => "pictures",
+            Kind::Reasoning => "reasoning",
+        }
+    }
+}
+
+/// Something that is asked for later.
+pub struct Fact {
+    pub text: String,
+    /// Who said it.
+    pub role: &'static str,
+    /// Line of the session.
+    pub line: usize,
+}
+
+pub struct Agent {
+    pub lines: Vec<Vec<u8>>,
+    pub facts: Vec<Fact>,
+    /// Line of the newest question.
+    pub newest: usize,
+}
+
+struct Maker {
+    chance: Chance,
+    kind: Kind,
+    made: Agent,
+    /// What was read, for those who read it again: arguments and result.
+    read: Vec<(String, String)>,
+}
+
+/// A session; the first user message has these rules in it when they are given.
+pub fn agent(kind: Kind, seed: u64, rule: Option<(&str, usize)>) -> Agent {
+    let made = Agent {
+        lines: Vec::new(),
+        facts: Vec::new(),
+        newest: 0,
+    };
+    let mut maker = Maker {
+        chance: Chance::new(seed ^ 0xa9e47),
+        kind,
+        made,
+        read: Vec::new(),
+    };
+    maker.add(
+        "system",
+        &[("content", raw("You work on a program with its tools."))],
+    );
+    let questions = if kind == Kind::OneQuestion { 1 } else { 25 };
+    for question in 0..questions {
+        maker.question(
+            rule.filter(|(_, at)| *at == question).map(|(rule, _)| rule),
+            question,
+        );
+        let calls = match kind {
+            Kind::OneQuestion => 60,
+            Kind::Busy if question + 1 == questions => 30,
+            _ => 1 + maker.chance.below(5),
+        };
+        for _ in 0..calls {
+            maker.call();
+        }
+        maker.answer();
+    }
+    maker.made
+}
+
+impl Maker {
+    fn add(&mut self, role: &'static str, members: &[(&str, String)]) {
+        let at = self.made.lines.len();
+        let day = 1 + at / 12 % 28;
+        let mut line = format!(r#"{{"role":"{role}","id":"m{at}","timestamp":"2026-05-{day:02}T09:00:00Z""#);
+        for (name, value) in members {
+            line.push_str(&format!(r#","{name}":{value}"#));
+        }
+        line.push('}');
+        self.made.lines.push(line.into_bytes());
+    }
+
+    /// With one chance in so many, what was just said is asked for.
+    fn maybe_fact(&mut self, text: &str, role: &'static str, of: usize) {
+        if self.chance.below(of) == 0 {
+            let line = self.made.lines.len();
+            let text = text.to_string();
+            self.made.facts.push(Fact { text, role, line });
+        }
+    }
+
+    fn sentence(&mut self, words: usize) -> String {
+        let joints = [
+            "the", "in", "of the", "with", "when", "and", "so that", "but not", "to",
+        ];
+        let mut text = self
+            .chance
+            .one(&["We need", "I see", "There is", "It takes", "You have", "This is"])
+            .to_string();
+        for _ in 0..words {
+            let joint = self.chance.one(&joints);
+            text.push_str(&format!(" {joint} {}", word(&mut self.chance, 0)));
+        }
+        match self.chance.below(3) {
+            0 => text.push_str(&format!(" {}.", 1 + self.chance.below(4000))),
+            _ => text.push('.'),
+        }
+        text
+    }
+
+    fn said(&mut self, role: &'static str, sentences: usize) -> String {
+        let mut said = Vec::new();
+        for _ in 0..sentences {
+            let length = 3 + self.chance.below(8);
+            let sentence = self.sentence(length);
+            self.maybe_fact(&sentence, role, 4);
+            said.push(sentence);
+        }
+        said.join(" ")
+    }
+
+    fn question(&mut self, rule: Option<&str>, nth: usize) {
+        self.made.newest = self.made.lines.len();
+        let sentences = 1 + self.chance.below(4);
+        let mut text = self.said("user", sentences);
+        if let Some(rule) = rule {
+            text = format!("{text} {rule}");
+        }
+        let mut content = raw(&text);
+        if self.kind == Kind::Pictures && nth.is_multiple_of(3) {
+            let data: String = (0..2000)
+                .map(|_| self.chance.one(&["Qk", "x9", "AA", "/+", "zT"]))
+                .collect();
+            content = format!(
+                r#"[{{"type":"text","text":{content}}},{{"type":"image_url","image_url":{{"url":"data:image/png;base64,{data}"}}}}]"#
+            );
+        }
+        self.add("user", &[("content", content)]);
+    }
+
+    /// A call with its result.
+    fn call(&mut self) {
+        let again = self.kind == Kind::Rereads && !self.read.is_empty() && self.chance.below(3) > 0;
+        let (arguments, result) = if again {
+            let nth = self.chance.below(self.read.len());
+            self.read[nth].clone()
+        } else {
+            let made = self.reading();
+            self.read.push(made.clone());
+            made
+        };
+        let id = self.made.lines.len();
+        let sentences = self.chance.below(3);
+        let text = self.said("assistant", sentences);
+        let calls = format!(
+            r#"[{{"id":"c{id}","type":"function","function":{{"name":"read_file","arguments":{}}}}}]"#,
+            raw(&arguments)
+        );
+        let mut members = vec![("content", raw(&text)), ("tool_calls", calls)];
+        if self.kind == Kind::Reasoning {
+            let sentences = 4 + self.chance.below(8);
+            let thought: Vec<String> = (0..sentences).map(|_| self.sentence(9)).collect();
+            members.push((
+                "reasoning",
+                format!(
+                    r#"[{{"type":"thinking","thinking":{},"signature":"c2ln"}}]"#,
+                    raw(&thought.join(" "))
+                ),
+            ));
+        }
+        self.add("assistant", &members);
+        // Of a result a line or two matter.
+        let lines: Vec<&str> = result.lines().collect();
+        for _ in 0..2 {
+            let line = lines[self.chance.below(lines.len())].to_string();
+            self.maybe_fact(&line, "tool", 2);
+        }
+        self.add(
+            "tool",
+            &[("content", raw(&result)), ("tool_call_id", format!("\"c{id}\""))],
+        );
+    }
+
+    /// What a file is called, and what stands in it: from three lines to some hundreds.
+    fn reading(&mut self) -> (String, String) {
+        let file = format!(
+            "src/{}/{}.rs",
+            word(&mut self.chance, 3),
+            word(&mut self.chance, 6)
+        );
+        let lines = 3 << self.chance.below(7);
+        let mut result = String::new();
+        for line in 0..lines {
+            let (one, two, three) = (
+                word(&mut self.chance, 0),
+                word(&mut self.chance, 2),
+                word(&mut self.chance, 4),
+            );
+            let number = self.chance.below(900);
+            result.push_str(&match self.chance.below(4) {
+                0 => format!("{:4} let {one} = {two}({three}, {number});\n", line + 1),
+                1 => format!("{:4} {one}.{two}(&{three})?;\n", line + 1),
+                2 => format!("{:4} // {one} {two} the {three}, see {number}\n", line + 1),
+                _ => format!(
+                    "{:4} if {one} > {number} {{ return {two}::{three}; }}\n",
+                    line + 1
+                ),
+            });
+        }
+        (format!(r#"{{"path":"{file}"}}"#), result)
+    }
+
+    fn answer(&mut self) {
+        let sentences = 2 + self.chance.below(5);
+        let text = self.said("assistant", sentences);
+        self.add("assistant", &[("content", raw(&text))]);
+    }
+}

@@ -1,0 +1,214 @@
+//! `compact` itself, on sessions made of conversations: what a model would see afterwards.
+
+use super::dialogue::{Dialogue, Kept};
+use super::methods::Method;
+use convo::filter::compact::{Choice, Level, Options, Steps, plan};
+use convo::filter::{Plan, Stamp};
+use convo::model::json;
+use convo::model::session::Session;
+use convo::model::view::View;
+use convo::tokens::{Counter, Tokenizer};
+use serde_json::json;
+use std::collections::{BTreeMap, HashMap};
+
+/// `compact` with one choice of strategy.
+#[derive(Clone, Copy)]
+pub enum Strategy {
+    Tiered,
+    Optimize,
+    /// `--keep-last`, with a budget: exchanges leave, and nothing is said of them.
+    KeepLast,
+}
+
+pub const STRATEGIES: [Strategy; 3] = [Strategy::KeepLast, Strategy::Tiered, Strategy::Optimize];
+
+impl Strategy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::Tiered => "compact --tiered",
+            Strategy::Optimize => "compact --optimize",
+            Strategy::KeepLast => "compact --keep-last",
+        }
+    }
+
+    fn options(self, budget: u64) -> Options {
+        let mut options = Options {
+            budget: Some(budget),
+            best_effort: true,
+            ..Options::default()
+        };
+        match self {
+            Strategy::Tiered => options.choice = Choice::Tiered,
+            Strategy::Optimize => options.choice = Choice::Optimize,
+            Strategy::KeepLast => {
+                options.choice = Choice::Tiered;
+                options.steps = Steps {
+                    drop: true,
+                    ..Steps::NONE
+                };
+            }
+        }
+        options
+    }
+}
+
+/// What is left of a session.
+pub struct Left {
+    /// Text of each message that is there, by id.
+    pub messages: HashMap<String, String>,
+    /// The summary without the marks of dates and the indents of further lines.
+    pub summary: String,
+    /// Tokens of the view.
+    pub tokens: u64,
+    /// Tokens of the summary's message.
+    pub summary_tokens: u64,
+    /// Whether the budget was reached.
+    pub fits: bool,
+    /// Atoms by what is left of them.
+    pub levels: BTreeMap<&'static str, usize>,
+}
+
+impl Left {
+    /// Whether a message is there to the word, or quoted so.
+    pub fn has(&self, id: &str, role: &str, text: &str) -> bool {
+        let shown = self.messages.get(id).is_some_and(|left| left.contains(text));
+        shown || self.quotes(role, text)
+    }
+
+    /// Whether a line of the summary, behind its speaker, is this text.
+    fn quotes(&self, role: &str, text: &str) -> bool {
+        let line = format!("\n{role}: {text}");
+        let ends = |at: usize| {
+            self.summary[at + line.len()..]
+                .chars()
+                .next()
+                .is_none_or(|c| c == '\n')
+        };
+        self.summary.match_indices(&line).any(|(at, _)| ends(at))
+    }
+
+    /// Whether a text is anywhere.
+    pub fn says(&self, text: &str) -> bool {
+        self.summary.contains(text) || self.messages.values().any(|left| left.contains(text))
+    }
+}
+
+/// Compacts a session of these lines.
+pub fn compacted(lines: &[Vec<u8>], strategy: Strategy, budget: u64) -> Left {
+    let mut session = session(lines);
+    let counter = Counter::of(Tokenizer::DEFAULT, &session);
+    let stamp = |_: &str| {
+        Ok(Stamp {
+            id: "evt_0000000000000001".to_string(),
+            at: "2026-06-01T00:00:00Z".to_string(),
+        })
+    };
+    let outcome = plan(&session, counter, &strategy.options(budget), stamp);
+    let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", strategy.name()));
+    if let Plan::Lines(lines, _) = &outcome.plan {
+        lines.iter().for_each(|line| session.push_new(line));
+    }
+    let mut levels = BTreeMap::new();
+    for atom in &outcome.report.atoms {
+        let quoted = atom.level == Level::Dropped && atom.reason == "summary";
+        *levels
+            .entry(if quoted { "summed up" } else { atom.level.name() })
+            .or_default() += 1;
+    }
+    let view = View::replay(&session);
+    let messages = view.messages(&session);
+    let summary = view.items.iter().find_map(|item| item.summary(&session));
+    let summary_tokens = view.items.iter().find_map(|item| {
+        let body = item.summary_message(&session)?;
+        Some(tokens(&[body]))
+    });
+    Left {
+        messages: messages
+            .map(|message| {
+                (
+                    message.id().unwrap_or_default().into_owned(),
+                    message.text().into_owned(),
+                )
+            })
+            .collect(),
+        summary: summary.map(|text| unmarked(&text)).unwrap_or_default(),
+        tokens: outcome.report.now.tokens,
+        summary_tokens: summary_tokens.unwrap_or(0),
+        fits: outcome.smallest.is_none(),
+        levels,
+    }
+}
+
+/// Tokens of the view of these lines.
+pub fn tokens(lines: &[Vec<u8>]) -> u64 {
+    let session = session(lines);
+    let view = View::replay(&session);
+    let counter = Counter::of(Tokenizer::DEFAULT, &session);
+    view.messages(&session)
+        .map(|message| counter.message(&message))
+        .sum()
+}
+
+fn session(lines: &[Vec<u8>]) -> Session {
+    let mut session = Session::default();
+    session.push_new(br#"{"type":"session","version":1,"id":"bench"}"#);
+    lines.iter().for_each(|line| session.push_new(line));
+    session
+}
+
+/// Without the marks behind relative dates, and with further lines where they were.
+fn unmarked(summary: &str) -> String {
+    let mut out = String::new();
+    let mut rest = summary;
+    while let Some((before, marked)) = rest.split_once(" [=") {
+        out.push_str(before);
+        rest = marked.split_once(']').map_or("", |(_, behind)| behind);
+    }
+    out.push_str(rest);
+    out.replace("\n  ", "\n")
+}
+
+/// A strategy, asked like the other methods.
+pub struct Compacted(pub Strategy);
+
+impl Method for Compacted {
+    fn name(&self) -> String {
+        self.0.name().to_string()
+    }
+
+    fn keep(&self, dialogue: &Dialogue, budget: u64) -> Kept {
+        let lines: Vec<Vec<u8>> = dialogue
+            .turns
+            .iter()
+            .map(|turn| {
+                let mut line = json!({"role": turn.role.name(), "content": turn.text, "id": turn.id});
+                if !turn.time.is_empty() {
+                    line["timestamp"] = turn.time.as_str().into();
+                }
+                line.to_string().into_bytes()
+            })
+            .collect();
+        let left = compacted(&lines, self.0, budget);
+        let there = |turn: &usize| {
+            let turn = &dialogue.turns[*turn];
+            left.has(&turn.id, turn.role.name(), &turn.text)
+        };
+        Kept {
+            turns: (0..dialogue.turns.len()).filter(there).collect(),
+            tokens: left.tokens,
+            text: left
+                .messages
+                .into_values()
+                .chain([left.summary])
+                .collect::<Vec<_>>()
+                .join("\n"),
+        }
+    }
+}
+
+/// A text's JSON.
+pub fn raw(text: &str) -> String {
+    let mut raw = Vec::new();
+    json::push_text(&mut raw, text);
+    String::from_utf8_lossy(&raw).into_owned()
+}

@@ -1,0 +1,24 @@
+//! Results of what must stay give way, as gently as it takes.
+
+use super::super::options::Options;
+use super::super::work::Work;
+use super::{Enough, head_tail, mask};
+
+/// Results lose their middle and become marks, in this order, until it is enough.
+pub fn run(work: &mut Work<'_>, options: &Options, results: &[usize], enough: Enough<'_>) {
+    for shortened in [true, false] {
+        for at in results {
+            if enough(work) {
+                return;
+            }
+            if shortened && options.steps.head_tail {
+                head_tail::one(work, *at, options.tool_output);
+            } else if !shortened
+                && options.steps.mask
+                && let Some((body, tokens)) = mask::result(work, *at)
+            {
+                work.mark(*at, body, tokens, "mask");
+            }
+        }
+    }
+}
