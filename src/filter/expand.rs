@@ -18,10 +18,17 @@ pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
     if !own.is_empty() {
         return match own.iter().find(|index| is_elided(session, **index, id)) {
             None => Ok(own),
-            Some(_) => Err(
-                Error::new(Kind::No, format!("what was elided of {id} is not in this log"))
-                    .hint("a session of the store has it, and so has a stream that was compacted with --log"),
-            ),
+            Some(_) => {
+                let error = Error::new(Kind::No, format!("what was elided of {id} is not in this log"));
+                Err(match packed(session) {
+                    Some(gc) => error.hint(format!(
+                        "a gc took it to the archive; `restore NAME {gc}` brings it back"
+                    )),
+                    None => error.hint(
+                        "a session of the store has it, and so has a stream that was compacted with --log",
+                    ),
+                })
+            }
         };
     }
     for index in (0..session.len()).filter(|index| session.class(*index) == Class::Event) {
@@ -51,7 +58,7 @@ pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
     let error = Error::new(Kind::No, format!("nothing here has the id {id}"));
     Err(match packed(session) {
         Some(gc) => error.hint(format!(
-            "a gc took lines to the archive; `restore` of {gc} brings them back"
+            "a gc took lines to the archive; `restore NAME {gc}` brings them back"
         )),
         None => error.hint("marks, `list` and `compact --dry-run` name ids"),
     })

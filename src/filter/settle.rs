@@ -55,7 +55,7 @@ pub(super) fn pieces(session: &Session, view: &View, stays: impl Fn(usize) -> bo
         }
         pieces.push(match item {
             Item::Line(index) => Piece::Line(*index),
-            Item::Summary(index) => summary(session, *index).map_or(Piece::Line(*index), Piece::Made),
+            Item::Summary(index) => summary_line(session, *index).map_or(Piece::Line(*index), Piece::Made),
             Item::Edited(_, body) | Item::Inserted(body) => Piece::Made(body.clone()),
         });
     }
@@ -68,7 +68,7 @@ pub(super) fn pieces(session: &Session, view: &View, stays: impl Fn(usize) -> bo
 }
 
 /// A summary's line when what it covered is gone from the stream; none when it covers nothing as it is.
-fn summary(session: &Session, index: usize) -> Option<Vec<u8>> {
+pub fn summary_line(session: &Session, index: usize) -> Option<Vec<u8>> {
     let record = session.record(index);
     let event = record.event()?;
     if event.name() != "compact" {

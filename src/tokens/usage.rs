@@ -4,6 +4,7 @@ use super::Counter;
 use crate::model::exchange::Cuts;
 use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};
+use crate::model::summary;
 use crate::model::view::{Item, View};
 use std::collections::{BTreeMap, HashMap};
 
@@ -103,7 +104,8 @@ impl Usage<'_> {
             // It is sent as a system message where nothing else is asked for.
             Item::Summary(_) => {
                 let text = item.summary(self.session).unwrap_or_default();
-                self.counter.tokenizer().said(Role::System.name(), &text)
+                let quoted = summary::quoted(&text);
+                self.counter.tokenizer().said(Role::System.name(), &quoted)
             }
         }
     }

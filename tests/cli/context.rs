@@ -107,3 +107,19 @@ fn a_budget_makes_the_view_fit_and_changes_nothing() {
     let run = env.run(&["context", "trip", "--budget", "50%"]).status(2);
     assert!(run.stderr.contains("there is no window"));
 }
+
+#[test]
+fn what_is_printed_says_the_same_when_it_is_read_again() {
+    let env = Env::new();
+    let long = CHAT.replace("22 C, sunny", &"row of the table, 22 C and sunny. ".repeat(80));
+    env.write("trip.jsonl", &long);
+    env.run(&["migrate", "-q", "./trip.jsonl"]).status(0);
+    env.run(&["compact", "trip", "--keep-last", "1", "--with", "extract"])
+        .status(0);
+    let native = env.run(&["context", "trip"]).fine();
+    assert!(native.out().contains("\"type\":\"summary\""), "{native}");
+    let sent = env.run(&["context", "trip", "--to", "openai-chat"]).fine();
+    env.pipe(&["context", "--to", "openai-chat"], &native.stdout)
+        .fine()
+        .gives(sent.stdout);
+}

@@ -164,7 +164,7 @@ impl Fitting {
         let reserve = self.reserve.unwrap_or(0);
         if budget <= reserve {
             let what = format!("--reserve {reserve} leaves nothing of a budget of {budget} tokens");
-            return Err(Error::new(Kind::Usage, what));
+            return Err(Error::new(Kind::Usage, what).hint("the budget must be larger than what is reserved"));
         }
         Ok(Some(budget - reserve))
     }

@@ -28,6 +28,18 @@ pub fn run(
     if changing.force && changing.in_place.is_none() {
         return Err(Error::new(Kind::Usage, "--force is for -i").into());
     }
+    if changing.log
+        && changing
+            .writing
+            .to
+            .is_some_and(|to| !matches!(to, Format::Native | Format::Jsonl))
+    {
+        let error = Error::new(
+            Kind::Usage,
+            "--log prints the log, which only the native form has",
+        );
+        return Err(error.hint("leave --to out, or --log").into());
+    }
     let streams = inputs.iter().any(|input| !in_store(input, changing));
     if streams && changing.in_place.is_none() && !changing.dry_run {
         let named = inputs.iter().filter(|input| !in_store(input, changing)).count();

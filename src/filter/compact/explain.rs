@@ -174,6 +174,9 @@ pub(super) fn floor(work: &Work<'_>) -> String {
 pub(super) fn largest(work: &Work<'_>) -> String {
     let largest = (0..work.items.len()).max_by_key(|at| (work.items[*at].now, std::cmp::Reverse(*at)));
     match largest {
+        Some(at) if Some(at) == work.summary_item => {
+            format!("the summary is the largest, with {} tokens", work.items[at].now)
+        }
         Some(at) => format!(
             "the largest message is {} with {} tokens",
             work.id(at),

@@ -24,6 +24,7 @@ pub use work::Level;
 
 use super::{Plan, Stamp};
 use crate::error::{Error, Kind, Result};
+use crate::filter::summarize::{Instructions, Rule};
 use crate::model::event::Event;
 use crate::model::json;
 use crate::model::message::{Category, Role};
@@ -161,6 +162,7 @@ fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usi
             format!("no message {missing} in the view, so it cannot be pinned"),
         ));
     }
+    given_rules(session, options)?;
     if options.pin_first_user {
         let is_user = |item: &crate::model::view::Item| {
             let traits = item.traits(session);
@@ -171,33 +173,58 @@ fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usi
     Ok(pins)
 }
 
+/// Looks for the messages that a file of rules names.
+fn given_rules(session: &Session, options: &Options) -> Result<()> {
+    let Instructions::Given(rules) = &options.instructions else {
+        return Ok(());
+    };
+    for rule in rules {
+        if let Rule::Message(id) = rule
+            && session.all_of(id).is_empty()
+        {
+            let what = format!("no message {id} in the log, which the rules to be pinned name");
+            return Err(Error::new(Kind::No, what));
+        }
+    }
+    Ok(())
+}
+
 /// What is to be reached, or why nothing is to be done.
 fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, String> {
-    let budget = Goal {
+    let measures = measures(work, options);
+    let own = work.total;
+    // What the provider counts as more than is counted here must become smaller in the same proportion.
+    let seen = measures.tokens;
+    let scaled = |tokens: u64| match seen {
+        0 => tokens,
+        seen => u64::try_from(u128::from(tokens) * u128::from(own) / u128::from(seen)).unwrap_or(tokens),
+    };
+    let mut goal = Goal {
         tokens: options.budget,
         ..Goal::default()
     };
-    let Some(when) = &options.when else {
-        let target = Target::new(budget);
-        if target.is_met(work) {
-            return Err(format!("{} tokens, within the budget", work.total));
+    if let Some(when) = &options.when {
+        let Some(fired) = when.fired(&measures) else {
+            return Err(BELOW.to_string());
+        };
+        if options.budget.is_none() {
+            goal = When::goal(fired, options.hysteresis, options.window);
         }
-        return Ok(target);
-    };
-    let Some(fired) = when.fired(&measures(work, options)) else {
-        return Err(BELOW.to_string());
-    };
-    let target = match options.budget {
-        Some(_) => Target::new(budget),
-        None => Target::new(When::goal(fired, options.hysteresis, options.window)),
-    };
+    }
+    goal.tokens = goal.tokens.map(scaled);
+    let target = Target::new(goal);
     if target.is_met(work) {
-        return Err(format!("{} tokens, within the target", work.total));
+        let place = if options.budget.is_some() {
+            "budget"
+        } else {
+            "target"
+        };
+        return Err(format!("{} tokens, within the {place}", work.total));
     }
     Ok(target)
 }
 
-/// What the trigger looks at.
+/// What triggers look at, the provider's count believed where that is asked for.
 fn measures(work: &Work<'_>, options: &Options) -> Measures {
     let mut measures = work.measures(options.window);
     if options.trust_usage {
@@ -265,7 +292,7 @@ fn thrash(work: &Work<'_>) -> Result<()> {
                 if close == THRASH {
                     let error = Error::new(
                         Kind::No,
-                        "three compactions, each within three exchanges of the last, have not helped",
+                        "three compactions, each within three exchanges of the last: it grows too fast for this budget",
                     );
                     return Err(error.hint(format!("{}; --retry tries again", explain::largest(work))));
                 }
@@ -278,8 +305,15 @@ fn thrash(work: &Work<'_>) -> Result<()> {
 
 fn unreachable(work: &Work<'_>, target: &Target, smallest: u64) -> Error {
     let what = match target.tokens() {
-        Some(budget) => format!("a budget of {budget} tokens cannot be reached: the smallest is {smallest}"),
-        None => format!("the target cannot be reached: the smallest is {smallest} tokens"),
+        Some(budget) if target.is_tokens_alone() => {
+            format!("a budget of {budget} tokens cannot be reached: the smallest is {smallest}")
+        }
+        _ => {
+            let least = work.now().messages;
+            format!(
+                "the target ({target}) cannot be reached: {least} messages with {smallest} tokens are the least"
+            )
+        }
     };
     Error::new(Kind::No, what).hint(format!(
         "{}; --best-effort writes the smallest",

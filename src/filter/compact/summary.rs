@@ -81,7 +81,11 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     let room = match (options.summary_budget, goal.tokens()) {
         (Some(most), _) => room.min(most),
         (None, Some(_)) => room,
-        (None, None) => room.min(UNBOUND),
+        // Without a budget, its share is one of what it stands for.
+        (None, None) => {
+            let covers: u64 = covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
+            room.min(UNBOUND).min(part(covers, options.summary_share))
+        }
     };
     // One that the view begins with and cannot do without is not exchanged for less than it.
     if before.is_some() && room < freed && !work.may_drop_summary() {

@@ -9,6 +9,21 @@ pub struct Target {
     goal: Goal,
 }
 
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let limits = [
+            (self.goal.tokens, "tokens"),
+            (self.goal.messages, "messages"),
+            (self.goal.exchanges, "exchanges"),
+            (self.goal.tool_tokens, "tool tokens"),
+        ];
+        let words = limits
+            .iter()
+            .filter_map(|(most, what)| Some(format!("{} {what}", (*most)?)));
+        f.write_str(&words.collect::<Vec<_>>().join(", "))
+    }
+}
+
 impl Target {
     /// Out of a goal.
     pub fn new(goal: Goal) -> Target {

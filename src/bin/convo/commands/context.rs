@@ -9,7 +9,7 @@ use clap::Args;
 use convo::check::{Api, Options};
 use convo::error::{Error, Kind};
 use convo::filter::repair::{self, How, Repaired};
-use convo::filter::settle::Lines;
+use convo::filter::settle::{Lines, summary_line};
 use convo::filter::{Plan, compact};
 use convo::format::{Format, Purpose};
 use convo::model::session::{Class, Session};
@@ -182,7 +182,15 @@ fn native(session: &Session, view: &Replayed, out: &mut dyn Write) -> anyhow::Re
     }
     for item in &view.items {
         match item {
-            Item::Line(index) | Item::Summary(index) => lines.write(session.full(*index))?,
+            Item::Line(index) => lines.write(session.full(*index))?,
+            // What it stood for is not here.
+            Item::Summary(index) => match summary_line(session, *index) {
+                Some(body) => {
+                    lines.write(&body)?;
+                    lines.write_ending()?;
+                }
+                None => lines.write(session.full(*index))?,
+            },
             Item::Edited(_, body) | Item::Inserted(body) => {
                 lines.write(body)?;
                 lines.write_ending()?;

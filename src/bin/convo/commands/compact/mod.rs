@@ -8,7 +8,7 @@ mod options;
 use super::Run;
 use crate::args::{Changing, Input, Reading};
 use crate::change;
-use crate::context::Context;
+use crate::context::{Context, named};
 use clap::Args;
 use compat::Compat;
 use convo::error::{Error, Kind};
@@ -25,7 +25,10 @@ use options::Strategy;
 /// What the view costs is counted, and levels are chosen for its pieces until it fits: full, without the middle of
 /// long tool results, results as marks, a line or nothing, with a summary of what left. Calls and their results stay
 /// together, system messages and the newest exchange stay. In the store it is one event that `restore` takes back; a
-/// stream comes out smaller. A budget that cannot be reached changes nothing and ends with 1.
+/// stream comes out smaller. A session that cannot be made to fit stays as it is, and the status is 1.
+///
+/// Without a strategy all of them may be taken, chosen as --optimize says. Naming strategies takes these and no others,
+/// in the order of --tiered.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo compact chat --budget 32000                              a session of the store
@@ -74,8 +77,16 @@ impl Run for Compact {
                 let counter = self.strategy.counting.counter(context, &id, session)?;
                 let stamp = |content: &str| stamps.event(content);
                 let outcome = match &way {
-                    Some((way, rules)) => systems::plan(session, way, *rules, counter, &options, stamp)?,
-                    None => compact::plan(session, counter, &options, stamp)?,
+                    Some((way, rules)) => systems::plan(session, way, *rules, counter, &options, stamp),
+                    None => compact::plan(session, counter, &options, stamp),
+                };
+                let outcome = match outcome {
+                    // This session stays as it is, and the others have their turn.
+                    Err(error) if error.kind == Kind::No => {
+                        context.output.error(&named(error, &id));
+                        return Ok(Plan::Nothing("it stays as it is".to_string()));
+                    }
+                    outcome => outcome?,
                 };
                 unreached = unreached.max(outcome.smallest);
                 self.explain(context, session, counter, &outcome)?;

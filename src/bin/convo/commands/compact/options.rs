@@ -86,7 +86,7 @@ pub struct Strategy {
     /// Old exchanges leave; with N the newest N stay
     ///
     /// Without a number and without --budget the newest 8.
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0", value_parser = number, help_heading = "What to do")]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "some", value_parser = exchanges, help_heading = "What to do")]
     pub(super) keep_last: Option<usize>,
     /// Categories in the order in which they leave: system_output,dialog,context
     #[arg(long, value_name = "CATEGORIES", value_delimiter = ',', value_parser = category, hide_short_help = true, help_heading = "Strategies")]
@@ -188,7 +188,7 @@ pub struct Strategy {
 impl Strategy {
     /// Refuses a call that asks for nothing.
     pub fn check(&self) -> convo::Result<()> {
-        if self.fitting.budget()?.is_none() && self.when.is_none() && self.steps() == Steps::ALL {
+        if self.fitting.budget()?.is_none() && self.when.is_none() && self.named() == Steps::NONE {
             let error = Error::new(Kind::Usage, "neither a budget nor a strategy");
             return Err(error.hint(
                 "--budget 32000, or --budget 60% --window gpt-4o, or a strategy such as --mask-tools",
@@ -263,8 +263,24 @@ impl Strategy {
 
     /// The steps that are asked for by name; all when none is.
     fn steps(&self) -> Steps {
+        let steps = self.named();
+        if steps != Steps::NONE && !self.tiered && !self.optimize {
+            return steps;
+        }
+        // Not by name: all but what is switched off.
+        Steps {
+            dedupe: self.dedupe.as_deref() != Some("off"),
+            media: self.media != Some(Media::Keep),
+            thinking: self.thinking != Some(Thinking::Keep),
+            summary: self.with.as_deref() != Some("none"),
+            ..Steps::ALL
+        }
+    }
+
+    /// The steps that are asked for by name.
+    fn named(&self) -> Steps {
         let keeps = self.media == Some(Media::Keep);
-        let steps = Steps {
+        Steps {
             dedupe: self.dedupe.as_deref() == Some("exact"),
             media: self.media.is_some() && !keeps,
             thinking: self.thinking.is_some_and(|thinking| thinking != Thinking::Keep),
@@ -273,17 +289,6 @@ impl Strategy {
             digest: self.digest_tools,
             summary: self.with.as_deref() == Some("extract"),
             drop: self.keep_last.is_some() || !self.drop_order.is_empty() || !self.budget_for.is_empty(),
-        };
-        if steps != Steps::NONE && !self.tiered && !self.optimize {
-            return steps;
-        }
-        // Not by name: all but what is switched off.
-        Steps {
-            dedupe: self.dedupe.as_deref() != Some("off"),
-            media: !keeps,
-            thinking: self.thinking != Some(Thinking::Keep),
-            summary: self.with.as_deref() != Some("none"),
-            ..Steps::ALL
         }
     }
 
@@ -311,9 +316,16 @@ fn share(text: &str) -> Result<u64, String> {
     }
 }
 
-fn number(text: &str) -> Result<usize, String> {
-    text.parse()
-        .map_err(|_| "this must be a number; without one the option stands behind the input".to_string())
+/// How many exchanges stay; 0 when no number is given.
+fn exchanges(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err(
+            "the newest exchange stays, so 1 is the least; `truncate --keep-last 0` lets all go".to_string(),
+        ),
+        Ok(number) => Ok(number),
+        Err(_) if text == "some" => Ok(0),
+        Err(_) => Err("this must be a number; without one the option stands behind the input".to_string()),
+    }
 }
 
 fn category(name: &str) -> Result<Category, String> {
