@@ -29,6 +29,7 @@ pub fn run(
         return Err(Error::new(Kind::Usage, "--force is for -i").into());
     }
     if changing.log
+        && !changing.adds
         && changing
             .writing
             .to

@@ -311,7 +311,7 @@ fn unreachable(work: &Work<'_>, target: &Target, smallest: u64) -> Error {
         _ => {
             let least = work.now().messages;
             format!(
-                "the target ({target}) cannot be reached: {least} messages with {smallest} tokens are the least"
+                "the target of {target} cannot be reached: the smallest is {smallest} tokens in {least} messages"
             )
         }
     };

@@ -24,7 +24,13 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
         return Ok(());
     }
     let share = match goal.tokens() {
-        Some(budget) => part(budget, options.summary_share),
+        Some(budget) => {
+            // Standing instructions have their place whatever the share is.
+            let leaving: Vec<usize> = (0..work.atoms.len())
+                .filter(|atom| work.may_leave(*atom))
+                .collect();
+            part(budget, options.summary_share).max(reserve(work, options, budget, &leaving))
+        }
         None => UNBOUND,
     };
     let room = options.summary_budget.map_or(share, |most| most.min(share));
@@ -55,6 +61,9 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
     fill(work, options, goal);
     Ok(())
 }
+
+/// What a summary needs is no reason to take more of the budget than this, per mille.
+const HALF: u64 = 500;
 
 /// A share of this, per mille.
 pub fn part(whole: u64, share: u64) -> u64 {
@@ -198,8 +207,9 @@ pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize
         covered: Some(u64::MAX),
         ..summarize::Options::new(most)
     };
-    summarize::extract(&[], &rules, previous.as_deref(), &wanted, &count)
-        .map_or(0, |made| summary_cost(work.counter, &made.text).min(most))
+    summarize::extract(&[], &rules, previous.as_deref(), &wanted, &count).map_or(0, |made| {
+        summary_cost(work.counter, &made.text).min(part(budget, HALF))
+    })
 }
 
 /// The first item that is no rule: the summary stands ahead of it.

@@ -199,13 +199,13 @@ impl Scene<'_> {
             tail.push_str(&format!(r#","id":"{id}""#));
             self.ids.push(id);
         }
-        if nth % 3 > 0 {
+        if !nth.is_multiple_of(3) {
             tail.push_str(&format!(
                 r#","timestamp":"2026-03-{:02}T08:00:00Z""#,
                 1 + nth / 10 % 28
             ));
         }
-        if self.plot.counted.is_some() && nth % 4 == 0 {
+        if self.plot.counted.is_some() && nth.is_multiple_of(4) {
             tail.push_str(&format!(r#","tokens":{}"#, 1 + text.say().len() / 3));
         }
         tail
@@ -358,7 +358,7 @@ impl Scene<'_> {
         let insert = format!(
             r#"{{"before":"{last}","message":{{"role":"user","content":"put in {nth}","id":"i{nth}"}}}}"#
         );
-        let old = self.put_in.get(nth % 3).filter(|_| nth % 2 == 0);
+        let old = self.put_in.get(nth % 3).filter(|_| nth.is_multiple_of(2));
         let old = old.map_or_else(String::new, |id| format!(r#","{id}""#));
         let summary = match (sums, nth % 3) {
             (false, _) => String::new(),
@@ -394,7 +394,7 @@ impl Scene<'_> {
 }
 
 fn content(text: &Text) -> String {
-    content_with(text, if text.seed % 5 == 0 { 1 } else { 0 })
+    content_with(text, if text.seed.is_multiple_of(5) { 1 } else { 0 })
 }
 
 /// The member with the content: a text, or parts, some with media and some of a kind that nobody knows.
