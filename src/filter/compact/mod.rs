@@ -82,6 +82,9 @@ pub fn plan(
     if target.asks() && !target.is_met(&work) {
         tiered::last_resort(&mut work, options, &target);
     }
+    if options.steps.summary || options.steps.drop {
+        step::drop::lead(&mut work, "drop");
+    }
     let smallest = (target.asks() && !target.is_met(&work)).then_some(work.total);
     if let Some(smallest) = smallest
         && !options.best_effort

@@ -59,6 +59,11 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
         }
     }
     fill(work, options, goal);
+    if !goal.is_met(work) {
+        // There is one that cannot become smaller as long as it stands ahead of replies.
+        step::drop::run(work, options, 1, "summary", &|work| goal.is_met(work));
+        fill(work, options, goal);
+    }
     Ok(())
 }
 
@@ -212,8 +217,11 @@ pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize
     })
 }
 
-/// The first item that is no rule: the summary stands ahead of it.
+/// The first item that is no rule: the summary stands ahead of it. One that replies lean on stays where it is.
 fn place(work: &Work<'_>) -> usize {
+    if let Some(at) = work.summary_item.filter(|_| !work.may_drop_summary()) {
+        return at;
+    }
     let movable =
         |at: &usize| work.items[*at].atom.is_some() || matches!(work.view.items[*at], Item::Summary(_));
     (0..work.items.len()).find(movable).unwrap_or(work.items.len())

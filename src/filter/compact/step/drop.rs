@@ -3,7 +3,7 @@
 use super::super::options::Options;
 use super::super::work::{Level, Work};
 use super::Enough;
-use crate::model::message::{Category, Role};
+use crate::model::message::Category;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Lets the oldest go, the newest exchanges excepted: whole exchanges, or atoms by category where an order or shares
@@ -77,7 +77,11 @@ fn by_category(work: &mut Work<'_>, options: &Options, end: usize, reason: &'sta
 
 /// Lets replies go that a view would begin with, now that what they replied to has left.
 pub fn lead(work: &mut Work<'_>, reason: &'static str) {
-    if work.atoms.iter().all(|atom| atom.level < Level::Digest) || work.summary.is_some() {
+    let began = work
+        .atoms
+        .first()
+        .is_some_and(|atom| work.items[atom.items[0]].is_user());
+    if !began || work.atoms.iter().all(|atom| atom.level < Level::Digest) {
         return;
     }
     for atom in 0..work.atoms.len() {
@@ -85,10 +89,7 @@ pub fn lead(work: &mut Work<'_>, reason: &'static str) {
             continue;
         }
         let first = work.atoms[atom].items[0];
-        let opens = work.items[first]
-            .traits
-            .is_some_and(|traits| traits.role == Role::User);
-        if opens || !work.may_leave(atom) {
+        if work.items[first].is_user() || work.has_record_before(first) || !work.may_leave(atom) {
             return;
         }
         work.leave(atom, Level::Dropped, reason);

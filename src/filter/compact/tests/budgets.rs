@@ -71,7 +71,8 @@ pub fn floor(case: &Case, error: &Error) -> Result<(), TestCaseError> {
     prop_assert_eq!(reached(best), size);
     let exact = case.with_budget(size, false);
     prop_assert!(exact.is_ok(), "I2: {:?}", exact);
-    prop_assert_eq!(reached(exact.unwrap()), size);
+    // A summary that a view begins with and cannot do without may be written anew, and be shorter.
+    prop_assert!(reached(exact.unwrap()) <= size);
     for budget in [size - 1, size / 2, 1]
         .into_iter()
         .filter(|budget| *budget < size)

@@ -1,7 +1,9 @@
 //! Random sessions: whatever a log may hold, in order or not, in all scripts, small and large.
 
+use super::super::work::read;
 use super::texts::{RULES, Text, quoted, text};
 use crate::model::session::Session;
+use crate::tokens::Tokenizer;
 use proptest::prelude::*;
 
 /// A line, or a few that belong together; numbers choose among what was there before.
@@ -186,8 +188,8 @@ impl Scene<'_> {
         self.lines += 1;
     }
 
-    /// The rest of a message: its id, its time and what it costs.
-    fn tail(&mut self, text: &Text) -> String {
+    /// The rest of a message: its id and its time.
+    fn tail(&mut self) -> String {
         let mut tail = String::new();
         let nth = self.lines;
         if nth % 10 < usize::from(self.plot.identified) {
@@ -205,22 +207,26 @@ impl Scene<'_> {
                 1 + nth / 10 % 28
             ));
         }
-        if self.plot.counted.is_some() && nth.is_multiple_of(4) {
-            tail.push_str(&format!(r#","tokens":{}"#, 1 + text.say().len() / 3));
-        }
         tail
     }
 
-    fn message(&mut self, role: &str, members: &str, text: &Text) {
-        let tail = self.tail(text);
-        self.push(format!(r#"{{"role":"{role}"{members}{tail}}}"#));
+    fn message(&mut self, role: &str, members: &str) {
+        let tail = self.tail();
+        let line = format!(r#"{{"role":"{role}"{members}{tail}}}"#);
+        let tokenizer = self.plot.counted.filter(|_| self.lines.is_multiple_of(4));
+        let counted = tokenizer.map(|name| {
+            let message = read(line.as_bytes()).unwrap();
+            let tokens = Tokenizer::named(name).unwrap().message(&message);
+            format!(r#"{},"tokens":{tokens}}}"#, &line[..line.len() - 1])
+        });
+        self.push(counted.unwrap_or(line));
     }
 
     fn play(&mut self, turn: &Turn) {
         match turn {
             Turn::System { developer, text } => {
                 let role = if *developer { "developer" } else { "system" };
-                self.message(role, &content(text), text);
+                self.message(role, &content(text));
             }
             Turn::User { text, media, extra } => {
                 let members = content_with(text, *media);
@@ -229,18 +235,14 @@ impl Scene<'_> {
                 } else {
                     ""
                 };
-                self.message("user", &format!("{members}{extra}"), text);
+                self.message("user", &format!("{members}{extra}"));
             }
             Turn::Rule(nth) => {
                 let rule = format!(r#","content":{}"#, quoted(RULES[nth % RULES.len()]));
-                self.message("user", &rule, &Text::default());
+                self.message("user", &rule);
             }
             Turn::Happened(text) => {
-                self.message(
-                    "user",
-                    &format!(r#"{},"category":"context""#, content(text)),
-                    text,
-                );
+                self.message("user", &format!(r#"{},"category":"context""#, content(text)));
             }
             Turn::Reply { text, thinks, extra } => {
                 let extra = if *extra {
@@ -253,7 +255,7 @@ impl Scene<'_> {
                 } else {
                     content(text)
                 };
-                self.message("assistant", &format!("{said}{}{extra}", thoughts(*thinks)), text);
+                self.message("assistant", &format!("{said}{}{extra}", thoughts(*thinks)));
             }
             Turn::Calls {
                 calls,
@@ -270,7 +272,7 @@ impl Scene<'_> {
                 } else {
                     format!(r#","tool_call_id":"{id}""#)
                 };
-                self.message("tool", &format!(r#","name":"{tool}"{id}{}"#, content(text)), text);
+                self.message("tool", &format!(r#","name":"{tool}"{id}{}"#, content(text)));
             }
             Turn::Bare => self.push(r#"{"role":"user","content":"same"}"#.to_string()),
             Turn::Garbage => self.push("not json".to_string()),
@@ -330,7 +332,7 @@ impl Scene<'_> {
                     } else {
                         format!(r#","tool_call_id":"{id}""#)
                     };
-                    results.push((format!("{of}{}", content_with(text, media)), text.clone()));
+                    results.push(format!("{of}{}", content_with(text, media)));
                 }
                 None => self.open.push((id, tool)),
             }
@@ -340,12 +342,12 @@ impl Scene<'_> {
             made.join(","),
             thoughts(thinks)
         );
-        self.message("assistant", &members, &calls[0].arguments);
+        self.message("assistant", &members);
         if backwards {
             results.reverse();
         }
-        for (members, text) in results {
-            self.message("tool", &members, &text);
+        for members in results {
+            self.message("tool", &members);
         }
     }
 

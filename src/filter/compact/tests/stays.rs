@@ -132,7 +132,7 @@ fn pairs(session: &Session, view: &View) -> Vec<(usize, usize)> {
     results.into_iter().filter_map(one).collect()
 }
 
-/// Items with calls of which one has no result anywhere behind it.
+/// Items with calls of which one has no result anywhere behind it; a result without an id may be of any.
 fn waiting(session: &Session, view: &View) -> HashSet<usize> {
     let mut answered = HashSet::new();
     let mut found = HashSet::new();
@@ -141,7 +141,10 @@ fn waiting(session: &Session, view: &View) -> HashSet<usize> {
             continue;
         };
         if message.role() == Role::Tool {
-            answered.extend(message.tool_call_id().map(|id| id.into_owned()));
+            match message.tool_call_id().filter(|id| !id.is_empty()) {
+                Some(id) => _ = answered.insert(id.into_owned()),
+                None => break,
+            }
         }
         let open = |id: &str| !id.is_empty() && !answered.contains(id);
         if message.tool_calls().iter().any(|call| open(&call.id)) {

@@ -5,17 +5,14 @@ use super::case::{Case, Done};
 use crate::check::{self, Api};
 use crate::format::report::Report;
 use crate::format::request;
-use crate::model::message::{Message, Role};
+use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
 use proptest::prelude::*;
+use std::collections::HashSet;
 
 pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
-    // Which call a result without an id is of, interfaces do not say.
-    let named = |message: Message<'_>| {
-        message.role() != Role::Tool || message.tool_call_id().is_some_and(|id| !id.is_empty())
-    };
-    if !case.view.messages(&case.before).all(named) {
+    if !is_plain(&case.before, &case.view) {
         return Ok(());
     }
     for api in Api::ALL {
@@ -57,4 +54,15 @@ fn errors(api: Api, session: &Session, view: &View, options: &check::Options) ->
 
 fn requested(api: Api, session: &Session, view: &View) -> String {
     String::from_utf8_lossy(&elements(api, session, view).join(&b"\n"[..])).into_owned()
+}
+
+/// Whether it is clear which call a result is of: the results have ids, and no id has two calls. Where an id has several,
+/// some interfaces take the result of one for that of all.
+fn is_plain(session: &Session, view: &View) -> bool {
+    let mut calls = HashSet::new();
+    view.messages(session).all(|message| {
+        let named = message.role() != Role::Tool || message.tool_call_id().is_some_and(|id| !id.is_empty());
+        let mut made = message.tool_calls().into_iter();
+        named && made.all(|call| calls.insert(call.id.into_owned()))
+    })
 }

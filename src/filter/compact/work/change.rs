@@ -132,11 +132,27 @@ impl Work<'_> {
         self.drops_summary = false;
     }
 
-    /// Whether the view can do without the summary: it begins with a user or another record then.
+    fn has_digest_before(&self, at: usize) -> bool {
+        let first = self.inserts.first_key_value();
+        first.is_some_and(|(_, insert)| insert.before < at)
+    }
+
+    /// Whether a digest or a summary stands ahead of an item.
+    pub fn has_record_before(&self, at: usize) -> bool {
+        let old = self.summary_item.filter(|_| !self.drops_summary);
+        let new = self.summary.as_ref().map(|(summary, _)| summary.before);
+        old.is_some_and(|old| old < at) || new.is_some_and(|new| new <= at) || self.has_digest_before(at)
+    }
+
+    /// Whether the view can do without the summary at its place: it begins with a user or another record then, and
+    /// no reply loses what it replies to, nor its end: a summary at the end stands for the newest question.
     pub fn may_drop_summary(&self) -> bool {
-        let first = (0..self.items.len()).find(|at| self.items[*at].atom.is_some() && !self.is_gone(*at));
-        let lead = self.inserts.values().map(|insert| insert.before).min();
-        first.is_some_and(|first| lead.is_some_and(|lead| lead < first) || self.items[first].is_user())
+        let there = |at: &usize| self.items[*at].atom.is_some() && !self.is_gone(*at);
+        let after = |from: usize| (from..self.items.len()).find(there);
+        let Some(first) = after(0) else { return false };
+        let behind = self.summary_item.and_then(after);
+        (self.has_digest_before(first) || self.items[first].is_user())
+            && (self.summary_item.is_none() || behind.is_some_and(|behind| self.items[behind].is_user()))
     }
 
     /// Takes the summary out of view, where that can be.
