@@ -2,7 +2,7 @@
 //! under their days; and the standing instructions in a block of their own. No network, no clock, no chance:
 //! the same input gives the same bytes on every machine.
 //!
-//! [`extract`] makes the text. [`choose`] is the choice alone, [`shorten`] makes another's summary fit, [`accept`]
+//! [`extract`] makes the text. [`choose()`] is the choice alone, [`shorten()`] makes another's summary fit, [`accept()`]
 //! is what every summary must pass, whoever wrote it. How it is handed to a model, `model/summary.rs` says.
 
 mod accept;
