@@ -102,7 +102,7 @@ fn arguments(work: &Work<'_>, at: usize, masked: &BTreeSet<usize>) -> Option<Vec
         }
         let short = masked
             .contains(&nth)
-            .then(|| without_arguments(call, &id))
+            .then(|| without_arguments(work, call, &id))
             .flatten();
         out.extend_from_slice(&short.map_or(Cow::Borrowed(call), Cow::Owned));
     }
@@ -110,11 +110,14 @@ fn arguments(work: &Work<'_>, at: usize, masked: &BTreeSet<usize>) -> Option<Vec
     Some(out)
 }
 
-fn without_arguments(call: &[u8], id: &str) -> Option<Vec<u8>> {
+/// A call with a mark for its arguments, where that is smaller: each is looked at alone, so that it is the same
+/// whichever others become marks with it.
+fn without_arguments(work: &Work<'_>, call: &[u8], id: &str) -> Option<Vec<u8>> {
     let function = json::member(call, "function")?;
     let text = json::member(function, "arguments").and_then(json::text)?;
     let mark = mark::arguments(&text, id);
-    if mark.len() >= text.len() || mark::is_arguments(&text) {
+    let count = |text: &str| work.counter.tokenizer().count(text);
+    if mark.len() >= text.len() || mark::is_arguments(&text) || count(&mark) >= count(&text) {
         return None;
     }
     let mut raw = Vec::new();

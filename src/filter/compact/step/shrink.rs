@@ -15,6 +15,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, results: &[usize], enough: En
                 head_tail::one(work, *at, options.tool_output);
             } else if !shortened
                 && options.steps.mask
+                && !mask::excludes(work, &options.mask, *at)
                 && let Some((body, tokens)) = mask::result(work, *at)
             {
                 work.mark(*at, body, tokens, "mask");

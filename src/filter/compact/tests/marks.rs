@@ -40,6 +40,10 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
             .into_iter()
             .filter(|text| mark::is_mark(text) && tells(text))
         {
+            for tool in &case.options.mask.exclude {
+                let of_it = format!("tool output elided: {tool},");
+                prop_assert!(!text.contains(&of_it), "a result that was to stay: {}", text);
+            }
             fits(case, done, &text)?;
         }
     }
