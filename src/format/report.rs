@@ -89,6 +89,9 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How often each kind of loss occurred.
     pub losses: BTreeMap<Loss, u64>,
+    /// Whether what was read is more, or otherwise, than its bytes alone say: a sidecar or a spare copy counted too,
+    /// or what was torn was put together. Such a document is no value that may come out as it went in.
+    pub mended: bool,
 }
 
 impl Report {

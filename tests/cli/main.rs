@@ -23,6 +23,7 @@ mod layering;
 mod list;
 mod migrate;
 mod new;
+mod opaque;
 mod pairs;
 mod plugins;
 mod readme;

@@ -3,6 +3,8 @@
 
 use crate::args::{Changing, Input, Reading, Writing};
 use crate::context::{Context, Opened, named};
+use crate::export::Sessions;
+pub use crate::export::{Export, tell_dangling};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
 use crate::pairs;
 pub use crate::stamps::{Place, Stamps};
@@ -10,7 +12,7 @@ use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::settle::{Joined, Lines, settle};
 use convo::format::report::Report;
-use convo::format::{self, Format, Purpose};
+use convo::format::{Format, Purpose};
 use convo::model::session::Session;
 use convo::model::view::View;
 use convo::store::{Facts, Rewrite, write_atomically};
@@ -206,7 +208,7 @@ impl Done {
 /// A stream: each session is written as it is after the change.
 fn stream(
     context: &Context,
-    opened: Opened,
+    mut opened: Opened,
     reading: &Reading,
     changing: &Changing,
     out: &mut dyn Write,
@@ -226,24 +228,26 @@ fn stream(
     } else {
         Purpose::Export
     };
+    let export = Export {
+        context,
+        label: &label,
+        to,
+        purpose,
+        strict: reading.strict,
+    };
+    let value = opened.value.take().filter(|_| opened_as == to);
+    let mut sessions = Sessions::new(value.as_deref());
     sessions_of(context, opened, reading.strict, |mut session| {
         let planned = plan(&session, &Stamps::new(context, &session, Place::Stream));
         let told = match planned.map_err(|error| named(error, &label))? {
             Plan::Nothing(why) => format!("unchanged: {why}"),
             Plan::Lines(lines, told) => {
                 lines.iter().for_each(|line| session.push_new(line));
+                sessions.changed();
                 told
             }
         };
         done.told.push(told);
-        done.sessions += 1;
-        let export = Export {
-            context,
-            label: &label,
-            to,
-            purpose,
-            strict: reading.strict,
-        };
         if changing.log && (to == Format::Native || to == opened_as && to == Format::Jsonl) {
             let mut lines = Lines::new(out);
             return Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?);
@@ -255,66 +259,9 @@ fn stream(
             tell_dangling(context, &label, &session, &view);
             return Ok(settle(&session, &view, out)?);
         }
-        export.write(&session, done.sessions, out)
-    })
-}
-
-/// How sessions are written in another format.
-pub struct Export<'c> {
-    pub context: &'c Context,
-    /// The input's name in messages.
-    pub label: &'c str,
-    pub to: Format,
-    pub purpose: Purpose,
-    /// Whether a loss is an error, before anything is written.
-    pub strict: bool,
-}
-
-impl Export<'_> {
-    /// Writes the view of the nth session, and tells what the format cannot carry.
-    pub fn write(&self, session: &Session, nth: usize, out: &mut dyn Write) -> anyhow::Result<()> {
-        single(self.to, nth)?;
-        let view = View::replay(session);
-        tell_dangling(self.context, self.label, session, &view);
-        let mut report = Report::default();
-        if !self.strict {
-            format::write(self.to, session, &view, self.purpose, out, &mut report)?;
-            self.context.output.report(self.label, &mut report);
-            return Ok(());
-        }
-        let mut whole = Vec::new();
-        format::write(self.to, session, &view, self.purpose, &mut whole, &mut report)?;
-        let lost = !report.losses.is_empty();
-        self.context.output.report(self.label, &mut report);
-        if lost {
-            let error = Error::new(Kind::Data, "the format cannot carry everything (--strict)");
-            return Err(named(error, self.label).into());
-        }
-        Ok(out
-            .write_all(&whole)
-            .map_err(|error| Error::io("cannot write", error))?)
-    }
-}
-
-/// Refuses a second session where a format holds one.
-fn single(to: Format, nth: usize) -> convo::Result<()> {
-    if to.api().is_some() && nth > 1 {
-        return Err(Error::new(
-            Kind::Usage,
-            format!("{} holds one session, and there are several", to.name()),
-        )
-        .hint("convert them one by one, or `migrate --out DIR` them first"));
-    }
-    Ok(())
-}
-
-/// Tells of events that name what is not there.
-pub fn tell_dangling(context: &Context, label: &str, session: &Session, view: &View) {
-    let mut report = Report::default();
-    for (index, what) in &view.dangling {
-        report.damage(session.record(*index).place, what.clone());
-    }
-    context.output.report(label, &mut report);
+        sessions.write(session, &export, &mut done.sessions, out)
+    })?;
+    sessions.finish(&export, &mut done.sessions, out)
 }
 
 /// The format in which a file is written back.

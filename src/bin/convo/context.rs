@@ -3,12 +3,14 @@
 
 use crate::args::{Global, Input, Reading};
 use crate::output::{Color, Output, path_name};
+use crate::source::has_spare;
+pub use crate::source::{SPARES, convert, detect_file, from_hint, head};
 use convo::error::{Error, Kind, Place, Result};
 use convo::filter::Stamp;
-use convo::format::detect::{self, Detection, Hints};
+use convo::format::detect;
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
-use convo::format::{self, Converted, Format, Reader, Source, penguin};
+use convo::format::{Converted, Format, Reader};
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::model::time::Clock;
@@ -49,6 +51,9 @@ pub struct Opened {
     pub format: Format,
     /// Its records.
     pub reader: Box<dyn Reader>,
+    /// The document as it came, when the records are what it says: none of a file of lines, nor of what was put
+    /// together from several files.
+    pub value: Option<Vec<u8>>,
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -172,6 +177,7 @@ impl Context {
                     label,
                     format: Format::Native,
                     reader: Box::new(reader),
+                    value: None,
                 });
             }
             Input::Stdin => {
@@ -225,6 +231,7 @@ impl Context {
                 label: label.to_string(),
                 format,
                 reader,
+                value: None,
             });
         }
         let mut bytes = head;
@@ -252,6 +259,7 @@ impl Context {
             label: label.to_string(),
             format,
             reader: Box::new(Converted::from(sessions)),
+            value: (!report.mended).then_some(bytes),
         })
     }
 
@@ -310,97 +318,6 @@ pub fn named(mut error: Error, label: &str) -> Error {
         None => error.at = Some((label.to_string(), Place::default())),
     }
     error
-}
-
-/// Reads until there are `most` bytes or no more; tells whether that was all.
-pub fn head(input: &mut impl Read, most: usize) -> Result<(Vec<u8>, bool)> {
-    let mut bytes = Vec::with_capacity(most);
-    let read = input
-        .take(most as u64)
-        .read_to_end(&mut bytes)
-        .map_err(|error| Error::io("cannot read", error))?;
-    Ok((bytes, read < most))
-}
-
-/// What a file is, by its head and by what lies beside it.
-pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
-    let name = path
-        .and_then(|path| path.file_name())
-        .and_then(|name| name.to_str());
-    let sidecar = match (path, name.and_then(|name| name.strip_suffix(".jsonl"))) {
-        (Some(path), Some(stem)) => path.with_file_name(format!("{stem}.meta.json")).exists(),
-        _ => false,
-    };
-    let hints = Hints { name, sidecar };
-    let mut verdict = detect::detect(head, whole, hints);
-    // Of a document that is damaged beyond recognition, the copies beside it may say what it was.
-    if let (None, Some(path), Some(name)) = (verdict.format, path, name)
-        && (head.is_empty() || (name.ends_with(".json") && penguin::is_lost(head)))
-    {
-        for ending in SPARES {
-            if let Ok(mut spare) = File::open(path.with_file_name(format!("{name}{ending}")))
-                && let Ok((copy, whole)) = self::head(&mut spare, detect::HEAD)
-                && !copy.is_empty()
-            {
-                let copied = detect::detect(&copy, whole, hints);
-                if copied.format == Some(Format::Penguin) || (head.is_empty() && copied.format.is_some()) {
-                    return copied;
-                }
-                if head.is_empty() {
-                    verdict = copied;
-                }
-            }
-        }
-    }
-    verdict
-}
-
-/// What to do when the format is not known.
-pub fn from_hint() -> String {
-    let names: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
-    format!("--from names the format: {}", names.join(", "))
-}
-
-/// Endings of the copies that a save which was cut off leaves beside a file.
-pub const SPARES: [&str; 2] = [".bak", ".temp"];
-
-fn has_spare(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| {
-        SPARES
-            .iter()
-            .any(|ending| path.with_file_name(format!("{name}{ending}")).is_file())
-    })
-}
-
-/// Reads a whole document with what lies beside it.
-pub fn convert(
-    format: Format,
-    path: Option<&Path>,
-    bytes: &[u8],
-    report: &mut Report,
-) -> Result<Vec<Session>> {
-    let folder = path.and_then(Path::parent).map(Path::to_path_buf);
-    let neighbour = |name: &str| -> io::Result<Option<Vec<u8>>> {
-        let Some(folder) = &folder else { return Ok(None) };
-        match std::fs::read(folder.join(name)) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    };
-    let name = path
-        .and_then(|path| path.file_name())
-        .and_then(|name| name.to_str());
-    format::convert(
-        format,
-        &Source {
-            name,
-            bytes,
-            neighbour: &neighbour,
-        },
-        report,
-    )
 }
 
 fn home(variable_name: &str, below: &str) -> Result<PathBuf> {

@@ -7,11 +7,13 @@ mod commands;
 mod complete;
 mod context;
 mod counting;
+mod export;
 mod incoming;
 mod inputs;
 mod output;
 mod pairs;
 mod plugin;
+mod source;
 mod stamps;
 
 use args::Global;

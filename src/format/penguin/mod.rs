@@ -73,6 +73,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
             convert(&Merge::alone(&document), source, report)
         }
         primary => {
+            report.mended = true;
             let spares = spares(source, &SPARES, true, report);
             let mut candidates = Vec::new();
             let (place, why) = match &primary {

@@ -60,6 +60,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         (source.neighbour)(name).map_err(|error| Error::io(format_args!("cannot read {name}"), error))
     };
     if let Some(stem) = source.name.and_then(|name| name.strip_suffix(SIDECAR)) {
+        report.mended = true;
         let name = format!("{stem}{LOG}");
         let Some(lines) = neighbour(&name)? else {
             return read_sidecar(source, Some(stem), report);
@@ -81,6 +82,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     }
     if let Some(stem) = source.name.and_then(|name| name.strip_suffix(LOG)) {
         let sidecar = neighbour(&format!("{stem}{SIDECAR}"))?;
+        report.mended |= sidecar.is_some();
         return Ok(vec![read_log(source, Some(stem), sidecar.as_deref(), report)]);
     }
     // No name says that this is a log, so its lines have to.

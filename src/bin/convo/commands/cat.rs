@@ -4,6 +4,7 @@ use super::Run;
 use crate::args::{Input, Reading, Writing};
 use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
+use crate::export::Sessions;
 use crate::inputs::{each_input, sessions_of};
 use clap::Args;
 
@@ -90,7 +91,7 @@ impl Cat {
     fn export(
         &self,
         context: &Context,
-        opened: Opened,
+        mut opened: Opened,
         to: Format,
         written: &mut usize,
         out: &mut dyn Write,
@@ -103,9 +104,11 @@ impl Cat {
             purpose: Purpose::Export,
             strict: self.reading.strict,
         };
+        let value = opened.value.take().filter(|_| opened.format == to);
+        let mut sessions = Sessions::new(value.as_deref());
         sessions_of(context, opened, self.reading.strict, |session| {
-            *written += 1;
-            export.write(&session, *written, out)
-        })
+            sessions.write(session, &export, written, out)
+        })?;
+        sessions.finish(&export, written, out)
     }
 }

@@ -342,6 +342,7 @@ impl Migrate {
             let mut report = Report {
                 findings,
                 losses: examined.losses.clone(),
+                ..Report::default()
             };
             context.output.report(&label, &mut report);
             for step in own {

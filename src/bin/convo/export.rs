@@ -1,0 +1,125 @@
+//! Sessions in another format than the native one: written, and told what that format cannot carry. A document of
+//! which nothing changes is an opaque value, and comes out as the bytes that came in.
+
+use crate::context::{Context, named};
+use convo::error::{Error, Kind};
+use convo::format::report::Report;
+use convo::format::{self, Format, Purpose};
+use convo::model::session::Session;
+use convo::model::view::View;
+use std::io::Write;
+
+/// How sessions are written in another format.
+pub struct Export<'c> {
+    pub context: &'c Context,
+    /// The input's name in messages.
+    pub label: &'c str,
+    pub to: Format,
+    pub purpose: Purpose,
+    /// Whether a loss is an error, before anything is written.
+    pub strict: bool,
+}
+
+impl Export<'_> {
+    /// Writes the view of the nth session, and tells what the format cannot carry.
+    pub fn write(&self, session: &Session, nth: usize, out: &mut dyn Write) -> anyhow::Result<()> {
+        single(self.to, nth)?;
+        let view = View::replay(session);
+        tell_dangling(self.context, self.label, session, &view);
+        let mut report = Report::default();
+        if !self.strict {
+            format::write(self.to, session, &view, self.purpose, out, &mut report)?;
+            self.context.output.report(self.label, &mut report);
+            return Ok(());
+        }
+        let mut whole = Vec::new();
+        format::write(self.to, session, &view, self.purpose, &mut whole, &mut report)?;
+        let lost = !report.losses.is_empty();
+        self.context.output.report(self.label, &mut report);
+        if lost {
+            let error = Error::new(Kind::Data, "the format cannot carry everything (--strict)");
+            return Err(named(error, self.label).into());
+        }
+        Ok(out
+            .write_all(&whole)
+            .map_err(|error| Error::io("cannot write", error))?)
+    }
+}
+
+/// Refuses a second session where a format holds one.
+fn single(to: Format, nth: usize) -> convo::Result<()> {
+    if to.api().is_some() && nth > 1 {
+        return Err(Error::new(
+            Kind::Usage,
+            format!("{} holds one session, and there are several", to.name()),
+        )
+        .hint("convert them one by one, or `migrate --out DIR` them first"));
+    }
+    Ok(())
+}
+
+/// Tells of events that name what is not there.
+pub fn tell_dangling(context: &Context, label: &str, session: &Session, view: &View) {
+    let mut report = Report::default();
+    for (index, what) in &view.dangling {
+        report.damage(session.record(*index).place, what.clone());
+    }
+    context.output.report(label, &mut report);
+}
+
+/// The sessions of one input on their way into a format. Those of a document that may come out as it is wait until it
+/// is known whether any of them changes.
+pub struct Sessions<'v> {
+    /// The document, when its own format is asked for.
+    value: Option<&'v [u8]>,
+    waiting: Vec<Session>,
+}
+
+impl<'v> Sessions<'v> {
+    /// Of an input with these bytes; none when they are not what is to come out.
+    pub fn new(value: Option<&'v [u8]>) -> Self {
+        Sessions {
+            value,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// One of them is not as it came.
+    pub fn changed(&mut self) {
+        self.value = None;
+    }
+
+    /// The next of them; `written` counts the sessions of the output.
+    pub fn write(
+        &mut self,
+        session: Session,
+        export: &Export<'_>,
+        written: &mut usize,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        self.waiting.push(session);
+        if self.value.is_some() {
+            return Ok(());
+        }
+        for session in self.waiting.drain(..) {
+            *written += 1;
+            export.write(&session, *written, out)?;
+        }
+        Ok(())
+    }
+
+    /// After the last of them.
+    pub fn finish(self, export: &Export<'_>, written: &mut usize, out: &mut dyn Write) -> anyhow::Result<()> {
+        let Some(value) = self.value else {
+            return Ok(());
+        };
+        single(export.to, *written + 1)?;
+        *written += self.waiting.len();
+        for session in &self.waiting {
+            tell_dangling(export.context, export.label, session, &View::replay(session));
+        }
+        Ok(out
+            .write_all(value)
+            .map_err(|error| Error::io("cannot write", error))?)
+    }
+}

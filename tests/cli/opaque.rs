@@ -1,0 +1,112 @@
+//! A document that goes in and out in its own form is an opaque value: unless something of it changes, it comes out
+//! as the bytes that came in.
+
+use crate::env::Env;
+
+/// A request with white space, members, a number and escapes that no writer would spell like this.
+const REQUEST: &str = "{ \"model\": \"m\",\n  \"messages\": [\n    {\"content\": \"h\\u0069\", \"role\":\"user\", \"x\": 1E5},\n    {\"role\":\"assistant\", \"content\":\"hello\"}\n  ]\n}\n\n";
+
+/// An array, without a newline at its end.
+const TURNS: &str = "[ {\"role\":\"user\",\"content\":\"a\\/b\"},\n{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"c\"}]}]";
+
+/// Two requests, one a line, and blank lines.
+const REQUESTS: &str = "{\"messages\":[ {\"role\":\"user\",\"content\":\"1\"},{\"role\":\"assistant\",\"content\":\"2\"},{\"role\":\"user\",\"content\":\"3\"}]}\n\n{\"messages\" : [{\"role\":\"user\",\"content\":\"4\"}]}\n";
+
+/// What changes nothing of these.
+const IDLE: [&[&str]; 4] = [
+    &["cat"],
+    &["truncate", "-q", "--keep-last", "9"],
+    &["compact", "-q", "--budget", "9000"],
+    &["check", "-q", "--fix", "--for", "openai-chat"],
+];
+
+#[test]
+fn what_does_not_change_comes_out_as_it_went_in() {
+    let env = Env::new();
+    for (format, value) in [
+        ("openai-chat", REQUEST),
+        ("openai-chat", TURNS),
+        ("anthropic", TURNS),
+    ] {
+        for verb in IDLE {
+            let arguments = [verb, &["--from", format, "--to", format]].concat();
+            env.pipe(&arguments, value).fine().gives(value);
+        }
+    }
+}
+
+#[test]
+fn so_does_a_file_that_is_changed_in_place() {
+    let env = Env::new();
+    env.write("a.json", REQUEST);
+    for verb in &IDLE[1..] {
+        env.run(&[*verb, &["-i", "a.json"]].concat()).fine();
+        assert_eq!(env.read("a.json"), REQUEST, "{verb:?}");
+    }
+    env.run(&[
+        "truncate",
+        "-q",
+        "--keep-last",
+        "9",
+        "--to",
+        "openai-chat",
+        "-o",
+        "b.json",
+        "a.json",
+    ])
+    .fine();
+    assert_eq!(env.read("b.json"), REQUEST);
+}
+
+#[test]
+fn what_changes_is_written_anew_and_so_is_another_form() {
+    let env = Env::new();
+    let run = env.pipe(&["truncate", "-q", "--all", "--to", "openai-chat"], REQUEST);
+    assert!(!run.out().contains("h\\u0069"), "{run}");
+    let run = env.pipe(&["cat", "--from", "openai-chat", "--to", "anthropic"], REQUEST);
+    assert_ne!(run.out(), REQUEST, "{run}");
+    let run = env.pipe(
+        &["context", "--from", "openai-chat", "--to", "openai-chat"],
+        REQUEST,
+    );
+    assert_ne!(run.out(), REQUEST, "what a model would be sent: {run}");
+}
+
+/// A file of several sessions is one value until one of them changes; then it is several, which the form has no
+/// place for.
+#[test]
+fn several_sessions_are_one_value() {
+    let env = Env::new();
+    for verb in IDLE {
+        env.pipe(&[verb, &["--to", "openai-chat"]].concat(), REQUESTS)
+            .fine()
+            .gives(REQUESTS);
+    }
+    env.write("many.jsonl", REQUESTS);
+    env.run(&["truncate", "-q", "--keep-last", "1", "-i", "many.jsonl"])
+        .status(2)
+        .says("holds one session");
+    assert_eq!(env.read("many.jsonl"), REQUESTS);
+    env.write("a.json", REQUEST);
+    for inputs in [
+        ["many.jsonl", "a.json"],
+        ["a.json", "many.jsonl"],
+        ["a.json", "a.json"],
+    ] {
+        env.run(&["cat", "--to", "openai-chat", inputs[0], inputs[1]])
+            .status(2)
+            .says("holds one session");
+    }
+}
+
+/// Damage is told, and kept: what is not changed is not mended unasked.
+#[test]
+fn damage_is_told_and_comes_out_as_well() {
+    let env = Env::new();
+    let odd = "[{\"role\":\"user\",\"content\":\"a\"}, 7, {\"role\":\"assistant\",\"content\":NaN}]";
+    let arguments = ["cat", "--from", "openai-chat", "--to", "openai-chat"];
+    env.pipe(&arguments, odd).status(65).says("no message").gives(odd);
+    env.pipe(&[&arguments[..], &["--strict"]].concat(), odd)
+        .status(65)
+        .gives("");
+}
