@@ -3,6 +3,7 @@
 use super::settle::pieces;
 use crate::error::{Error, Kind, Result};
 use crate::model::event::{Action, Event};
+use crate::model::health::Health;
 use crate::model::json;
 use crate::model::session::{Class, Piece, Session};
 use crate::model::time;
@@ -19,6 +20,7 @@ pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<Piece>>>
     moving.sort_unstable();
     let view = View::after(session, moving);
     let idle: HashSet<usize> = view.idle.iter().copied().collect();
+    let health = Health::of(session);
     let stays = |index: usize| match session.class(index) {
         Class::Message(_) => false,
         Class::Header | Class::Unreadable | Class::Blank => true,
@@ -26,7 +28,13 @@ pub fn plan(session: &Session, until: Option<i64>) -> Result<Option<Vec<Piece>>>
         Class::Event => {
             let moves = View::is_moved_by(session, index) || name(session, index) == "restore";
             // A repair vouches for lines as they stood, and they are all written anew.
-            live.contains(&index) && !moves && name(session, index) != "repair"
+            let kept = match name(session, index).as_str() {
+                "repair" => false,
+                // A summary that came later may stand ahead of it now, and it would count again.
+                "attempt" => health.line == Some(index),
+                _ => true,
+            };
+            live.contains(&index) && !moves && kept
         }
     };
     let pieces = pieces(session, &view, stays);

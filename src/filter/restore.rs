@@ -118,6 +118,10 @@ fn words(action: &Action<'_>, body: &[u8]) -> String {
             let names = set.iter().map(|(name, _)| name).chain(&meta.unset);
             names.map(AsRef::as_ref).collect::<Vec<&str>>().join(", ")
         }
+        Action::Attempt(attempt) => {
+            let why = attempt.why.as_deref().unwrap_or("failed");
+            format!("failure {}: {why}", attempt.failures)
+        }
         Action::Session | Action::Unknown => {
             let lines = json::member(body, "lines").map(String::from_utf8_lossy);
             let child = json::member(body, "continued_to").and_then(json::text);

@@ -2,6 +2,7 @@
 //! left is the bytes it was.
 
 use crate::error::{Error, Result};
+use crate::model::health::Health;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::{Class, Piece, Session};
 use crate::model::view::{Item, View};
@@ -13,6 +14,7 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
     let mut lines = Lines { out, open: false };
     let live: HashSet<usize> = session.live_events().into_iter().collect();
     let idle: HashSet<usize> = view.idle.iter().copied().collect();
+    let health = Health::of(session);
     // What no view needs goes; an event that could do nothing is kept.
     let stays = |index: usize| match session.class(index) {
         Class::Message(_) => false,
@@ -24,6 +26,8 @@ pub fn settle(session: &Session, view: &View, out: &mut dyn Write) -> Result<()>
                 "restore" => false,
                 "truncate" | "compact" => idle.contains(&index),
                 "summary" => false,
+                // A summary that came later may stand ahead of it now, and it would count again.
+                "attempt" => health.line == Some(index),
                 _ => live.contains(&index),
             }
         }

@@ -42,6 +42,7 @@ impl<'a> Event<'a> {
             "compact" => self.compact().map(Action::Compact),
             "summary" => self.summary().map(Action::Summary),
             "restore" => self.text("of").map(|of| Action::Restore(Restore { of })),
+            "attempt" => self.attempt().map(Action::Attempt),
             _ => None,
         };
         action.unwrap_or(Action::Unknown)
@@ -103,6 +104,20 @@ impl<'a> Event<'a> {
         })
     }
 
+    /// Attempts at something else than a summary are not known here.
+    fn attempt(&self) -> Option<Attempt<'a>> {
+        if self.text("of")? != "summary" {
+            return None;
+        }
+        Some(Attempt {
+            at: self.text("at"),
+            failures: json::member(self.raw, "failures").and_then(number)?,
+            degraded: self.text("health").as_deref() == Some("degraded"),
+            next_attempt_at: self.text("next_attempt_at"),
+            why: self.text("why"),
+        })
+    }
+
     fn summary(&self) -> Option<Summary<'a>> {
         let covers = match json::member(self.raw, "covers") {
             None | Some(b"null") => None,
@@ -138,6 +153,8 @@ pub enum Action<'a> {
     Summary(Summary<'a>),
     /// Takes another event back.
     Restore(Restore<'a>),
+    /// A summary that failed: no effect on the view.
+    Attempt(Attempt<'a>),
     /// No effect on the view: carried along.
     Unknown,
 }
@@ -320,4 +337,19 @@ pub struct Summary<'a> {
 pub struct Restore<'a> {
     /// Its id.
     pub of: Cow<'a, str>,
+}
+
+/// `attempt`: a summary that was asked for and failed; see [`super::health`].
+#[derive(Debug)]
+pub struct Attempt<'a> {
+    /// When.
+    pub at: Option<Cow<'a, str>>,
+    /// Failures in a row, this one included.
+    pub failures: u64,
+    /// Whether it was one too many.
+    pub degraded: bool,
+    /// When it is time to try again.
+    pub next_attempt_at: Option<Cow<'a, str>>,
+    /// Why it failed.
+    pub why: Option<Cow<'a, str>>,
 }

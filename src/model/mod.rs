@@ -2,6 +2,7 @@
 
 pub mod event;
 pub mod exchange;
+pub mod health;
 pub mod json;
 pub mod key;
 pub mod message;

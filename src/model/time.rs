@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Kind, Result};
 use jiff::{Timestamp, civil, tz::TimeZone};
+use std::time::Duration;
 
 /// The clock, or the moment that `CONVO_NOW` fixes.
 #[derive(Clone, Copy, Debug)]
@@ -148,6 +149,21 @@ pub fn is_rfc3339(text: &str) -> bool {
 /// The moment of an RFC 3339 time in seconds since 1970, to compare times of different zones.
 pub fn seconds(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_second)
+}
+
+/// Whether one RFC 3339 time is before the other; none when one of them is no time.
+pub fn is_before(one: &str, other: &str) -> Option<bool> {
+    Some(one.parse::<Timestamp>().ok()? < other.parse::<Timestamp>().ok()?)
+}
+
+/// The time that much later, in UTC, to the millisecond where it has any; none when there is no such time.
+pub fn later(time: &str, by: Duration) -> Option<String> {
+    let moment = time.parse::<Timestamp>().ok()?.checked_add(by).ok()?;
+    let fraction = match moment.subsec_millisecond() {
+        0 => String::new(),
+        milliseconds => format!(".{milliseconds:03}"),
+    };
+    Some(format!("{}{fraction}Z", moment.strftime("%Y-%m-%dT%H:%M:%S")))
 }
 
 #[cfg(test)]

@@ -156,6 +156,14 @@ fn event() -> Value {
                 "covers": {"$ref": "#/$defs/range"},
                 "here": {"type": "boolean"},
             })),
+            of("attempt", &["id", "at", "of"], json!({
+                "of": {"type": "string", "examples": ["summary"]},
+                "failures": {"type": "integer", "minimum": 1},
+                "health": {"enum": ["retry", "degraded"]},
+                "next_attempt_at": {"$ref": "#/$defs/time"},
+                "by": {"type": "string"},
+                "why": {"type": "string"},
+            })),
             of("restore", &["id", "at", "of"], json!({"of": id})),
             of("link", &["id", "at", "continued_to"], json!({"continued_to": id})),
             of("gc", &["id", "at", "lines", "bytes"], json!({

@@ -1,0 +1,333 @@
+//! How the summaries of a session fare: failures in a row, and when it is time to try again. It is derived from the log
+//! alone: an `attempt` event tells of a failure, whatever summary comes after it ends the row.
+//!
+//! | from | what happens | to |
+//! |---|---|---|
+//! | healthy, retry | failure n <= retry attempts | retry; next attempt after base * 2^(n-1) |
+//! | healthy, retry | failure n > retry attempts | degraded |
+//! | retry | success | healthy |
+//! | degraded | a turn is added, and the time of the next attempt has come | recovering |
+//! | recovering | success | healthy |
+//! | recovering | failure | degraded; n goes on growing |
+//!
+//! (PenguiFlow's states.) Nothing here reads a clock: whoever asks says what time it is.
+
+use super::event::{Action, Attempt};
+use super::json::ObjectBuilder;
+use super::message::{Category, Role};
+use super::session::{Class, Session};
+use super::time;
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// How it stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// The last summary succeeded, or none was tried.
+    #[default]
+    Healthy,
+    /// It failed, and is tried again when its time has come.
+    Retry,
+    /// It failed too often.
+    Degraded,
+    /// It failed too often, and the time of another attempt has come.
+    Recovering,
+}
+
+impl State {
+    /// Every state.
+    pub const ALL: [State; 4] = [State::Healthy, State::Retry, State::Degraded, State::Recovering];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Healthy => "healthy",
+            State::Retry => "retry",
+            State::Degraded => "degraded",
+            State::Recovering => "recovering",
+        }
+    }
+
+    /// The state of this name.
+    pub fn from_name(name: &str) -> Option<State> {
+        State::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// What is known of the attempts of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Failures since the last success.
+    pub failures: u64,
+    /// Whether the last of them was one too many.
+    pub degraded: bool,
+    /// When the last of them was, RFC 3339.
+    pub failed_at: Option<String>,
+    /// When the next attempt is due, RFC 3339.
+    pub next_attempt_at: Option<String>,
+    /// Why it failed, in the words of the event.
+    pub why: Option<String>,
+    /// Whether a message of a user or of the model came after it.
+    pub turn_since: bool,
+    /// The line of the event.
+    pub line: Option<usize>,
+}
+
+impl Health {
+    /// Derives it from the log: from its newest attempt, unless a summary came after that.
+    pub fn of(session: &Session) -> Health {
+        let mut health = Health::default();
+        let mut taken_back: HashSet<String> = HashSet::new();
+        for index in (0..session.len()).rev() {
+            match session.class(index) {
+                Class::Message(traits) => {
+                    let turn = matches!(traits.role, Role::User | Role::Assistant);
+                    health.turn_since |= turn && traits.category != Category::Context;
+                }
+                Class::Event => {
+                    let record = session.record(index);
+                    let Some(event) = record.event() else { continue };
+                    if event.id().is_some_and(|id| taken_back.contains(id.as_ref())) {
+                        continue;
+                    }
+                    match event.action() {
+                        Action::Restore(restore) => drop(taken_back.insert(restore.of.into_owned())),
+                        Action::Summary(_) => return Health::default(),
+                        Action::Compact(compact) if matches!(compact.summary, Some(Some(_))) => {
+                            return Health::default();
+                        }
+                        Action::Attempt(attempt) => return health.after(&attempt, index),
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        Health::default()
+    }
+
+    fn after(self, attempt: &Attempt<'_>, line: usize) -> Health {
+        let own = |text: &Option<std::borrow::Cow<'_, str>>| text.as_ref().map(ToString::to_string);
+        Health {
+            failures: attempt.failures,
+            degraded: attempt.degraded,
+            failed_at: own(&attempt.at),
+            next_attempt_at: own(&attempt.next_attempt_at),
+            why: own(&attempt.why),
+            turn_since: self.turn_since,
+            line: Some(line),
+        }
+    }
+
+    /// The state at this time, RFC 3339.
+    pub fn state(&self, now: &str) -> State {
+        match (self.failures, self.degraded) {
+            (0, _) => State::Healthy,
+            (_, false) => State::Retry,
+            (_, true) if self.turn_since && self.is_due(now) => State::Recovering,
+            (_, true) => State::Degraded,
+        }
+    }
+
+    /// Whether the time of the next attempt has come; a time that cannot be read has.
+    pub fn is_due(&self, now: &str) -> bool {
+        let next = self.next_attempt_at.as_deref();
+        next.is_none_or(|next| time::is_before(now, next) != Some(true))
+    }
+
+    /// Whether it failed so often that nothing is tried ahead of time.
+    pub fn rests(&self, policy: &Policy, now: &str) -> bool {
+        self.failures > 0 && self.failures >= policy.retry_attempts && !self.is_due(now)
+    }
+}
+
+/// How long to wait after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Failures in a row that are no more than a hitch.
+    pub retry_attempts: u64,
+    /// How long to wait after the first failure; each further one doubles it.
+    pub base: Duration,
+    /// How long to wait once it is degraded; the first attempt is then due at once. None: go on doubling.
+    pub rest: Option<Duration>,
+}
+
+/// Longest wait: whatever it was that failed, a day later it is tried again.
+const LONGEST: Duration = Duration::from_secs(86_400);
+
+impl Default for Policy {
+    /// PenguiFlow's retries, and no interval of its own for what is degraded.
+    fn default() -> Policy {
+        Policy {
+            retry_attempts: 3,
+            base: Duration::from_secs(2),
+            rest: None,
+        }
+    }
+}
+
+impl Policy {
+    /// How it stands after another failure at this time.
+    pub fn failed(&self, before: &Health, now: &str, why: &str) -> Health {
+        let failures = before.failures.saturating_add(1);
+        let degraded = failures > self.retry_attempts;
+        let wait = match self.rest {
+            Some(rest) if degraded && before.degraded => rest,
+            Some(_) if degraded => Duration::ZERO,
+            _ => self.wait(failures),
+        };
+        Health {
+            failures,
+            degraded,
+            failed_at: Some(now.to_string()),
+            next_attempt_at: time::later(now, wait),
+            why: Some(why.to_string()),
+            turn_since: false,
+            line: None,
+        }
+    }
+
+    /// How long to wait after this many failures in a row: base * 2^(n-1), at most a day.
+    pub fn wait(&self, failures: u64) -> Duration {
+        let doublings = u32::try_from(failures.saturating_sub(1)).unwrap_or(u32::MAX);
+        let factor = 2_u32.checked_pow(doublings);
+        let wait = factor.and_then(|factor| self.base.checked_mul(factor));
+        // What is set longer than that by hand is meant so.
+        let most = LONGEST.max(self.base);
+        match wait {
+            _ if self.base.is_zero() => Duration::ZERO,
+            Some(wait) => wait.min(most),
+            None => most,
+        }
+    }
+}
+
+impl Health {
+    /// The `attempt` event that tells of the failure; `by` is who was to write the summary.
+    pub fn event(&self, id: &str, at: &str, by: &str) -> Vec<u8> {
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", "attempt")
+            .text("id", id)
+            .text("at", at)
+            .text("of", "summary")
+            .raw("failures", self.failures.to_string());
+        let state = if self.degraded {
+            State::Degraded
+        } else {
+            State::Retry
+        };
+        event.text("health", state.name());
+        if let Some(next) = &self.next_attempt_at {
+            event.text("next_attempt_at", next);
+        }
+        event.text("by", by);
+        if let Some(why) = &self.why {
+            event.text("why", why);
+        }
+        event.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: &str = "2026-01-01T00:00:00Z";
+
+    fn add(session: &mut Session, line: &str) {
+        session.push_new(line.as_bytes());
+    }
+
+    fn fail(session: &mut Session, policy: &Policy, now: &str) -> Health {
+        let health = policy.failed(&Health::of(session), now, "it broke");
+        let line = health.event(&format!("evt_{}", session.len()), now, "cmd:x");
+        session.push_new(&line);
+        Health::of(session)
+    }
+
+    fn turn(session: &mut Session) {
+        add(session, r#"{"role":"user","content":"more"}"#);
+    }
+
+    #[test]
+    fn waits_double_and_have_an_end() {
+        let policy = Policy::default();
+        let seconds = |n| policy.wait(n).as_secs();
+        assert_eq!([seconds(1), seconds(2), seconds(3), seconds(4)], [2, 4, 8, 16]);
+        assert_eq!(seconds(60), 86_400);
+        assert_eq!(seconds(u64::MAX), 86_400);
+        let none = Policy {
+            base: Duration::ZERO,
+            ..policy
+        };
+        assert_eq!(none.wait(u64::MAX), Duration::ZERO);
+    }
+
+    #[test]
+    fn the_states_are_those_of_the_table() {
+        let mut session = Session::default();
+        let policy = Policy::default();
+        turn(&mut session);
+        assert_eq!(Health::of(&session), Health::default());
+        for (n, next) in [(1, "00:00:02"), (2, "00:00:04"), (3, "00:00:08")] {
+            let health = fail(&mut session, &policy, NOW);
+            assert_eq!((health.failures, health.state(NOW)), (n, State::Retry));
+            assert_eq!(health.next_attempt_at, Some(format!("2026-01-01T{next}Z")));
+            assert_eq!(health.rests(&policy, NOW), n == 3);
+            assert!(!health.is_due("2026-01-01T00:00:01Z") && health.is_due("2026-01-01T00:00:08Z"));
+        }
+        let health = fail(&mut session, &policy, NOW);
+        assert_eq!((health.failures, health.state(NOW)), (4, State::Degraded));
+        assert!(health.rests(&policy, NOW));
+        let later = "2026-01-01T00:00:16Z";
+        assert_eq!(health.state(later), State::Degraded, "no turn was added");
+        turn(&mut session);
+        assert_eq!(Health::of(&session).state(NOW), State::Degraded);
+        assert_eq!(Health::of(&session).state(later), State::Recovering);
+        let health = fail(&mut session, &policy, later);
+        assert_eq!((health.failures, health.state(later)), (5, State::Degraded));
+        add(
+            &mut session,
+            r#"{"type":"summary","id":"s","at":"2026-01-01T01:00:00Z","content":"s"}"#,
+        );
+        assert_eq!(Health::of(&session).state(NOW), State::Healthy);
+    }
+
+    #[test]
+    fn a_rest_of_its_own_begins_with_the_second_failure_when_degraded() {
+        let mut session = Session::default();
+        let policy = Policy {
+            retry_attempts: 0,
+            rest: Some(Duration::from_secs(30)),
+            ..Policy::default()
+        };
+        assert!(fail(&mut session, &policy, NOW).is_due(NOW));
+        turn(&mut session);
+        assert_eq!(Health::of(&session).state(NOW), State::Recovering);
+        let health = fail(&mut session, &policy, NOW);
+        assert_eq!(health.next_attempt_at.as_deref(), Some("2026-01-01T00:00:30Z"));
+        assert!(health.rests(&policy, "2026-01-01T00:00:29Z"));
+        assert!(!health.rests(&policy, "2026-01-01T00:00:30Z"));
+    }
+
+    #[test]
+    fn what_is_taken_back_counts_for_nothing() {
+        let mut session = Session::default();
+        let policy = Policy::default();
+        fail(&mut session, &policy, NOW);
+        fail(&mut session, &policy, NOW);
+        let second = Health::of(&session).line.unwrap();
+        let id = session.record(second).event().unwrap().id().unwrap().into_owned();
+        add(
+            &mut session,
+            &format!("{{\"type\":\"restore\",\"id\":\"r\",\"at\":\"{NOW}\",\"of\":\"{id}\"}}"),
+        );
+        assert_eq!(Health::of(&session).failures, 1);
+        add(
+            &mut session,
+            r#"{"type":"compact","id":"c","at":"2026-01-01T01:00:00Z","drop":[],"summary":{"content":"s"}}"#,
+        );
+        assert_eq!(Health::of(&session).failures, 0);
+    }
+}
