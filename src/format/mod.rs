@@ -4,6 +4,8 @@ mod anthropic;
 pub mod detect;
 mod document;
 mod gemini;
+mod go;
+pub mod goaitools;
 pub mod jsonl;
 pub mod lines;
 pub mod native;
@@ -41,11 +43,13 @@ pub enum Format {
     Picoclaw,
     /// Penguin: a session document, or an older `conversation_*.json`.
     Penguin,
+    /// goaitools: the state of a conversation.
+    Goaitools,
 }
 
 impl Format {
     /// Every format; the order is that of the manual.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 9] = [
         Format::Native,
         Format::Jsonl,
         Format::OpenaiChat,
@@ -54,6 +58,7 @@ impl Format {
         Format::Gemini,
         Format::Picoclaw,
         Format::Penguin,
+        Format::Goaitools,
     ];
 
     /// The name on the command line and in reports.
@@ -67,6 +72,7 @@ impl Format {
             Format::Gemini => "gemini",
             Format::Picoclaw => "picoclaw",
             Format::Penguin => "penguin",
+            Format::Goaitools => "goaitools",
         }
     }
 
@@ -81,6 +87,7 @@ impl Format {
             Format::Gemini => "Gemini contents: an array, or objects with contents",
             Format::Picoclaw => "PicoClaw: legacy JSON, or a .jsonl with its .meta.json beside it",
             Format::Penguin => "Penguin: session JSON, older conversation_*.json",
+            Format::Goaitools => "goaitools: the state of a conversation, one JSON object",
         }
     }
 
@@ -91,7 +98,12 @@ impl Format {
 
     /// Whether sessions can be written in it.
     pub const fn is_written(self) -> bool {
-        matches!(self, Format::Native | Format::Jsonl) || self.api().is_some()
+        matches!(self, Format::Native | Format::Jsonl | Format::Goaitools) || self.api().is_some()
+    }
+
+    /// Whether a document of it is one session, so that several cannot follow each other.
+    pub const fn is_single(self) -> bool {
+        matches!(self, Format::Goaitools) || self.api().is_some()
     }
 
     /// The interface whose requests it is.
@@ -101,7 +113,7 @@ impl Format {
             Format::OpenaiResponses => Some(Api::OpenaiResponses),
             Format::Anthropic => Some(Api::Anthropic),
             Format::Gemini => Some(Api::Gemini),
-            Format::Native | Format::Jsonl | Format::Picoclaw | Format::Penguin => None,
+            Format::Native | Format::Jsonl | Format::Picoclaw | Format::Penguin | Format::Goaitools => None,
         }
     }
 
@@ -193,6 +205,7 @@ pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Resu
         Format::Gemini => document::read(Api::Gemini, format, source, report),
         Format::Picoclaw => picoclaw::read(source, report),
         Format::Penguin => penguin::read(source, report),
+        Format::Goaitools => goaitools::read(source, report),
     }
 }
 
@@ -217,11 +230,13 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    if purpose == Purpose::Export {
+    // A state has a place for some of the lines that are no messages.
+    if purpose == Purpose::Export && format != Format::Goaitools {
         report.lose_lines(session);
     }
     match (format, format.api()) {
         (_, Some(api)) => request::write(api, session, view, purpose, out, report),
+        (Format::Goaitools, _) => goaitools::write(session, view, purpose, out, report),
         (Format::Jsonl, _) => jsonl::write(session, view, purpose, out, report),
         _ => Err(Error::new(
             Kind::Usage,

@@ -4,6 +4,7 @@ use super::foreign;
 use super::lines::{has_body, native_line};
 use super::seen::{first_elements, seen_members};
 use super::{Detection, Format, Hints, Members, excerpt, get, has, is_text};
+use crate::format::goaitools;
 use crate::model::json::{self, Dialect};
 
 /// Judges one JSON value by its top-level members and first elements.
@@ -44,6 +45,12 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
     }
     if has(&members, "skip") && has(&members, "key") && has(&members, "count") {
         return known(Format::Picoclaw, "a PicoClaw sidecar");
+    }
+    if goaitools::is_state(|name| members.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))) {
+        return known(
+            Format::Goaitools,
+            "a goaitools state, its members spelled otherwise",
+        );
     }
     let messages = get(&members, "messages").filter(|value| value.starts_with(b"["));
     let shapes = messages.map(foreign::shapes).unwrap_or_default();

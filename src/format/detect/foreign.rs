@@ -15,6 +15,7 @@ const CODEX: &str = "a Codex log";
 const CONTINUE: &str = "a Continue session";
 const GEMINI: &str = "Gemini contents";
 const GEMINI_CLI: &str = "a Gemini CLI log";
+const GOAITOOLS: &str = "a goaitools state";
 const GOOSE: &str = "a goose session";
 const LANGCHAIN: &str = "LangChain messages";
 const OPENCODE: &str = "an opencode record";
@@ -31,6 +32,7 @@ pub(super) fn verdict(what: &str) -> Detection {
     let format = match what {
         ANTHROPIC => Some(Format::Anthropic),
         GEMINI => Some(Format::Gemini),
+        GOAITOOLS => Some(Format::Goaitools),
         RESPONSES => Some(Format::OpenaiResponses),
         _ => None,
     };
@@ -112,8 +114,8 @@ fn document(members: &Members<'_>) -> Option<&'static str> {
         () if object("time") && (has("projectID") || has("directory")) => Some(OPENCODE),
         () if has("working_dir") && (array("conversation") || has("message_count")) => Some(GOOSE),
         () if pair("conversations", "from", "value") => Some(SHAREGPT),
-        () if has("processed_length") && (has("provider") || has("messages")) => Some("a goaitools state"),
-        () if has("version") && has("provider") && array("messages") => Some("a goaitools state"),
+        () if has("processed_length") && (has("provider") || has("messages")) => Some(GOAITOOLS),
+        () if has("version") && has("provider") && array("messages") => Some(GOAITOOLS),
         () if turns && (has("health") || has("config_snapshot") || (has("strategy") && has("budget"))) => {
             Some("a PenguiFlow memory")
         }

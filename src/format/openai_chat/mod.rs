@@ -8,7 +8,7 @@
 
 mod write;
 
-pub(super) use write::request;
+pub(super) use write::{message, request};
 
 use crate::error::Place;
 use crate::model::json::{self, ObjectBuilder};
@@ -44,7 +44,7 @@ fn own_members(line: Vec<u8>) -> Vec<u8> {
 }
 
 /// Reasoning in a provider's own member becomes reasoning parts; the member's name is noted.
-fn native_reasoning(line: Vec<u8>) -> Vec<u8> {
+pub(super) fn native_reasoning(line: Vec<u8>) -> Vec<u8> {
     for name in REASONING {
         let Some(value) = json::member(&line, name) else {
             continue;

@@ -55,7 +55,7 @@ pub fn request(session: &Session, view: &View, purpose: Purpose, report: &mut Re
 }
 
 /// A message without the members that this program added.
-fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u8> {
+pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u8> {
     let body = item.body(session);
     let place = crate::error::Place { line: 0, offset: 1 };
     let Kind::Message(read) = Record::parse(body, place).kind else {

@@ -3,6 +3,7 @@
 use super::call::{Call, Function};
 use super::go;
 use super::line::Line;
+use crate::format::go::push_text;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 
@@ -11,27 +12,6 @@ pub(super) const ZERO_TIME: &[u8] = br#""0001-01-01T00:00:00Z""#;
 
 /// Digits of a fraction of a second that Go keeps.
 const DIGITS: usize = 9;
-
-/// Appends a text with its quotes.
-pub(super) fn push_text(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
-    for c in text.chars() {
-        match c {
-            '"' => out.extend_from_slice(b"\\\""),
-            '\\' => out.extend_from_slice(b"\\\\"),
-            '\u{8}' => out.extend_from_slice(b"\\b"),
-            '\u{c}' => out.extend_from_slice(b"\\f"),
-            '\n' => out.extend_from_slice(b"\\n"),
-            '\r' => out.extend_from_slice(b"\\r"),
-            '\t' => out.extend_from_slice(b"\\t"),
-            '\0'..='\x1f' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                out.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes());
-            }
-            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-    }
-    out.push(b'"');
-}
 
 /// A text as a JSON string.
 pub(super) fn quoted(text: &str) -> Vec<u8> {

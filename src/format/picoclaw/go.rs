@@ -1,5 +1,6 @@
 //! What Go's `encoding/json` takes for a value of a type: by these rules PicoClaw accepts a line or rejects it.
 
+use crate::format::go::folded;
 use crate::model::json::{self, Dialect, Elements, Fault, Members};
 use std::borrow::Cow;
 
@@ -30,28 +31,6 @@ fn shifted(fault: Fault, by: usize) -> Fault {
         offset: fault.offset + by,
         ..fault
     }
-}
-
-/// The name in lower case, by the simple folding of Go: the long s and the Kelvin sign are an s and a k.
-fn folded(key: &[u8]) -> Cow<'_, [u8]> {
-    if key
-        .iter()
-        .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase() && *byte != b'\\')
-    {
-        return Cow::Borrowed(key);
-    }
-    let fold = |c: char| match c {
-        '\u{17f}' => 's',
-        '\u{212a}' => 'k',
-        _ => c.to_ascii_lowercase(),
-    };
-    Cow::Owned(
-        json::unescape(key)
-            .chars()
-            .map(fold)
-            .collect::<String>()
-            .into_bytes(),
-    )
 }
 
 /// Hands out the members of the object that begins at `at` of its line, in order; repeats are handed out too.

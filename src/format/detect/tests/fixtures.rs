@@ -33,8 +33,7 @@ fn verdict(path: &Path) -> Detection {
 }
 
 /// What the evidence on the files of a folder names; the first that fits counts.
-const NAMES: [(&str, &str); 19] = [
-    ("goaitools/states/", "a goaitools state"),
+const NAMES: [(&str, &str); 18] = [
     ("penguiflow/states/", "a PenguiFlow memory"),
     ("wild/aichat/", "aichat"),
     ("wild/aider/", "aider"),
@@ -76,6 +75,8 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
         let lines = name == "syn-messages.jsonl";
         let expected = if lines { Format::Jsonl } else { read };
         (format != Some(expected)).then(|| expected.name().to_string())
+    } else if path.starts_with("goaitools/states/") {
+        (format != Some(Format::Goaitools)).then(|| "goaitools".to_string())
     } else if path.starts_with("picoclaw/") || path.starts_with("penguin/") {
         // Their own tests tell what is read; no file of theirs is anyone else's.
         let foreign = verdict.evidence.contains("does not read");

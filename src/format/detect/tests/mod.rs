@@ -96,10 +96,6 @@ fn names_what_it_does_not_read() {
         (r#"{"title":"t","mapping":{},"current_node":"n"}"#, "ChatGPT"),
         (r#"[{"mapping":{}}]"#, "ChatGPT"),
         (
-            r#"{"version":1,"provider":"openai","processed_length":0,"messages":[]}"#,
-            "goaitools",
-        ),
-        (
             r#"{"version":1,"health":"healthy","summary":"","turns":[],"pending":[]}"#,
             "PenguiFlow",
         ),

@@ -1,0 +1,106 @@
+//! JSON as Go's `encoding/json` compares names and spells texts: what the files of programs written in Go look like.
+
+use crate::model::json;
+use std::borrow::Cow;
+
+/// The name in lower case, by the simple folding of Go: the long s and the Kelvin sign are an s and a k.
+pub fn folded(key: &[u8]) -> Cow<'_, [u8]> {
+    if key
+        .iter()
+        .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase() && *byte != b'\\')
+    {
+        return Cow::Borrowed(key);
+    }
+    let fold = |c: char| match c {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        _ => c.to_ascii_lowercase(),
+    };
+    Cow::Owned(
+        json::unescape(key)
+            .chars()
+            .map(fold)
+            .collect::<String>()
+            .into_bytes(),
+    )
+}
+
+/// Appends a text with its quotes.
+pub fn push_text(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    for c in text.chars() {
+        match c {
+            '"' => out.extend_from_slice(b"\\\""),
+            '\\' => out.extend_from_slice(b"\\\\"),
+            '\u{8}' => out.extend_from_slice(b"\\b"),
+            '\u{c}' => out.extend_from_slice(b"\\f"),
+            '\n' => out.extend_from_slice(b"\\n"),
+            '\r' => out.extend_from_slice(b"\\r"),
+            '\t' => out.extend_from_slice(b"\\t"),
+            '\0'..='\x1f' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                out.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes());
+            }
+            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    out.push(b'"');
+}
+
+/// Appends JSON that is kept as it was written: without white space, and with the five characters escaped that HTML
+/// and JavaScript trip over. They occur in strings only, so no string need be looked for.
+pub fn push_raw(out: &mut Vec<u8>, raw: &[u8]) {
+    let (raw, _) = json::compact(raw);
+    let mut rest = raw.as_slice();
+    while let Some((&byte, behind)) = rest.split_first() {
+        match byte {
+            b'<' | b'>' | b'&' => {
+                out.extend_from_slice(format!("\\u{byte:04x}").as_bytes());
+                rest = behind;
+            }
+            0xe2 if matches!(behind, [0x80, 0xa8 | 0xa9, ..]) => {
+                out.extend_from_slice(if behind[1] == 0xa8 { b"\\u2028" } else { b"\\u2029" });
+                rest = &behind[2..];
+            }
+            _ => {
+                out.push(byte);
+                rest = behind;
+            }
+        }
+    }
+}
+
+/// Appends a string as Go writes it, whatever escapes it came with. One with half of a surrogate pair, which Go would
+/// replace, keeps its spelling; so does what is no string.
+pub fn push_string(out: &mut Vec<u8>, raw: &[u8]) {
+    match json::text(raw) {
+        Some(text) if !(text.contains('\u{fffd}') && raw.contains(&b'\\')) => push_text(out, &text),
+        _ => push_raw(out, raw),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(push: impl Fn(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        push(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_is_kept_loses_white_space_and_gains_five_escapes() {
+        let raw = "{ \"a<\" : [ \"\u{2028}\u{2029}&>\\/\\u00e9 \u{20ac}\" , 1.0 , 1E5 ] }";
+        let kept = "{\"a\\u003c\":[\"\\u2028\\u2029\\u0026\\u003e\\/\\u00e9 \u{20ac}\",1.0,1E5]}";
+        assert_eq!(written(|out| push_raw(out, raw.as_bytes())), kept);
+    }
+
+    #[test]
+    fn what_is_made_is_spelled_one_way() {
+        let string = |raw: &str| written(|out| push_string(out, raw.as_bytes()));
+        assert_eq!(string(r#""caf\u00e9 \/ \u007f\u0008""#), "\"café / \u{7f}\\b\"");
+        assert_eq!(string(r#""\ud83d\ude00\u001F<""#), "\"\u{1f600}\\u001f\\u003c\"");
+        assert_eq!(string(r#""half \ud800 <""#), r#""half \ud800 \u003c""#);
+        assert_eq!(string("\"\u{fffd}\""), "\"\u{fffd}\"");
+    }
+}

@@ -1,0 +1,176 @@
+//! A stored message as a line of the record stream, and what goaitools itself would not take of it.
+
+use crate::error::Place;
+use crate::format::go::folded;
+use crate::format::openai_chat::{self, BOOKS};
+use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use crate::model::record::Record;
+use std::collections::BTreeMap;
+
+/// Members that goaitools knows, in the order in which it writes them.
+pub const KNOWN: [&str; 5] = ["role", "content", "name", "tool_calls", "tool_call_id"];
+
+/// An element as it was read.
+pub struct Read {
+    /// The line.
+    pub line: Vec<u8>,
+    /// What goaitools would not take; it drops the whole state for it.
+    pub fault: Option<&'static str>,
+}
+
+/// The known members of an element: the last value of each that is not null.
+#[derive(Default)]
+struct Known<'a> {
+    values: BTreeMap<usize, &'a [u8]>,
+    /// Whether one is spelled otherwise or repeats, so that only Go reads it as this.
+    odd: bool,
+    /// The other members.
+    others: Vec<(&'a [u8], &'a [u8])>,
+}
+
+impl<'a> Known<'a> {
+    fn of(object: &'a [u8]) -> Option<Known<'a>> {
+        let mut members = Members::new(object, Dialect::Strict).ok()?;
+        let mut known = Known::default();
+        let mut seen = [false; KNOWN.len()];
+        while let Some(member) = members.next().ok()? {
+            let name = folded(member.key);
+            let Some(at) = KNOWN.iter().position(|own| own.as_bytes() == name.as_ref()) else {
+                known.others.push((member.key, member.value));
+                continue;
+            };
+            known.odd |= seen[at] || member.key != name.as_ref();
+            seen[at] = true;
+            if member.value != b"null" {
+                known.values.insert(at, member.value);
+            }
+        }
+        Some(known)
+    }
+
+    fn get(&self, name: &str) -> Option<&'a [u8]> {
+        let at = KNOWN.iter().position(|own| *own == name)?;
+        self.values.get(&at).copied()
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        let text = |name: &str| self.get(name).is_none_or(|raw| raw.starts_with(b"\""));
+        let calls = |raw: &[u8]| {
+            json::elements(raw, Dialect::Strict).is_some_and(|all| all.iter().all(|call| is_call(call)))
+        };
+        match () {
+            () if !text("content") && !self.get("content").is_some_and(|raw| raw.starts_with(b"[")) => {
+                Some("its content is neither text nor parts")
+            }
+            () if !text("name") => Some("its name is no string"),
+            () if !text("tool_call_id") => Some("its tool_call_id is no string"),
+            () if !self.get("tool_calls").is_none_or(calls) => Some("its tool_calls are no list of calls"),
+            () => None,
+        }
+    }
+}
+
+/// Whether goaitools takes this for a call: strings where it wants strings.
+fn is_call(call: &[u8]) -> bool {
+    let strings = |object: &[u8], names: &[&[u8]]| {
+        json::members(object, Dialect::Strict).is_some_and(|members| {
+            members.iter().all(|(name, value)| {
+                let known = names.contains(&folded(name.as_bytes()).as_ref());
+                !known || value.starts_with(b"\"") || *value == b"null"
+            })
+        })
+    };
+    let function = json::member(call, "function").filter(|raw| *raw != b"null");
+    call == b"null"
+        || strings(call, &[b"id", b"type"])
+            && function.is_none_or(|function| strings(function, &[b"name", b"arguments"]))
+}
+
+/// Reads an element. What is no message is carried as a foreign record.
+pub fn read(element: &[u8]) -> Read {
+    let (element, _) = json::compact(element);
+    let Some(known) = Known::of(&element) else {
+        return foreign(&element, "it is no object");
+    };
+    let role = known.get("role");
+    if role.is_some_and(|raw| !raw.starts_with(b"\"")) {
+        return foreign(&element, "its role is no string");
+    }
+    let plain = if known.odd || role.is_none() {
+        rebuilt(&known)
+    } else {
+        element.clone()
+    };
+    let line = openai_chat::native_reasoning(plain);
+    let books = |line: &[u8]| BOOKS.iter().any(|name| json::member(line, name).is_some());
+    Read {
+        line: if line == element && !books(&line) {
+            line
+        } else {
+            with_raw(line, &element)
+        },
+        fault: known.fault(),
+    }
+}
+
+fn foreign(element: &[u8], fault: &'static str) -> Read {
+    let mut built = ObjectBuilder::default();
+    built
+        .text("type", "foreign")
+        .text("format", super::NAME)
+        .raw("raw", element);
+    Read {
+        line: built.finish(),
+        fault: Some(fault),
+    }
+}
+
+/// The message as Go reads it, in the names that it has everywhere else.
+fn rebuilt(known: &Known<'_>) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    built.raw("role", known.get("role").unwrap_or(b"\"\""));
+    for name in &KNOWN[1..] {
+        known.get(name).map(|value| built.raw(name, value));
+    }
+    for (key, value) in &known.others {
+        built.raw(&json::unescape(key), value);
+    }
+    built.finish()
+}
+
+/// The line with the element beside it, so that this can be written again.
+fn with_raw(line: Vec<u8>, element: &[u8]) -> Vec<u8> {
+    let metadata = json::member(&line, "metadata").filter(|raw| raw.starts_with(b"{"));
+    let mut own = ObjectBuilder::default();
+    own.raw("raw", element);
+    let own = own.finish();
+    let metadata = json::with_members(metadata.unwrap_or(b"{}"), &[(super::NAME, Some(&own))]);
+    let Ok(metadata) = metadata else { return line };
+    json::with_members(&line, &[("metadata", Some(&metadata))]).unwrap_or(line)
+}
+
+/// The element that a line was read from, when the line is what it was then but for what this program adds to lines.
+pub fn stored(line: &[u8]) -> Option<Vec<u8>> {
+    let raw = json::member(line, "metadata")
+        .and_then(|metadata| json::member(metadata, super::NAME))
+        .and_then(|own| json::member(own, "raw"));
+    let Some(raw) = raw else {
+        let made = BOOKS.iter().any(|name| json::member(line, name).is_some());
+        return (!made).then(|| line.to_vec());
+    };
+    let then = read(raw).line;
+    let names = KNOWN.iter().chain(&["reasoning"]);
+    let same = names
+        .into_iter()
+        .all(|name| json::member(line, name) == json::member(&then, name));
+    same.then(|| raw.to_vec())
+}
+
+/// Whether a line carries an element that is no message; gives the element.
+pub fn foreign_raw(line: &[u8]) -> Option<&[u8]> {
+    let record = Record::parse(line, Place { line: 0, offset: 1 });
+    let event = record.event()?;
+    let own = json::member(line, "format").and_then(json::text);
+    let is = event.name() == "foreign" && own.as_deref() == Some(super::NAME);
+    is.then(|| json::member(line, "raw")).flatten()
+}

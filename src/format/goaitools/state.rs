@@ -1,0 +1,161 @@
+//! The document around the messages: what it may look like, and why it is refused.
+
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::go::folded;
+use crate::format::report::Report;
+use crate::model::json::{self, Dialect, Elements, Fault, Members};
+
+/// The version that there is.
+const VERSION: &[u8] = b"1";
+
+/// A state, each member as it was written.
+#[derive(Debug, Default)]
+pub struct State<'a> {
+    /// Whose messages these are: a string; none when it is not said.
+    pub provider: Option<&'a [u8]>,
+    /// How many messages the model has seen: a whole number; none when it is not said.
+    pub processed: Option<&'a [u8]>,
+    /// The messages, and where each begins.
+    pub messages: Vec<(usize, &'a [u8])>,
+    /// Members that goaitools does not know: name, colon and value.
+    pub others: Vec<&'a [u8]>,
+}
+
+/// Counts lines up to an offset, going forward only.
+#[derive(Default)]
+pub struct Places<'a> {
+    bytes: &'a [u8],
+    place: Place,
+}
+
+impl<'a> Places<'a> {
+    /// In these bytes.
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Places {
+            bytes,
+            place: Place::default(),
+        }
+    }
+
+    /// The place at this offset, which is not ahead of the one before.
+    pub fn at(&mut self, offset: usize) -> Place {
+        let from = usize::try_from(self.place.offset).unwrap_or(offset);
+        let between = &self.bytes[from.min(offset)..offset];
+        self.place.line = self.place.line.max(1) + memchr::memchr_iter(b'\n', between).count() as u64;
+        self.place.offset = offset as u64;
+        self.place
+    }
+}
+
+/// The number of a `processed_length`, as far as it counts anything.
+pub fn number(raw: &[u8]) -> usize {
+    let text = std::str::from_utf8(raw).unwrap_or_default();
+    match text.strip_prefix('-') {
+        Some(_) => 0,
+        None => text.parse().unwrap_or(usize::MAX),
+    }
+}
+
+/// Reads a state. Empty bytes are a new one; anything that goaitools would throw away whole is refused.
+pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<State<'a>> {
+    if bytes.is_empty() {
+        return Ok(State::default());
+    }
+    let refused = |offset: usize, what: String| Error {
+        at: Some((String::new(), Places::of(bytes).at(offset.min(bytes.len())))),
+        ..Error::new(Kind::Data, what)
+    };
+    if let Err(error) = std::str::from_utf8(bytes) {
+        return Err(refused(error.valid_up_to(), "not UTF-8".to_string()));
+    }
+    let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let text = &bytes[start..];
+    let broken = |fault: Fault| {
+        let what = match json::value_end(text, json::skip_space(text, 0), Dialect::Strict) {
+            Ok(_) if !text.trim_ascii_start().starts_with(b"{") => "it is no JSON object".to_string(),
+            _ => format!("not JSON: {}", fault.what),
+        };
+        refused(start + fault.offset, format!("not a goaitools state: {what}"))
+    };
+    let mut members = Members::new(text, Dialect::Strict).map_err(broken)?;
+    let mut state = State::default();
+    let (mut version, mut list) = (None, None);
+    let (mut odd, mut again) = (Vec::new(), Vec::new());
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    while let Some(member) = members.next().map_err(broken)? {
+        let name = folded(member.key);
+        let slot = match name.as_ref() {
+            b"version" => &mut version,
+            b"provider" => &mut state.provider,
+            b"processed_length" => &mut state.processed,
+            b"messages" => &mut list,
+            _ => {
+                state.others.push(&text[member.start..member.end]);
+                continue;
+            }
+        };
+        if member.key != name.as_ref() {
+            odd.push(member.name().into_owned());
+        }
+        if seen.contains(&name.to_vec()) {
+            again.push(member.name().into_owned());
+        }
+        seen.push(name.into_owned());
+        // Null is "no change" for Go, and so it is here.
+        if member.value != b"null" {
+            *slot = Some(member.value);
+        }
+    }
+    let at = |value: &[u8]| start + (value.as_ptr() as usize - text.as_ptr() as usize);
+    match version {
+        Some(VERSION) => {}
+        None => return Err(refused(start, "a goaitools state without a version".to_string())),
+        Some(other) => {
+            let shown = String::from_utf8_lossy(&other[..other.len().min(40)]).into_owned();
+            let what = format!("a goaitools state of version {shown}; this program reads version 1");
+            return Err(refused(at(other), what).hint("it is left as it is; a newer convo may read it"));
+        }
+    }
+    if let Some(provider) = state.provider.filter(|raw| !raw.starts_with(b"\"")) {
+        return Err(refused(at(provider), "the provider is no string".to_string()));
+    }
+    if let Some(processed) = state.processed.filter(|raw| !is_integer(raw)) {
+        return Err(refused(
+            at(processed),
+            "processed_length is no whole number".to_string(),
+        ));
+    }
+    if let Some(list) = list {
+        let wrong = |_| refused(at(list), "messages are no list".to_string());
+        let mut elements = Elements::new(list, Dialect::Strict).map_err(wrong)?;
+        while let Some((offset, element)) = elements.next().map_err(wrong)? {
+            state.messages.push((at(list) + offset, element));
+        }
+    }
+    let mut note = |names: Vec<String>, what: &str| {
+        if !names.is_empty() {
+            report.note(Place::default(), format!("{what}: {}", names.join(", ")));
+        }
+    };
+    note(odd, "members spelled otherwise, read as goaitools does");
+    note(again, "members that repeat, of which the last counts");
+    if state.provider.is_none() {
+        report.note(
+            Place::default(),
+            "it names no provider, so goaitools would not read it",
+        );
+    }
+    if let Some(raw) = state.processed
+        && (raw.starts_with(b"-") && number(&raw[1..]) > 0 || number(raw) > state.messages.len())
+    {
+        let (shown, length) = (String::from_utf8_lossy(raw), state.messages.len());
+        let what = format!("processed_length is {shown}, and there are {length} messages");
+        report.damage(Places::of(bytes).at(at(raw)), what);
+    }
+    Ok(state)
+}
+
+fn is_integer(raw: &[u8]) -> bool {
+    let digits = raw.strip_prefix(b"-").unwrap_or(raw);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}

@@ -1,0 +1,146 @@
+//! What goaitools itself wrote and read, where that is at hand: `CONVO_FIXTURES` names the folder, else
+//! `../shared/fixtures` beside this crate is tried.
+
+use super::{Class, Kind, counted, session, state, through_lines, written_back};
+use serde_json::Value;
+use std::path::PathBuf;
+
+fn folder() -> Option<PathBuf> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    let root = std::env::var_os("CONVO_FIXTURES").map_or_else(beside, PathBuf::from);
+    let folder = root.join("goaitools");
+    if !folder.is_dir() {
+        eprintln!("no fixtures at {}: nothing was compared", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+fn rows(name: &str) -> Vec<Value> {
+    let Some(folder) = folder() else { return Vec::new() };
+    let text = std::fs::read_to_string(folder.join("tables").join(name)).unwrap();
+    let table: Value = serde_json::from_str(&text).unwrap();
+    table["rows"].as_array().unwrap().clone()
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name].as_str().unwrap_or_default()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+    (0..hex.len()).step_by(2).map(digits).collect()
+}
+
+/// What another program wrote is written again as it is, also after it was lines.
+#[test]
+fn every_state_comes_back_byte_for_byte() {
+    let Some(folder) = folder() else { return };
+    let mut same = 0;
+    for entry in std::fs::read_dir(folder.join("states")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let session = session(&text);
+        assert_eq!(written_back(&session), text, "{path:?}");
+        assert_eq!(written_back(&through_lines(&session)), text, "{path:?}");
+        same += 1;
+    }
+    eprintln!("goaitools states: {same} files come back byte for byte, as they are and as lines");
+    assert!(same >= 13);
+}
+
+#[test]
+fn what_is_read_and_what_is_refused() {
+    let (mut agreed, mut differ) = (0, 0);
+    for row in rows("decode.json") {
+        let case = text(&row, "case");
+        let input = match row["state_in_hex"].as_str() {
+            Some(hex) => bytes(hex),
+            None => text(&row, "state_in").as_bytes().to_vec(),
+        };
+        let (read, report) = state(&input);
+        let convo = &row["convo"];
+        let note = text(convo, "note");
+        match text(convo, "outcome") {
+            "refuse" => {
+                let error = read.expect_err(case);
+                assert_eq!(error.kind, Kind::Data, "{case}");
+                // In other words, but of the same thing.
+                let why = match text(convo, "why") {
+                    "not an object" => "no JSON object",
+                    "text after the document" => "something follows",
+                    "no version" => "without a version",
+                    "processed_length is no integer" => "no whole number",
+                    "invalid UTF-8 at its byte offset" => "not UTF-8",
+                    why => why,
+                };
+                assert!(error.message.contains(why), "{case}: {}", error.message);
+                assert!(error.at.is_some(), "{case}");
+            }
+            outcome => {
+                let session = read.expect(case);
+                let messages = counted(&session).count();
+                assert_eq!(messages as u64, convo["messages"].as_u64().unwrap(), "{case}");
+                assert_eq!(
+                    report.findings.is_empty(),
+                    !note.starts_with("reported"),
+                    "{case}: {report:?}"
+                );
+                let written = written_back(&session);
+                match text(&row, "mark") {
+                    "match" => assert_eq!(written, text(&row["original"], "state_out"), "{case}"),
+                    _ => assert!(outcome == "load" && written.contains("\"messages\":["), "{case}"),
+                }
+            }
+        }
+        match text(&row, "mark") {
+            "match" => agreed += 1,
+            _ => differ += 1,
+        }
+    }
+    eprintln!("goaitools decode: {agreed} agree, {differ} differ deliberately, 0 failed");
+}
+
+#[test]
+fn what_is_written_again() {
+    let (mut agreed, mut differ) = (0, 0);
+    for row in rows("reencode.json") {
+        let (before, after) = (text(&row, "state_in"), text(&row, "state_out"));
+        let (read, report) = state(before);
+        let session = read.unwrap();
+        let written = written_back(&session);
+        assert_eq!(written_back(&through_lines(&session)), written, "{row}");
+        if text(&row, "mark") == "match" {
+            assert_eq!(written, after);
+            agreed += 1;
+            continue;
+        }
+        // Where goaitools loses something, nothing is lost: these had no white space nor anything to escape.
+        assert_eq!(written, before);
+        let reported = text(&row, "convo").contains("reported");
+        assert_eq!(report.is_damaged(), reported, "{row}");
+        differ += 1;
+    }
+    eprintln!("goaitools reencode: {agreed} agree, {differ} differ deliberately, 0 failed");
+}
+
+#[test]
+fn how_a_new_text_is_spelled() {
+    let (mut agreed, mut differ) = (0, 0);
+    for row in rows("string_text.json") {
+        let Ok(said) = String::from_utf8(bytes(text(&row, "text_utf8_hex"))) else {
+            // The program refuses such a text.
+            assert_eq!(text(&row, "mark"), "differ", "{row}");
+            differ += 1;
+            continue;
+        };
+        let mut session = session("");
+        let mut line = crate::model::json::ObjectBuilder::default();
+        line.text("role", "user").text("content", &said).text("id", "m");
+        session.push_new(&line.finish());
+        assert!(matches!(session.class(1), Class::Message(_)));
+        assert_eq!(written_back(&session), text(&row, "state_out"), "{row}");
+        agreed += 1;
+    }
+    eprintln!("goaitools string_text: {agreed} agree, {differ} differ deliberately, 0 failed");
+}

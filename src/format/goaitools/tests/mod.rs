@@ -1,0 +1,386 @@
+//! States read and written: what is refused, what is kept, and the bytes that come out.
+
+mod fixtures;
+mod properties;
+
+use super::*;
+use crate::error::Kind;
+use crate::format::{Purpose, write};
+use crate::model::view::View;
+
+/// What is read of a state, and what is told of it.
+pub fn state(text: impl AsRef<[u8]>) -> (Result<Session>, Report) {
+    let mut report = Report::default();
+    let read = read(&Source::alone(text.as_ref()), &mut report);
+    (read.map(|mut all| all.remove(0)), report)
+}
+
+/// The session of a state that must be one.
+pub fn session(text: &str) -> Session {
+    state(text).0.unwrap_or_else(|error| panic!("{error:?}: {text}"))
+}
+
+/// A session as a state, for a purpose.
+pub fn written_for(session: &Session, purpose: Purpose) -> (String, Report) {
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    let view = View::replay(session);
+    write(Format::Goaitools, session, &view, purpose, &mut out, &mut report).unwrap();
+    (String::from_utf8(out).unwrap(), report)
+}
+
+pub fn written_back(session: &Session) -> String {
+    written_for(session, Purpose::Return).0
+}
+
+/// The lines of a session read anew, as if they had been a file.
+pub fn through_lines(session: &Session) -> Session {
+    let mut again = Session::default();
+    let mut offset = 0;
+    for index in 0..session.len() {
+        let full = session.full(index);
+        let place = Place {
+            line: index as u64 + 1,
+            offset,
+        };
+        again.push(&Record::parse(full, place));
+        offset += full.len() as u64;
+    }
+    again
+}
+
+/// A state of these messages, of which the model has seen so many.
+pub fn of(processed: usize, messages: &str) -> String {
+    format!(r#"{{"version":1,"provider":"openai","processed_length":{processed},"messages":[{messages}]}}"#)
+}
+
+const USER: &str = r#"{"role":"user","content":"q"}"#;
+const REPLY: &str = r#"{"role":"assistant","content":"a"}"#;
+const RULE: &str = r#"{"role":"system","content":"s"}"#;
+
+#[test]
+fn what_goaitools_would_throw_away_whole_is_refused_where_it_is_wrong() {
+    let (good, list) = (of(0, USER), r#","messages":[]}"#);
+    for (text, what, line, offset) in [
+        ("null".to_string(), "no JSON object", 1, 0),
+        ("[]".to_string(), "no JSON object", 1, 0),
+        (" \n".to_string(), "not JSON", 2, 2),
+        ("{\"version\":1,".to_string(), "not JSON", 1, 13),
+        (format!("{good}x"), "something follows", 1, good.len()),
+        (format!("{good}\n{good}"), "something follows", 2, good.len() + 1),
+        (format!("{{\"version\":2{list}"), "version 2", 1, 11),
+        (format!("{{\n\"version\":\"1\"{list}"), "version \"1\"", 2, 12),
+        (format!("{{\"version\":1.0{list}"), "version 1.0", 1, 11),
+        (format!("{{\"version\":null{list}"), "without a version", 1, 0),
+        (
+            format!("{{\"provider\":\"openai\"{list}"),
+            "without a version",
+            1,
+            0,
+        ),
+        (format!("{{\"version\":1,\"provider\":7{list}"), "provider", 1, 24),
+        (
+            format!("{{\"version\":1,\"processed_length\":1.5{list}"),
+            "whole number",
+            1,
+            32,
+        ),
+        (
+            format!("{{\"version\":1,\"processed_length\":\"1\"{list}"),
+            "whole number",
+            1,
+            32,
+        ),
+        ("{\"version\":1,\"messages\":{}}".to_string(), "no list", 1, 24),
+    ] {
+        let error = state(&text).0.expect_err(&text);
+        assert_eq!(error.kind, Kind::Data, "{text}");
+        assert!(error.message.contains(what), "{text}: {}", error.message);
+        let (_, place) = error.at.unwrap();
+        assert_eq!((place.line, place.offset), (line, offset as u64), "{text}");
+    }
+    let error = state(b"{\"version\":1,\n\"provider\":\"\xff\"}").0.unwrap_err();
+    assert_eq!(
+        (error.message.as_str(), error.at.unwrap().1.offset),
+        ("not UTF-8", 26)
+    );
+}
+
+#[test]
+fn what_can_be_read_is_read_and_told() {
+    let told = |report: &Report| -> Vec<(bool, String)> {
+        report
+            .findings
+            .iter()
+            .map(|found| (found.damage, found.what.clone()))
+            .collect()
+    };
+    for (text, messages, damage, what) in [
+        (String::new(), 0, false, ""),
+        (format!("\u{feff}{}", of(1, USER)), 1, false, ""),
+        (of(1, USER).replace("openai", "OpenAI"), 1, false, ""),
+        (
+            of(1, USER).replace("\"provider\":\"openai\",", ""),
+            1,
+            false,
+            "no provider",
+        ),
+        (
+            of(1, USER).replace("\"version\"", "\"Version\""),
+            1,
+            false,
+            "spelled otherwise",
+        ),
+        (
+            of(1, USER).replace("{\"version\":1", "{\"version\":2,\"version\":1"),
+            1,
+            false,
+            "repeat",
+        ),
+        (of(2, USER), 1, true, "processed_length is 2"),
+        (
+            of(1, USER).replace(":1,\"mess", ":-1,\"mess"),
+            1,
+            true,
+            "processed_length is -1",
+        ),
+        (of(1, USER).replace(":1,\"mess", ":-0,\"mess"), 1, false, ""),
+        (
+            of(2, &format!("null,{USER}")),
+            2,
+            true,
+            "message 0: it is no object",
+        ),
+        (of(1, "\"hi\""), 1, true, "message 0: it is no object"),
+        (of(1, "{\"role\":1}"), 1, true, "message 0: its role"),
+        (
+            of(1, "{\"role\":\"user\",\"content\":5}"),
+            1,
+            true,
+            "message 0: its content",
+        ),
+        (
+            of(1, "{\"role\":\"user\",\"name\":5}"),
+            1,
+            true,
+            "message 0: its name",
+        ),
+        (
+            of(1, "{\"role\":\"tool\",\"tool_call_id\":5}"),
+            1,
+            true,
+            "message 0: its tool_call_id",
+        ),
+        (
+            of(1, "{\"role\":\"user\",\"tool_calls\":{}}"),
+            1,
+            true,
+            "message 0: its tool_calls",
+        ),
+        (
+            of(
+                1,
+                "{\"role\":\"user\",\"tool_calls\":[{\"function\":{\"name\":[]}}]}",
+            ),
+            1,
+            true,
+            "tool_calls",
+        ),
+        (
+            of(1, "{\"role\":\"user\",\"tool_calls\":[7]}"),
+            1,
+            true,
+            "tool_calls",
+        ),
+        (
+            of(
+                1,
+                "{\"role\":\"user\",\"tool_calls\":[null,{\"id\":null,\"x\":7}]}",
+            ),
+            1,
+            false,
+            "",
+        ),
+        (
+            of(
+                1,
+                "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}",
+            ),
+            1,
+            false,
+            "",
+        ),
+        (of(1, "{\"role\":\"nobody\",\"content\":null}"), 1, false, ""),
+        (of(1, "{\"content\":\"x\"}"), 1, false, ""),
+    ] {
+        let (read, report) = state(&text);
+        let session = read.unwrap_or_else(|error| panic!("{error:?}: {text}"));
+        assert_eq!(counted(&session).count(), messages, "{text}");
+        let told = told(&report);
+        assert_eq!(told.is_empty(), what.is_empty(), "{text}: {told:?}");
+        let fits = |(is, told): &(bool, String)| *is == damage && told.contains(what);
+        assert!(told.iter().all(fits), "{text}: {told:?}");
+        assert_eq!(session.text(), through_lines(&session).text());
+        let unread = (0..session.len()).find(|at| session.class(*at) == Class::Unreadable);
+        assert_eq!(unread, None, "{text}: {}", session.text());
+    }
+}
+
+/// Read with names that are folded, nulls that change nothing and without a role, as Go does.
+#[test]
+fn messages_mean_what_they_mean_to_go() {
+    for (raw, role, text) in [
+        (r#"{"ROLE":"user","Content":"hi"}"#, "user", "hi"),
+        (
+            r#"{"role":"user","role":"tool","content":"a","content":null}"#,
+            "tool",
+            "a",
+        ),
+        (r#"{"content":"x","type":"session","id":"y"}"#, "", "x"),
+        (r#"{"role":null,"content":"x"}"#, "", "x"),
+        (
+            r#"{"role":"user","content":"x","metadata":{"goaitools":{"raw":{"role":"tool"}}}}"#,
+            "user",
+            "x",
+        ),
+    ] {
+        let session = session(&of(0, raw));
+        let record = session.record(1);
+        let message = record
+            .message()
+            .unwrap_or_else(|| panic!("{raw}: {}", session.text()));
+        assert_eq!(
+            (message.role_name().as_ref(), message.text().as_ref()),
+            (role, text)
+        );
+        assert_eq!(written_back(&session), of(0, raw), "and comes back as it was");
+    }
+}
+
+#[test]
+fn members_and_numbers_keep_their_spelling() {
+    let odd = r#"{"version":1,"provider":"x\u003c","processed_length":-7,"messages":[null,{"tokens":1E5,"role":"user","id":7,"n":[1.0,-0,1e400,12345678901234567890],"s":"\ud800\/\u00e9"},[]],"extra":{"a":1,"a":2},"b":null}"#;
+    assert_eq!(written_back(&session(odd)), odd);
+    assert_eq!(written_back(&through_lines(&session(odd))), odd);
+    let spaced = odd.replace("\\u003c", "<").replace(",\"b\"", " ,\n\t\"b\"");
+    assert_eq!(written_back(&session(&spaced)), odd);
+    let (_, report) = written_for(&session(odd), Purpose::Export);
+    assert!(report.losses.is_empty(), "{:?}", report.losses);
+}
+
+/// What stays of a state: messages cut off count no more as seen, what is added is not yet.
+#[test]
+fn what_the_model_has_seen_is_counted_as_messages_come_and_go() {
+    let text = of(3, &[USER, REPLY, USER, REPLY, USER].join(","));
+    let mut grown = session(&text);
+    assert_eq!(unseen(&grown), Some(4));
+    grown.push_new(br#"{"role":"user","content":"more","id":"m"}"#);
+    assert_eq!(
+        written_back(&grown),
+        of(
+            3,
+            &[
+                USER,
+                REPLY,
+                USER,
+                REPLY,
+                USER,
+                r#"{"role":"user","content":"more"}"#
+            ]
+            .join(",")
+        )
+    );
+    let third = grown.id(3).unwrap();
+    let cut = format!(r#"{{"type":"truncate","id":"e","before":{third:?}}}"#);
+    grown.push_new(cut.as_bytes());
+    assert!(
+        written_back(&grown).starts_with(&of(1, USER)[..60]),
+        "{}",
+        written_back(&grown)
+    );
+    let metadata = String::from_utf8(all_seen(&grown, 0)).unwrap();
+    let meta = format!(r#"{{"type":"meta","id":"f","set":{{"metadata":{metadata}}}}}"#);
+    grown.push_new(meta.as_bytes());
+    assert_eq!(unseen(&grown), Some(grown.len()));
+    assert!(
+        written_back(&grown).starts_with(&of(4, "")[..60]),
+        "{}",
+        written_back(&grown)
+    );
+}
+
+/// A number beyond the messages is kept while nothing of them goes, and then counts as all of them.
+#[test]
+fn a_count_that_cannot_be_is_kept_until_it_must_change() {
+    let mut over = session(&of(99, &[USER, REPLY, USER, REPLY].join(",")));
+    assert!(written_back(&over).contains("\"processed_length\":99,"));
+    let third = over.id(3).unwrap();
+    over.push_new(format!(r#"{{"type":"truncate","id":"e","before":{third:?}}}"#).as_bytes());
+    assert_eq!(written_back(&over), of(2, &[USER, REPLY].join(",")));
+}
+
+#[test]
+fn a_system_message_that_leads_is_told_of_and_what_was_put_in_leads_instead() {
+    let text = of(3, &[RULE, USER, REPLY, USER].join(","));
+    let (same, report) = written_for(&session(&text), Purpose::Return);
+    assert_eq!(same, text);
+    assert!(report.findings[0].what.contains("system message"), "{report:?}");
+    for (event, lead) in [
+        (
+            r#"{"type":"compact","id":"e","strategy":"x","drop":[["A","B"]],"insert":[{"before":"C","message":{"role":"user","content":"digest","id":"i"}}]}"#,
+            r#"{"role":"user","content":"digest"}"#,
+        ),
+        (
+            r#"{"type":"summary","id":"e","content":"sum","covers":["A","B"]}"#,
+            r#"{"role":"user","content":"What was said earlier"#,
+        ),
+    ] {
+        let mut compacted = session(&text);
+        let id = |at: usize| compacted.id(at).unwrap();
+        let event = event
+            .replace('A', &id(2))
+            .replace('B', &id(3))
+            .replace('C', &id(4));
+        compacted.push_new(event.as_bytes());
+        let (written, report) = written_for(&compacted, Purpose::Return);
+        assert!(
+            written.starts_with(&of(2, lead)[..of(2, lead).len() - 2]),
+            "{written}"
+        );
+        assert!(written.ends_with(&format!("{RULE},{USER}]}}")), "{written}");
+        assert!(report.findings.is_empty(), "{report:?}");
+    }
+}
+
+#[test]
+fn a_session_from_elsewhere_becomes_a_state_and_losses_are_told() {
+    let mut native = Session::default();
+    for line in [
+        r#"{"type":"session","version":1,"id":"s","title":"T"}"#,
+        r#"{"role":"user","content":"\u00e9<","id":"a","timestamp":"2026-01-01T00:00:00Z"}"#,
+        r#"{"role":"assistant","content":null,"reasoning":[{"type":"text","text":"hm"}],"tool_calls":[{"type":"function","index":0,"function":{"arguments":{"a": 1},"name":"f"},"id":"c"}]}"#,
+        r#"{"role":"user","content":"","name":"ann"}"#,
+        r#"{"role":"tool","content":"r","tool_call_id":"c"}"#,
+    ] {
+        native.push_new(line.as_bytes());
+    }
+    let (written, report) = written_for(&native, Purpose::Export);
+    let call = r#"{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":1}"},"index":0}]}"#;
+    let result = r#"{"role":"tool","content":"r","tool_call_id":"c"}"#;
+    let first = "{\"role\":\"user\",\"content\":\"é\\u003c\"}";
+    let named = r#"{"role":"user","name":"ann"}"#;
+    assert_eq!(written, of(2, &[first, call, result, named].join(",")));
+    let lost: Vec<&str> = report.losses.keys().map(|loss| loss.name()).collect();
+    assert_eq!(lost, ["id", "timestamp", "reasoning", "header"]);
+}
+
+/// Reasoning of a reply is known as such everywhere, and comes back where it was.
+#[test]
+fn reasoning_goes_along() {
+    let text = of(
+        1,
+        r#"{"role":"assistant","reasoning_content":"hm","content":"a"}"#,
+    );
+    let session = session(&text);
+    assert!(session.record(1).message().unwrap().reasoning.is_some());
+    assert_eq!(written_back(&session), text);
+}

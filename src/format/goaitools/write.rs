@@ -1,0 +1,230 @@
+//! A session's view as a state: messages that came from one as the bytes that they were, others in goaitools' order.
+
+use super::{NAME, PROVIDER, WHOLE, message, own, spell, state, unseen};
+use crate::error::Result;
+use crate::format::report::{Loss, Report};
+use crate::format::{Purpose, go, openai_chat, written};
+use crate::model::json::{self, Dialect};
+use crate::model::message::Role;
+use crate::model::session::{Class, Session};
+use crate::model::summary;
+use crate::model::view::{Item, View};
+use std::io::Write;
+
+/// A message of the state to be.
+struct Element {
+    raw: Vec<u8>,
+    /// Whether the model has seen it.
+    seen: bool,
+    /// Whether goaitools drops it where it leads.
+    system: bool,
+    /// Whether a compaction put it in.
+    inserted: bool,
+    /// Whether the model said it.
+    said: bool,
+}
+
+/// Writes one session's view.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let own = own(session);
+    if purpose == Purpose::Export {
+        lose_lines(session, report);
+    }
+    let mut elements = match &own {
+        Some(_) => kept(session, view, purpose, report),
+        None => converted(session, view, purpose, report),
+    };
+    lead(&mut elements);
+    if elements.first().is_some_and(|first| first.system) {
+        let what = "the state begins with a system message, which goaitools drops at the next call";
+        report.note(WHOLE, what);
+    }
+    let own = own.unwrap_or_default();
+    let mut bytes = b"{\"version\":1".to_vec();
+    let provider = json::member(&own, "provider").or(own.is_empty().then_some(PROVIDER));
+    if let Some(provider) = provider {
+        bytes.extend_from_slice(b",\"provider\":");
+        go::push_raw(&mut bytes, provider);
+    }
+    bytes.extend_from_slice(b",\"processed_length\":");
+    bytes.extend_from_slice(&processed(session, &own, &elements));
+    bytes.extend_from_slice(b",\"messages\":[");
+    for (nth, element) in elements.iter().enumerate() {
+        if nth > 0 {
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(&element.raw);
+    }
+    bytes.push(b']');
+    if let Some([b'{', members @ .., b'}']) = json::member(&own, "members") {
+        bytes.push(b',');
+        go::push_raw(&mut bytes, members);
+    }
+    bytes.push(b'}');
+    written(out.write_all(&bytes))
+}
+
+/// The messages of a session that came from a state, in their order and with the elements that are none.
+fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<Element> {
+    let limit = unseen(session).unwrap_or(0);
+    let is_foreign = |index: &usize| {
+        session.class(*index) == Class::Event && message::foreign_raw(session.record(*index).body).is_some()
+    };
+    let mut foreign = (0..session.len()).filter(is_foreign).peekable();
+    let mut elements = Vec::new();
+    let other = |index: usize| {
+        let mut raw = Vec::new();
+        go::push_raw(
+            &mut raw,
+            message::foreign_raw(session.record(index).body).unwrap_or(b"null"),
+        );
+        Element {
+            raw,
+            seen: index < limit,
+            system: false,
+            inserted: false,
+            said: false,
+        }
+    };
+    for item in &view.items {
+        if let Some(line) = item.line() {
+            while let Some(index) = foreign.next_if(|index| *index < line) {
+                elements.push(other(index));
+            }
+        }
+        let raw = match item.line().and_then(|_| message::stored(item.body(session))) {
+            Some(stored) => {
+                let mut raw = Vec::new();
+                go::push_raw(&mut raw, &stored);
+                raw
+            }
+            None => spell::message(&made(item, session, purpose, report)),
+        };
+        elements.push(element(
+            raw,
+            item,
+            session,
+            item.line().is_none_or(|line| line < limit),
+        ));
+    }
+    elements.extend(foreign.map(other));
+    elements
+}
+
+/// A message that came from elsewhere, as one of OpenAI Chat.
+fn made(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u8> {
+    match item.summary(session) {
+        Some(text) => {
+            if purpose == Purpose::Export {
+                report.lose(Loss::Summary, 1);
+            }
+            // The role that survives: a system message that leads is lost at the next call.
+            let role = item.summary_role(session);
+            summary::message(&text, Some(role.as_deref().unwrap_or("user")))
+        }
+        None => openai_chat::message(item, session, purpose, report),
+    }
+}
+
+/// The messages of any other session; the model has seen all up to the newest that it said itself.
+fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<Element> {
+    let request = openai_chat::request(session, view, purpose, report);
+    let mut elements: Vec<Element> = request
+        .elements
+        .into_iter()
+        .filter_map(|sent| {
+            let item = &view.items[*sent.items.first()?];
+            let raw = match item.summary(session) {
+                Some(_) => made(item, session, Purpose::Return, report),
+                None => sent.raw,
+            };
+            Some(element(spell::message(&raw), item, session, false))
+        })
+        .collect();
+    let said = elements.iter().rposition(|element| element.said);
+    let seen = said.map_or(0, |newest| newest + 1);
+    elements[..seen]
+        .iter_mut()
+        .for_each(|element| element.seen = true);
+    elements
+}
+
+fn element(raw: Vec<u8>, item: &Item, session: &Session, seen: bool) -> Element {
+    Element {
+        seen,
+        system: json::member(&raw, "role") == Some(b"\"system\""),
+        inserted: item.line().is_none(),
+        said: item
+            .traits(session)
+            .is_some_and(|traits| traits.role == Role::Assistant),
+        raw,
+    }
+}
+
+/// Puts what a compaction put in behind the leading system messages in front of them: there it keeps them from being
+/// dropped.
+fn lead(elements: &mut [Element]) {
+    let rules = elements.iter().take_while(|element| element.system).count();
+    let inserted = elements[rules..]
+        .iter()
+        .take_while(|element| element.inserted && !element.system)
+        .count();
+    elements[..rules + inserted].rotate_left(rules);
+}
+
+/// How many messages the model has seen: as the state says it while all of them are there, else what is left of them.
+fn processed(session: &Session, own: &[u8], elements: &[Element]) -> Vec<u8> {
+    let known = json::member(own, "processed_length");
+    let whole =
+        !elements.iter().any(|element| element.inserted) && elements.len() == super::counted(session).count();
+    match known {
+        Some(raw) if whole => raw.to_vec(),
+        None if whole && !own.is_empty() => b"0".to_vec(),
+        _ => {
+            let seen = elements.iter().filter(|element| element.seen).count();
+            seen.to_string().into_bytes()
+        }
+    }
+}
+
+/// Counts the lines that a state has no place for.
+fn lose_lines(session: &Session, report: &mut Report) {
+    for index in 0..session.len() {
+        let record = session.record(index);
+        match session.class(index) {
+            Class::Header if !is_carried(record.body) => report.lose(Loss::Header, 1),
+            Class::Event if message::foreign_raw(record.body).is_none() && !sets_processed(record.body) => {
+                report.lose(Loss::Event, 1);
+            }
+            Class::Unreadable => report.lose(Loss::Unreadable, 1),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a header says nothing that is lost: where it came from, and what the state had beside its messages.
+fn is_carried(header: &[u8]) -> bool {
+    let members = json::members(header, Dialect::Strict).unwrap_or_default();
+    members.iter().all(|(name, value)| match name.as_ref() {
+        "type" | "version" | "id" | "key" | "source" => true,
+        "metadata" => {
+            let inner = json::members(value, Dialect::Strict).unwrap_or_default();
+            inner.iter().all(|(name, _)| name == NAME)
+        }
+        _ => false,
+    })
+}
+
+/// Whether an event only says how much the model has seen.
+fn sets_processed(event: &[u8]) -> bool {
+    let metadata = json::member(event, "set").and_then(|set| json::member(set, "metadata"));
+    let own = metadata.and_then(|metadata| json::member(metadata, NAME));
+    own.and_then(|own| json::member(own, "processed_length"))
+        .is_some_and(|raw| state::number(raw) > 0)
+}
