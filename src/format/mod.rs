@@ -1,11 +1,13 @@
 //! Bytes to records and back. One file a format; only this one knows them all.
 
 mod anthropic;
+mod base64;
 pub mod detect;
 mod document;
 mod gemini;
 mod go;
 pub mod goaitools;
+pub mod gzip;
 pub mod jsonl;
 pub mod lines;
 pub mod native;
@@ -15,6 +17,7 @@ pub mod penguin;
 pub mod picoclaw;
 pub mod report;
 pub mod request;
+pub mod wrapping;
 
 use crate::error::{Error, Kind, Result};
 use crate::model::record::Record;

@@ -237,8 +237,8 @@ pub enum Input {
 }
 
 /// Endings that make an operand a path.
-const ENDINGS: [&str; 9] = [
-    ".json", ".jsonl", ".ndjson", ".md", ".yaml", ".yml", ".db", ".txt", ".zip",
+const ENDINGS: [&str; 11] = [
+    ".json", ".jsonl", ".ndjson", ".md", ".yaml", ".yml", ".db", ".txt", ".zip", ".gz", ".b64",
 ];
 
 impl Input {

@@ -3,8 +3,8 @@
 
 use crate::args::{Changing, Input, Reading, Writing};
 use crate::context::{Context, Opened, named};
-use crate::export::Sessions;
 pub use crate::export::{Export, tell_dangling};
+use crate::export::{Sessions, wrap};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
 use crate::pairs;
 pub use crate::stamps::{Place, Stamps};
@@ -223,6 +223,12 @@ fn stream(
     };
     // Back in the format that it came in, only what was said counts: ids and books were added on the way.
     let opened_as = opened.format;
+    let wraps = opened_as == to && (changing.in_place.is_some() || !to.is_lines());
+    if let Some(wrapped) = opened.wrapped.take().filter(|_| wraps) {
+        let mut inner = Vec::new();
+        stream(context, opened, reading, changing, &mut inner, done, plan)?;
+        return wrap(&wrapped, &inner, out);
+    }
     let purpose = if opened_as == to {
         Purpose::Return
     } else {

@@ -4,12 +4,12 @@
 use crate::args::{Global, Input, Reading};
 use crate::output::{Color, Output, path_name};
 use crate::source::has_spare;
-pub use crate::source::{SPARES, convert, detect_file, from_hint, head};
+pub use crate::source::{SPARES, convert, detect_file, from_hint, head, unwrapped};
 use convo::error::{Error, Kind, Place, Result};
 use convo::filter::Stamp;
-use convo::format::detect;
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
+use convo::format::wrapping::Wrapped;
 use convo::format::{Converted, Format, Reader};
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
@@ -54,6 +54,8 @@ pub struct Opened {
     /// The document as it came, when the records are what it says: none of a file of lines, nor of what was put
     /// together from several files.
     pub value: Option<Vec<u8>>,
+    /// What it came wrapped in.
+    pub wrapped: Option<Wrapped>,
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -178,6 +180,7 @@ impl Context {
                     format: Format::Native,
                     reader: Box::new(reader),
                     value: None,
+                    wrapped: None,
                 });
             }
             Input::Stdin => {
@@ -219,7 +222,7 @@ impl Context {
         reading: &Reading,
     ) -> Result<Opened> {
         let path = file.map(|(path, _)| path);
-        let (head, whole) = head(&mut input, detect::HEAD)?;
+        let (head, whole, wrapped) = unwrapped(&mut input)?;
         let format = match reading.from {
             Some(format) => format,
             None if head.is_empty() && path.is_none() => Format::Native, // an empty pipe: no session, no error
@@ -232,6 +235,7 @@ impl Context {
                 format,
                 reader,
                 value: None,
+                wrapped,
             });
         }
         let mut bytes = head;
@@ -260,6 +264,7 @@ impl Context {
             format,
             reader: Box::new(Converted::from(sessions)),
             value: (!report.mended).then_some(bytes),
+            wrapped,
         })
     }
 

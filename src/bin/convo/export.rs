@@ -4,6 +4,7 @@
 use crate::context::{Context, named};
 use convo::error::{Error, Kind};
 use convo::format::report::Report;
+use convo::format::wrapping::Wrapped;
 use convo::format::{self, Format, Purpose};
 use convo::model::session::Session;
 use convo::model::view::View;
@@ -65,6 +66,13 @@ pub fn tell_dangling(context: &Context, label: &str, session: &Session, view: &V
         report.damage(session.record(*index).place, what.clone());
     }
     context.output.report(label, &mut report);
+}
+
+/// Writes a document as the one that it takes the place of came: packed, and the same bytes when it is the same.
+pub fn wrap(wrapped: &Wrapped, inner: &[u8], out: &mut dyn Write) -> anyhow::Result<()> {
+    Ok(out
+        .write_all(&wrapped.with(inner))
+        .map_err(|error| Error::io("cannot write", error))?)
 }
 
 /// The sessions of one input on their way into a format. Those of a document that may come out as it is wait until it

@@ -3,6 +3,7 @@
 use convo::error::{Error, Result};
 use convo::format::detect::{self, Detection, Hints};
 use convo::format::report::Report;
+use convo::format::wrapping::{self, Wrapped};
 use convo::format::{self, Format, Source, penguin};
 use convo::model::session::Session;
 use std::fs::File;
@@ -19,6 +20,23 @@ pub fn head(input: &mut impl Read, most: usize) -> Result<(Vec<u8>, bool)> {
     Ok((bytes, read < most))
 }
 
+/// The head of an input, whether that was all of it, and what it came wrapped in: then it is all of what that holds.
+pub fn unwrapped(input: &mut impl Read) -> Result<(Vec<u8>, bool, Option<Wrapped>)> {
+    let (mut head, whole) = head(input, detect::HEAD)?;
+    if !wrapping::is_likely(&head) {
+        return Ok((head, whole, None));
+    }
+    if !whole {
+        input
+            .read_to_end(&mut head)
+            .map_err(|error| Error::io("cannot read", error))?;
+    }
+    Ok(match Wrapped::of(head)? {
+        Ok(wrapped) => (wrapped.inner().to_vec(), true, Some(wrapped)),
+        Err(plain) => (plain, true, None),
+    })
+}
+
 /// What a file is, by its head and by what lies beside it.
 pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
     let name = path
@@ -29,6 +47,9 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
         _ => false,
     };
     let hints = Hints { name, sidecar };
+    // What was unpacked is there as a whole.
+    let whole = whole && head.len() < detect::HEAD;
+    let head = &head[..head.len().min(detect::HEAD)];
     let mut verdict = detect::detect(head, whole, hints);
     // Of a document that is damaged beyond recognition, the copies beside it may say what it was.
     if let (None, Some(path), Some(name)) = (verdict.format, path, name)
@@ -89,6 +110,7 @@ pub fn convert(
     let name = path
         .and_then(|path| path.file_name())
         .and_then(|name| name.to_str());
+    let name = name.map(|name| name.strip_suffix(".gz").unwrap_or(name));
     format::convert(
         format,
         &Source {

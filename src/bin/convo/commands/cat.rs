@@ -4,7 +4,7 @@ use super::Run;
 use crate::args::{Input, Reading, Writing};
 use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
-use crate::export::Sessions;
+use crate::export::{Sessions, wrap};
 use crate::inputs::{each_input, sessions_of};
 use clap::Args;
 
@@ -96,6 +96,11 @@ impl Cat {
         written: &mut usize,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
+        if let Some(wrapped) = opened.wrapped.take().filter(|_| opened.format == to) {
+            let mut inner = Vec::new();
+            self.export(context, opened, to, written, &mut inner)?;
+            return wrap(&wrapped, &inner, out);
+        }
         let label = opened.label.clone();
         let export = Export {
             context,

@@ -2,7 +2,7 @@
 
 use crate::context::{self, SPARES, detect_file};
 use convo::error::{Error, Kind, Place, Result};
-use convo::format::detect::{Detection, HEAD};
+use convo::format::detect::Detection;
 use convo::format::native::{HeaderBuilder, NativeReader};
 use convo::format::report::{Finding, Loss, Report};
 use convo::format::{Format, Reader, Source, penguin};
@@ -98,9 +98,9 @@ fn look(
     report: &mut Report,
 ) -> Result<Vec<Found>> {
     let (mut file, size) = open(path)?;
-    let (head, whole) = match &mut file {
-        Some(file) => context::head(file, HEAD)?,
-        None => (Vec::new(), true),
+    let (head, whole, _) = match &mut file {
+        Some(file) => context::unwrapped(file)?,
+        None => (Vec::new(), true, None),
     };
     let detected = match *format {
         Some(named) => named,

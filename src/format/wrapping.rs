@@ -1,0 +1,118 @@
+//! What a document may be wrapped in where it is kept as a value: gzip, base64, or gzip in base64. What it holds is
+//! read, and written back in the same wrapping.
+
+use super::{base64, gzip};
+use crate::error::Result;
+use crate::model::json;
+
+/// A document that came wrapped.
+#[derive(Clone, Debug)]
+pub struct Wrapped {
+    style: Option<base64::Style>,
+    gzip: bool,
+    outer: Vec<u8>,
+    inner: Vec<u8>,
+}
+
+/// Whether the head of an input may be that of a wrapped document, so that the whole of it is worth a look.
+pub fn is_likely(head: &[u8]) -> bool {
+    gzip::is_gzip(head) || base64::is_likely(head)
+}
+
+impl Wrapped {
+    /// Looks into a wrapping; gives the bytes back when they are none.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] for gzip data that is damaged or too large.
+    pub fn of(outer: Vec<u8>) -> Result<std::result::Result<Wrapped, Vec<u8>>> {
+        let (style, decoded) = match base64::decode(&outer).filter(|_| base64::is_likely(&outer)) {
+            Some((style, decoded)) => (Some(style), Some(decoded)),
+            None => (None, None),
+        };
+        let gzip = gzip::is_gzip(decoded.as_deref().unwrap_or(&outer));
+        let inner = match decoded {
+            Some(decoded) if gzip => gzip::unpack(&decoded)?,
+            // Words are letters too: what is decoded must look like a document.
+            Some(decoded) if is_document(&decoded) => decoded,
+            None if gzip => gzip::unpack(&outer)?,
+            _ => return Ok(Err(outer)),
+        };
+        Ok(Ok(Wrapped {
+            style,
+            gzip,
+            outer,
+            inner,
+        }))
+    }
+
+    /// What it holds.
+    pub fn inner(&self) -> &[u8] {
+        &self.inner
+    }
+
+    /// The bytes of a document that takes the place of what it holds; as they came, when it is the same.
+    pub fn with(&self, inner: &[u8]) -> Vec<u8> {
+        if inner == self.inner {
+            return self.outer.clone();
+        }
+        let packed = match self.gzip {
+            true => gzip::pack(inner),
+            false => inner.to_vec(),
+        };
+        match &self.style {
+            Some(style) => base64::encode(&packed, style),
+            None => packed,
+        }
+    }
+}
+
+fn is_document(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    matches!(text.get(json::skip_space(text, 0)), Some(b'{' | b'['))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATE: &[u8] = br#"{"version":1,"provider":"openai","processed_length":0,"messages":[]}"#;
+
+    fn style(text: &[u8]) -> base64::Style {
+        base64::decode(text).unwrap().0
+    }
+
+    #[test]
+    fn what_is_wrapped_is_found_and_wrapped_again() {
+        let plain = style(b"Zg==");
+        let raw = style(b"Zg");
+        let lines = style(b"Zm9v\nZm9v\nZg==\n");
+        let packed = gzip::pack(STATE);
+        for outer in [
+            packed.clone(),
+            base64::encode(STATE, &plain),
+            base64::encode(STATE, &raw),
+            base64::encode(STATE, &lines),
+            base64::encode(&packed, &plain),
+            base64::encode(&packed, &lines),
+        ] {
+            assert!(is_likely(&outer));
+            let wrapped = Wrapped::of(outer.clone()).unwrap().unwrap();
+            assert_eq!(wrapped.inner(), STATE);
+            assert_eq!(wrapped.with(STATE), outer);
+            let other = wrapped.with(b"{}");
+            let again = Wrapped::of(other.clone()).unwrap().unwrap();
+            assert_eq!(
+                (again.inner(), again.style, again.gzip),
+                (b"{}".as_slice(), wrapped.style, wrapped.gzip)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_wrapped_is_given_back() {
+        for plain in [STATE, b"", b"words", b"Zm9v", b"aGVsbG8gd29ybGQ="] {
+            assert_eq!(Wrapped::of(plain.to_vec()).unwrap().unwrap_err(), plain);
+        }
+        assert!(Wrapped::of(b"\x1f\x8b\x08".to_vec()).is_err());
+    }
+}
