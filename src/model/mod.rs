@@ -8,6 +8,7 @@ pub mod key;
 pub mod message;
 pub mod record;
 mod replay;
+pub mod scope;
 pub mod session;
 pub mod stats;
 pub mod summary;

@@ -1,0 +1,249 @@
+//! A question for a key, as JSON has it: a scope, a message that came in, or whose session it is; and the answer.
+
+use super::arrival::{Arrival, Defaults};
+use super::identity::Links;
+use super::inbound::Dimension;
+use super::owner::Parts;
+use super::value::text;
+use super::{Form, Scope, notes, signature, wrong};
+use crate::error::{Error, Kind, Result};
+use crate::model::json::{self, Dialect, Members};
+use std::borrow::Cow;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub enum Asked<'a> {
+    /// A key that is given.
+    Given(Cow<'a, str>),
+    /// The key of a scope.
+    Scope(Scope),
+    /// The key of the session that a message belongs to.
+    Inbound(Box<Arrival<'a>>),
+    /// The key of somebody's session.
+    Owner(Parts),
+}
+
+/// A key, and what belongs to it.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The key.
+    pub key: String,
+    /// What it is made of; none of a given key.
+    pub signature: Option<String>,
+    /// The scope as JSON; none of a given key.
+    pub scope: Option<Vec<u8>>,
+    /// Other names of the session.
+    pub aliases: Vec<String>,
+    /// Those of them that are names of other sessions too.
+    pub shared: Vec<String>,
+    /// What might share the key, and what was read otherwise than it was written.
+    pub notes: Vec<String>,
+}
+
+/// The members of a question, each as it was written.
+#[derive(Default)]
+struct Given<'a> {
+    arrival: Arrival<'a>,
+    parts: Parts,
+    key: Option<Cow<'a, str>>,
+    scope: Option<&'a [u8]>,
+    has_values: bool,
+    came_in: bool,
+}
+
+impl<'a> Given<'a> {
+    fn read(&mut self, object: &'a [u8]) -> Result<()> {
+        let refused = |fault: json::Fault| {
+            Error::new(
+                Kind::Data,
+                format!("no JSON object: {} (byte {})", fault.what, fault.offset),
+            )
+        };
+        let mut members = Members::new(object, Dialect::Strict).map_err(refused)?;
+        while let Some(member) = members.next().map_err(refused)? {
+            let decoded;
+            let name = match member.key.contains(&b'\\') {
+                true => {
+                    decoded = member.name().into_owned();
+                    decoded.as_bytes()
+                }
+                false => member.key,
+            };
+            self.member(name, member.value)?;
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, name: &[u8], raw: &'a [u8]) -> Result<()> {
+        let inbound = &mut self.arrival.inbound;
+        let slot = match name {
+            b"agent_id" | b"agent" => Some(&mut inbound.agent),
+            b"channel" => Some(&mut inbound.channel),
+            b"account" | b"account_id" => Some(&mut inbound.account),
+            b"chat_id" | b"chat" => Some(&mut inbound.chat),
+            b"chat_type" => Some(&mut inbound.chat_type),
+            b"topic_id" | b"topic" => Some(&mut inbound.topic),
+            b"space_id" | b"space" => Some(&mut inbound.space),
+            b"space_type" => Some(&mut inbound.space_type),
+            b"sender_id" | b"sender" => Some(&mut inbound.sender),
+            _ => None,
+        };
+        let shown = || String::from_utf8_lossy(name).into_owned();
+        if let Some(slot) = slot {
+            if raw != b"null" {
+                *slot = text(raw).ok_or_else(|| wrong(&shown(), "is neither a text nor a number"))?;
+                self.came_in |= !matches!(name, b"agent_id" | b"agent" | b"account" | b"account_id");
+            }
+            return Ok(());
+        }
+        let part = match name {
+            b"tenant" | b"tenant_id" => Some(&mut self.parts.tenant),
+            b"user" | b"user_id" => Some(&mut self.parts.user),
+            b"session" | b"session_id" => Some(&mut self.parts.session),
+            _ => None,
+        };
+        if let Some(part) = part {
+            // What is wrong with it is told only where it is asked for: a message may have a user of its own.
+            *part = text(raw).map(Cow::into_owned);
+            return Ok(());
+        }
+        match name {
+            b"context" if raw.first() == Some(&b'{') => self.read(raw)?,
+            b"scope" if raw.first() == Some(&b'{') => self.scope = Some(raw),
+            b"values" => self.has_values = true,
+            b"session_key" => self.key = json::text(raw),
+            b"identity_links" => self.arrival.links = Some(Links::read(raw)?),
+            b"dimensions" => self.arrival.dimensions = Some(dimensions(raw)?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn dimensions(raw: &[u8]) -> Result<Vec<Dimension>> {
+    if raw == b"null" {
+        return Ok(Vec::new());
+    }
+    let refused = || wrong("dimensions", "is no list of texts");
+    let names = json::elements(raw, Dialect::Strict).ok_or_else(refused)?;
+    names
+        .into_iter()
+        .map(|name| Dimension::named(&json::text(name).ok_or_else(refused)?))
+        .collect()
+}
+
+impl<'a> Asked<'a> {
+    /// Reads an object: the scope of a session; or where a message came from, flat or in a member `context`; or tenant,
+    /// user and session. Other members are passed over.
+    pub fn read(object: &'a [u8]) -> Result<Asked<'a>> {
+        // The dimensions of a scope may be any.
+        if json::member(object, "values").is_some() && json::member(object, "context").is_none() {
+            return Ok(Asked::Scope(Scope::read(object)?));
+        }
+        let mut given = Given::default();
+        given.read(object)?;
+        if let Some(key) = given.key.filter(|key| signature::is_explicit(key)) {
+            return Ok(Asked::Given(key));
+        }
+        if let Some(scope) = given.scope {
+            // Whose it is can stand there too.
+            return match Asked::read(scope)? {
+                Asked::Inbound(_) => Ok(Asked::Scope(Scope::read(scope)?)),
+                other => Ok(other),
+            };
+        }
+        if given.came_in {
+            return Ok(Asked::Inbound(Box::new(given.arrival)));
+        }
+        if given.parts != Parts::default() {
+            return Ok(Asked::Owner(given.parts));
+        }
+        Err(
+            Error::new(Kind::Usage, "it does not say which session").hint(
+                "a scope (agent_id, channel, account, dimensions, values), a message (channel, chat_id, sender_id, ...), \
+                 or tenant_id, user_id and session_id",
+            ),
+        )
+    }
+
+    /// The key; none where no session is named.
+    pub fn key(&self, form: Form, defaults: &Defaults) -> Result<Option<String>> {
+        let key = match self {
+            Asked::Given(key) => Some(key.clone().into_owned()),
+            Asked::Scope(scope) => Some(scope.key(form)?),
+            Asked::Inbound(arrival) => Some(arrival.scope(form, defaults).key(form)?),
+            Asked::Owner(parts) => match parts.clone().or(defaults.owner.clone()).owner()? {
+                Some(owner) => Some(owner.key(form)?),
+                None => None,
+            },
+        };
+        key.map(one_line).transpose()
+    }
+
+    /// What whoever asks should know though he did not ask for it: that an id was lost, or a person is not certain.
+    pub fn warnings(&self, form: Form, defaults: &Defaults) -> Vec<String> {
+        match self {
+            Asked::Inbound(arrival) => notes::warnings(arrival, form, defaults),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The key with all that belongs to it; none where no session is named.
+    pub fn answer(&self, form: Form, defaults: &Defaults) -> Result<Option<Answer>> {
+        let Some(key) = self.key(form, defaults)? else {
+            return Ok(None);
+        };
+        let mut answer = Answer {
+            key,
+            ..Answer::default()
+        };
+        match self {
+            Asked::Given(_) => answer.notes = notes::of_given(&answer.key),
+            Asked::Scope(scope) => {
+                answer.signature = Some(scope.signature(form)?);
+                answer.scope = Some(scope.write());
+                answer.notes = notes::of_scope(scope, form);
+            }
+            Asked::Inbound(arrival) => {
+                let scope = arrival.scope(form, defaults);
+                answer.signature = Some(scope.signature(form)?);
+                answer.scope = Some(scope.write());
+                answer.aliases = arrival.aliases(form, defaults);
+                answer.shared = answer
+                    .aliases
+                    .iter()
+                    .filter(|alias| signature::is_main_alias(alias))
+                    .cloned()
+                    .collect();
+                answer.notes = notes::of_arrival(arrival, &scope, form, defaults);
+            }
+            Asked::Owner(parts) => {
+                let Some(owner) = parts.clone().or(defaults.owner.clone()).owner()? else {
+                    return Ok(None);
+                };
+                answer.signature = Some(owner.signature(form)?);
+                answer.scope = Some(owner.write());
+                answer.aliases = owner.aliases();
+                answer.aliases.retain(|alias| *alias != answer.key);
+                answer.notes = notes::of_owner(&owner, form);
+            }
+        }
+        if super::is_hashed(&answer.key) {
+            answer
+                .notes
+                .push("it is too long to be spelled out: the key is a hash of its signature".to_string());
+        }
+        Ok(Some(answer))
+    }
+}
+
+/// Refuses a key that would be two lines, or would move a terminal's cursor.
+fn one_line(key: String) -> Result<String> {
+    if key.chars().any(char::is_control) {
+        return Err(Error::new(
+            Kind::Usage,
+            format!("the key {key:?} holds a control character"),
+        ));
+    }
+    Ok(key)
+}

@@ -1,0 +1,244 @@
+//! What is known about a message that came in, and the scope of the session that it belongs to.
+
+use super::fold::{self, folded};
+use super::identity::Links;
+use super::{CHANNEL, Scope, signature};
+use crate::error::{Error, Kind, Result};
+use std::borrow::Cow;
+
+/// Where a message came from; what is not known is blank.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inbound<'a> {
+    /// The agent that it is for.
+    pub agent: Cow<'a, str>,
+    /// The network: `telegram`, `slack`, ...
+    pub channel: Cow<'a, str>,
+    /// The agent's account there.
+    pub account: Cow<'a, str>,
+    /// The chat, channel or room.
+    pub chat: Cow<'a, str>,
+    /// What kind of chat: `direct`, `group`, `channel`, ...
+    pub chat_type: Cow<'a, str>,
+    /// A thread or topic of the chat.
+    pub topic: Cow<'a, str>,
+    /// What the chat is part of.
+    pub space: Cow<'a, str>,
+    /// What kind of space: `workspace`, `guild`, ...
+    pub space_type: Cow<'a, str>,
+    /// Who wrote it.
+    pub sender: Cow<'a, str>,
+}
+
+/// What can tell conversations apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// The space.
+    Space,
+    /// The chat.
+    Chat,
+    /// The topic in it.
+    Topic,
+    /// Who writes.
+    Sender,
+}
+
+impl Dimension {
+    /// Every dimension.
+    pub const ALL: [Dimension; 4] = [
+        Dimension::Space,
+        Dimension::Chat,
+        Dimension::Topic,
+        Dimension::Sender,
+    ];
+
+    /// The dimensions of a session where none are named.
+    pub const DEFAULT: [Dimension; 1] = [Dimension::Chat];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dimension::Space => "space",
+            Dimension::Chat => "chat",
+            Dimension::Topic => "topic",
+            Dimension::Sender => "sender",
+        }
+    }
+
+    /// The dimension of this name. Any other spelling is refused: PicoClaw would ignore it, and put conversations
+    /// together that were to be apart.
+    pub fn named(name: &str) -> Result<Dimension> {
+        let found = Dimension::ALL
+            .into_iter()
+            .find(|dimension| dimension.name() == name);
+        found.ok_or_else(|| {
+            let names = Dimension::ALL.map(Dimension::name).join(", ");
+            let error = Error::new(Kind::Usage, format!("no dimension {name:?}; there are {names}"));
+            match Dimension::ALL
+                .into_iter()
+                .find(|near| near.name() == folded(name))
+            {
+                Some(near) => error.hint(format!("it is spelled {}", near.name())),
+                None => error,
+            }
+        })
+    }
+
+    /// The dimensions of PicoClaw's `dm_scope`.
+    pub fn of_dm_scope(name: &str) -> Result<&'static [Dimension]> {
+        Ok(match name {
+            "per-channel-peer" => &[Dimension::Chat, Dimension::Sender],
+            "per-channel" => &[Dimension::Chat],
+            "per-peer" => &[Dimension::Sender],
+            "global" => &[],
+            _ => {
+                let names = "per-channel-peer, per-channel, per-peer, global";
+                let what = format!("no dm-scope {name:?}; there are {names}");
+                return Err(Error::new(Kind::Usage, what));
+            }
+        })
+    }
+}
+
+/// A type of chat or space as a value begins with it: no colon of its own.
+fn word(text: &str, default: &str) -> String {
+    let word = folded(text);
+    if word.is_empty() {
+        return default.to_string();
+    }
+    word.replace('%', "%25").replace(':', "%3a")
+}
+
+fn or<'t>(text: &'t str, default: &'t str) -> &'t str {
+    let text = text.trim();
+    if text.is_empty() { default } else { text }
+}
+
+impl Inbound<'_> {
+    /// The scope by which nothing is mixed up: ids in their own letters, a person apart from a sender, a topic of its
+    /// own. Names of networks and types are words, and as such in lower case.
+    pub fn exact(&self, dimensions: &[Dimension], links: &Links) -> Scope {
+        let channel = folded(or(&self.channel, CHANNEL)).into_owned();
+        let mut values: Vec<(String, String)> = Vec::new();
+        let mut put = |name: &str, value: String| {
+            if !values.iter().any(|(known, _)| known == name) {
+                values.push((name.to_string(), value));
+            }
+        };
+        for dimension in dimensions {
+            match dimension {
+                Dimension::Space if !self.space.trim().is_empty() => {
+                    put(
+                        "space",
+                        format!("{}:{}", word(&self.space_type, "space"), self.space.trim()),
+                    );
+                }
+                Dimension::Chat if !self.chat.trim().is_empty() => {
+                    put(
+                        "chat",
+                        format!("{}:{}", word(&self.chat_type, "direct"), self.chat.trim()),
+                    );
+                    if self.is_forum(dimensions) {
+                        put("topic", self.topic.trim().to_string());
+                    }
+                }
+                Dimension::Topic if !self.topic.trim().is_empty() => {
+                    put("topic", self.topic.trim().to_string());
+                }
+                Dimension::Sender if !self.sender.trim().is_empty() => {
+                    match links.find(&channel, &self.sender, false) {
+                        Some(person) => put("person", person.name.to_string()),
+                        None => put("sender", self.sender.trim().to_string()),
+                    }
+                }
+                _ => {}
+            }
+        }
+        Scope {
+            agent: or(&self.agent, fold::AGENT).to_string(),
+            account: or(&self.account, fold::ACCOUNT).to_string(),
+            channel,
+            values,
+        }
+    }
+
+    /// The scope as PicoClaw allocates it: everything in lower case, agent and account in a small alphabet.
+    pub fn folded(&self, dimensions: &[Dimension], links: &Links) -> Scope {
+        let channel = folded(or(&self.channel, CHANNEL)).into_owned();
+        let mut values = Vec::new();
+        for dimension in dimensions {
+            let (value, id) = match dimension {
+                Dimension::Space => {
+                    let kind = folded(or(&self.space_type, "space"));
+                    (format!("{kind}:{}", folded(&self.space)), &self.space)
+                }
+                Dimension::Chat => {
+                    let kind = folded(or(&self.chat_type, "direct"));
+                    let chat = folded(&self.chat);
+                    let value = match self.is_forum(dimensions) {
+                        true => format!("{kind}:{chat}/{}", folded(&self.topic)),
+                        false => format!("{kind}:{chat}"),
+                    };
+                    (value, &self.chat)
+                }
+                Dimension::Topic => (format!("topic:{}", folded(&self.topic)), &self.topic),
+                Dimension::Sender => (self.identity(&channel, links), &self.sender),
+            };
+            if !id.trim().is_empty() {
+                values.push((dimension.name().to_string(), value));
+            }
+        }
+        Scope {
+            agent: fold::agent(&self.agent).into_owned(),
+            account: fold::account(&self.account).into_owned(),
+            channel,
+            values,
+        }
+    }
+
+    /// Whether the topic is part of the chat: in a forum of Telegram, unless topics are a dimension.
+    pub fn is_forum(&self, dimensions: &[Dimension]) -> bool {
+        folded(&self.channel) == "telegram"
+            && !self.topic.trim().is_empty()
+            && !dimensions.contains(&Dimension::Topic)
+    }
+
+    /// Who the sender is, as PicoClaw writes it.
+    fn identity(&self, channel: &str, links: &Links) -> String {
+        match links.find(channel, &self.sender, true) {
+            Some(person) => folded(person.name).into_owned(),
+            None => folded(&self.sender).into_owned(),
+        }
+    }
+
+    /// The names of the time before that PicoClaw gives the session, the one of the agent's main session first: that
+    /// one is every session's.
+    pub fn aliases(&self, links: &Links) -> Vec<String> {
+        let agent = fold::agent(&self.agent);
+        let channel = folded(or(&self.channel, CHANNEL));
+        let mut aliases = vec![signature::main_alias(&agent)];
+        let mut add = |alias: String| {
+            let alias = folded(&alias).into_owned();
+            if !aliases.contains(&alias) {
+                aliases.push(alias);
+            }
+        };
+        let chat = folded(&self.chat);
+        if folded(&self.chat_type) == "direct" {
+            let account = fold::account(&self.account);
+            let sender = folded(&self.sender).into_owned();
+            for peer in [sender, self.identity(&channel, links), chat.into_owned()] {
+                if !peer.is_empty() {
+                    add(format!("agent:{agent}:direct:{peer}"));
+                    add(format!("agent:{agent}:{channel}:direct:{peer}"));
+                    add(format!("agent:{agent}:{channel}:{account}:direct:{peer}"));
+                }
+            }
+        } else if !chat.is_empty() {
+            let kind = folded(or(&self.chat_type, "unknown"));
+            let topic = folded(&self.topic);
+            let slash = if topic.is_empty() { "" } else { "/" };
+            add(format!("agent:{agent}:{channel}:{kind}:{chat}{slash}{topic}"));
+        }
+        aliases
+    }
+}

@@ -1,0 +1,226 @@
+//! Which session is meant: an agent, a channel, an account there, and what tells its conversations apart; and the key
+//! that is made of it.
+//!
+//! - `inbound` makes a scope of what is known about a message that came in, `identity` knows persons by several ids;
+//! - `owner` is the other way to say it: tenant, user and session;
+//! - `spelled` is the key that says what it is of, `signature` PicoClaw's, with the letters that `fold` knows;
+//! - `asked` (with `value`, `arrival`) reads all that from JSON and answers with a key, `notes` says which sessions might share it.
+
+mod arrival;
+mod asked;
+pub mod fold;
+mod identity;
+mod inbound;
+mod notes;
+pub mod owner;
+pub mod signature;
+mod spelled;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use arrival::{Arrival, Defaults};
+pub use asked::{Answer, Asked};
+pub use identity::Links;
+pub use inbound::{Dimension, Inbound};
+pub use spelled::is_hashed;
+
+use super::json::{self, Dialect, ObjectBuilder};
+use crate::error::{Error, Kind, Result};
+
+/// The channel of a message that does not say where it came from.
+const CHANNEL: &str = "unknown";
+
+/// How a key is spelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// What it is of, readable, and never the same for two.
+    #[default]
+    Convo,
+    /// `sk_v1_` and the SHA-256 of a signature.
+    Picoclaw,
+    /// `tenant:user:session`.
+    Penguiflow,
+}
+
+impl Form {
+    /// Every form.
+    pub const ALL: [Form; 3] = [Form::Convo, Form::Picoclaw, Form::Penguiflow];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Form::Convo => "convo",
+            Form::Picoclaw => "picoclaw",
+            Form::Penguiflow => "penguiflow",
+        }
+    }
+
+    /// The form of this name.
+    pub fn named(name: &str) -> Option<Form> {
+        Form::ALL.into_iter().find(|form| form.name() == name)
+    }
+}
+
+/// Which conversation of which agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// The agent.
+    pub agent: String,
+    /// Where the messages come from: `telegram`, `slack`, ...
+    pub channel: String,
+    /// The agent's account there.
+    pub account: String,
+    /// What tells conversations apart, by dimension, in the order in which it counts.
+    pub values: Vec<(String, String)>,
+}
+
+impl Scope {
+    /// Reads the form that a session's header and a sidecar of PicoClaw have: `agent_id`, `channel`, `account`,
+    /// `dimensions`, `values`. What is blank is what [`Inbound`] has in its place.
+    pub fn read(object: &[u8]) -> Result<Scope> {
+        let text = |name: &str, default: &str| match json::member(object, name) {
+            None | Some(b"null") => Ok(default.to_string()),
+            Some(raw) => match value::text(raw) {
+                Some(text) if text.trim().is_empty() => Ok(default.to_string()),
+                Some(text) => Ok(text.into_owned()),
+                None => Err(wrong(name, "is no text")),
+            },
+        };
+        let mut scope = Scope {
+            agent: text("agent_id", fold::AGENT)?,
+            channel: text("channel", CHANNEL)?,
+            account: text("account", fold::ACCOUNT)?,
+            values: Vec::new(),
+        };
+        let dimensions = match json::member(object, "dimensions") {
+            None | Some(b"null") => return Ok(scope),
+            Some(raw) => {
+                json::elements(raw, Dialect::Strict).ok_or_else(|| wrong("dimensions", "is no list"))?
+            }
+        };
+        let values = json::member(object, "values").unwrap_or(b"{}");
+        for raw in dimensions {
+            let name = json::text(raw).ok_or_else(|| wrong("dimensions", "holds what is no text"))?;
+            let value = json::member(values, &name).and_then(value::text);
+            let value = value.ok_or_else(|| wrong("values", &format!("has no text {name:?}")))?;
+            scope.values.push((name.into_owned(), value.into_owned()));
+        }
+        Ok(scope)
+    }
+
+    /// The same form; members of `values` are sorted by name.
+    pub fn write(&self) -> Vec<u8> {
+        let mut object = ObjectBuilder::default();
+        object
+            .raw("version", b"1")
+            .text("agent_id", &self.agent)
+            .text("channel", &self.channel)
+            .text("account", &self.account);
+        if self.values.is_empty() {
+            object.raw("dimensions", b"null").raw("values", b"null");
+            return object.finish();
+        }
+        let mut dimensions = Vec::from(b"[");
+        for (nth, (dimension, _)) in self.values.iter().enumerate() {
+            if nth > 0 {
+                dimensions.push(b',');
+            }
+            json::push_text(&mut dimensions, dimension);
+        }
+        dimensions.push(b']');
+        let mut sorted: Vec<_> = self.values.iter().collect();
+        sorted.sort();
+        sorted.dedup_by(|one, other| one.0 == other.0);
+        let mut values = ObjectBuilder::default();
+        for (dimension, value) in sorted {
+            values.text(dimension, value);
+        }
+        object
+            .raw("dimensions", dimensions)
+            .raw("values", values.finish());
+        object.finish()
+    }
+
+    fn values(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.values
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// What the key of this form is made of; the third form has none for a scope.
+    pub fn signature(&self, form: Form) -> Result<String> {
+        match form {
+            Form::Convo => {
+                let agent = Some(("agent", self.agent.as_str())).filter(|(_, agent)| *agent != fold::AGENT);
+                let account =
+                    Some(("account", self.account.as_str())).filter(|(_, account)| *account != fold::ACCOUNT);
+                let head = agent
+                    .into_iter()
+                    .chain(account)
+                    .chain([("channel", self.channel.as_str())]);
+                Ok(spelled::spell(head.chain(self.values())))
+            }
+            Form::Picoclaw => Ok(signature::signature(
+                &self.agent,
+                &self.channel,
+                &self.account,
+                self.values(),
+            )),
+            Form::Penguiflow => Err(Error::new(
+                Kind::Usage,
+                "a key of PenguiFlow is made of tenant, user and session",
+            )
+            .hint("--tenant, --user and --session, or --context FILE")),
+        }
+    }
+
+    /// Its key.
+    pub fn key(&self, form: Form) -> Result<String> {
+        let signature = self.signature(form)?;
+        Ok(match form {
+            Form::Picoclaw => signature::opaque(&signature),
+            _ => spelled::key(signature),
+        })
+    }
+
+    /// The scope of a key that says what it is of; none when this is no such key.
+    pub fn of_key(key: &str) -> Option<Scope> {
+        let parts = spelled::parts(key)?;
+        let mut scope = Scope {
+            agent: fold::AGENT.to_string(),
+            account: fold::ACCOUNT.to_string(),
+            ..Scope::default()
+        };
+        let mut parts = parts.into_iter().peekable();
+        if let Some((_, agent)) = parts.next_if(|(label, _)| label == "agent") {
+            scope.agent = agent;
+        }
+        if let Some((_, account)) = parts.next_if(|(label, _)| label == "account") {
+            scope.account = account;
+        }
+        scope.channel = parts.next_if(|(label, _)| label == "channel")?.1;
+        scope.values = parts.collect();
+        Some(scope)
+    }
+}
+
+/// The key of an agent's main session, in which everything meets that has no conversation of its own.
+pub fn main_key(agent: &str, form: Form) -> Result<String> {
+    match form {
+        Form::Convo => {
+            let agent = Some(agent.trim()).filter(|agent| !agent.is_empty() && *agent != fold::AGENT);
+            let agent = agent.map(|agent| ("agent", agent));
+            Ok(spelled::key(spelled::spell(
+                agent.into_iter().chain([("main", "session")]),
+            )))
+        }
+        Form::Picoclaw => Ok(signature::main_key(&fold::agent(agent))),
+        Form::Penguiflow => Err(Error::new(Kind::Usage, "PenguiFlow has no main sessions")),
+    }
+}
+
+/// Something is wrong with a member.
+fn wrong(name: &str, what: &str) -> Error {
+    Error::new(Kind::Usage, format!("{name} {what}"))
+}

@@ -1,0 +1,202 @@
+//! What is ambiguous about a key, in words: which other sessions could have the same one, and what was read otherwise
+//! than it was written.
+
+use super::arrival::{Arrival, Defaults};
+use super::fold::{self, folded};
+use super::inbound::Dimension;
+use super::owner::Owner;
+use super::{Form, Scope, signature};
+
+/// Of a key that was given.
+pub(super) fn of_given(key: &str) -> Vec<String> {
+    let mut notes = vec!["the key is used as it was given, and not derived".to_string()];
+    if !signature::is_opaque(key) && signature::legacy(key).is_none() {
+        notes.push("it begins like agent:NAME:REST, and is none".to_string());
+    }
+    notes
+}
+
+/// Of a scope.
+pub(super) fn of_scope(scope: &Scope, form: Form) -> Vec<String> {
+    let mut notes = Vec::new();
+    if scope.values.is_empty() {
+        notes.push(
+            "no dimension is left: everything of this agent, channel and account shares the key".to_string(),
+        );
+    }
+    if form != Form::Picoclaw {
+        return notes;
+    }
+    let values = scope
+        .values
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    let own = [
+        ("agent", scope.agent.as_str()),
+        ("channel", &scope.channel),
+        ("account", &scope.account),
+    ];
+    for (name, value) in own.into_iter().chain(values) {
+        if value.contains('|') {
+            notes.push(format!(
+                "{name} {value:?} holds a |, which nothing escapes: further parts of another scope would give the same key"
+            ));
+        }
+        case(&mut notes, name, value);
+    }
+    notes
+}
+
+fn case(notes: &mut Vec<String>, name: &str, value: &str) {
+    let lower = folded(value);
+    if lower != value.trim() {
+        notes.push(format!(
+            "{name} {value:?} is {lower:?} in the key: ids that differ in case only share it"
+        ));
+    }
+}
+
+/// Of a message that came in.
+pub(super) fn of_arrival(
+    arrival: &Arrival<'_>,
+    scope: &Scope,
+    form: Form,
+    defaults: &Defaults,
+) -> Vec<String> {
+    let inbound = arrival.inbound(defaults);
+    let dimensions = arrival.dimensions(defaults);
+    let mut notes = warnings(arrival, form, defaults);
+    if form == Form::Picoclaw {
+        for (name, value, id) in [
+            ("agent", &inbound.agent, &scope.agent),
+            ("account", &inbound.account, &scope.account),
+        ] {
+            if fold::is_emptied(value) {
+                continue; // warned of
+            }
+            if !value.trim().is_empty() && folded(value) != id.as_str() {
+                notes.push(format!(
+                    "{name} {value:?} is {id:?} in the key, and so are others that are spelled alike"
+                ));
+            } else {
+                case(&mut notes, name, value);
+            }
+        }
+        for (dimension, value) in [
+            (Dimension::Space, &inbound.space),
+            (Dimension::Chat, &inbound.chat),
+            (Dimension::Topic, &inbound.topic),
+            (Dimension::Sender, &inbound.sender),
+        ] {
+            if dimensions.contains(&dimension) {
+                case(&mut notes, dimension.name(), value);
+            }
+        }
+        for (name, kind) in [
+            ("space_type", &inbound.space_type),
+            ("chat_type", &inbound.chat_type),
+        ] {
+            if kind.contains(':') {
+                notes.push(format!("{name} {kind:?} holds a colon, which nothing escapes"));
+            }
+        }
+        if inbound.is_forum(dimensions) && dimensions.contains(&Dimension::Chat) && inbound.chat.contains('/')
+        {
+            notes.push(format!(
+                "chat {:?} holds a slash, behind which the topic of a forum stands",
+                inbound.chat
+            ));
+        }
+    }
+    let topic = !inbound.topic.trim().is_empty();
+    let in_chat = inbound.is_forum(dimensions) && dimensions.contains(&Dimension::Chat);
+    if topic && !in_chat && !dimensions.contains(&Dimension::Topic) {
+        notes.push(
+            "the topic is not in the key: all topics of it share one session (--dimension topic)".to_string(),
+        );
+    }
+    if inbound.chat_type.trim().is_empty() && !inbound.chat.trim().is_empty() {
+        notes.push("without a chat_type the scope says direct, and the alias unknown".to_string());
+    }
+    if dimensions.contains(&Dimension::Sender) {
+        notes.extend(of_sender(arrival, form, defaults));
+    }
+    notes.extend(of_scope(scope, form));
+    let mut seen = std::collections::HashSet::new();
+    notes.retain(|note| seen.insert(note.clone()));
+    notes
+}
+
+/// What is told though nobody asked: that nothing of an id is left, or that the sender may be somebody else.
+pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, defaults: &Defaults) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let inbound = &arrival.inbound;
+    if form == Form::Picoclaw {
+        let agent = if inbound.agent.trim().is_empty() {
+            defaults.agent.as_str()
+        } else {
+            &inbound.agent
+        };
+        for (name, value, default) in [
+            ("agent", agent, fold::AGENT),
+            ("account", &inbound.account, fold::ACCOUNT),
+        ] {
+            if fold::is_emptied(value) {
+                warnings.push(format!(
+                    "nothing of the {name} {value:?} is left in the alphabet of ids: it is {default:?}, as is every such {name}"
+                ));
+            }
+        }
+    }
+    if arrival.dimensions(defaults).contains(&Dimension::Sender)
+        && let Some(found) =
+            arrival
+                .links(defaults)
+                .find(&inbound.channel, &inbound.sender, form == Form::Picoclaw)
+        && !found.others.is_empty()
+    {
+        let (name, others) = (found.name, found.others.join(", "));
+        warnings.push(format!(
+            "the sender {:?} is listed under {name} and {others}: {name} is taken, the first in byte order",
+            inbound.sender.trim()
+        ));
+    }
+    warnings
+}
+
+/// Of who the sender is.
+fn of_sender(arrival: &Arrival<'_>, form: Form, defaults: &Defaults) -> Vec<String> {
+    let inbound = &arrival.inbound;
+    let found = arrival
+        .links(defaults)
+        .find(&inbound.channel, &inbound.sender, form == Form::Picoclaw);
+    let Some(found) = found else { return Vec::new() };
+    let mut notes = Vec::new();
+    let sender = folded(&inbound.sender);
+    let channel = folded(&inbound.channel);
+    if sender.ends_with(&format!(":{}", found.id)) && sender != format!("{channel}:{}", found.id) {
+        let bare = &found.id;
+        notes.push(format!(
+            "the sender {sender:?} is {} by the {bare:?} behind its colon, which may be meant for another network",
+            found.name
+        ));
+    }
+    notes.push(format!(
+        "the channel is in the key: {} has another session on every channel",
+        found.name
+    ));
+    notes
+}
+
+/// Of somebody's session.
+pub(super) fn of_owner(owner: &Owner, form: Form) -> Vec<String> {
+    match owner.ambiguity() {
+        Some(why) if form == Form::Convo => {
+            vec![format!(
+                "{why}: it gets no alias {:?}, which others could have too",
+                owner.joined()
+            )]
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,160 @@
+//! Keys that say what they are of: labelled parts, spelled so that different parts never give the same key, and so
+//! that a key can be read back.
+
+use crate::model::key;
+
+/// Every such key begins so; another spelling would get another number.
+const START: &str = "scope1";
+
+/// What stands in place of the parts where they are too long.
+const HASH: &str = "sha256";
+
+/// The parts as one text: `scope1.label-value.label-value`. Letters, digits and (in a value) `-` stand for themselves,
+/// `__` for a colon, and `_` with two hex digits for any other byte. None of it is special to a shell, and the end
+/// never looks like that of a file name, since it has a label.
+pub fn spell<'p>(parts: impl IntoIterator<Item = (&'p str, &'p str)>) -> String {
+    let mut out = String::with_capacity(96);
+    out.push_str(START);
+    for (label, value) in parts {
+        out.push('.');
+        escape(&mut out, label, false);
+        out.push('-');
+        escape(&mut out, value, true);
+    }
+    out
+}
+
+fn escape(out: &mut String, text: &str, dashes: bool) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    for byte in text.bytes() {
+        match byte {
+            b'-' if dashes => out.push('-'),
+            b':' => out.push_str("__"),
+            _ if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
+            _ => {
+                out.push('_');
+                out.push(char::from(HEX[usize::from(byte >> 4)]));
+                out.push(char::from(HEX[usize::from(byte & 15)]));
+            }
+        }
+    }
+}
+
+/// The key of a spelled text: itself where that is short enough for an id, else its SHA-256.
+pub fn key(spelled: String) -> String {
+    if spelled.len() <= key::LONGEST {
+        return spelled;
+    }
+    format!("{START}.{HASH}-{}", key::sha256(spelled.as_bytes()))
+}
+
+/// The parts that were spelled; none when this is no such key, or one whose parts are hashed.
+pub fn parts(spelled: &str) -> Option<Vec<(String, String)>> {
+    let rest = spelled.strip_prefix(START)?;
+    let mut parts = Vec::new();
+    for part in rest.strip_prefix('.')?.split('.') {
+        let (label, value) = part.split_once('-')?;
+        parts.push((plain(label)?, plain(value)?));
+    }
+    // Only what is spelled as we do: `_61` is an `a` that nobody would write so.
+    let again = spell(
+        parts
+            .iter()
+            .map(|(label, value)| (label.as_str(), value.as_str())),
+    );
+    (again == spelled && parts.first().is_some_and(|(label, _)| label != HASH)).then_some(parts)
+}
+
+/// Whether this is a key whose parts cannot be read back.
+pub fn is_hashed(key: &str) -> bool {
+    let digits = key
+        .strip_prefix(START)
+        .and_then(|rest| rest.strip_prefix('.'))
+        .and_then(|rest| rest.strip_prefix(HASH))
+        .and_then(|rest| rest.strip_prefix('-'));
+    digits.is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+fn plain(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        match (first, tail) {
+            (b'_', [b'_', after @ ..]) => {
+                bytes.push(b':');
+                rest = after;
+            }
+            (b'_', [_, _, after @ ..]) => {
+                let digits = std::str::from_utf8(&tail[..2]).ok()?;
+                bytes.push(u8::from_str_radix(digits, 16).ok()?);
+                rest = after;
+            }
+            (b'_', _) => return None,
+            _ => bytes.push(*first),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn keys_are_plain_ids() {
+        let spelled = spell([
+            ("channel", "telegram"),
+            ("chat", "group:-100/42"),
+            ("my-x", "a.json"),
+        ]);
+        assert_eq!(
+            spelled,
+            "scope1.channel-telegram.chat-group__-100_2f42.my_2dx-a_2ejson"
+        );
+        assert!(key::is_id(&spelled) && key::id_for_key(&spelled) == spelled);
+        assert_eq!(
+            parts(&spelled).unwrap()[1],
+            ("chat".to_string(), "group:-100/42".to_string())
+        );
+    }
+
+    #[test]
+    fn long_ones_are_hashed() {
+        let long = "x".repeat(200);
+        let hashed = key(spell([("sender", long.as_str())]));
+        assert!(key::is_id(&hashed) && is_hashed(&hashed) && parts(&hashed).is_none());
+        // A label of the same name is no hash.
+        let named = spell([("sha256", "x")]);
+        assert!(!is_hashed(&named) && parts(&named).is_none());
+    }
+
+    #[test]
+    fn what_is_spelled_otherwise_is_no_key() {
+        for other in [
+            "",
+            "scope1",
+            "scope1.",
+            "scope1.x",
+            "scope2.a-b",
+            "scope1.a-_61",
+            "scope1.a-_2E",
+            "scope1.a-_",
+            "scope1.a-b c",
+            "scope1.a-_ff",
+        ] {
+            assert_eq!(parts(other), None, "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn parts_come_back(all in prop::collection::vec((".{0,9}", ".{0,9}"), 1..5)) {
+            prop_assume!(all[0].0 != HASH);
+            let spelled = spell(all.iter().map(|(label, value)| (label.as_str(), value.as_str())));
+            prop_assert!(spelled.len() > key::LONGEST || key::is_id(&spelled));
+            prop_assert_eq!(parts(&spelled), Some(all));
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! Keys held against those of other systems, where the collection is at hand, and against each other.
+
+use super::owner::{Parts, Paths};
+use super::*;
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Vectors that come out otherwise, with the reason.
+const DIFFERENT: [(&str, &str); 4] = [
+    ("unknown-dimension", "a dimension that there is not is refused"),
+    (
+        "uppercase-dim-ignored",
+        "a dimension spelled otherwise is refused, and its right spelling told",
+    ),
+    (
+        "dims-with-spaces-ignored",
+        "a dimension spelled otherwise is refused, and its right spelling told",
+    ),
+    (
+        "forum-topic-dim-uppercase",
+        "a dimension spelled otherwise is refused, instead of putting all topics together",
+    ),
+];
+
+fn collection(name: &str) -> Option<Value> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    let path = std::env::var_os("CONVO_FIXTURES")
+        .map_or_else(beside, Into::into)
+        .join(name);
+    let text = std::fs::read_to_string(&path);
+    if text.is_err() {
+        eprintln!("no collection at {}: nothing was compared", path.display());
+    }
+    text.ok().map(|text| serde_json::from_str(&text).unwrap())
+}
+
+fn asked(object: &str) -> Result<Answer> {
+    answer(object, Form::Picoclaw)
+}
+
+fn answer(object: &str, form: Form) -> Result<Answer> {
+    Ok(Asked::read(object.as_bytes())?
+        .answer(form, &Defaults::default())?
+        .unwrap())
+}
+
+fn key(object: &str) -> String {
+    answer(object, Form::Convo).unwrap().key
+}
+
+fn same_json(bytes: &[u8], expected: &Value) -> bool {
+    serde_json::from_slice::<Value>(bytes).unwrap() == *expected
+}
+
+#[test]
+fn allocations_are_those_of_picoclaw() {
+    let Some(all) = collection("picoclaw/key-vectors.json") else {
+        return;
+    };
+    let (mut agree, mut different) = (0, Vec::new());
+    for case in all["allocations"].as_array().unwrap() {
+        let name = case["name"].as_str().unwrap();
+        let mut question = serde_json::Map::new();
+        for member in ["agent_id", "context", "dimensions", "identity_links"] {
+            question.insert(member.to_string(), case[member].clone());
+        }
+        let answer = match asked(&Value::Object(question).to_string()) {
+            Ok(answer) => answer,
+            Err(error) => {
+                assert_eq!(error.kind, Kind::Usage, "{name}: {error}");
+                different.push(name);
+                continue;
+            }
+        };
+        assert_eq!(answer.key, case["session_key"], "{name}");
+        assert_eq!(answer.signature.as_deref(), case["signature"].as_str(), "{name}");
+        assert!(
+            same_json(answer.scope.as_deref().unwrap(), &case["scope"]),
+            "{name}"
+        );
+        assert_eq!(Value::from(answer.aliases), case["session_aliases"], "{name}");
+        assert_eq!(Value::from(answer.shared), case["main_aliases"], "{name}");
+        let agent = case["agent_id"].as_str().unwrap();
+        assert_eq!(
+            main_key(agent, Form::Picoclaw).unwrap(),
+            case["main_session_key"],
+            "{name}"
+        );
+        // The scope alone, as a sidecar has it, is enough for the key.
+        assert_eq!(
+            asked(&case["scope"].to_string()).unwrap().key,
+            case["session_key"],
+            "{name}"
+        );
+        agree += 1;
+    }
+    let known: Vec<&str> = DIFFERENT.iter().map(|(name, _)| *name).collect();
+    different.sort_unstable();
+    let mut expected = known.clone();
+    expected.sort_unstable();
+    assert_eq!(different, expected);
+    eprintln!(
+        "picoclaw allocations: {agree} agree, {} deliberately different: {DIFFERENT:?}",
+        different.len()
+    );
+}
+
+#[test]
+fn ids_and_given_keys_are_those_of_picoclaw() {
+    let Some(all) = collection("picoclaw/key-vectors.json") else {
+        return;
+    };
+    let (ids, opaque, given) = (&all["normalize_id"], &all["opaque"], &all["explicit"]);
+    for case in ids.as_array().unwrap() {
+        let id = case["in"].as_str().unwrap();
+        assert_eq!(fold::agent(id), case["agent"].as_str().unwrap(), "{id:?}");
+        assert_eq!(fold::account(id), case["account"].as_str().unwrap(), "{id:?}");
+    }
+    for case in opaque.as_array().unwrap() {
+        let input = case["input"].as_str().unwrap();
+        assert_eq!(signature::opaque(input), case["key"], "{input:?}");
+        assert_eq!(signature::is_explicit(input), case["is_explicit"], "{input:?}");
+    }
+    for case in given.as_array().unwrap() {
+        let key = case["key"].as_str().unwrap();
+        assert_eq!(signature::is_explicit(key), case["explicit"], "{key:?}");
+        assert_eq!(signature::is_opaque(key), case["opaque"], "{key:?}");
+        assert_eq!(
+            key.trim().to_lowercase().starts_with("agent:"),
+            case["legacy"],
+            "{key:?}"
+        );
+        let parsed =
+            signature::legacy(key).map(|(agent, rest)| serde_json::json!({"agent": agent, "rest": rest}));
+        assert_eq!(Value::from(parsed), case["parsed"], "{key:?}");
+        assert_eq!(signature::agent_of(key), case["agent_id"], "{key:?}");
+    }
+    let [ids, opaque, given] = [ids, opaque, given].map(|all| all.as_array().unwrap().len());
+    eprintln!("picoclaw: {ids} ids, {opaque} hashed keys, {given} given keys agree, none differs");
+}
+
+#[test]
+fn memory_keys_are_those_of_penguiflow() {
+    let Some(all) = collection("penguiflow/tables/memory_keys.json") else {
+        return;
+    };
+    let (mut agree, mut refused) = (0, Vec::new());
+    for case in all["resolution"].as_array().unwrap() {
+        if case["strategy"] == "none" {
+            // Without a memory no key is asked for, here as there.
+            agree += 1;
+            continue;
+        }
+        let path =
+            |name: &str, default: &str| case["isolation"][name].as_str().unwrap_or(default).to_string();
+        let paths = Paths {
+            tenant: path("tenant_key", "tenant_id"),
+            user: path("user_key", "user_id"),
+            session: path("session_key", "session_id"),
+        };
+        let found = match case["explicit"].as_array() {
+            Some(parts) => {
+                let part = |nth: usize| parts[nth].as_str().map(str::to_string);
+                Ok(Parts {
+                    tenant: part(0),
+                    user: part(1),
+                    session: part(2),
+                })
+            }
+            None => paths.find(case["tool_context"].to_string().as_bytes()),
+        };
+        let key = found.and_then(|parts| match parts.owner()? {
+            Some(owner) => owner.key(Form::Penguiflow).map(Some),
+            None => Ok(None),
+        });
+        match (key, case["mark"].as_str().unwrap()) {
+            (Ok(key), "match") => {
+                assert_eq!(Value::from(key), case["composite"], "{case}");
+                agree += 1;
+            }
+            // No session: none is made up.
+            (
+                Ok(None)
+                | Err(Error {
+                    kind: Kind::Usage, ..
+                }),
+                "differ",
+            ) => {
+                refused.push(case["convo"].to_string());
+            }
+            (other, _) => panic!("{other:?}: {case}"),
+        }
+        // With defaults that are given, a tenant and a user that are missing are these.
+        if case["convo"]
+            .as_str()
+            .is_some_and(|convo| convo.starts_with("same key only with"))
+        {
+            let defaults = Parts {
+                tenant: Some("default".to_string()),
+                user: Some("anonymous".to_string()),
+                session: None,
+            };
+            let parts = paths.find(case["tool_context"].to_string().as_bytes()).unwrap();
+            let owner = parts.or(defaults).owner().unwrap().unwrap();
+            assert_eq!(owner.key(Form::Penguiflow).unwrap(), case["composite"], "{case}");
+        }
+    }
+    for case in all["composite"].as_array().unwrap() {
+        let part = |name: &str| case[name].as_str().map(str::to_string);
+        let parts = Parts {
+            tenant: part("tenant_id"),
+            user: part("user_id"),
+            session: part("session_id"),
+        };
+        let owner = parts.owner();
+        match case["mark"].as_str().unwrap() {
+            "match" => {
+                let key = owner.unwrap().unwrap().key(Form::Penguiflow).unwrap();
+                assert_eq!(key, case["composite"], "{case}");
+                agree += 1;
+            }
+            _ => {
+                let key = owner.map(|owner| owner.map(|owner| owner.key(Form::Penguiflow)));
+                assert!(!matches!(key, Ok(Some(Ok(_)))), "{case}");
+                refused.push(case["convo"].to_string());
+            }
+        }
+    }
+    eprintln!(
+        "penguiflow memory keys: {agree} agree, {} deliberately different:",
+        refused.len()
+    );
+    refused.iter().for_each(|why| eprintln!("  {why}"));
+    assert_eq!((agree, refused.len()), (10, 14));
+}
+
+#[test]
+fn the_own_form_keeps_apart_what_others_mix_up() {
+    let message = |chat: &str, sender: &str, dimensions: &str| {
+        key(&format!(
+            r#"{{"channel":"irc","chat_id":"{chat}","chat_type":"group","sender_id":"{sender}","dimensions":{dimensions}}}"#
+        ))
+    };
+    let twins = [
+        message("x|sender=u1", "zz", r#"["chat"]"#),
+        message("x", "u1", r#"["chat","sender"]"#),
+        message("X", "u1", r#"["chat","sender"]"#),
+        message("x", "U1", r#"["chat","sender"]"#),
+        message("x.sender-u1", "zz", r#"["chat"]"#),
+        message("x", "u1", r#"["sender","chat"]"#),
+    ];
+    let different: std::collections::HashSet<_> = twins.iter().collect();
+    assert_eq!(different.len(), twins.len(), "{twins:?}");
+    assert_eq!(twins[1], "scope1.channel-irc.chat-group__x.sender-u1");
+    // A person is no sender of that name, a topic no piece of a chat's id, a colon of a type none of ours.
+    let links = r#""identity_links":{"alice":["u7"]},"dimensions":["sender"]"#;
+    assert_ne!(
+        key(&format!(r#"{{"channel":"irc","sender_id":"u7",{links}}}"#)),
+        key(&format!(r#"{{"channel":"irc","sender_id":"alice",{links}}}"#))
+    );
+    assert_ne!(
+        key(r#"{"channel":"telegram","chat_id":"-1/42"}"#),
+        key(r#"{"channel":"telegram","chat_id":"-1","topic_id":42}"#)
+    );
+    assert_ne!(
+        key(r#"{"channel":"x","chat_type":"a:b","chat_id":"c"}"#),
+        key(r#"{"channel":"x","chat_type":"a","chat_id":"b:c"}"#)
+    );
+    let owner = |tenant: &str, user: &str, session: &str| {
+        key(&format!(
+            r#"{{"tenant":"{tenant}","user":"{user}","session":"{session}"}}"#
+        ))
+    };
+    assert_ne!(owner("a:b", "c", "d"), owner("a", "b:c", "d"));
+    assert_eq!(owner("a:b", "c", "d"), "scope1.tenant-a__b.user-c.session-d");
+}
+
+#[test]
+fn a_key_says_what_it_is_of() {
+    let question = r#"{"agent_id":"Support Desk","channel":"Slack","account":"Workspace A","chat_id":"C001","chat_type":"channel"}"#;
+    let answer = answer(question, Form::Convo).unwrap();
+    assert_eq!(
+        answer.key,
+        "scope1.agent-Support_20Desk.account-Workspace_20A.channel-slack.chat-channel__C001"
+    );
+    let scope = Scope::of_key(&answer.key).unwrap();
+    assert_eq!(scope.write(), answer.scope.clone().unwrap());
+    assert_eq!(
+        key(std::str::from_utf8(&answer.scope.unwrap()).unwrap()),
+        answer.key
+    );
+    assert!(
+        answer.aliases.contains(&asked(question).unwrap().key),
+        "the peer's key is an alias"
+    );
+    assert_eq!(main_key(" ", Form::Convo).unwrap(), "scope1.main-session");
+    assert_eq!(
+        main_key("sales", Form::Convo).unwrap(),
+        "scope1.agent-sales.main-session"
+    );
+    assert_eq!(Scope::of_key("scope1.main-session"), None);
+    let owner = owner::Owner::of_key("scope1.tenant-a__b.user-c.session-d").unwrap();
+    assert_eq!(owner.tenant, "a:b");
+}
+
+#[test]
+fn questions_are_told_by_their_members() {
+    assert!(matches!(
+        Asked::read(br#"{"session_key":" Agent:x ","channel":"cli"}"#),
+        Ok(Asked::Given(_))
+    ));
+    assert!(matches!(
+        Asked::read(br#"{"session_key":"mine","channel":"cli"}"#),
+        Ok(Asked::Inbound(_))
+    ));
+    assert!(matches!(
+        Asked::read(br#"{"type":"session","scope":{"agent_id":"a","channel":"cli","account":"x"}}"#),
+        Ok(Asked::Scope(_))
+    ));
+    assert!(matches!(
+        Asked::read(br#"{"scope":{"tenant":"a","user":"b","session":"c"}}"#),
+        Ok(Asked::Owner(_))
+    ));
+    for bad in [
+        "[]",
+        "{",
+        "{}",
+        r#"{"agent_id":"main"}"#,
+        r#"{"channel":["x"]}"#,
+        r#"{"channel":"x","dimensions":"chat"}"#,
+        r#"{"channel":"x","dimensions":["Chat"]}"#,
+        r#"{"values":{},"dimensions":["chat"]}"#,
+    ] {
+        assert!(Asked::read(bad.as_bytes()).is_err(), "{bad}");
+    }
+    let two_lines = Asked::read(br#"{"session_key":"agent:a\nb"}"#).unwrap();
+    assert!(two_lines.key(Form::Convo, &Defaults::default()).is_err());
+}
+
+fn arbitrary() -> impl Strategy<Value = (Scope, bool)> {
+    let text = "[a-zA-Z|=:./_ \\-%]{1,6}";
+    let values = prop::collection::vec((text, text), 0..4);
+    (text, text, text, values, any::<bool>()).prop_map(|(agent, channel, account, values, defaults)| {
+        let mut known = std::collections::HashSet::new();
+        let values = values
+            .into_iter()
+            .filter(|(name, _)| known.insert(name.clone()))
+            .collect();
+        let mut scope = Scope {
+            agent,
+            channel,
+            account,
+            values,
+        };
+        if defaults {
+            (scope.agent, scope.account) = ("main".to_string(), "default".to_string());
+        }
+        (scope, defaults)
+    })
+}
+
+proptest! {
+    #[test]
+    fn different_scopes_have_different_keys(all in prop::collection::vec(arbitrary(), 2..20)) {
+        let mut keys: HashMap<String, Scope> = HashMap::new();
+        for (scope, _) in all {
+            let key = scope.key(Form::Convo).unwrap();
+            prop_assert!(crate::model::key::is_id(&key));
+            if !is_hashed(&key) {
+                prop_assert_eq!(Scope::of_key(&key), Some(scope.clone()));
+            }
+            if let Some(other) = keys.insert(key, scope.clone()) {
+                prop_assert_eq!(other, scope);
+            }
+        }
+    }
+
+    #[test]
+    fn no_question_is_too_odd(object in "\\{(\"(channel|chat_id|dimensions|values|scope|context|session)\":(\"[a-z:|]{0,3}\"|\\[\\]|null|1|\\{\\}),?){0,3}\\}") {
+        if let Ok(asked) = Asked::read(object.as_bytes()) {
+            for form in Form::ALL {
+                let _ = asked.answer(form, &Defaults::default());
+            }
+        }
+    }
+}
