@@ -9,6 +9,7 @@ pub mod lines;
 pub mod native;
 mod openai_chat;
 mod openai_responses;
+pub mod penguiflow;
 pub mod penguin;
 pub mod picoclaw;
 pub mod report;
@@ -41,11 +42,15 @@ pub enum Format {
     Picoclaw,
     /// Penguin: a session document, or an older `conversation_*.json`.
     Penguin,
+    /// PenguiFlow: a memory state.
+    Penguiflow,
+    /// What PenguiFlow shows a model of its memory.
+    PenguiflowContext,
 }
 
 impl Format {
     /// Every format; the order is that of the manual.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 10] = [
         Format::Native,
         Format::Jsonl,
         Format::OpenaiChat,
@@ -54,6 +59,8 @@ impl Format {
         Format::Gemini,
         Format::Picoclaw,
         Format::Penguin,
+        Format::Penguiflow,
+        Format::PenguiflowContext,
     ];
 
     /// The name on the command line and in reports.
@@ -67,6 +74,8 @@ impl Format {
             Format::Gemini => "gemini",
             Format::Picoclaw => "picoclaw",
             Format::Penguin => "penguin",
+            Format::Penguiflow => "penguiflow",
+            Format::PenguiflowContext => "penguiflow-context",
         }
     }
 
@@ -81,6 +90,8 @@ impl Format {
             Format::Gemini => "Gemini contents: an array, or objects with contents",
             Format::Picoclaw => "PicoClaw: legacy JSON, or a .jsonl with its .meta.json beside it",
             Format::Penguin => "Penguin: session JSON, older conversation_*.json",
+            Format::Penguiflow => "PenguiFlow: the state of a short-term memory",
+            Format::PenguiflowContext => "what PenguiFlow shows a model of it; written only",
         }
     }
 
@@ -91,7 +102,15 @@ impl Format {
 
     /// Whether sessions can be written in it.
     pub const fn is_written(self) -> bool {
-        matches!(self, Format::Native | Format::Jsonl) || self.api().is_some()
+        matches!(
+            self,
+            Format::Native | Format::Jsonl | Format::Penguiflow | Format::PenguiflowContext
+        ) || self.api().is_some()
+    }
+
+    /// Whether sessions can be read in it.
+    pub const fn is_read(self) -> bool {
+        !matches!(self, Format::PenguiflowContext)
     }
 
     /// The interface whose requests it is.
@@ -101,7 +120,12 @@ impl Format {
             Format::OpenaiResponses => Some(Api::OpenaiResponses),
             Format::Anthropic => Some(Api::Anthropic),
             Format::Gemini => Some(Api::Gemini),
-            Format::Native | Format::Jsonl | Format::Picoclaw | Format::Penguin => None,
+            Format::Native
+            | Format::Jsonl
+            | Format::Picoclaw
+            | Format::Penguin
+            | Format::Penguiflow
+            | Format::PenguiflowContext => None,
         }
     }
 
@@ -193,6 +217,11 @@ pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Resu
         Format::Gemini => document::read(Api::Gemini, format, source, report),
         Format::Picoclaw => picoclaw::read(source, report),
         Format::Penguin => penguin::read(source, report),
+        Format::Penguiflow => penguiflow::read(source, report),
+        Format::PenguiflowContext => Err(Error::new(
+            Kind::Usage,
+            format!("{} is written only", format.name()),
+        )),
     }
 }
 
@@ -217,12 +246,15 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    if purpose == Purpose::Export {
+    // A memory's document has a place for what it brought.
+    if purpose == Purpose::Export && format != Format::Penguiflow {
         report.lose_lines(session);
     }
     match (format, format.api()) {
         (_, Some(api)) => request::write(api, session, view, purpose, out, report),
         (Format::Jsonl, _) => jsonl::write(session, view, purpose, out, report),
+        (Format::Penguiflow, _) => penguiflow::write(session, view, purpose, out, report),
+        (Format::PenguiflowContext, _) => penguiflow::write_context(session, view, out),
         _ => Err(Error::new(
             Kind::Usage,
             format!("sessions are not written as {} here", format.name()),
