@@ -13,6 +13,7 @@ pub mod lines;
 pub mod native;
 mod openai_chat;
 mod openai_responses;
+pub mod penguiflow;
 pub mod penguin;
 pub mod picoclaw;
 pub mod report;
@@ -48,11 +49,15 @@ pub enum Format {
     Penguin,
     /// goaitools: the state of a conversation.
     Goaitools,
+    /// PenguiFlow: a memory state.
+    Penguiflow,
+    /// What PenguiFlow shows a model of its memory.
+    PenguiflowContext,
 }
 
 impl Format {
     /// Every format; the order is that of the manual.
-    pub const ALL: [Format; 9] = [
+    pub const ALL: [Format; 11] = [
         Format::Native,
         Format::Jsonl,
         Format::OpenaiChat,
@@ -62,6 +67,8 @@ impl Format {
         Format::Picoclaw,
         Format::Penguin,
         Format::Goaitools,
+        Format::Penguiflow,
+        Format::PenguiflowContext,
     ];
 
     /// The name on the command line and in reports.
@@ -76,6 +83,8 @@ impl Format {
             Format::Picoclaw => "picoclaw",
             Format::Penguin => "penguin",
             Format::Goaitools => "goaitools",
+            Format::Penguiflow => "penguiflow",
+            Format::PenguiflowContext => "penguiflow-context",
         }
     }
 
@@ -91,6 +100,8 @@ impl Format {
             Format::Picoclaw => "PicoClaw: legacy JSON, or a .jsonl with its .meta.json beside it",
             Format::Penguin => "Penguin: session JSON, older conversation_*.json",
             Format::Goaitools => "goaitools: the state of a conversation, one JSON object",
+            Format::Penguiflow => "PenguiFlow: the state of a short-term memory",
+            Format::PenguiflowContext => "what PenguiFlow shows a model of it; written only",
         }
     }
 
@@ -101,12 +112,24 @@ impl Format {
 
     /// Whether sessions can be written in it.
     pub const fn is_written(self) -> bool {
-        matches!(self, Format::Native | Format::Jsonl | Format::Goaitools) || self.api().is_some()
+        matches!(
+            self,
+            Format::Native
+                | Format::Jsonl
+                | Format::Goaitools
+                | Format::Penguiflow
+                | Format::PenguiflowContext
+        ) || self.api().is_some()
     }
 
     /// Whether a document of it is one session, so that several cannot follow each other.
     pub const fn is_single(self) -> bool {
         matches!(self, Format::Goaitools) || self.api().is_some()
+    }
+
+    /// Whether sessions can be read in it.
+    pub const fn is_read(self) -> bool {
+        !matches!(self, Format::PenguiflowContext)
     }
 
     /// The interface whose requests it is.
@@ -116,7 +139,13 @@ impl Format {
             Format::OpenaiResponses => Some(Api::OpenaiResponses),
             Format::Anthropic => Some(Api::Anthropic),
             Format::Gemini => Some(Api::Gemini),
-            Format::Native | Format::Jsonl | Format::Picoclaw | Format::Penguin | Format::Goaitools => None,
+            Format::Native
+            | Format::Jsonl
+            | Format::Picoclaw
+            | Format::Penguin
+            | Format::Goaitools
+            | Format::Penguiflow
+            | Format::PenguiflowContext => None,
         }
     }
 
@@ -209,6 +238,11 @@ pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Resu
         Format::Picoclaw => picoclaw::read(source, report),
         Format::Penguin => penguin::read(source, report),
         Format::Goaitools => goaitools::read(source, report),
+        Format::Penguiflow => penguiflow::read(source, report),
+        Format::PenguiflowContext => Err(Error::new(
+            Kind::Usage,
+            format!("{} is written only", format.name()),
+        )),
     }
 }
 
@@ -233,14 +267,16 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    // A state has a place for some of the lines that are no messages.
-    if purpose == Purpose::Export && format != Format::Goaitools {
+    // States have a place for some of the lines that are no messages.
+    if purpose == Purpose::Export && !matches!(format, Format::Goaitools | Format::Penguiflow) {
         report.lose_lines(session);
     }
     match (format, format.api()) {
         (_, Some(api)) => request::write(api, session, view, purpose, out, report),
         (Format::Goaitools, _) => goaitools::write(session, view, purpose, out, report),
         (Format::Jsonl, _) => jsonl::write(session, view, purpose, out, report),
+        (Format::Penguiflow, _) => penguiflow::write(session, view, purpose, out, report),
+        (Format::PenguiflowContext, _) => penguiflow::write_context(session, view, out),
         _ => Err(Error::new(
             Kind::Usage,
             format!("sessions are not written as {} here", format.name()),

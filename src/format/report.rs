@@ -33,6 +33,8 @@ pub enum Loss {
     Metadata,
     /// A summary as such.
     Summary,
+    /// A message as such.
+    Message,
     /// Half of a tool exchange.
     Orphan,
     /// An event.
@@ -62,6 +64,7 @@ impl Loss {
             Loss::Category => "category",
             Loss::Metadata => "metadata",
             Loss::Summary => "summary",
+            Loss::Message => "message",
             Loss::Orphan => "orphan",
             Loss::Event => "event",
             Loss::Header => "header",

@@ -5,6 +5,7 @@ pub mod exchange;
 pub mod health;
 pub mod json;
 pub mod key;
+pub mod memory;
 pub mod message;
 pub mod record;
 mod replay;

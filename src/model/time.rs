@@ -166,6 +166,23 @@ pub fn later(time: &str, by: Duration) -> Option<String> {
     Some(format!("{}{fraction}Z", moment.strftime("%Y-%m-%dT%H:%M:%S")))
 }
 
+/// The moment of an RFC 3339 time in seconds since 1970 with their fraction, as other systems keep it.
+pub fn epoch(time: &str) -> Option<f64> {
+    let moment = time.parse::<Timestamp>().ok()?;
+    // Whole microseconds are exact, which a sum of seconds and a fraction is not.
+    Some(moment.as_microsecond() as f64 / 1e6)
+}
+
+/// A moment in seconds since 1970 as RFC 3339 in UTC, to the microsecond; none when no calendar has it.
+pub fn from_epoch(seconds: f64) -> Option<String> {
+    let microseconds = (seconds * 1e6).round();
+    if !seconds.is_finite() || microseconds.abs() > 2.6e17 {
+        return None;
+    }
+    let moment = Timestamp::from_microsecond(microseconds as i64).ok()?;
+    Some(moment.strftime("%Y-%m-%dT%H:%M:%S%.fZ").to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +220,21 @@ mod tests {
         assert!(read("2026-08-20").is_some_and(|r| r.naive && r.time.starts_with("2026-08-20T00:00:00")));
         assert!(read("20260820T090002").is_some());
         assert_eq!(read("soon"), None);
+    }
+
+    #[test]
+    fn epochs_have_fractions() {
+        for (seconds, text) in [
+            (0.0, "1970-01-01T00:00:00Z"),
+            (1_765_700_001.25, "2025-12-14T08:13:21.25Z"),
+            (-1.5, "1969-12-31T23:59:58.5Z"),
+        ] {
+            assert_eq!(from_epoch(seconds).as_deref(), Some(text));
+            assert_eq!(epoch(text), Some(seconds));
+        }
+        for none in [f64::NAN, f64::INFINITY, 1e300, -1e18] {
+            assert_eq!(from_epoch(none), None);
+        }
     }
 
     #[test]

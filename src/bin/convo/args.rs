@@ -295,8 +295,10 @@ fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {
         .collect();
     match Format::from_name(name) {
         Some(format) if fit(format) => Ok(format),
-        Some(_) => Err(format!(
-            "this format is only read; written are {}",
+        Some(known) => Err(format!(
+            "this format is only {}; {} are {}",
+            if known.is_read() { "read" } else { "written" },
+            if known.is_read() { "written" } else { "read" },
             names.join(", ")
         )),
         None => Err(format!("no such format; there are {}", names.join(", "))),
@@ -304,7 +306,7 @@ fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {
 }
 
 fn readable(name: &str) -> Result<Format, String> {
-    format(name, |_| true)
+    format(name, Format::is_read)
 }
 
 fn writable(name: &str) -> Result<Format, String> {

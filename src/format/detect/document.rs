@@ -5,6 +5,7 @@ use super::lines::{has_body, native_line};
 use super::seen::{first_elements, seen_members};
 use super::{Detection, Format, Hints, Members, excerpt, get, has, is_text};
 use crate::format::goaitools;
+use crate::model::health::State;
 use crate::model::json::{self, Dialect};
 
 /// Judges one JSON value by its top-level members and first elements.
@@ -51,6 +52,9 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
             Format::Goaitools,
             "a goaitools state, its members spelled otherwise",
         );
+    }
+    if penguiflow(&members) {
+        return known(Format::Penguiflow, "a document with version, health and turns");
     }
     let messages = get(&members, "messages").filter(|value| value.starts_with(b"["));
     let shapes = messages.map(foreign::shapes).unwrap_or_default();
@@ -102,6 +106,16 @@ fn penguin(members: &Members<'_>, first: Option<&Members<'_>>) -> bool {
         || any(["llm_request_lifecycles", "tool_call_records"])
         || (any(["created_at", "last_active"]) && (messages || id))
         || (id && messages)
+}
+
+/// Whether a document has the marks of PenguiFlow's memory.
+fn penguiflow(members: &Members<'_>) -> bool {
+    let version = get(members, "version").is_some_and(|raw| raw.iter().all(u8::is_ascii_digit));
+    let health = get(members, "health")
+        .and_then(json::text)
+        .is_some_and(|name| State::from_name(&name).is_some());
+    let listed = |name: &&str| get(members, name).is_some_and(|raw| raw.starts_with(b"["));
+    version && health && ["turns", "pending", "backlog"].iter().any(|name| listed(&name))
 }
 
 fn array(text: &[u8], hints: Hints<'_>) -> Detection {

@@ -277,6 +277,7 @@ pub(super) fn beside(members: &Members<'_>) -> Option<&'static str> {
     let kind = get(members, "type").unwrap_or_default();
     match () {
         () if has("role") || has("messages") || has("conversations") => None,
+        () if has("etag") && has("schema_version") => Some("a key-value record of PenguiFlow"),
         () if has("$schemaVersion") => Some("a run state of the OpenAI Agents SDK"),
         () if has("sessionId") && has("dateCreated") => Some("the index of Continue's sessions"),
         () if has("sessionId") && has("messageId") && is_text(members, "message") => {

@@ -97,7 +97,13 @@ pub fn compact(value: &[u8]) -> (Vec<u8>, u64) {
                 out.extend_from_slice(&value[i..end]);
                 i = end;
             }
-            b'-' | b'N' | b'I' if number_end(value, i).is_err() => {
+            // As a whole: the sign of an exponent begins no number.
+            b'-' | b'0'..=b'9' if number_end(value, i).is_ok() => {
+                let end = number_end(value, i).unwrap_or(i + 1);
+                out.extend_from_slice(&value[i..end]);
+                i = end;
+            }
+            b'-' | b'N' | b'I' => {
                 let end = scalar_end(value, i, Dialect::Python).unwrap_or(i + 1);
                 out.extend_from_slice(b"null");
                 replaced += 1;

@@ -332,6 +332,10 @@ mod tests {
             compact(b"{ \"a b\" : [ NaN , -1 , -Infinity ] }"),
             (b"{\"a b\":[null,-1,null]}".to_vec(), 2)
         );
+        assert_eq!(
+            compact(b"[ 1e-05, -2.5E-07 , -0 ]"),
+            (b"[1e-05,-2.5E-07,-0]".to_vec(), 0)
+        );
     }
 
     #[test]

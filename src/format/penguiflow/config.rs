@@ -1,0 +1,87 @@
+//! A memory's configuration as a document keeps it, in `config_snapshot`.
+
+use crate::error::Result;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::memory::{Memory, Strategy};
+use std::time::Duration;
+
+/// Where the members of a memory are in a snapshot, and what they are called there.
+const NAMES: [(&str, &[&str]); 8] = [
+    ("strategy", &["strategy"]),
+    ("keep_last", &["budget", "full_zone_turns"]),
+    ("summary", &["budget", "summary_max_tokens"]),
+    ("total", &["budget", "total_max_tokens"]),
+    ("overflow", &["budget", "overflow_policy"]),
+    ("digests", &["include_trajectory_digest"]),
+    ("backlog", &["recovery_backlog_limit"]),
+    ("retry_attempts", &["retry_attempts"]),
+];
+
+/// What PenguiFlow has that is no member of a memory.
+const ISOLATION: &str = r#"{"tenant_key":"tenant_id","user_key":"user_id","session_key":"session_id","require_explicit_key":true}"#;
+
+fn at<'a>(snapshot: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
+    path.iter()
+        .try_fold(snapshot, |object, name| json::member(object, name))
+}
+
+/// The memory that a snapshot describes; what it does not say is PenguiFlow's default.
+///
+/// # Errors
+///
+/// The snapshot says what PenguiFlow would refuse.
+pub fn memory(snapshot: &[u8]) -> Result<Memory> {
+    let mut memory = Memory {
+        strategy: Strategy::None,
+        ..Memory::default()
+    };
+    for (key, path) in NAMES {
+        if let Some(value) = at(snapshot, path) {
+            let text = json::text(value).unwrap_or_else(|| String::from_utf8_lossy(value));
+            memory.set(key, &text)?;
+        }
+    }
+    memory.check()?;
+    Ok(memory)
+}
+
+/// A snapshot that describes this memory; what else stood in the one before stays.
+pub fn snapshot(memory: &Memory, before: Option<&[u8]>) -> Vec<u8> {
+    let text = |text: &str| format!("\"{text}\"").into_bytes();
+    let mut budget = ObjectBuilder::default();
+    budget
+        .raw("full_zone_turns", memory.keep_last.to_string())
+        .raw("summary_max_tokens", memory.summary.to_string())
+        .raw("total_max_tokens", memory.total.to_string())
+        .raw("overflow_policy", text(memory.overflow.name()));
+    let budget = budget.finish();
+    let old = |name: &str| before.and_then(|before| json::member(before, name));
+    let mut built = ObjectBuilder::default();
+    built
+        .raw("strategy", text(memory.strategy.name()))
+        .raw("budget", &budget)
+        .raw("isolation", old("isolation").unwrap_or(ISOLATION.as_bytes()))
+        .raw("summarizer_model", old("summarizer_model").unwrap_or(b"null"))
+        .raw("include_trajectory_digest", memory.digests.to_string())
+        .raw("recovery_backlog_limit", memory.backlog.to_string())
+        .raw("retry_attempts", memory.retry_attempts.to_string());
+    built.finish()
+}
+
+/// The memory of `metadata.penguiflow` in a header, and what of it no snapshot has: both waits.
+pub fn noted_memory(noted: &[u8]) -> Option<Result<Memory>> {
+    let snapshot = json::member(noted, "config_snapshot").filter(|raw| raw.first() == Some(&b'{'))?;
+    Some(memory(snapshot).map(|memory| {
+        let own = json::member(noted, "convo");
+        let wait = |name: &str| {
+            let raw = json::member(own?, name)?;
+            let seconds = std::str::from_utf8(raw).ok()?.parse::<f64>().ok()?;
+            Duration::try_from_secs_f64(seconds).ok()
+        };
+        Memory {
+            backoff: wait("backoff").unwrap_or(memory.backoff),
+            rest: wait("rest").unwrap_or(memory.rest),
+            ..memory
+        }
+    }))
+}

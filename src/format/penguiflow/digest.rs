@@ -1,0 +1,108 @@
+//! What PenguiFlow notes of a run's tools: their names in order, and the beginning of what each of them gave.
+
+use super::python;
+use crate::model::json::{self, Dialect, Elements, ObjectBuilder, push_text};
+use crate::model::message::{Message, Role};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Longest observation of one call, in code points.
+const LONGEST: usize = 400;
+
+/// What a tool gave.
+pub struct Observation<'a> {
+    /// The tool.
+    pub tool: Cow<'a, str>,
+    /// What it gave, as JSON.
+    pub value: Cow<'a, [u8]>,
+}
+
+/// The digest of a run: none when no call succeeded.
+pub fn digest(observations: &[Observation<'_>], thought: Option<&str>) -> Option<Vec<u8>> {
+    if observations.is_empty() {
+        return None;
+    }
+    let (mut tools, mut lines) = (b"[".to_vec(), Vec::new());
+    for (nth, Observation { tool, value }) in observations.iter().enumerate() {
+        if nth > 0 {
+            tools.push(b',');
+        }
+        push_text(&mut tools, tool);
+        let text = String::from_utf8_lossy(&python::spelled(value)).into_owned();
+        let cut = text.char_indices().nth(LONGEST).map(|(at, _)| at);
+        lines.push(match cut {
+            Some(at) => format!("- {tool}: {}\u{2026}", &text[..at]),
+            None => format!("- {tool}: {text}"),
+        });
+    }
+    tools.push(b']');
+    let mut built = ObjectBuilder::default();
+    built
+        .raw("tools_invoked", tools)
+        .text("observations_summary", &lines.join("\n"));
+    match thought {
+        Some(thought) => built.text("reasoning_summary", thought),
+        None => built.raw("reasoning_summary", "null"),
+    };
+    built.raw("artifacts_refs", "[]");
+    Some(built.finish())
+}
+
+/// The digest of the calls among these messages that have results.
+pub(super) fn of(messages: &[Message<'_>]) -> Option<Vec<u8>> {
+    let calls = messages.iter().flat_map(Message::tool_calls);
+    let names: HashMap<_, _> = calls.map(|call| (call.id, call.name)).collect();
+    let results = messages.iter().filter(|message| message.role() == Role::Tool);
+    let observations: Vec<Observation<'_>> = results
+        .map(|message| {
+            let id = message.tool_call_id().unwrap_or_default();
+            let text = message.text().into_owned().into_bytes();
+            Observation {
+                tool: names.get(&id).cloned().unwrap_or_default(),
+                value: Cow::Owned(match is_json(&text) {
+                    true => text,
+                    false => {
+                        let mut raw = Vec::new();
+                        push_text(&mut raw, &message.text());
+                        raw
+                    }
+                }),
+            }
+        })
+        .collect();
+    let thought = messages.iter().rev().find_map(thought);
+    digest(&observations, thought.as_deref())
+}
+
+/// Whether a result is an object or an array, which it then is for PenguiFlow too.
+fn is_json(text: &[u8]) -> bool {
+    match text.first() {
+        Some(b'{') => python::is_object(text),
+        Some(b'[') => python::is_array(text),
+        _ => false,
+    }
+}
+
+/// The text of a message's thinking.
+fn thought(message: &Message<'_>) -> Option<String> {
+    let mut parts = Elements::new(message.reasoning?, Dialect::Strict).ok()?;
+    let mut texts = Vec::new();
+    while let Some((_, part)) = parts.next().ok()? {
+        texts.extend(json::member(part, "text").and_then(json::text));
+    }
+    let text = texts.join("\n");
+    (!text.is_empty()).then_some(text)
+}
+
+/// The answer of a run: the text `raw_answer`, or else the whole of what the run gave, as JSON where it is no text.
+pub fn answer_of(payload: &[u8]) -> String {
+    let value = match json::member(payload, "raw_answer").and_then(json::text) {
+        Some(text) => return text.into_owned(),
+        None => payload,
+    };
+    match (json::text(value), value) {
+        (Some(text), _) => text.into_owned(),
+        (None, b"null") => String::new(),
+        (None, _) => String::from_utf8_lossy(&python::spelled(value)).into_owned(),
+    }
+}

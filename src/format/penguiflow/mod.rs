@@ -1,0 +1,133 @@
+//! PenguiFlow's short-term memory: one JSON object, the turns in three zones, a summary, and its configuration.
+//!
+//! A document becomes a header, a `summary` event where it has a summary, and a user's and an assistant's message for
+//! each turn, oldest first. What the record stream has no member for goes to `metadata.penguiflow`:
+//!
+//! | of the header | holds |
+//! |---|---|
+//! | `health`, `config_snapshot` | as in the document |
+//! | `summary` | as in the document, when it is no text |
+//! | `members` | members that PenguiFlow does not know |
+//! | `convo` | failures and waits, which PenguiFlow itself forgets |
+//! | `newline` | false, when none ended the document |
+//!
+//! | of a turn's assistant message | holds |
+//! |---|---|
+//! | `zone` | `backlog`, `pending` or `turns` |
+//! | `ts`, `trajectory_digest`, `artifacts_shown`, `artifacts_hidden_refs` | as in the document; what is empty is left out |
+//! | `members` | members that PenguiFlow does not know |
+//! | `raw` | the turn as it was spelled, when that cannot be made again; it counts while both texts are the same |
+//!
+//! A turn that waits for its answer stands in the document's member `convo`, which PenguiFlow drops without harm.
+
+mod config;
+mod digest;
+mod python;
+mod read;
+pub mod reply;
+mod state;
+#[cfg(test)]
+mod tests;
+mod turn;
+mod write;
+
+pub use config::{memory, snapshot};
+pub use digest::{Observation, answer_of, digest};
+pub use python::float_text;
+pub use read::read;
+pub use state::{Placed, State};
+pub use turn::{Turn, Zone};
+pub use write::request;
+
+use super::report::{Loss, Report};
+use super::{Purpose, written};
+use crate::error::Result;
+use crate::model::message::{Message, Part, Role};
+use crate::model::session::{Class, Session};
+use crate::model::view::{Item, View};
+use std::io::Write;
+
+/// Writes one session as a document.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let state = State::of(session, view)?;
+    report.lose(Loss::Message, (state.homeless.len() + messages(&state)) as u64);
+    if purpose == Purpose::Export {
+        lose(session, view, &state, report);
+    }
+    written(out.write_all(&state.document()))
+}
+
+/// Writes what PenguiFlow would show a model of the session.
+pub fn write_context(session: &Session, view: &View, out: &mut dyn Write) -> Result<()> {
+    let mut context = State::of(session, view)?.context();
+    context.push(b'\n');
+    written(out.write_all(&context))
+}
+
+/// Messages of turns that the strategy drops.
+fn messages(state: &State) -> usize {
+    state.dropped.iter().map(|placed| placed.items.len()).sum()
+}
+
+/// Counts what a document has no place for.
+fn lose(session: &Session, view: &View, state: &State, report: &mut Report) {
+    let summaries = view
+        .items
+        .iter()
+        .filter(|item| matches!(item, Item::Summary(_)))
+        .count();
+    let count = |class: Class| {
+        (0..session.len())
+            .filter(|at| session.class(*at) == class)
+            .count()
+    };
+    report.lose(Loss::Event, count(Class::Event).saturating_sub(summaries) as u64);
+    report.lose(Loss::Unreadable, count(Class::Unreadable) as u64);
+    if !state.is_own() {
+        report.lose(Loss::Header, count(Class::Header) as u64);
+    }
+    for placed in state.turns.iter().filter(|placed| placed.turn.zone.is_none()) {
+        let of_turn: Vec<Message<'_>> = placed
+            .items
+            .iter()
+            .filter_map(|item| view.items[*item].message(session))
+            .collect();
+        for message in &of_turn {
+            lose_of_message(message, report);
+        }
+        // Only the last thought and the last text of the answers come along.
+        let answers = of_turn.iter().filter(|message| message.role() == Role::Assistant);
+        let texts = answers
+            .clone()
+            .filter(|message| !message.text().is_empty())
+            .count();
+        report.lose(Loss::Message, texts.saturating_sub(1) as u64);
+        let thoughts = answers.filter(|message| message.reasoning.is_some()).count();
+        let kept = usize::from(placed.turn.digest.is_some() && thoughts > 0);
+        report.lose(Loss::Reasoning, (thoughts - kept) as u64);
+    }
+}
+
+fn lose_of_message(message: &Message<'_>, report: &mut Report) {
+    let own = |is: bool| u64::from(is);
+    report.lose(Loss::Id, own(message.id.is_some()));
+    report.lose(Loss::Name, own(message.name.is_some()));
+    report.lose(Loss::Metadata, own(message.metadata.is_some()));
+    report.lose(
+        Loss::Category,
+        own(message.category() != message.role().category()),
+    );
+    report.lose(Loss::Arguments, message.tool_calls().len() as u64);
+    for part in message.parts() {
+        if let Part::Other(kind, _) = part {
+            let attached = matches!(kind.as_ref(), "image_url" | "input_audio" | "file");
+            report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! JSON as Python's `json.dumps(..., ensure_ascii=False)` spells it.
+
+use crate::model::json::{self, Dialect, Elements, Members, push_text};
+
+/// Deeper values keep the order of their members.
+const DEEPEST: usize = 128;
+
+/// A double as Python's `repr`: the shortest text that reads back to it, and that shows that it is one.
+pub fn float_text(value: f64) -> String {
+    let scientific = format!("{value:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{digits}e{sign}{:02}", exponent.unsigned_abs());
+    }
+    let plain = value.to_string();
+    match plain.contains('.') {
+        true => plain,
+        false => plain + ".0",
+    }
+}
+
+/// A value in Python's spelling: members in their order.
+pub(super) fn spelled(value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len() + value.len() / 8);
+    push(&mut out, value);
+    out
+}
+
+/// Appends a value in Python's spelling. What is nested is never gone into: tokens are enough.
+pub(super) fn push(out: &mut Vec<u8>, value: &[u8]) {
+    let mut at = 0;
+    while at < value.len() {
+        match value[at] {
+            b' ' | b'\n' | b'\r' | b'\t' => at += 1,
+            b',' => {
+                out.extend_from_slice(b", ");
+                at += 1;
+            }
+            b':' => {
+                out.extend_from_slice(b": ");
+                at += 1;
+            }
+            brackets @ (b'{' | b'}' | b'[' | b']') => {
+                out.push(brackets);
+                at += 1;
+            }
+            _ => {
+                let end = json::value_end(value, at, Dialect::Python).unwrap_or(value.len());
+                push_scalar(out, &value[at..end]);
+                at = end;
+            }
+        }
+    }
+}
+
+/// Appends a value in Python's spelling with `sort_keys`; of members of one name the last counts, as there.
+pub(super) fn push_sorted(out: &mut Vec<u8>, value: &[u8]) {
+    sorted(out, value, 0);
+}
+
+fn sorted(out: &mut Vec<u8>, value: &[u8], depth: usize) {
+    if depth == DEEPEST {
+        return push(out, value);
+    }
+    match value.first() {
+        Some(b'{') => {
+            let mut members = json::members(value, Dialect::Python).unwrap_or_default();
+            members.sort_by(|one, other| one.0.cmp(&other.0));
+            out.push(b'{');
+            for (nth, (name, value)) in members.iter().enumerate() {
+                if nth > 0 {
+                    out.extend_from_slice(b", ");
+                }
+                push_text(out, name);
+                out.extend_from_slice(b": ");
+                sorted(out, value, depth + 1);
+            }
+            out.push(b'}');
+        }
+        Some(b'[') => {
+            let elements = json::elements(value, Dialect::Python).unwrap_or_default();
+            out.push(b'[');
+            for (nth, element) in elements.iter().enumerate() {
+                if nth > 0 {
+                    out.extend_from_slice(b", ");
+                }
+                sorted(out, element, depth + 1);
+            }
+            out.push(b']');
+        }
+        _ => push(out, value),
+    }
+}
+
+fn push_scalar(out: &mut Vec<u8>, scalar: &[u8]) {
+    match scalar {
+        [b'"', inner @ .., b'"'] => push_string(out, inner),
+        [b'-' | b'0'..=b'9', ..] => match number(scalar) {
+            Some(text) => out.extend_from_slice(text.as_bytes()),
+            None => out.extend_from_slice(scalar),
+        },
+        _ => out.extend_from_slice(scalar),
+    }
+}
+
+/// A number that is spelled anew; none for one that keeps its spelling.
+fn number(scalar: &[u8]) -> Option<String> {
+    if scalar == b"-0" {
+        return Some("0".to_string());
+    }
+    if !scalar.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
+        return None;
+    }
+    let value: f64 = std::str::from_utf8(scalar).ok()?.parse().ok()?;
+    // Out of range it would be no JSON any more.
+    value.is_finite().then(|| float_text(value))
+}
+
+/// Appends a string, given without its quotes. Half a surrogate pair stays an escape, for it is no text.
+fn push_string(out: &mut Vec<u8>, inner: &[u8]) {
+    if !inner.contains(&b'\\') {
+        out.push(b'"');
+        out.extend_from_slice(inner);
+        out.push(b'"');
+        return;
+    }
+    let unit = |at: usize| -> Option<u32> {
+        let digits = inner.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    out.push(b'"');
+    let mut at = 0;
+    while at < inner.len() {
+        let next = memchr::memchr(b'\\', &inner[at..]).map_or(inner.len(), |found| at + found);
+        out.extend_from_slice(&inner[at..next]);
+        at = next;
+        if at == inner.len() {
+            break;
+        }
+        let length = match (unit(at), unit(at + 6)) {
+            (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => 12,
+            (Some(0xD800..0xE000), _) => {
+                out.extend(inner[at..at + 6].to_ascii_lowercase());
+                at += 6;
+                continue;
+            }
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
+        let end = (at + length).min(inner.len());
+        let mut piece = Vec::new();
+        push_text(&mut piece, &json::unescape(&inner[at..end]));
+        out.extend_from_slice(&piece[1..piece.len() - 1]);
+        at = end;
+    }
+    out.push(b'"');
+}
+
+/// Whether the bytes are one object of the Python dialect, nothing behind it.
+pub(super) fn is_object(value: &[u8]) -> bool {
+    let Ok(mut members) = Members::new(value, Dialect::Python) else {
+        return false;
+    };
+    loop {
+        match members.next() {
+            Ok(Some(_)) => {}
+            Ok(None) => return true,
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Whether the bytes are one array of the Python dialect, nothing behind it.
+pub(super) fn is_array(value: &[u8]) -> bool {
+    let Ok(mut elements) = Elements::new(value, Dialect::Python) else {
+        return false;
+    };
+    loop {
+        match elements.next() {
+            Ok(Some(_)) => {}
+            Ok(None) => return true,
+            Err(_) => return false,
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! A document of PenguiFlow's as a session.
+
+use super::super::native::{self, HeaderBuilder};
+use super::super::{Format, Source};
+use super::turn::{self, Zone};
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::report::Report;
+use crate::model::health::State;
+use crate::model::json::{self, Dialect, Elements, Members, ObjectBuilder, push_text};
+use crate::model::key;
+use crate::model::session::Session;
+use std::borrow::Cow;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Where the unanswered messages of a turn are kept, and what is known of failures: PenguiFlow drops it without harm.
+pub(super) const OWN: &str = "convo";
+
+/// A member: its value and where in the document that begins.
+#[derive(Clone, Copy)]
+struct Value<'a> {
+    raw: &'a [u8],
+    at: usize,
+}
+
+fn refused(what: impl Into<String>) -> Error {
+    Error::new(Kind::Data, what)
+}
+
+/// Reads a document into one session.
+///
+/// # Errors
+///
+/// What PenguiFlow itself would refuse, with the path of the member; nothing is read then.
+pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    let bytes = source.bytes.strip_prefix(BOM).unwrap_or(source.bytes);
+    let mark = source.bytes.len() - bytes.len();
+    let place = |at: usize| Place {
+        line: 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u64,
+        offset: (mark + at) as u64,
+    };
+    if mark > 0 {
+        report.damage(Place { line: 1, offset: 0 }, "a byte order mark");
+    }
+    if let Err(error) = std::str::from_utf8(bytes) {
+        let at = place(error.valid_up_to());
+        return Err(refused("not UTF-8").at("", at));
+    }
+    let members = members(bytes).map_err(|(what, at)| refused(what).at("", place(at)))?;
+    let member = |name: &str| {
+        let found = members.iter().find(|(known, _)| known == name);
+        found
+            .map(|(_, value)| *value)
+            .filter(|value| value.raw != b"null")
+    };
+    let version = member("version");
+    if !version.is_some_and(|version| is_one(version.raw)) {
+        let what = match version {
+            Some(version) => format!("version is {}, and only 1 is known", excerpt(version.raw)),
+            None => "version is missing".to_string(),
+        };
+        return Err(refused(what).at("", place(version.map_or(0, |version| version.at))));
+    }
+    let health = member("health");
+    let state = health
+        .and_then(|health| json::text(health.raw))
+        .and_then(|name| State::from_name(&name));
+    let Some(state) = state else {
+        let names = State::ALL.map(State::name).join(", ");
+        let what = match health {
+            Some(health) => format!("health is {}, and must be one of {names}", excerpt(health.raw)),
+            None => "health is missing".to_string(),
+        };
+        let error = refused(what).at("", place(health.map_or(0, |health| health.at)));
+        return Err(match member("etag").or(member("schema_version")) {
+            Some(_) => error.hint("a key-value record of PenguiFlow's, which is no memory"),
+            None => error,
+        });
+    };
+
+    let mut session = Session::default();
+    session.push_new(&header(source, &members, state));
+    if let Some(summary) = member("summary").and_then(|value| summary(value, place(value.at), report)) {
+        session.push_new(&summary);
+    }
+    for zone in Zone::ALL {
+        let Some(list) = member(zone.name()) else { continue };
+        if list.raw == b"\"\"" {
+            report.damage(place(list.at), format!("{} is a text: no turns", zone.name()));
+            continue;
+        }
+        let mut elements = match list.raw.first() {
+            Some(b'[') => Elements::new(list.raw, Dialect::Python).ok(),
+            _ => None,
+        }
+        .ok_or_else(|| refused(format!("{} is no list", zone.name())).at("", place(list.at)))?;
+        let mut nth = 0;
+        // Lines are counted once, not once a turn.
+        let mut counted = (0, place(list.at).line);
+        while let Ok(Some((offset, raw))) = elements.next() {
+            counted.1 += list.raw[counted.0..offset]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count() as u64;
+            counted.0 = offset;
+            let place = Place {
+                line: counted.1,
+                offset: (mark + list.at + offset) as u64,
+            };
+            let path = format!("{}[{nth}]", zone.name());
+            let lines = turn::lines(raw, zone, &path, place, report).map_err(|error| error.at("", place))?;
+            lines.iter().for_each(|line| session.push_new(line));
+            nth += 1;
+        }
+    }
+    let open = member(OWN).and_then(|own| json::member(own.raw, "open"));
+    for message in open
+        .and_then(|open| json::elements(open, Dialect::Strict))
+        .unwrap_or_default()
+    {
+        if json::member(message, "role").and_then(json::text).is_some() {
+            session.push_new(&json::compact(message).0);
+        }
+    }
+    Ok(vec![session])
+}
+
+/// The members of the document; of one name the last, at the first one's place.
+fn members(bytes: &[u8]) -> std::result::Result<Vec<(Cow<'_, str>, Value<'_>)>, (&'static str, usize)> {
+    let mut scan = Members::new(bytes, Dialect::Python).map_err(|fault| (fault.what, fault.offset))?;
+    let mut all: Vec<(Cow<'_, str>, Value<'_>)> = Vec::new();
+    while let Some(member) = scan.next().map_err(|fault| (fault.what, fault.offset))? {
+        let name = json::unescape(member.key);
+        let value = Value {
+            raw: member.value,
+            at: member.end - member.value.len(),
+        };
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some(known) => known.1 = value,
+            None => all.push((name, value)),
+        }
+    }
+    Ok(all)
+}
+
+/// Whether this is the number 1, however it is spelled.
+fn is_one(raw: &[u8]) -> bool {
+    let number = matches!(raw.first(), Some(b'-' | b'0'..=b'9'));
+    number && std::str::from_utf8(raw).is_ok_and(|text| text.parse() == Ok(1.0))
+}
+
+fn excerpt(raw: &[u8]) -> String {
+    String::from_utf8_lossy(raw).chars().take(40).collect()
+}
+
+/// The header line: what of the document is neither turn nor summary.
+fn header(source: &Source<'_>, members: &[(Cow<'_, str>, Value<'_>)], state: State) -> Vec<u8> {
+    const KNOWN: [&str; 8] = [
+        "version",
+        "health",
+        "summary",
+        "turns",
+        "pending",
+        "backlog",
+        "config_snapshot",
+        OWN,
+    ];
+    let mut own = ObjectBuilder::default();
+    own.text("health", state.name());
+    let mut others = ObjectBuilder::default();
+    for (name, value) in members {
+        let raw = json::compact(value.raw).0;
+        match name.as_ref() {
+            "config_snapshot" => drop(own.raw("config_snapshot", raw)),
+            // What is said and not answered yet becomes messages.
+            OWN if raw.first() == Some(&b'{') => {
+                let rest = json::with_members(&raw, &[("open", None)]).unwrap_or(raw);
+                if rest != b"{}" {
+                    own.raw(OWN, rest);
+                }
+            }
+            name if !KNOWN.contains(&name) || name == OWN => drop(others.raw(name, raw)),
+            // Text that is none is kept for as long as nobody says another.
+            "summary" if !matches!(raw.first(), Some(b'"' | b'n')) => drop(own.raw("summary", raw)),
+            _ => {}
+        }
+    }
+    if !others.is_empty() {
+        own.raw("members", others.finish());
+    }
+    if !source.bytes.ends_with(b"\n") {
+        own.raw("newline", "false");
+    }
+    let stem = source.stem(".json");
+    let key = match source.name {
+        Some(_) if !stem.is_empty() => stem.to_string(),
+        _ => format!("session_{}", &key::sha256(source.bytes)[..16]),
+    };
+    let id = key::id_for_key(&key);
+    let mut built = HeaderBuilder::default();
+    built.text("key", (key != id).then_some(key.as_str()));
+    built.raw("source", native::source_member(Format::Penguiflow, source, &[]));
+    built.raw(
+        "metadata",
+        [br#"{"penguiflow":"#, own.finish().as_slice(), b"}"].concat(),
+    );
+    built.finish(&id)
+}
+
+/// The summary as an event that stands where its line stands; none when it is empty.
+fn summary(value: Value<'_>, place: Place, report: &mut Report) -> Option<Vec<u8>> {
+    let content = match value.raw.first() {
+        Some(b'"') if value.raw.len() > 2 => value.raw.to_vec(),
+        Some(b'"') => return None,
+        _ => {
+            report.damage(place, "summary is no text: shown as text, kept as it is");
+            let mut raw = Vec::new();
+            push_text(&mut raw, &String::from_utf8_lossy(&json::compact(value.raw).0));
+            raw
+        }
+    };
+    Some(summary_line(&content))
+}
+
+/// The line of a summary, given as a JSON string, whatever it covered is not in the document.
+pub(super) fn summary_line(content: &[u8]) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "summary")
+        .text("id", &format!("evt_{}", &key::sha256(content)[..16]))
+        .text("at", "1970-01-01T00:00:00Z")
+        .raw("content", content)
+        .raw("covers", "null")
+        .raw("here", "true")
+        .text("by", "penguiflow");
+    event.finish()
+}

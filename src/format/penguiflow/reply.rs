@@ -1,0 +1,49 @@
+//! What a summariser answers, and how PenguiFlow keeps it: between tags of its own.
+
+use crate::model::json;
+
+const OPEN: &str = "<session_summary>";
+const CLOSE: &str = "</session_summary>";
+
+/// The summary between its tags. A text that has the opening one stays as it is, but for a closing one that is
+/// missing; an empty one becomes the empty pair.
+pub fn wrapped(text: &str) -> String {
+    let text = text.trim();
+    match text.find(OPEN) {
+        _ if text.is_empty() => format!("{OPEN}{CLOSE}"),
+        None => format!("{OPEN}\n{text}\n{CLOSE}"),
+        Some(at) if text[at..].contains(CLOSE) => text.to_string(),
+        Some(_) => format!("{text}{CLOSE}"),
+    }
+}
+
+/// Whether a summary says nothing, with or without tags.
+pub fn is_blank(summary: &str) -> bool {
+    summary.replace(OPEN, "").replace(CLOSE, "").trim().is_empty()
+}
+
+/// The summary in a model's reply: an object with a text `summary`, in a fenced block or bare.
+///
+/// # Errors
+///
+/// Why the reply is none.
+pub fn read(reply: &str) -> Result<String, &'static str> {
+    let reply = unfenced(reply.trim());
+    let Some(summary) = json::member(reply.as_bytes(), "summary") else {
+        return Err("the reply is no JSON object with a summary");
+    };
+    let summary = json::text(summary).ok_or("the reply's summary is no text")?;
+    match is_blank(&summary) {
+        true => Err("the summary is blank"),
+        false => Ok(wrapped(&summary)),
+    }
+}
+
+/// What is between the fences of a Markdown block, or the text when it is none.
+fn unfenced(text: &str) -> &str {
+    let inside = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
+    match inside.and_then(|inside| inside.split_once('\n')) {
+        Some((language, block)) if !language.trim().contains(char::is_whitespace) => block.trim(),
+        _ => text,
+    }
+}

@@ -1,0 +1,231 @@
+//! What PenguiFlow would have in memory of a session: its turns by what becomes of them, the summary, the health.
+
+use super::config;
+use super::reply;
+use super::turn::{self, Turn, Zone};
+use crate::error::Result;
+use crate::model::exchange::Cuts;
+use crate::model::health::{self, Health};
+use crate::model::json::{self, push_text};
+use crate::model::memory::{Memory, Strategy};
+use crate::model::message::{Category, Message};
+use crate::model::session::Session;
+use crate::model::view::View;
+
+/// A turn, and which of the view's items it is.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// Where in the memory.
+    pub zone: Zone,
+    /// The turn.
+    pub turn: Turn,
+    /// Indexes into the view's items.
+    pub items: Vec<usize>,
+}
+
+/// A session as PenguiFlow's memory.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Its configuration.
+    pub memory: Memory,
+    /// How its summaries fare.
+    pub health: health::State,
+    /// The summary, as a JSON string.
+    pub summary: Vec<u8>,
+    /// The turns, oldest first, backlog and pending ahead of those that stay whole.
+    pub turns: Vec<Placed>,
+    /// Items of a turn that nobody has answered yet.
+    pub open: Vec<usize>,
+    /// Turns for which the strategy has no place.
+    pub dropped: Vec<Placed>,
+    /// Items for which PenguiFlow has no place.
+    pub homeless: Vec<usize>,
+    /// The messages of the open turn.
+    pub(super) open_messages: Vec<Vec<u8>>,
+    pub(super) snapshot: Option<Vec<u8>>,
+    noted: Option<Vec<u8>>,
+}
+
+impl State {
+    /// Looks at a session.
+    ///
+    /// # Errors
+    ///
+    /// Its configuration is none that PenguiFlow takes.
+    pub fn of(session: &Session, view: &View) -> Result<State> {
+        let header = session.header();
+        let member = |name: &str| {
+            let found = header.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.as_slice())
+        };
+        let noted = member("metadata").and_then(|metadata| json::member(metadata, "penguiflow"));
+        let memory = match (noted.and_then(config::noted_memory), member("memory")) {
+            (Some(memory), _) => memory?,
+            (None, Some(raw)) => Memory::read(raw)?,
+            (None, None) => Memory::default(),
+        };
+        let health = noted
+            .and_then(|noted| json::member(noted, "health"))
+            .and_then(json::text)
+            .and_then(|name| health::State::from_name(&name))
+            .unwrap_or_else(|| without_clock(&Health::of(session)));
+        let mut state = State {
+            memory,
+            health,
+            summary: summary(session, view),
+            turns: Vec::new(),
+            open: Vec::new(),
+            dropped: Vec::new(),
+            homeless: Vec::new(),
+            open_messages: Vec::new(),
+            snapshot: match noted {
+                Some(noted) => json::member(noted, "config_snapshot").map(<[u8]>::to_vec),
+                None => Some(config::snapshot(&memory, None)),
+            },
+            noted: noted.map(<[u8]>::to_vec),
+        };
+        state.place(session, view);
+        Ok(state)
+    }
+
+    /// Puts the exchanges into their zones: each where it was, and the newest turns, which no memory has held, where
+    /// the strategy has them.
+    fn place(&mut self, session: &Session, view: &View) {
+        let mut new = 0;
+        for items in self.exchanges(session, view) {
+            let messages: Vec<Message<'_>> = items
+                .iter()
+                .filter_map(|item| view.items[*item].message(session))
+                .collect();
+            let turn = Turn::of(&messages);
+            if !turn.is_answered {
+                self.open.extend(items);
+                continue;
+            }
+            new += usize::from(turn.zone.is_none());
+            let zone = turn.zone.unwrap_or(Zone::Turns);
+            self.turns.push(Placed { zone, turn, items });
+        }
+        let body = |item: &usize| json::compact(view.items[*item].body(session)).0;
+        self.open_messages = self.open.iter().map(body).collect();
+        if new > 0 {
+            self.evict();
+        }
+        // An open turn is the newest; zones are in the order of age whatever the lines said.
+        self.turns.sort_by_key(|placed| placed.zone);
+    }
+
+    /// The items of each exchange. Behind a turn that a memory has held another begins.
+    fn exchanges(&mut self, session: &Session, view: &View) -> Vec<Vec<usize>> {
+        let cuts = Cuts::of(session, view);
+        let mut exchanges: Vec<Vec<usize>> = Vec::new();
+        let mut closed = true;
+        for (index, item) in view.items.iter().enumerate() {
+            let Some(message) = item.message(session) else {
+                continue;
+            };
+            if message.category() == Category::System {
+                self.homeless.push(index);
+                continue;
+            }
+            if closed || cuts.begins(index) {
+                exchanges.push(Vec::new());
+            }
+            if let Some(exchange) = exchanges.last_mut() {
+                exchange.push(index);
+            }
+            closed = turn::zone(&message).is_some();
+        }
+        exchanges
+    }
+
+    /// Moves the oldest turns beyond those that stay whole to where the strategy has them.
+    fn evict(&mut self) {
+        let whole = self
+            .turns
+            .iter()
+            .filter(|placed| placed.zone == Zone::Turns)
+            .count() as u64;
+        let mut beyond = match self.memory.strategy {
+            Strategy::None => 0,
+            _ => whole.saturating_sub(self.memory.keep_last),
+        };
+        let to = match (self.memory.strategy, self.health) {
+            (Strategy::Truncation, _) => None,
+            (_, health::State::Degraded) => Some(Zone::Backlog),
+            _ => Some(Zone::Pending),
+        };
+        for mut placed in std::mem::take(&mut self.turns) {
+            if placed.zone == Zone::Turns && beyond > 0 {
+                beyond -= 1;
+                match to {
+                    Some(zone) => placed.zone = zone,
+                    None => {
+                        self.dropped.push(placed);
+                        continue;
+                    }
+                }
+            }
+            self.turns.push(placed);
+        }
+    }
+
+    /// The turns of a zone.
+    pub fn of_zone(&self, zone: Zone) -> impl Iterator<Item = &Turn> {
+        let turns = self.turns.iter().filter(move |placed| placed.zone == zone);
+        turns.map(|placed| &placed.turn)
+    }
+
+    /// Whether a model is shown the summary, and what waits for one.
+    pub fn shows_summary(&self) -> bool {
+        self.memory.strategy == Strategy::RollingSummary && self.health != health::State::Degraded
+    }
+
+    /// Whether it came from a document of PenguiFlow's.
+    pub fn is_own(&self) -> bool {
+        self.noted.is_some()
+    }
+
+    /// What the header notes of a document.
+    pub(super) fn noted(&self, name: &str) -> Option<&[u8]> {
+        json::member(self.noted.as_deref()?, name)
+    }
+
+    /// The summary as a document has it: what is no text there stays what it was.
+    pub(super) fn kept_summary(&self) -> &[u8] {
+        let kept = self
+            .noted("summary")
+            .filter(|raw| json::text(&self.summary).is_some_and(|text| text.as_bytes() == *raw));
+        kept.unwrap_or(&self.summary)
+    }
+}
+
+/// The state as far as no clock is needed for it.
+fn without_clock(health: &Health) -> health::State {
+    match (health.failures, health.degraded) {
+        (0, _) => health::State::Healthy,
+        (_, true) => health::State::Degraded,
+        (_, false) => health::State::Retry,
+    }
+}
+
+/// The summary in view: PenguiFlow's own as it is, another's between PenguiFlow's tags.
+fn summary(session: &Session, view: &View) -> Vec<u8> {
+    let mut raw = b"\"\"".to_vec();
+    for item in &view.items {
+        let (Some(text), crate::model::view::Item::Summary(line)) = (item.summary(session), item) else {
+            continue;
+        };
+        let record = session.record(*line);
+        let event = record.event().map(|event| event.raw).unwrap_or_default();
+        raw = match json::member(event, "by") {
+            Some(b"\"penguiflow\"") => json::member(event, "content").unwrap_or(b"\"\"").to_vec(),
+            _ => {
+                let mut raw = Vec::new();
+                push_text(&mut raw, &reply::wrapped(&text));
+                raw
+            }
+        };
+    }
+    raw
+}

@@ -1,0 +1,146 @@
+use super::{again, session, state, through_a_stream};
+use crate::format::report::Loss;
+use crate::model::session::Session;
+use serde_json::Value;
+
+const DOCUMENT: &str = concat!(
+    r#"{"version": 1, "health": "recovering", "summary": "<session_summary>s</session_summary>", "#,
+    r#""turns": [{"user_message": "c", "assistant_response": "C", "trajectory_digest": null, "#,
+    r#""artifacts_shown": {}, "artifacts_hidden_refs": [], "ts": 3.5}], "#,
+    r#""pending": [{"user_message": "b", "assistant_response": "B", "trajectory_digest": null, "#,
+    r#""artifacts_shown": {"n": 1e-05}, "artifacts_hidden_refs": ["r"], "ts": 2.0, "mine": [1, 2]}], "#,
+    r#""backlog": [{"user_message": "a", "assistant_response": "A", "trajectory_digest": null, "#,
+    r#""artifacts_shown": {}, "artifacts_hidden_refs": [], "ts": 1.0}], "extra": {"k": "v"}}"#,
+    "\n",
+);
+
+fn of(lines: &[&str]) -> Session {
+    let mut session = Session::default();
+    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    session
+}
+
+#[test]
+fn zones_and_unknown_members_come_back() {
+    let read = session(DOCUMENT.as_bytes()).0.unwrap();
+    let texts: Vec<String> = (0..read.len())
+        .filter_map(|at| Some(read.record(at).message()?.text().into_owned()))
+        .collect();
+    assert_eq!(texts, ["a", "A", "b", "B", "c", "C"]);
+    assert_eq!(again(&through_a_stream(&read)).0, DOCUMENT);
+    // What has no newline gets none.
+    let bare = DOCUMENT.trim_end();
+    assert_eq!(again(&session(bare.as_bytes()).0.unwrap()).0, bare);
+}
+
+#[test]
+fn spellings_that_cannot_be_made_again_are_kept() {
+    for turn in [
+        r#"{ "user_message":"a\u0041","assistant_response":"x" }"#,
+        r#"{"user_message": "a", "assistant_response": "b", "artifacts_shown": {"x": NaN, "y": 1e400}}"#,
+        r#"{"user_message": "\ud83d", "user_message": "b", "ts": "1.5"}"#,
+        r#"{"user_message": {"a": 1}, "assistant_response": false, "ts": Infinity}"#,
+        r#"{"artifacts_shown": 5, "artifacts_hidden_refs": {}, "ts": 7}"#,
+    ] {
+        let document = format!(
+            r#"{{"version": 1, "health": "healthy", "summary": "", "turns": [{turn}], "pending": [], "backlog": []}}"#
+        );
+        let read = session(document.as_bytes()).0.unwrap();
+        assert_eq!(again(&through_a_stream(&read)).0, document);
+        // It is no longer what was said when somebody says another thing.
+        let mut changed = Session::default();
+        for index in 0..read.len() {
+            let line = String::from_utf8_lossy(read.record(index).body).into_owned();
+            let line = line.replacen(
+                r#""role":"assistant","content":""#,
+                r#""role":"assistant","content":"new "#,
+                1,
+            );
+            changed.push_new(line.as_bytes());
+        }
+        let written = again(&changed).0;
+        assert!(written.contains(r#""assistant_response": "new "#), "{written}");
+    }
+}
+
+#[test]
+fn what_is_no_text_is_shown_and_kept() {
+    let document = r#"{"version": 1.0, "health": "healthy", "summary": 5, "turns": [{"user_message": 5}]}"#;
+    let (read, report) = session(document.as_bytes());
+    let read = read.unwrap();
+    assert_eq!(report.findings.len(), 2);
+    assert!(
+        state(&read)
+            .context()
+            .windows(9)
+            .any(|part| part == b"user\": \"5")
+    );
+    let written: Value = serde_json::from_str(&again(&read).0).unwrap();
+    assert_eq!(
+        (&written["summary"], &written["turns"][0]["user_message"]),
+        (&5.into(), &5.into())
+    );
+}
+
+#[test]
+fn refusals_name_their_place() {
+    let document = "{\"version\": 1,\n\"health\": \"healthy\",\n\"turns\": [{},\n7]}";
+    let error = session(document.as_bytes()).0.unwrap_err();
+    assert_eq!(error.message, "turns[1] is no object");
+    let place = error.at.unwrap().1;
+    assert_eq!((place.line, place.offset), (4, 50));
+    for broken in ["", "[]", "{\"version\":1", "{\"version\":1}x", "{\"version\":01}"] {
+        assert_eq!(
+            session(broken.as_bytes()).0.unwrap_err().kind.status(),
+            65,
+            "{broken}"
+        );
+    }
+    assert!(session(b"{\"version\":1,\"health\":\"\xff\"}").0.is_err());
+}
+
+#[test]
+fn any_session_becomes_a_memory() {
+    let session = of(&[
+        r#"{"type":"session","version":1,"id":"s","memory":{"keep_last":1}}"#,
+        r#"{"role":"system","content":"Be terse."}"#,
+        r#"{"role":"user","content":"one","timestamp":"2025-12-14T08:13:20Z"}"#,
+        r#"{"role":"user","content":"two"}"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#,
+        r#"{"role":"tool","tool_call_id":"c","content":"{\"n\":1}"}"#,
+        r#"{"role":"assistant","content":"done","timestamp":"2025-12-14T08:13:21.250Z","reasoning":[{"type":"thinking","text":"why"}]}"#,
+        r#"{"role":"user","content":"three"}"#,
+        r#"{"role":"assistant","content":"ok"}"#,
+        r#"{"role":"user","content":"open"}"#,
+    ]);
+    let (written, report) = again(&session);
+    let written: Value = serde_json::from_str(&written).unwrap();
+    let first = &written["pending"][0];
+    assert_eq!(
+        (&first["user_message"], &first["assistant_response"]),
+        (&"one\n\ntwo".into(), &"done".into())
+    );
+    assert_eq!(first["ts"], 1_765_700_001.25);
+    assert_eq!(
+        first["trajectory_digest"]["observations_summary"],
+        "- f: {\"n\": 1}"
+    );
+    assert_eq!(first["trajectory_digest"]["reasoning_summary"], "why");
+    assert_eq!(written["turns"][0]["user_message"], "three");
+    assert_eq!(written["convo"]["open"][0]["content"], "open");
+    assert_eq!(written["config_snapshot"]["budget"]["full_zone_turns"], 1);
+    let lost: Vec<_> = report
+        .losses
+        .iter()
+        .map(|(loss, count)| (*loss, *count))
+        .collect();
+    assert_eq!(
+        lost,
+        [(Loss::Arguments, 1), (Loss::Message, 1), (Loss::Header, 1)]
+    );
+    // And back: the turn that waits for its answer is a message again.
+    let document = again(&session).0;
+    let back = super::session(document.as_bytes()).0.unwrap();
+    assert_eq!(state(&back).open.len(), 1);
+    assert_eq!(again(&back).0, document);
+}

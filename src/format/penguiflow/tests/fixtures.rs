@@ -1,0 +1,178 @@
+use super::super::{Observation, digest, float_text, reply, request};
+use super::{again, fixture, rows, session, state, through_a_stream};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+#[test]
+fn states_come_back_byte_for_byte() {
+    let Some(folder) = fixture("states") else { return };
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        let (read, report) = session(&bytes);
+        let read = read.unwrap();
+        assert!(report.findings.is_empty(), "{path:?}: {:?}", report.findings);
+        let (written, report) = again(&through_a_stream(&read));
+        assert_eq!(written, String::from_utf8_lossy(&bytes), "{path:?}");
+        assert!(report.losses.is_empty(), "{path:?}: {:?}", report.losses);
+        seen += 1;
+    }
+    eprintln!("penguiflow states: {seen} of {seen} come back byte for byte");
+    assert!(seen >= 12);
+}
+
+#[test]
+fn documents_are_taken_and_refused_as_told() {
+    let (mut agree, mut differ) = (0, 0);
+    for row in rows("tables/from_dict.json") {
+        let case = row["case"].as_str().unwrap();
+        let (read, report) = session(row["in"].to_string().as_bytes());
+        let differs = row["mark"] == "differ";
+        let refused = match case {
+            "version true" | "turns string" => true,
+            _ => row["out"].is_null(),
+        };
+        assert_eq!(read.is_err(), refused, "{case}");
+        if let Err(error) = &read {
+            assert_eq!(error.kind.status(), 65, "{case}");
+            let path = match case {
+                "turn digest wrong" => "turns[0].trajectory_digest",
+                "ts bad" => "turns[0].ts",
+                "turns object" | "turns string" => "turns",
+                _ if case.contains("health") => "health",
+                _ => "version",
+            };
+            assert!(error.message.starts_with(path), "{case}: {}", error.message);
+        } else {
+            let (written, _) = again(&read.unwrap());
+            let mut written: Value = serde_json::from_str(&written).unwrap();
+            let mut expected = row["out"].clone();
+            let told = ["ts string", "user number", "turns empty string"].contains(&case);
+            assert_eq!(report.is_damaged(), told, "{case}");
+            match case {
+                "turn extra keys dropped" | "ts string" | "user number" => {
+                    expected["turns"] = row["in"]["turns"].clone()
+                }
+                "top extra key dropped" => expected["extra"] = json!(1),
+                "config_snapshot ignored" => {
+                    expected["config_snapshot"] = row["in"]["config_snapshot"].clone()
+                }
+                // What is left out stays left out in what nobody changed.
+                "turn empty object" | "ts null" => expected["turns"] = row["in"]["turns"].clone(),
+                "ts int" => {}
+                _ => assert!(!differs, "{case}"),
+            }
+            written
+                .as_object_mut()
+                .unwrap()
+                .retain(|name, _| !expected[name].is_null());
+            assert_eq!(written, expected, "{case}");
+        }
+        match differs {
+            true => differ += 1,
+            false => agree += 1,
+        }
+    }
+    eprintln!("penguiflow documents: {agree} agree, {differ} differ as told");
+}
+
+#[test]
+fn doubles_are_spelled_as_python_spells_them() {
+    let rows = rows("tables/float_text.json");
+    for row in &rows {
+        let bits = u64::from_str_radix(row["bits"].as_str().unwrap(), 16).unwrap();
+        assert_eq!(float_text(f64::from_bits(bits)), row["json"].as_str().unwrap());
+    }
+    eprintln!("penguiflow doubles: {} agree", rows.len());
+}
+
+#[test]
+fn summaries_are_wrapped_and_replies_read() {
+    let wrapped = rows("tables/session_summary_wrapper.json");
+    for row in &wrapped {
+        let text = row["in"].as_str().unwrap();
+        let expected = match text.contains("no close") {
+            true => "<session_summary>no close</session_summary>", // differs: it gets its end
+            false => row["out"].as_str().unwrap(),
+        };
+        assert_eq!(reply::wrapped(text), expected);
+    }
+    let replies = rows("tables/summarizer_replies.json");
+    for row in &replies {
+        let read = reply::read(row["model_reply"].as_str().unwrap()).ok();
+        assert_eq!(read.as_deref(), row["out"]["summary"].as_str(), "{row}");
+    }
+    let (wrapped, replies) = (wrapped.len(), replies.len());
+    eprintln!(
+        "penguiflow summaries: {wrapped} wrapped (1 differs: its missing end is added), {replies} replies agree"
+    );
+    assert!(reply::read(r#"{"summary":" <session_summary> </session_summary>"}"#).is_err());
+}
+
+#[test]
+fn a_request_is_penguiflows_to_the_byte() {
+    let Some(path) = fixture("tables/summarizer_request.json") else {
+        return;
+    };
+    let table: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let expected = table["user_content"].as_str().unwrap();
+    let content: Value = serde_json::from_str(expected).unwrap();
+    let turns: Vec<Value> = content["turns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|turn| {
+            json!({
+                "user_message": turn["user"], "assistant_response": turn["assistant"],
+                "trajectory_digest": turn["trajectory_digest"],
+            })
+        })
+        .collect();
+    let document = json!({"version": 1, "health": "healthy", "pending": turns}).to_string();
+    let state = state(&session(document.as_bytes()).0.unwrap());
+    let made = request(
+        content["previous_summary"].as_str().unwrap(),
+        state.turns.iter().map(|placed| &placed.turn),
+        true,
+    );
+    assert_eq!(String::from_utf8(made).unwrap(), expected);
+}
+
+#[test]
+fn runs_become_turns() {
+    let rows = rows("tables/turn_from_run.json");
+    for row in &rows {
+        let payload = &row["payload"];
+        let steps: Vec<&Value> = row["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|step| step["error"].is_null())
+            .collect();
+        let observed: Vec<(Cow<'_, str>, Vec<u8>)> = steps
+            .iter()
+            .map(|step| {
+                (
+                    step["tool"].as_str().unwrap().into(),
+                    step["observation"].to_string().into_bytes(),
+                )
+            })
+            .collect();
+        let observations: Vec<Observation<'_>> = observed
+            .iter()
+            .map(|(tool, value)| Observation {
+                tool: tool.clone(),
+                value: Cow::Borrowed(value.as_slice()),
+            })
+            .collect();
+        let made = digest(&observations, row["metadata"]["thought"].as_str())
+            .filter(|_| row["include_trajectory_digest"] == true)
+            .map_or(Value::Null, |raw| serde_json::from_slice(&raw).unwrap());
+        let expected = &row["turn_without_ts"];
+        assert_eq!(made, expected["trajectory_digest"], "{row}");
+        let answer = super::super::answer_of(payload.to_string().as_bytes());
+        assert_eq!(answer, expected["assistant_response"].as_str().unwrap(), "{row}");
+    }
+    eprintln!("penguiflow runs: {} agree", rows.len());
+}

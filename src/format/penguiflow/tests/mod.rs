@@ -1,0 +1,67 @@
+use super::{State, read};
+use crate::error::Result;
+use crate::format::report::Report;
+use crate::format::{Format, Purpose, Source, write};
+use crate::model::session::Session;
+use crate::model::view::View;
+use serde_json::Value;
+use std::path::PathBuf;
+
+mod documents;
+mod fixtures;
+
+/// A file or folder of the public cases; none, said so, where they are not there.
+pub(super) fn fixture(name: &str) -> Option<PathBuf> {
+    let path =
+        std::env::var_os("CONVO_FIXTURES").map(|root| PathBuf::from(root).join("penguiflow").join(name));
+    let found = path.filter(|path| path.exists());
+    if found.is_none() {
+        eprintln!("penguiflow/{name}: not looked at, CONVO_FIXTURES has none");
+    }
+    found
+}
+
+pub(super) fn rows(name: &str) -> Vec<Value> {
+    let Some(path) = fixture(name) else {
+        return Vec::new();
+    };
+    let table: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    table["rows"].as_array().unwrap().clone()
+}
+
+pub(super) fn session(document: &[u8]) -> (Result<Session>, Report) {
+    let mut report = Report::default();
+    let read = read(&Source::alone(document), &mut report);
+    (read.map(|mut sessions| sessions.remove(0)), report)
+}
+
+pub(super) fn again(session: &Session) -> (String, Report) {
+    let mut report = Report::default();
+    let mut out = Vec::new();
+    let view = View::replay(session);
+    write(
+        Format::Penguiflow,
+        session,
+        &view,
+        Purpose::Export,
+        &mut out,
+        &mut report,
+    )
+    .unwrap();
+    (String::from_utf8(out).unwrap(), report)
+}
+
+/// The session as a stream brings it: line by line.
+pub(super) fn through_a_stream(session: &Session) -> Session {
+    use crate::model::record::Record;
+    let mut copy = Session::default();
+    for index in 0..session.len() {
+        let record = session.record(index);
+        copy.push(&Record::parse(record.full, record.place));
+    }
+    copy
+}
+
+pub(super) fn state(session: &Session) -> State {
+    State::of(session, &View::replay(session)).unwrap()
+}

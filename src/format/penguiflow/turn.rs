@@ -1,0 +1,363 @@
+//! A turn of PenguiFlow's: what the user said, the answer, and what it notes of the tools between.
+
+use super::digest;
+use super::python;
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::report::Report;
+use crate::model::json::{self, Dialect, ObjectBuilder, push_text};
+use crate::model::message::{Message, Role};
+use crate::model::record::Record;
+use crate::model::time;
+use std::borrow::Cow;
+
+/// Where in a memory a turn is, oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Zone {
+    /// Waits for a summary until the memory recovers.
+    Backlog,
+    /// Waits for a summary.
+    Pending,
+    /// Stays whole.
+    Turns,
+}
+
+impl Zone {
+    /// Every zone, oldest first.
+    pub const ALL: [Zone; 3] = [Zone::Backlog, Zone::Pending, Zone::Turns];
+
+    /// The member of the document, and the name in `metadata.penguiflow`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Zone::Backlog => "backlog",
+            Zone::Pending => "pending",
+            Zone::Turns => "turns",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Zone> {
+        Zone::ALL.into_iter().find(|zone| zone.name() == name)
+    }
+}
+
+/// The members of a turn, in the order on disk.
+const MEMBERS: [&str; 6] = [
+    "user_message",
+    "assistant_response",
+    "trajectory_digest",
+    "artifacts_shown",
+    "artifacts_hidden_refs",
+    "ts",
+];
+
+/// A turn, out of the messages that it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// What the user said, as a JSON string.
+    pub user: Vec<u8>,
+    /// The answer, as a JSON string.
+    pub answer: Vec<u8>,
+    /// What the tools did: an object.
+    pub digest: Option<Vec<u8>>,
+    /// Where the turn was; none for one that no memory has held.
+    pub zone: Option<Zone>,
+    /// Whether somebody answered.
+    pub is_answered: bool,
+    /// What `metadata.penguiflow` says.
+    noted: Vec<u8>,
+    ts: Vec<u8>,
+}
+
+/// What a message notes of PenguiFlow.
+pub(super) fn noted<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
+    json::member(message.metadata?, "penguiflow")
+}
+
+/// The zone that a message names: with it a turn ends.
+pub(super) fn zone(message: &Message<'_>) -> Option<Zone> {
+    json::member(noted(message)?, "zone")
+        .and_then(json::text)
+        .and_then(|name| Zone::from_name(&name))
+}
+
+fn string(text: &str) -> Vec<u8> {
+    let mut raw = Vec::with_capacity(text.len() + 2);
+    push_text(&mut raw, text);
+    raw
+}
+
+/// A message's text as a JSON string, in the spelling that it has where it is one.
+fn said(message: &Message<'_>) -> Vec<u8> {
+    match message.content {
+        Some(content) if content.first() == Some(&b'"') => content.to_vec(),
+        _ => string(&message.text()),
+    }
+}
+
+impl Turn {
+    /// The turn that these messages are.
+    pub fn of(messages: &[Message<'_>]) -> Turn {
+        let by = |role: Role| messages.iter().filter(move |message| message.role() == role);
+        let mut users = by(Role::User);
+        let user = match (users.next(), users.next()) {
+            (None, _) => string(""),
+            (Some(one), None) => said(one),
+            _ => {
+                let texts: Vec<_> = by(Role::User).map(|message| message.text()).collect();
+                string(&texts.join("\n\n"))
+            }
+        };
+        let answer = by(Role::Assistant)
+            .rev()
+            .find(|message| !message.text().is_empty());
+        let noted = messages.iter().rev().find_map(noted);
+        let recorded = noted.and_then(|noted| json::member(noted, "trajectory_digest"));
+        let zone = messages.iter().rev().find_map(zone);
+        let ts = noted.and_then(|noted| json::member(noted, "ts"));
+        Turn {
+            user,
+            answer: answer.map_or_else(|| string(""), said),
+            digest: match (recorded, zone) {
+                (Some(recorded), _) => (recorded != b"null").then(|| recorded.to_vec()),
+                (None, Some(_)) => None,
+                (None, None) => digest::of(messages),
+            },
+            zone,
+            is_answered: zone.is_some() || answer.is_some(),
+            noted: noted.unwrap_or(b"{}").to_vec(),
+            ts: match ts {
+                Some(raw) => raw.to_vec(),
+                None => {
+                    let time = messages.iter().rev().find_map(Message::timestamp);
+                    let seconds = time.and_then(|time| time::epoch(&time)).unwrap_or(0.0);
+                    python::float_text(seconds).into_bytes()
+                }
+            },
+        }
+    }
+
+    /// The turn as a document has it: what was read and not changed as it was, else in Python's spelling.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        match self.kept() {
+            Some(raw) => out.extend_from_slice(raw.as_bytes()),
+            None => self.spell(out),
+        }
+    }
+
+    /// The turn as it was read, when that still says what the messages say.
+    fn kept(&self) -> Option<Cow<'_, str>> {
+        let raw = json::member(&self.noted, "raw").and_then(json::text)?;
+        let read = Read::of(raw.as_bytes())?;
+        (read.user == self.user && read.answer == self.answer).then_some(raw)
+    }
+
+    fn spell(&self, out: &mut Vec<u8>) {
+        let noted = |name: &str| json::member(&self.noted, name);
+        let values = [
+            &self.user[..],
+            &self.answer,
+            self.digest.as_deref().unwrap_or(b"null"),
+            noted(MEMBERS[3]).unwrap_or(b"{}"),
+            noted(MEMBERS[4]).unwrap_or(b"[]"),
+            &self.ts,
+        ];
+        out.push(b'{');
+        for (nth, (name, value)) in MEMBERS.iter().zip(values).enumerate() {
+            if nth > 0 {
+                out.extend_from_slice(b", ");
+            }
+            push_text(out, name);
+            out.extend_from_slice(b": ");
+            python::push(out, value);
+        }
+        let others = noted("members").and_then(|raw| json::members(raw, Dialect::Strict));
+        for (name, value) in others.unwrap_or_default() {
+            out.extend_from_slice(b", ");
+            push_text(out, &name);
+            out.extend_from_slice(b": ");
+            python::push(out, value);
+        }
+        out.push(b'}');
+    }
+
+    /// The turn as a model is shown it.
+    pub fn shown(&self, digests: bool) -> Vec<u8> {
+        let mut out = b"{\"user\": ".to_vec();
+        python::push(&mut out, &self.user);
+        out.extend_from_slice(b", \"assistant\": ");
+        python::push(&mut out, &self.answer);
+        if let Some(digest) = self.digest.as_ref().filter(|_| digests) {
+            out.extend_from_slice(b", \"trajectory_digest\": ");
+            python::push(&mut out, digest);
+        }
+        out.push(b'}');
+        out
+    }
+
+    /// The same with sorted members, as a summariser is sent it and as it is measured.
+    pub fn sorted(&self, digests: bool) -> Vec<u8> {
+        let mut out = b"{\"assistant\": ".to_vec();
+        python::push(&mut out, &self.answer);
+        if let Some(digest) = self.digest.as_ref().filter(|_| digests) {
+            out.extend_from_slice(b", \"trajectory_digest\": ");
+            python::push_sorted(&mut out, digest);
+        }
+        out.extend_from_slice(b", \"user\": ");
+        python::push(&mut out, &self.user);
+        out.push(b'}');
+        out
+    }
+}
+
+/// A turn of a document, taken apart.
+struct Read<'a> {
+    user: Vec<u8>,
+    answer: Vec<u8>,
+    /// Members whose text is no text.
+    untexted: Vec<&'static str>,
+    members: Vec<(Cow<'a, str>, &'a [u8])>,
+}
+
+impl<'a> Read<'a> {
+    fn of(raw: &'a [u8]) -> Option<Read<'a>> {
+        let members = json::members(raw, Dialect::Python)?;
+        let mut untexted = Vec::new();
+        let mut text = |name: &'static str| match value(&members, name) {
+            None => string(""),
+            Some(raw) if raw.first() == Some(&b'"') => raw.to_vec(),
+            Some(raw) => {
+                untexted.push(name);
+                string(&String::from_utf8_lossy(&json::compact(raw).0))
+            }
+        };
+        Some(Read {
+            user: text(MEMBERS[0]),
+            answer: text(MEMBERS[1]),
+            untexted,
+            members,
+        })
+    }
+}
+
+/// A member that is there and not null.
+fn value<'a>(members: &[(Cow<'_, str>, &'a [u8])], name: &str) -> Option<&'a [u8]> {
+    let found = members.iter().find(|(known, _)| known == name);
+    found.map(|(_, value)| *value).filter(|value| *value != b"null")
+}
+
+/// The seconds of a `ts`, and whether they were a text.
+fn seconds(raw: &[u8]) -> Option<(f64, bool)> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    match raw.first()? {
+        b'"' => Some((number(&json::text(raw)?)?, true)),
+        b'-' | b'0'..=b'9' => Some((number(std::str::from_utf8(raw).ok()?)?, false)),
+        b'N' => Some((f64::NAN, false)),
+        b'I' => Some((f64::INFINITY, false)),
+        _ => None,
+    }
+}
+
+/// The messages of a turn of a document. `path` says where in it the turn stands.
+///
+/// # Errors
+///
+/// What PenguiFlow itself would refuse, with the path of the member.
+pub(super) fn lines(
+    raw: &[u8],
+    zone: Zone,
+    path: &str,
+    place: Place,
+    report: &mut Report,
+) -> Result<[Vec<u8>; 2]> {
+    let refused = |path: String, what: &str| Error::new(Kind::Data, format!("{path} {what}"));
+    let read = Read::of(raw).ok_or_else(|| refused(path.to_string(), "is no object"))?;
+    for name in &read.untexted {
+        report.damage(
+            place,
+            format!("{path}.{name} is no text: shown as text, kept as it is"),
+        );
+    }
+    let digest = value(&read.members, MEMBERS[2]);
+    if digest.is_some_and(|raw| raw.first() != Some(&b'{')) {
+        return Err(refused(format!("{path}.{}", MEMBERS[2]), "is no object"));
+    }
+    let ts = value(&read.members, MEMBERS[5]).unwrap_or(b"0.0");
+    let Some((time, as_text)) = seconds(ts) else {
+        return Err(refused(format!("{path}.ts"), "is no number"));
+    };
+    if as_text {
+        report.damage(place, format!("{path}.ts is a number in quotes: kept as it is"));
+    }
+    let mut own = ObjectBuilder::default();
+    own.text("zone", zone.name()).raw("ts", number_of(time));
+    if let Some(digest) = digest {
+        own.raw(MEMBERS[2], json::compact(digest).0);
+    }
+    for (name, opens, empty) in [(MEMBERS[3], b'{', &b"{}"[..]), (MEMBERS[4], b'[', b"[]")] {
+        let Some(raw) = value(&read.members, name) else {
+            continue;
+        };
+        if raw.first() != Some(&opens) {
+            report.damage(place, format!("{path}.{name} is of another type: kept as it is"));
+        }
+        let raw = json::compact(raw).0;
+        if raw != empty {
+            own.raw(name, raw);
+        }
+    }
+    let mut others = ObjectBuilder::default();
+    for (name, raw) in &read.members {
+        if !MEMBERS.contains(&name.as_ref()) {
+            others.raw(name, json::compact(raw).0);
+        }
+    }
+    if !others.is_empty() {
+        own.raw("members", others.finish());
+    }
+    let own = own.finish();
+    let time = time::from_epoch(time).filter(|_| time != 0.0);
+    let pair = messages(&read, &own, time.as_deref());
+    // Whatever spelling cannot be made again is kept beside what it means.
+    let mut again = Vec::new();
+    turn(&pair).spell(&mut again);
+    if again == raw {
+        return Ok(pair);
+    }
+    let kept = string(&String::from_utf8_lossy(raw));
+    let own = json::with_members(&own, &[("raw", Some(&kept))]).unwrap_or(own);
+    Ok(messages(&read, &own, time.as_deref()))
+}
+
+/// What JSON has no number for is told by the turn's own spelling alone.
+fn number_of(seconds: f64) -> Vec<u8> {
+    let seconds = if seconds.is_finite() { seconds } else { 0.0 };
+    python::float_text(seconds).into_bytes()
+}
+
+fn messages(read: &Read<'_>, own: &[u8], time: Option<&str>) -> [Vec<u8>; 2] {
+    let line = |role: &str, content: &[u8], own: Option<&[u8]>| {
+        let mut message = ObjectBuilder::default();
+        message.text("role", role).raw("content", content);
+        if let Some(time) = time {
+            message.text("timestamp", time);
+        }
+        if let Some(own) = own {
+            message.raw("metadata", [br#"{"penguiflow":"#, own, b"}"].concat());
+        }
+        message.finish()
+    };
+    [
+        line("user", &read.user, None),
+        line("assistant", &read.answer, Some(own)),
+    ]
+}
+
+/// The turn of lines.
+pub(super) fn turn(lines: &[Vec<u8>]) -> Turn {
+    let place = Place { line: 1, offset: 1 };
+    let records: Vec<Record<'_>> = lines.iter().map(|line| Record::parse(line, place)).collect();
+    let messages: Vec<Message<'_>> = records
+        .iter()
+        .filter_map(|record| record.message().copied())
+        .collect();
+    Turn::of(&messages)
+}

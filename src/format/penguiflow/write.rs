@@ -1,0 +1,114 @@
+//! A session as a document of PenguiFlow's, and as what its model is shown.
+
+use super::python;
+use super::read::OWN;
+use super::state::State;
+use super::turn::{Turn, Zone};
+use crate::model::json::{self, Dialect, push_text};
+use crate::model::memory::Strategy;
+
+impl State {
+    /// The document.
+    pub fn document(&self) -> Vec<u8> {
+        let mut out = b"{\"version\": 1, \"health\": ".to_vec();
+        push_text(&mut out, self.health.name());
+        out.extend_from_slice(b", \"summary\": ");
+        python::push(&mut out, self.kept_summary());
+        // The order on disk is not the order of age.
+        for zone in [Zone::Turns, Zone::Pending, Zone::Backlog] {
+            out.extend_from_slice(b", ");
+            push_text(&mut out, zone.name());
+            out.extend_from_slice(b": ");
+            list(&mut out, self.of_zone(zone), |turn, out| turn.write(out));
+        }
+        let mut member = |name: &str, value: &[u8]| {
+            out.extend_from_slice(b", ");
+            push_text(&mut out, name);
+            out.extend_from_slice(b": ");
+            python::push(&mut out, value);
+        };
+        if let Some(snapshot) = &self.snapshot {
+            member("config_snapshot", snapshot);
+        }
+        let others = self
+            .noted("members")
+            .and_then(|raw| json::members(raw, Dialect::Strict));
+        for (name, value) in others.unwrap_or_default() {
+            member(&name, value);
+        }
+        let own = self.own();
+        if own != b"{}" {
+            member(OWN, &own);
+        }
+        out.push(b'}');
+        if self.noted("newline") != Some(b"false") {
+            out.push(b'\n');
+        }
+        out
+    }
+
+    /// What PenguiFlow has no member for.
+    fn own(&self) -> Vec<u8> {
+        let before = self.noted(OWN).unwrap_or(b"{}");
+        let mut open = b"[".to_vec();
+        for message in &self.open_messages {
+            if open.len() > 1 {
+                open.push(b',');
+            }
+            open.extend_from_slice(message);
+        }
+        open.push(b']');
+        let open = (!self.open_messages.is_empty()).then_some(open);
+        json::with_members(before, &[("open", open.as_deref())]).unwrap_or_else(|_| before.to_vec())
+    }
+
+    /// What a model is shown: the turns that stay whole, and, unless the memory goes without summaries, those that
+    /// wait for one, and the summary.
+    pub fn context(&self) -> Vec<u8> {
+        if self.memory.strategy == Strategy::None {
+            return b"{}".to_vec();
+        }
+        let digests = self.memory.digests;
+        let mut out = b"{\"conversation_memory\": {\"recent_turns\": ".to_vec();
+        list(&mut out, self.of_zone(Zone::Turns), |turn, out| {
+            out.extend_from_slice(&turn.shown(digests));
+        });
+        if self.shows_summary() {
+            if self.of_zone(Zone::Pending).next().is_some() {
+                out.extend_from_slice(b", \"pending_turns\": ");
+                list(&mut out, self.of_zone(Zone::Pending), |turn, out| {
+                    out.extend_from_slice(&turn.shown(digests));
+                });
+            }
+            if self.summary != b"\"\"" {
+                out.extend_from_slice(b", \"summary\": ");
+                python::push(&mut out, &self.summary);
+            }
+        }
+        out.extend_from_slice(b"}}");
+        out
+    }
+}
+
+fn list<'t>(out: &mut Vec<u8>, turns: impl Iterator<Item = &'t Turn>, write: impl Fn(&Turn, &mut Vec<u8>)) {
+    out.push(b'[');
+    for (nth, turn) in turns.enumerate() {
+        if nth > 0 {
+            out.extend_from_slice(b", ");
+        }
+        write(turn, out);
+    }
+    out.push(b']');
+}
+
+/// What a summariser is sent: the summary before, and the turns that this one is to stand for.
+pub fn request<'t>(summary: &str, turns: impl Iterator<Item = &'t Turn>, digests: bool) -> Vec<u8> {
+    let mut out = b"{\"previous_summary\": ".to_vec();
+    push_text(&mut out, summary);
+    out.extend_from_slice(b", \"turns\": ");
+    list(&mut out, turns, |turn, out| {
+        out.extend_from_slice(&turn.sorted(digests))
+    });
+    out.push(b'}');
+    out
+}

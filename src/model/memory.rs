@@ -1,0 +1,269 @@
+//! What a session remembers by itself: how many turns stay whole, what becomes of older ones, how much there is room
+//! for, and what is done when a summary fails. A session keeps it in the member `memory` of its header.
+
+use super::health::Policy;
+use super::json::{self, Dialect, ObjectBuilder};
+use crate::error::{Error, Kind, Result};
+use std::time::Duration;
+
+/// What happens to turns beyond those that stay whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Nothing is remembered.
+    None,
+    /// They leave.
+    Truncation,
+    /// A summary is to stand for them; until it does they wait.
+    #[default]
+    RollingSummary,
+}
+
+/// What gives way when everything together is over the total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overflow {
+    /// The summary is shortened, then the oldest turns leave.
+    TruncateSummary,
+    /// The oldest turns leave.
+    #[default]
+    TruncateOldest,
+    /// Nothing: what would be too much is refused.
+    Error,
+}
+
+impl Strategy {
+    /// Every strategy, in the order of the manual.
+    pub const ALL: [Strategy; 3] = [Strategy::None, Strategy::Truncation, Strategy::RollingSummary];
+
+    /// The name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Strategy::None => "none",
+            Strategy::Truncation => "truncation",
+            Strategy::RollingSummary => "rolling_summary",
+        }
+    }
+
+    /// The strategy of this name.
+    pub fn from_name(name: &str) -> Option<Strategy> {
+        Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
+    }
+}
+
+impl Overflow {
+    /// Every policy, in the order of the manual.
+    pub const ALL: [Overflow; 3] = [
+        Overflow::TruncateSummary,
+        Overflow::TruncateOldest,
+        Overflow::Error,
+    ];
+
+    /// The name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Overflow::TruncateSummary => "truncate_summary",
+            Overflow::TruncateOldest => "truncate_oldest",
+            Overflow::Error => "error",
+        }
+    }
+
+    /// The policy of this name.
+    pub fn from_name(name: &str) -> Option<Overflow> {
+        Overflow::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+}
+
+/// What a session remembers, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// What happens to older turns.
+    pub strategy: Strategy,
+    /// How many of the newest turns stay whole.
+    pub keep_last: u64,
+    /// Most tokens of the summary.
+    pub summary: u64,
+    /// Most tokens of everything that is sent; 0: no limit.
+    pub total: u64,
+    /// What gives way over the total.
+    pub overflow: Overflow,
+    /// Whether what tools did is told in a turn's digest.
+    pub digests: bool,
+    /// Most turns in the request that ends a time without summaries; 0: no limit.
+    pub backlog: u64,
+    /// How many attempts at a summary may fail in a row before the session goes without.
+    pub retry_attempts: u64,
+    /// How long until the first retry; each one after waits twice as long.
+    pub backoff: Duration,
+    /// How long between attempts while the session goes without summaries.
+    pub rest: Duration,
+}
+
+impl Default for Memory {
+    /// PenguiFlow's numbers, with its strategy that keeps what is said.
+    fn default() -> Self {
+        Memory {
+            strategy: Strategy::RollingSummary,
+            keep_last: 5,
+            summary: 1000,
+            total: 10_000,
+            overflow: Overflow::TruncateOldest,
+            digests: true,
+            backlog: 20,
+            retry_attempts: 3,
+            backoff: Duration::from_secs(2),
+            rest: Duration::from_secs(30),
+        }
+    }
+}
+
+/// The members of `memory`, which are the keys of `--memory` too.
+pub const KEYS: [&str; 10] = [
+    "strategy",
+    "keep_last",
+    "summary",
+    "total",
+    "overflow",
+    "digests",
+    "backlog",
+    "retry_attempts",
+    "backoff",
+    "rest",
+];
+
+fn wrong(what: impl Into<String>) -> Error {
+    Error::new(Kind::Config, what)
+}
+
+impl Memory {
+    /// Refuses what cannot work.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Config`]: a summary larger than the total, or a rolling summary without room for one.
+    pub fn check(&self) -> Result<()> {
+        if self.total > 0 && self.summary > self.total {
+            let default = match self.summary == Memory::default().summary {
+                true => ", which is the default,",
+                false => "",
+            };
+            let what = format!(
+                "a summary of {} tokens{default} does not fit the total of {}",
+                self.summary, self.total
+            );
+            return Err(wrong(what).hint("summary must be at most total, unless total is 0"));
+        }
+        if self.strategy == Strategy::RollingSummary && self.summary == 0 {
+            return Err(
+                wrong("a rolling summary needs room for a summary").hint("summary must be at least 1")
+            );
+        }
+        Ok(())
+    }
+
+    /// Sets one key from its text.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Config`]: an unknown key, or a value that is none of the key's.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        let count = || {
+            let number = value.parse::<u64>().ok();
+            number.ok_or_else(|| wrong(format!("{key} must be a number of at least 0, not {value:?}")))
+        };
+        let seconds = || {
+            let number = value.strip_suffix('s').unwrap_or(value).parse::<f64>().ok();
+            let number = number.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            number.ok_or_else(|| wrong(format!("{key} must be seconds of at least 0, not {value:?}")))
+        };
+        let one_of = |names: &[&str]| wrong(format!("{key} must be one of {}", names.join(", ")));
+        match key {
+            "strategy" => {
+                self.strategy =
+                    Strategy::from_name(value).ok_or_else(|| one_of(&Strategy::ALL.map(Strategy::name)))?;
+            }
+            "keep_last" => self.keep_last = count()?,
+            "summary" => self.summary = count()?,
+            "total" => self.total = count()?,
+            "overflow" => {
+                self.overflow =
+                    Overflow::from_name(value).ok_or_else(|| one_of(&Overflow::ALL.map(Overflow::name)))?;
+            }
+            "digests" => self.digests = value.parse().map_err(|_| one_of(&["true", "false"]))?,
+            "backlog" => self.backlog = count()?,
+            "retry_attempts" => self.retry_attempts = count()?,
+            "backoff" => self.backoff = seconds()?,
+            "rest" => self.rest = seconds()?,
+            _ => {
+                let what = format!("a memory has no {key:?}");
+                return Err(wrong(what).hint(format!("there are {}", KEYS.join(", "))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the member of a header.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Config`]: as [`Memory::set`] and [`Memory::check`].
+    pub fn read(raw: &[u8]) -> Result<Memory> {
+        let members = json::members(raw, Dialect::Strict).ok_or_else(|| wrong("memory is no object"))?;
+        let mut memory = Memory::default();
+        for (name, value) in members {
+            // A member that a later version knows is no reason to forget the session's memory.
+            if KEYS.contains(&name.as_ref()) {
+                let text = json::text(value).unwrap_or_else(|| String::from_utf8_lossy(value));
+                memory.set(&name, &text)?;
+            }
+        }
+        memory.check()?;
+        Ok(memory)
+    }
+
+    /// The member of a header: every key, so that a later default changes no session.
+    pub fn write(&self) -> Vec<u8> {
+        let mut built = ObjectBuilder::default();
+        built
+            .text("strategy", self.strategy.name())
+            .raw("keep_last", self.keep_last.to_string())
+            .raw("summary", self.summary.to_string())
+            .raw("total", self.total.to_string())
+            .text("overflow", self.overflow.name())
+            .raw("digests", self.digests.to_string())
+            .raw("backlog", self.backlog.to_string())
+            .raw("retry_attempts", self.retry_attempts.to_string())
+            .raw("backoff", self.backoff.as_secs_f64().to_string())
+            .raw("rest", self.rest.as_secs_f64().to_string());
+        built.finish()
+    }
+
+    /// When an attempt that failed is repeated.
+    pub fn policy(&self) -> Policy {
+        Policy {
+            retry_attempts: self.retry_attempts,
+            base: self.backoff,
+            rest: Some(self.rest),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_memory_is_written_and_read() {
+        let mut memory = Memory::default();
+        for (key, value) in [
+            ("strategy", "truncation"),
+            ("keep_last", "2"),
+            ("backoff", "0.5s"),
+        ] {
+            memory.set(key, value).unwrap();
+        }
+        let raw = memory.write();
+        assert_eq!(Memory::read(&raw).unwrap(), memory);
+        assert_eq!(json::members(&raw, Dialect::Strict).unwrap().len(), KEYS.len());
+        assert!(memory.set("keep", "1").is_err() && memory.set("total", "-1").is_err());
+        assert!(memory.set("backoff", "-0.1").is_err() && memory.set("rest", "NaN").is_err());
+    }
+}
