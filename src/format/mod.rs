@@ -3,6 +3,7 @@
 mod anthropic;
 pub mod detect;
 mod document;
+pub mod folder;
 mod gemini;
 pub mod jsonl;
 pub mod lines;
@@ -37,15 +38,17 @@ pub enum Format {
     Anthropic,
     /// Contents of the Gemini interface.
     Gemini,
-    /// PicoClaw: a legacy JSON document, or a log of message lines with its sidecar.
+    /// PicoClaw: a log of message lines with its sidecar, or whatever else it kept a session in.
     Picoclaw,
+    /// PicoClaw: a legacy JSON document.
+    PicoclawLegacy,
     /// Penguin: a session document, or an older `conversation_*.json`.
     Penguin,
 }
 
 impl Format {
     /// Every format; the order is that of the manual.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 9] = [
         Format::Native,
         Format::Jsonl,
         Format::OpenaiChat,
@@ -53,6 +56,7 @@ impl Format {
         Format::Anthropic,
         Format::Gemini,
         Format::Picoclaw,
+        Format::PicoclawLegacy,
         Format::Penguin,
     ];
 
@@ -66,6 +70,7 @@ impl Format {
             Format::Anthropic => "anthropic",
             Format::Gemini => "gemini",
             Format::Picoclaw => "picoclaw",
+            Format::PicoclawLegacy => "picoclaw-legacy",
             Format::Penguin => "penguin",
         }
     }
@@ -79,7 +84,8 @@ impl Format {
             Format::OpenaiResponses => "OpenAI Responses items: an array, or objects with input",
             Format::Anthropic => "Anthropic messages: an array, or objects with system and messages",
             Format::Gemini => "Gemini contents: an array, or objects with contents",
-            Format::Picoclaw => "PicoClaw: legacy JSON, or a .jsonl with its .meta.json beside it",
+            Format::Picoclaw => "PicoClaw: a .jsonl with its .meta.json beside it, or legacy JSON",
+            Format::PicoclawLegacy => "PicoClaw: the document in which it kept a session before",
             Format::Penguin => "Penguin: session JSON, older conversation_*.json",
         }
     }
@@ -91,7 +97,11 @@ impl Format {
 
     /// Whether sessions can be written in it.
     pub const fn is_written(self) -> bool {
-        matches!(self, Format::Native | Format::Jsonl) || self.api().is_some()
+        let own = matches!(
+            self,
+            Format::Native | Format::Jsonl | Format::Picoclaw | Format::PicoclawLegacy
+        );
+        own || self.api().is_some()
     }
 
     /// The interface whose requests it is.
@@ -101,7 +111,16 @@ impl Format {
             Format::OpenaiResponses => Some(Api::OpenaiResponses),
             Format::Anthropic => Some(Api::Anthropic),
             Format::Gemini => Some(Api::Gemini),
-            Format::Native | Format::Jsonl | Format::Picoclaw | Format::Penguin => None,
+            Format::Native | Format::Jsonl | Format::Penguin => None,
+            Format::Picoclaw | Format::PicoclawLegacy => None,
+        }
+    }
+
+    /// The form in which a document of this format is, where there are several: what is written back is to have it.
+    pub fn of(self, document: &[u8]) -> Format {
+        match self {
+            Format::Picoclaw if picoclaw::is_document(document) => Format::PicoclawLegacy,
+            form => form,
         }
     }
 
@@ -191,7 +210,7 @@ pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Resu
         Format::OpenaiResponses => document::read(Api::OpenaiResponses, format, source, report),
         Format::Anthropic => document::read(Api::Anthropic, format, source, report),
         Format::Gemini => document::read(Api::Gemini, format, source, report),
-        Format::Picoclaw => picoclaw::read(source, report),
+        Format::Picoclaw | Format::PicoclawLegacy => picoclaw::read(source, report),
         Format::Penguin => penguin::read(source, report),
     }
 }
@@ -217,6 +236,11 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    match format {
+        Format::Picoclaw => return picoclaw::write(session, view, purpose, out, report),
+        Format::PicoclawLegacy => return picoclaw::write_document(session, view, purpose, out, report),
+        _ => {}
+    }
     if purpose == Purpose::Export {
         report.lose_lines(session);
     }
