@@ -26,7 +26,10 @@ pub fn write(
     match purpose {
         Purpose::Export => {
             lose_events(session, view, false, report);
-            report.lose(Loss::Header, heading.losses.remove(&Loss::Header).unwrap_or_default());
+            report.lose(
+                Loss::Header,
+                heading.losses.remove(&Loss::Header).unwrap_or_default(),
+            );
             said.tell_beside(laid.summary.is_some(), report);
         }
         Purpose::Return => said.tell_beside(laid.summary.is_some(), report),
@@ -55,7 +58,10 @@ pub fn write_document(
         lose_events(session, view, false, report);
         let beside = usize::from(said.scope.is_some()) + usize::from(!said.aliases.is_empty());
         report.lose(Loss::Header, beside as u64);
-        report.lose(Loss::Header, heading.losses.remove(&Loss::Header).unwrap_or_default());
+        report.lose(
+            Loss::Header,
+            heading.losses.remove(&Loss::Header).unwrap_or_default(),
+        );
     }
     let mut members = vec![("key", quoted(&said.key))];
     let mut messages = b"[".to_vec();

@@ -85,7 +85,8 @@ pub(super) fn layout(
         }
         match (item.message(session), item.summary(session)) {
             (Some(message), _) => {
-                out.lines.push(writing.line(&message, item.body(session), report)?);
+                out.lines
+                    .push(writing.line(&message, item.body(session), report)?);
             }
             (None, Some(text)) => texts.push(text.into_owned()),
             (None, None) => {}
@@ -148,7 +149,11 @@ fn foreign(record: &Record<'_>) -> Option<Vec<u8>> {
     }
     let raw = text("raw")?.into_owned().into_bytes();
     // Of a document it may stand over several lines.
-    Some(if raw.contains(&b'\n') { json::compact(&raw).0 } else { raw })
+    Some(if raw.contains(&b'\n') {
+        json::compact(&raw).0
+    } else {
+        raw
+    })
 }
 
 /// Whether the session was read from files of PicoClaw.

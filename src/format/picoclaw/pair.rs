@@ -35,10 +35,11 @@ pub fn stem(key: &str) -> Result<String> {
         return Ok(stem);
     };
     let shown: String = key.chars().take(40).collect();
-    Err(
-        Error::new(Kind::Unsafe, format!("the key {shown:?} makes no file of PicoClaw's: {why}"))
-            .hint("give the session another key"),
+    Err(Error::new(
+        Kind::Unsafe,
+        format!("the key {shown:?} makes no file of PicoClaw's: {why}"),
     )
+    .hint("give the session another key"))
 }
 
 /// The log and the sidecar of a session; the sidecar alone when it has no message. What is out of view stands ahead in
@@ -97,7 +98,9 @@ impl Said {
         let header = session.header();
         let raw = |name: &str| {
             let found = header.iter().find(|(known, _)| known == name);
-            found.map(|(_, value)| value.as_slice()).filter(|value| *value != b"null")
+            found
+                .map(|(_, value)| value.as_slice())
+                .filter(|value| *value != b"null")
         };
         let text = |name: &str| raw(name).and_then(json::text).map(|text| text.into_owned());
         let own = raw("metadata").and_then(|metadata| json::member(metadata, "picoclaw"));
@@ -121,7 +124,8 @@ impl Said {
             "metadata" => is_carried(value),
             _ => false,
         };
-        let said = |(_, value): &&(String, Vec<u8>)| !matches!(value.as_slice(), b"null" | b"{}" | b"[]" | b"\"\"");
+        let said =
+            |(_, value): &&(String, Vec<u8>)| !matches!(value.as_slice(), b"null" | b"{}" | b"[]" | b"\"\"");
         let lost = header.iter().filter(said).filter(|member| !kept(member)).count();
         report.lose(Loss::Header, lost as u64);
         Said {
@@ -167,7 +171,11 @@ impl Said {
             sidecar.set_scope(indented(scope, 1));
         }
         sidecar.set_aliases(&self.aliases);
-        for (name, value) in self.members.iter().flat_map(|own| json::members(own, Dialect::Strict).unwrap_or_default()) {
+        for (name, value) in self
+            .members
+            .iter()
+            .flat_map(|own| json::members(own, Dialect::Strict).unwrap_or_default())
+        {
             let mut raw = quoted(&name);
             raw.extend_from_slice(b": ");
             raw.extend_from_slice(&indented(value, 1));
@@ -183,7 +191,11 @@ impl Said {
             ("aliases", !self.aliases.is_empty()),
             ("times", self.created.is_some() || self.updated.is_some()),
         ];
-        let words: Vec<&str> = named.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
+        let words: Vec<&str> = named
+            .iter()
+            .filter(|(_, there)| *there)
+            .map(|(name, _)| *name)
+            .collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
 

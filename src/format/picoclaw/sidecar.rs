@@ -75,7 +75,9 @@ impl Sidecar {
     }
 
     fn text(&self, member: usize) -> String {
-        let raw = self.values[member].as_deref().map(|raw| go::repaired(raw.to_vec()));
+        let raw = self.values[member]
+            .as_deref()
+            .map(|raw| go::repaired(raw.to_vec()));
         let text = raw.as_deref().and_then(json::text).map(Cow::into_owned);
         text.unwrap_or_default()
     }
