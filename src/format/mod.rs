@@ -4,6 +4,7 @@ mod anthropic;
 mod base64;
 pub mod detect;
 mod document;
+pub mod folder;
 mod gemini;
 mod go;
 pub mod goaitools;
@@ -43,8 +44,10 @@ pub enum Format {
     Anthropic,
     /// Contents of the Gemini interface.
     Gemini,
-    /// PicoClaw: a legacy JSON document, or a log of message lines with its sidecar.
+    /// PicoClaw: a log of message lines with its sidecar, or whatever else it kept a session in.
     Picoclaw,
+    /// PicoClaw: a legacy JSON document.
+    PicoclawLegacy,
     /// Penguin: a session document, or an older `conversation_*.json`.
     Penguin,
     /// goaitools: the state of a conversation.
@@ -57,7 +60,7 @@ pub enum Format {
 
 impl Format {
     /// Every format; the order is that of the manual.
-    pub const ALL: [Format; 11] = [
+    pub const ALL: [Format; 12] = [
         Format::Native,
         Format::Jsonl,
         Format::OpenaiChat,
@@ -65,6 +68,7 @@ impl Format {
         Format::Anthropic,
         Format::Gemini,
         Format::Picoclaw,
+        Format::PicoclawLegacy,
         Format::Penguin,
         Format::Goaitools,
         Format::Penguiflow,
@@ -81,6 +85,7 @@ impl Format {
             Format::Anthropic => "anthropic",
             Format::Gemini => "gemini",
             Format::Picoclaw => "picoclaw",
+            Format::PicoclawLegacy => "picoclaw-legacy",
             Format::Penguin => "penguin",
             Format::Goaitools => "goaitools",
             Format::Penguiflow => "penguiflow",
@@ -97,7 +102,8 @@ impl Format {
             Format::OpenaiResponses => "OpenAI Responses items: an array, or objects with input",
             Format::Anthropic => "Anthropic messages: an array, or objects with system and messages",
             Format::Gemini => "Gemini contents: an array, or objects with contents",
-            Format::Picoclaw => "PicoClaw: legacy JSON, or a .jsonl with its .meta.json beside it",
+            Format::Picoclaw => "PicoClaw: a .jsonl with its .meta.json beside it, or legacy JSON",
+            Format::PicoclawLegacy => "PicoClaw: the document in which it kept a session before",
             Format::Penguin => "Penguin: session JSON, older conversation_*.json",
             Format::Goaitools => "goaitools: the state of a conversation, one JSON object",
             Format::Penguiflow => "PenguiFlow: the state of a short-term memory",
@@ -112,19 +118,17 @@ impl Format {
 
     /// Whether sessions can be written in it.
     pub const fn is_written(self) -> bool {
-        matches!(
+        let own = matches!(
             self,
             Format::Native
                 | Format::Jsonl
+                | Format::Picoclaw
+                | Format::PicoclawLegacy
                 | Format::Goaitools
                 | Format::Penguiflow
                 | Format::PenguiflowContext
-        ) || self.api().is_some()
-    }
-
-    /// Whether a document of it is one session, so that several cannot follow each other.
-    pub const fn is_single(self) -> bool {
-        matches!(self, Format::Goaitools) || self.api().is_some()
+        );
+        own || self.api().is_some()
     }
 
     /// Whether sessions can be read in it.
@@ -139,13 +143,17 @@ impl Format {
             Format::OpenaiResponses => Some(Api::OpenaiResponses),
             Format::Anthropic => Some(Api::Anthropic),
             Format::Gemini => Some(Api::Gemini),
-            Format::Native
-            | Format::Jsonl
-            | Format::Picoclaw
-            | Format::Penguin
-            | Format::Goaitools
-            | Format::Penguiflow
-            | Format::PenguiflowContext => None,
+            Format::Native | Format::Jsonl | Format::Penguin => None,
+            Format::Picoclaw | Format::PicoclawLegacy | Format::Goaitools => None,
+            Format::Penguiflow | Format::PenguiflowContext => None,
+        }
+    }
+
+    /// The form in which a document of this format is, where there are several: what is written back is to have it.
+    pub fn of(self, document: &[u8]) -> Format {
+        match self {
+            Format::Picoclaw if picoclaw::is_document(document) => Format::PicoclawLegacy,
+            form => form,
         }
     }
 
@@ -235,7 +243,7 @@ pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Resu
         Format::OpenaiResponses => document::read(Api::OpenaiResponses, format, source, report),
         Format::Anthropic => document::read(Api::Anthropic, format, source, report),
         Format::Gemini => document::read(Api::Gemini, format, source, report),
-        Format::Picoclaw => picoclaw::read(source, report),
+        Format::Picoclaw | Format::PicoclawLegacy => picoclaw::read(source, report),
         Format::Penguin => penguin::read(source, report),
         Format::Goaitools => goaitools::read(source, report),
         Format::Penguiflow => penguiflow::read(source, report),
@@ -267,6 +275,11 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    match format {
+        Format::Picoclaw => return picoclaw::write(session, view, purpose, out, report),
+        Format::PicoclawLegacy => return picoclaw::write_document(session, view, purpose, out, report),
+        _ => {}
+    }
     // States have a place for some of the lines that are no messages.
     if purpose == Purpose::Export && !matches!(format, Format::Goaitools | Format::Penguiflow) {
         report.lose_lines(session);

@@ -1,4 +1,5 @@
-//! Many new files at once: written under temporary names, synced together, then named.
+//! Many new files at once: written under temporary names, synced together, then named. A session may be several files,
+//! which get their names one after another.
 
 use super::atomic::{self, Temporary};
 use super::directory::{Directory, FILE_MODE};
@@ -33,12 +34,20 @@ pub struct Batch {
     made: AtomicU64,
 }
 
-/// A file of a batch that has no name yet; dropped without a commit it is gone.
+/// A session of a batch whose files have no names yet; dropped without a commit they are gone.
 #[derive(Debug)]
 pub struct Staged<'b> {
     batch: &'b Batch,
     id: String,
+    /// In the order in which they get their names.
+    files: Vec<Unnamed>,
+}
+
+/// A file that is written and has no name yet.
+#[derive(Debug)]
+struct Unnamed {
     temporary: String,
+    name: String,
     named: bool,
 }
 
@@ -46,6 +55,11 @@ impl Batch {
     /// For a folder outside a store: files `<id>.jsonl` without checksums, readable as the umask says.
     pub fn in_folder(path: &Path) -> Result<Batch> {
         Batch::new(Directory::open(path)?, None, false, 0o666)
+    }
+
+    /// For the folder of another system: its files, which are their owner's alone.
+    pub fn in_foreign_folder(path: &Path) -> Result<Batch> {
+        Batch::new(Directory::open(path)?, None, false, FILE_MODE)
     }
 
     /// For a store's sessions.
@@ -82,16 +96,7 @@ impl Batch {
     /// as its ending.
     pub fn stage<L: AsRef<[u8]>>(&self, id: &str, lines: impl IntoIterator<Item = L>) -> Result<Staged<'_>> {
         key::checked_id(id)?;
-        let temporary = format!("{}-{}", self.tag, self.made.fetch_add(1, Ordering::Relaxed));
-        let shown = self.directory.shown(&temporary);
-        let mut file = self.directory.create(&temporary, self.mode)?;
-        // From here on dropping it takes the file away.
-        let staged = Staged {
-            batch: self,
-            id: id.to_string(),
-            temporary,
-            named: false,
-        };
+        let (mut staged, mut file, shown) = self.begin(id, log_name(id))?;
         let mut pending = Pending::default();
         let mut chain = Chain::default();
         let mut write = |pending: &mut Pending| {
@@ -111,53 +116,108 @@ impl Batch {
             }
         }
         write(&mut pending)?;
-        atomic::mark_unnamed(&file).map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?;
+        staged.finish(&file)?;
         Ok(staged)
+    }
+
+    /// Writes the files that a session has in another system's folder: name and content of each, in the order in
+    /// which they are to get their names.
+    pub fn stage_files<'f>(
+        &self,
+        id: &str,
+        files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
+    ) -> Result<Staged<'_>> {
+        let mut all: Option<Staged<'_>> = None;
+        for (name, bytes) in files {
+            let (mut staged, mut file, shown) = self.begin(id, name.to_string())?;
+            let written = file.write_all(bytes);
+            written.map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?;
+            staged.finish(&file)?;
+            match &mut all {
+                Some(all) => all.files.append(&mut staged.files),
+                None => all = Some(staged),
+            }
+        }
+        all.ok_or_else(|| Error::new(Kind::Usage, format!("{id} is no file at all")))
+    }
+
+    /// Makes a file that will have this name; from here on dropping it takes the file away.
+    fn begin(&self, id: &str, name: String) -> Result<(Staged<'_>, File, String)> {
+        let temporary = format!("{}-{}", self.tag, self.made.fetch_add(1, Ordering::Relaxed));
+        let shown = self.directory.shown(&temporary);
+        let file = self.directory.create(&temporary, self.mode)?;
+        let unnamed = Unnamed {
+            temporary,
+            name,
+            named: false,
+        };
+        let staged = Staged {
+            batch: self,
+            id: id.to_string(),
+            files: vec![unnamed],
+        };
+        Ok((staged, file, shown))
     }
 
     /// Makes all of them durable and names them. A result is told when it is final: the id, and
     /// [`Kind::Exists`] where the name was taken.
     pub fn commit(&self, staged: Vec<Staged<'_>>) -> Vec<(String, Result<()>)> {
-        if staged.is_empty() {
+        let temporary: Vec<&str> = staged
+            .iter()
+            .flat_map(|one| &one.files)
+            .map(|file| &*file.temporary)
+            .collect();
+        if temporary.is_empty() {
             return Vec::new();
         }
-        let synced = atomic::sync_files(&self.directory, staged.iter().map(|file| file.temporary.as_str()));
-        if let Err(error) = synced {
+        if let Err(error) = atomic::sync_files(&self.directory, temporary.into_iter()) {
             return staged
                 .iter()
                 .map(|file| (file.id.clone(), Err(like(&error, Kind::InputOutput))))
                 .collect();
         }
-        let mut results: Vec<_> = staged
-            .into_iter()
-            .map(|file| (file.id.clone(), self.name(file)))
-            .collect();
-        if results.iter().any(|(_, result)| result.is_ok())
-            && let Err(error) = atomic::sync_directory(&self.directory)
-        {
-            for (_, result) in results.iter_mut().filter(|(_, result)| result.is_ok()) {
-                *result = Err(like(&error, Kind::Unsure));
+        let mut results: Vec<Result<()>> = staged.iter().map(|_| Ok(())).collect();
+        let mut staged = staged;
+        let most = staged.iter().map(|one| one.files.len()).max().unwrap_or(0);
+        for nth in 0..most {
+            let mut named = Vec::new();
+            for (at, one) in staged.iter_mut().enumerate() {
+                // Whoever sees a file has seen those before it.
+                if nth < one.files.len() && results[at].is_ok() {
+                    results[at] = self.name(one, nth);
+                    named.extend(results[at].is_ok().then_some(at));
+                }
+            }
+            if !named.is_empty()
+                && let Err(error) = atomic::sync_directory(&self.directory)
+            {
+                for at in named {
+                    results[at] = Err(like(&error, Kind::Unsure));
+                }
             }
         }
-        results
+        staged.iter().map(|one| one.id.clone()).zip(results).collect()
     }
 
-    fn name(&self, mut staged: Staged<'_>) -> Result<()> {
+    fn name(&self, staged: &mut Staged<'_>, nth: usize) -> Result<()> {
         let id = &staged.id;
         if let Some(aliases) = &self.aliases
             && aliases.has(&key::id_for_key(id))?
         {
             return Err(Error::new(Kind::Exists, format!("{id} is an alias")));
         }
-        staged.named = atomic::rename_new(&self.directory, &staged.temporary, &self.directory, log_name(id))?;
-        if staged.named {
-            Ok(())
-        } else {
-            Err(Error::new(
-                Kind::Exists,
-                format!("there is a session {id} already"),
-            ))
+        let file = &mut staged.files[nth];
+        file.named = atomic::rename_new(&self.directory, &file.temporary, &self.directory, &file.name)?;
+        if file.named {
+            return Ok(());
         }
+        Err(Error::new(
+            Kind::Exists,
+            match file.name == log_name(id) {
+                true => format!("there is a session {id} already"),
+                false => format!("there is a file {} already", file.name),
+            },
+        ))
     }
 }
 
@@ -171,12 +231,22 @@ impl Staged<'_> {
     pub fn id(&self) -> &str {
         &self.id
     }
+
+    /// The last file is written.
+    fn finish(&mut self, file: &File) -> Result<()> {
+        let shown = || {
+            self.files
+                .last()
+                .map_or(String::new(), |last| self.batch.directory.shown(&last.temporary))
+        };
+        atomic::mark_unnamed(file).map_err(|error| Error::io(shown(), error).kind(Kind::InputOutput))
+    }
 }
 
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
-        if !self.named {
-            let _ = atomic::unlink(&self.batch.directory, &self.temporary); // swept by the next batch otherwise
+        for file in self.files.iter().filter(|file| !file.named) {
+            let _ = atomic::unlink(&self.batch.directory, &file.temporary); // swept by the next batch otherwise
         }
     }
 }

@@ -22,6 +22,7 @@ mod generated;
 mod layering;
 mod list;
 mod migrate;
+mod migrate_to;
 mod new;
 mod opaque;
 mod pairs;

@@ -309,7 +309,8 @@ fn readable(name: &str) -> Result<Format, String> {
     format(name, Format::is_read)
 }
 
-fn writable(name: &str) -> Result<Format, String> {
+/// A format that sessions are written in.
+pub fn writable(name: &str) -> Result<Format, String> {
     format(name, Format::is_written)
 }
 

@@ -261,7 +261,7 @@ impl Context {
         self.output.report(label, &mut report);
         Ok(Opened {
             label: label.to_string(),
-            format,
+            format: format.of(&bytes),
             reader: Box::new(Converted::from(sessions)),
             value: (!report.mended).then_some(bytes),
             wrapped,

@@ -49,7 +49,7 @@ impl Export<'_> {
 
 /// Refuses a second session where a format holds one.
 fn single(to: Format, nth: usize) -> convo::Result<()> {
-    if to.is_single() && nth > 1 {
+    if !to.is_lines() && nth > 1 {
         return Err(Error::new(
             Kind::Usage,
             format!("{} holds one session, and there are several", to.name()),

@@ -15,6 +15,12 @@ use crate::model::session::Session;
 /// When nothing says when.
 const EPOCH: &str = "1970-01-01T00:00:00Z";
 
+/// The id of an event of this type that is added when these bytes are read: `source` is their digest.
+pub(super) fn event_id(kind: &str, source: &str) -> String {
+    let digits = key::sha256(format!("picoclaw\n{kind}\n{source}").as_bytes());
+    format!("evt_{}", &digits[..16])
+}
+
 /// A session in the making.
 pub(super) struct Log<'r> {
     session: Session,
@@ -142,10 +148,9 @@ impl<'r> Log<'r> {
             .unwrap_or_else(|| EPOCH.to_string());
         let event = |kind: &str| {
             let mut built = ObjectBuilder::default();
-            let id = key::sha256(format!("picoclaw\n{kind}\n{source}").as_bytes());
             built
                 .text("type", kind)
-                .text("id", &format!("evt_{}", &id[..16]))
+                .text("id", &event_id(kind, source))
                 .text("at", &at);
             built
         };

@@ -12,16 +12,24 @@
 
 mod call;
 mod encode;
+mod export;
 mod facts;
 mod go;
+mod indent;
+mod layout;
 mod line;
 mod log;
 mod member;
+mod pair;
+mod raw;
 mod sidecar;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use export::{write, write_document};
+pub use pair::{is_continued, pair, stem};
+pub use raw::{RawPiece, first_time, is_document, is_log, raw_lines};
 pub use sidecar::Sidecar;
 pub use write::{LONGEST, log_lines};
 
@@ -36,6 +44,7 @@ use facts::{Facts, Shape, Whole};
 use line::Line;
 use log::Log;
 use member::Rules;
+use raw::{lines, without_bom};
 use std::borrow::Cow;
 
 /// Ending of a log.
@@ -48,7 +57,6 @@ pub const SIDECAR: &str = ".meta.json";
 pub const PLACEHOLDER: &[u8] = br#"{"role":"assistant","content":"","reasoning_content":"-"}"#;
 
 const DOCUMENT: &str = ".json";
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The input as a whole.
 const WHOLE: Place = Place { line: 0, offset: 0 };
@@ -130,20 +138,17 @@ pub fn aliases(header_line: &[u8]) -> Vec<String> {
         .and_then(|metadata| json::member(metadata, "picoclaw"))
         .and_then(|picoclaw| json::member(picoclaw, "aliases"))
         .and_then(|aliases| json::elements(aliases, Dialect::Strict));
-    let mut seen = std::collections::HashSet::new();
-    all.unwrap_or_default()
-        .into_iter()
-        .filter_map(json::text)
-        .map(|alias| alias.trim().to_string())
-        .filter(|alias| !alias.is_empty() && *alias != own && seen.insert(alias.clone()))
-        .collect()
+    let all = all.unwrap_or_default().into_iter().filter_map(json::text);
+    aliases_among(all.map(Cow::into_owned), &own)
 }
 
-/// How many bytes a byte order mark takes, and what is behind it.
-fn without_bom(bytes: &[u8]) -> (usize, &[u8]) {
-    bytes
-        .strip_prefix(BOM)
-        .map_or((0, bytes), |rest| (BOM.len(), rest))
+/// Aliases as PicoClaw keeps them: trimmed, without blanks, repeats and the session's own key.
+fn aliases_among(all: impl IntoIterator<Item = String>, own: &str) -> Vec<String> {
+    let mut seen = std::collections::HashSet::new();
+    all.into_iter()
+        .map(|alias| alias.trim().to_string())
+        .filter(|alias| !alias.is_empty() && alias != own && seen.insert(alias.clone()))
+        .collect()
 }
 
 /// The name without what follows the session's name in it.
@@ -154,92 +159,6 @@ fn stem_of(name: &str) -> &str {
         .find(|ending| lower.ends_with(ending));
     // Folding of ASCII leaves every length as it is.
     ending.map_or(name, |ending| &name[..name.len() - ending.len()])
-}
-
-/// A line of a log that PicoClaw counts.
-struct RawLine<'a> {
-    /// With its ending.
-    full: &'a [u8],
-    /// Without ending and byte order mark.
-    text: &'a [u8],
-    /// How long the mark is.
-    bom: usize,
-    /// Where `full` begins.
-    place: Place,
-}
-
-/// The raw lines: split at newlines, one `\r` cut off each, empty ones left out.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = RawLine<'_>> {
-    let (mut start, mut line) = (0, 0);
-    std::iter::from_fn(move || {
-        while start < bytes.len() {
-            let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at + 1);
-            let full = &bytes[start..end];
-            let place = Place {
-                line: line + 1,
-                offset: start as u64,
-            };
-            (start, line) = (end, line + 1);
-            let text = full.strip_suffix(b"\n").unwrap_or(full);
-            let text = text.strip_suffix(b"\r").unwrap_or(text);
-            if !text.is_empty() {
-                let (bom, text) = if place.offset == 0 {
-                    without_bom(text)
-                } else {
-                    (0, text)
-                };
-                return Some(RawLine {
-                    full,
-                    text,
-                    bom,
-                    place,
-                });
-            }
-        }
-        None
-    })
-}
-
-/// A raw line of a log, as whoever changes the log sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct RawPiece {
-    /// Number of its line in the file, blank ones counted.
-    pub line: u64,
-    /// Where it begins.
-    pub start: usize,
-    /// Behind its ending.
-    pub end: usize,
-    /// Whether it is a [`PLACEHOLDER`].
-    pub placeholder: bool,
-}
-
-/// The raw lines of a log: those that PicoClaw counts.
-pub fn raw_lines(bytes: &[u8]) -> impl Iterator<Item = RawPiece> + '_ {
-    lines(bytes).map(|raw| {
-        let start = usize::try_from(raw.place.offset).unwrap_or(bytes.len());
-        RawPiece {
-            line: raw.place.line,
-            start,
-            end: start + raw.full.len(),
-            placeholder: raw.text == PLACEHOLDER,
-        }
-    })
-}
-
-/// The time of the first message of a log that has one.
-pub fn first_time(bytes: &[u8]) -> Option<String> {
-    lines(bytes).find_map(|raw| {
-        let time = Line::read(raw.text, Rules::Log).ok()?.created_at?;
-        json::text(time).map(Cow::into_owned)
-    })
-}
-
-/// Whether these bytes are a log and no document that holds a whole history.
-pub fn is_log(bytes: &[u8]) -> bool {
-    !matches!(
-        facts::whole(without_bom(bytes).1),
-        Whole::Document(_) | Whole::Sidecar
-    )
 }
 
 /// The digest in a `source` member.

@@ -3,8 +3,11 @@
 use super::encode::{ZERO_TIME, quoted};
 use super::facts::{Facts, Shape};
 use super::go;
-use super::without_bom;
-use crate::model::json;
+use super::indent::indented;
+use super::member::array;
+use super::raw::without_bom;
+use crate::model::json::{self, Dialect};
+use std::borrow::Cow;
 
 /// The members that PicoClaw knows, in the order in which it writes them.
 const NAMES: [&str; 8] = [
@@ -19,11 +22,13 @@ const NAMES: [&str; 8] = [
 ];
 
 const KEY: usize = 0;
+const SUMMARY: usize = 1;
 const SKIP: usize = 2;
 const COUNT: usize = 3;
 const CREATED: usize = 4;
 const UPDATED: usize = 5;
 const SCOPE: usize = 6;
+const ALIASES: usize = 7;
 
 /// What a sidecar says, each value as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,6 +72,61 @@ impl Sidecar {
             Ok(()) => Ok(sidecar),
             Err(fault) => Err(fault.what.to_string()),
         }
+    }
+
+    fn text(&self, member: usize) -> String {
+        let raw = self.values[member]
+            .as_deref()
+            .map(|raw| go::repaired(raw.to_vec()));
+        let text = raw.as_deref().and_then(json::text).map(Cow::into_owned);
+        text.unwrap_or_default()
+    }
+
+    /// The session's key.
+    pub fn key(&self) -> String {
+        self.text(KEY)
+    }
+
+    /// What stands for what is out of view.
+    pub fn summary(&self) -> String {
+        self.text(SUMMARY)
+    }
+
+    /// Changes the summary.
+    pub fn set_summary(&mut self, text: &str) {
+        if self.summary() != text {
+            self.values[SUMMARY] = Some(quoted(text));
+        }
+    }
+
+    /// The other names of the session.
+    pub fn aliases(&self) -> Vec<String> {
+        let raw = self.values[ALIASES].as_deref().unwrap_or(b"[]");
+        let all = json::elements(raw, Dialect::Strict).unwrap_or_default();
+        let texts = all.into_iter().filter_map(json::text);
+        texts.map(Cow::into_owned).collect()
+    }
+
+    /// Changes the other names.
+    pub fn set_aliases(&mut self, aliases: &[String]) {
+        if self.aliases() != aliases {
+            let list = array(aliases.iter().map(|alias| quoted(alias)));
+            self.values[ALIASES] = (!aliases.is_empty()).then(|| indented(&list, 1));
+        }
+    }
+
+    /// Changes the scope; the value is laid out already.
+    pub(super) fn set_scope(&mut self, scope: Vec<u8>) {
+        self.values[SCOPE] = Some(scope);
+    }
+
+    /// Adds a member that PicoClaw does not know, unless it would be one that it knows.
+    pub(super) fn add_unknown(&mut self, name: &str, raw: Vec<u8>) {
+        let known = |known: &&str| known.eq_ignore_ascii_case(name);
+        if NAMES.iter().any(|name| known(&name)) || !name.is_ascii() {
+            return;
+        }
+        self.unknown.push(raw);
     }
 
     /// How many raw lines at the head of the log are out of view.

@@ -2,9 +2,11 @@
 
 use super::encode::quoted;
 use super::go::Accepted;
+use super::indent::indented;
 use super::line::Line;
 use super::member::{Rules, array};
 use crate::error::{Error, Kind, Place, Result};
+use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::Derive;
@@ -23,53 +25,104 @@ const LISTS: [&str; 3] = ["media", "attachments", "system_parts"];
 /// does not come along is counted as lost, and a message that PicoClaw will not show is told of. A message that
 /// is too long is refused.
 pub fn log_lines(bodies: &[Vec<u8>], now: &str, report: &mut Report) -> Result<Vec<Vec<u8>>> {
+    let mut writing = Writing::new(Some(now), Purpose::Export);
     let mut lines = Vec::new();
-    for (nth, body) in bodies.iter().enumerate() {
+    for body in bodies {
         // Not the start of an input: a byte order mark would be content here.
         let record = Record::parse(body, Place { line: 0, offset: 1 });
-        let message = match &record.kind {
-            Is::Message(message) => message,
-            Is::Event(_) => {
-                report.lose(Loss::Event, 1);
-                continue;
-            }
-            Is::Unreadable(_) => {
-                report.lose(Loss::Unreadable, 1);
-                continue;
-            }
-            Is::Blank => continue,
-        };
-        let (line, hidden) = log_line(message, record.body, now, report).map_err(|fault| {
-            let what = format!("message {} is none of PicoClaw's: {}", nth + 1, fault.what);
+        match &record.kind {
+            Is::Message(message) => lines.push(writing.line(message, record.body, report)?),
+            Is::Event(_) => report.lose(Loss::Event, 1),
+            Is::Unreadable(_) => report.lose(Loss::Unreadable, 1),
+            Is::Blank => {}
+        }
+    }
+    Ok(lines)
+}
+
+/// Messages of one log, written one after another.
+pub(super) struct Writing<'w> {
+    /// The time of messages that have none; without it they stay without.
+    now: Option<&'w str>,
+    purpose: Purpose,
+    /// Whether they are elements of a document, on lines of their own.
+    document: bool,
+    /// The ids that the lines will have when they are read again.
+    ids: Derive,
+    nth: u64,
+}
+
+impl<'w> Writing<'w> {
+    pub fn new(now: Option<&'w str>, purpose: Purpose) -> Writing<'w> {
+        Writing {
+            now,
+            purpose,
+            document: false,
+            ids: Derive::default(),
+            nth: 0,
+        }
+    }
+
+    /// For the messages of a legacy document.
+    pub fn in_document(purpose: Purpose) -> Writing<'w> {
+        Writing {
+            document: true,
+            ..Writing::new(None, purpose)
+        }
+    }
+
+    /// Whether lines that are no messages can stand between.
+    pub fn is_log(&self) -> bool {
+        !self.document
+    }
+
+    /// The next message as a line without its newline; see [`log_lines`].
+    pub fn line(&mut self, message: &Message<'_>, body: &[u8], report: &mut Report) -> Result<Vec<u8>> {
+        self.nth += 1;
+        let mut lost = Vec::new();
+        let (line, hidden) = log_line(message, body, self.now, &mut lost).map_err(|fault| {
+            let what = format!("message {} is none of PicoClaw's: {}", self.nth, fault.what);
             Error::new(Kind::Data, what).hint("nothing was changed")
         })?;
-        if line.len() > LONGEST {
+        let line = if self.document { indented(&line, 2) } else { line };
+        if line.len() > LONGEST && !self.document {
             let what = format!(
                 "message {} would be a line of {} bytes, and PicoClaw reads no session with one over {LONGEST}",
-                nth + 1,
+                self.nth,
                 line.len()
             );
             return Err(Error::new(Kind::Data, what)
                 .hint("nothing was changed: split the text, or store it elsewhere"));
         }
-        if hidden {
+        if hidden && self.purpose == Purpose::Export {
             let what = "nothing but reasoning: the line is kept, PicoClaw does not show it";
-            report.note(Place::default(), format!("message {}: {what}", nth + 1));
+            report.note(Place::default(), format!("message {}: {what}", self.nth));
         }
-        lines.push(line);
+        // The id of a message that came from PicoClaw is made of its line, and comes again with it.
+        let again = self.ids.id(&line);
+        if message.id().is_some_and(|id| !id.is_empty() && id != again) {
+            lost.push(Loss::Id);
+        }
+        let books = |loss: &Loss| matches!(loss, Loss::Id | Loss::Usage | Loss::Category | Loss::Metadata);
+        lost.retain(|loss| self.purpose == Purpose::Export || !books(loss));
+        lost.into_iter().for_each(|loss| report.lose(loss, 1));
+        Ok(line)
     }
-    Ok(lines)
 }
 
 /// One message as a line, and whether PicoClaw never shows it.
-fn log_line(message: &Message<'_>, body: &[u8], now: &str, report: &mut Report) -> Accepted<(Vec<u8>, bool)> {
-    let mut lost = Vec::new();
+fn log_line(
+    message: &Message<'_>,
+    body: &[u8],
+    now: Option<&str>,
+    lost: &mut Vec<Loss>,
+) -> Accepted<(Vec<u8>, bool)> {
     let own = message
         .metadata
         .and_then(|metadata| json::member(metadata, "picoclaw"))
         .unwrap_or(b"{}");
     let lists = LISTS.map(|name| json::member(own, name).or_else(|| json::member(body, name)));
-    let whole = candidate(message, body, own, lists, now, &mut lost);
+    let whole = candidate(message, body, own, lists, now, lost);
     // What was put among PicoClaw's own members by hand may be nothing that it reads.
     let plain;
     let line = match Line::read(&whole, Rules::Log) {
@@ -77,20 +130,38 @@ fn log_line(message: &Message<'_>, body: &[u8], now: &str, report: &mut Report) 
         Err(_) => {
             lost.clear();
             lost.push(Loss::Metadata);
-            plain = candidate(message, body, b"{}", [None; 3], now, &mut lost);
+            plain = candidate(message, body, b"{}", [None; 3], now, lost);
             Line::read(&plain, Rules::Log)?
         }
     };
-    let encoded = line.encoded();
-    // The id of a message that came from PicoClaw is made of its line, and comes again with it.
-    let id = message.id();
-    if id.is_some_and(|id| !id.is_empty() && id != Derive::default().id(&encoded)) {
-        lost.push(Loss::Id);
+    let mut encoded = line.encoded();
+    match json::member(own, "members").map(|members| with_unknown(&encoded, members)) {
+        Some(Some(more)) => encoded = more,
+        Some(None) => lost.push(Loss::Metadata),
+        None => {}
     }
-    for loss in lost.into_iter().chain(losses(message, body, own)) {
-        report.lose(loss, 1);
-    }
+    lost.extend(losses(message, body, own));
     Ok((encoded, line.is_thought_only()))
+}
+
+/// Whether PicoClaw shows this message to nobody.
+pub(super) fn is_thought_only(message: &Message<'_>, body: &[u8]) -> bool {
+    log_line(message, body, None, &mut Vec::new()).is_ok_and(|(_, hidden)| hidden)
+}
+
+/// A line with members behind its own that PicoClaw does not know, and that change nothing about what it reads;
+/// none when they would.
+fn with_unknown(line: &[u8], members: &[u8]) -> Option<Vec<u8>> {
+    let inner = members.strip_prefix(b"{")?.strip_suffix(b"}")?;
+    if inner.is_empty() {
+        return Some(line.to_vec());
+    }
+    let mut more = line.strip_suffix(b"}")?.to_vec();
+    more.push(b',');
+    more.extend_from_slice(inner);
+    more.push(b'}');
+    let read = Line::read(&more, Rules::Log).ok()?;
+    (read.encoded() == line).then_some(more)
 }
 
 /// The message under PicoClaw's names, spelled in any way.
@@ -99,7 +170,7 @@ fn candidate(
     body: &[u8],
     own: &[u8],
     lists: [Option<&[u8]>; 3],
-    now: &str,
+    now: Option<&str>,
     lost: &mut Vec<Loss>,
 ) -> Vec<u8> {
     let text = |name: &str| json::member(body, name).and_then(json::text);
@@ -129,7 +200,9 @@ fn candidate(
     if said.is_some() && time.is_none() {
         lost.push(Loss::Timestamp);
     }
-    built.raw("created_at", quoted(time.as_deref().unwrap_or(now)));
+    if let Some(time) = time.as_deref().or(now) {
+        built.raw("created_at", quoted(time));
+    }
     for (name, list) in LISTS.iter().zip(lists) {
         if let Some(list) = list {
             built.raw(name, list);
@@ -239,7 +312,7 @@ fn losses(message: &Message<'_>, body: &[u8], own: &[u8]) -> Vec<Loss> {
             _ => Some(Loss::Metadata),
         })
         .collect();
-    if json::member(own, "members").is_some() || json::member(own, "created_at").is_some() {
+    if json::member(own, "created_at").is_some() {
         lost.push(Loss::Metadata);
     }
     lost

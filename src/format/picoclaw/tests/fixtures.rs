@@ -4,7 +4,7 @@
 
 use super::super::line::Line;
 use super::super::member::Rules;
-use super::super::{BOM, RawLine, lines};
+use super::super::raw::{BOM, RawLine, lines};
 use super::{Folder, Read, read_in};
 use crate::model::message::Message;
 use crate::model::view::View;

@@ -2,8 +2,8 @@
 #![allow(clippy::print_stderr)]
 
 use super::super::line::Line;
-use super::super::lines;
 use super::super::member::Rules;
+use super::super::raw::lines;
 use super::fixtures::{fixtures, json_lines, texts};
 use super::read_pair;
 use serde_json::{Value, json as value};

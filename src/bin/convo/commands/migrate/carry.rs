@@ -2,12 +2,15 @@
 //! told.
 
 use super::examine::{self, Examined, Found, stored, stored_lines};
+use super::foreign::Foreign;
+use super::stored as of_store;
 use convo::error::{Error, Kind, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
 use convo::format::{Format, Reader};
 use convo::model::json;
 use convo::model::record::Kind as Line;
+use convo::model::session::Session;
 use convo::store::{self, Batch, Staged, Store, log};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -20,6 +23,8 @@ pub enum Target<'c> {
     Store(&'c Store),
     /// A folder of files `<id>.jsonl`.
     Folder(PathBuf),
+    /// A folder of another system.
+    Foreign(Foreign),
 }
 
 impl Target<'_> {
@@ -28,6 +33,7 @@ impl Target<'_> {
         match self {
             Target::Store(store) => store.batch(),
             Target::Folder(folder) => Batch::in_folder(folder),
+            Target::Foreign(foreign) => Batch::in_foreign_folder(&foreign.folder),
         }
     }
 
@@ -36,6 +42,7 @@ impl Target<'_> {
         match self {
             Target::Store(store) => store.settle_names(),
             Target::Folder(folder) => store::settle(folder),
+            Target::Foreign(foreign) => store::settle(&foreign.folder),
         }
     }
 
@@ -54,11 +61,20 @@ impl Target<'_> {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(Error::io(format!("cannot read {id}.jsonl"), error)),
             },
+            Target::Foreign(_) => Ok(None), // not looked for by its id
         }
     }
 
     /// How a session stands to what is there: new, there already, or another of the same name.
-    pub fn standing(&self, examined: &Examined, nth: usize, recent: &Recent) -> Result<Standing> {
+    pub fn standing(
+        &self,
+        (file, nth): (usize, usize),
+        examined: &Examined,
+        recent: &Recent<'_>,
+    ) -> Result<Standing> {
+        if let Target::Foreign(foreign) = self {
+            return foreign.standing((file, nth), examined, recent);
+        }
         let Ok(found) = &examined.found else {
             return Ok(Standing::New);
         };
@@ -112,14 +128,33 @@ pub enum Standing {
     Other,
 }
 
+/// A session that was found, its header ahead.
+pub fn session(examined: &Examined, nth: usize, recent: &Recent<'_>) -> Result<Session> {
+    let found = of(examined, nth)?;
+    let mut session = Session::default();
+    let mut push = |line: &[u8]| session.push_new(line);
+    if found.session.is_some() {
+        stored_lines(found).for_each(&mut push);
+    } else {
+        let all = recent.again(examined)?;
+        stored_lines(unchanged(&all, nth, found)?).for_each(&mut push);
+    }
+    Ok(session)
+}
+
 /// Writes one session under a temporary name.
-pub fn stage<'b>(batch: &'b Batch, examined: &Examined, nth: usize, recent: &Recent) -> Result<Staged<'b>> {
+pub fn stage<'b>(
+    batch: &'b Batch,
+    examined: &Examined,
+    nth: usize,
+    recent: &Recent<'_>,
+) -> Result<Staged<'b>> {
     let found = of(examined, nth)?;
     if found.session.is_some() {
         return batch.stage(&found.id, stored_lines(found));
     }
     match examined.format {
-        Some(format) if format.is_lines() => {
+        Some(format) if format.is_lines() && !examined.stored => {
             let mut stream = Stream::open(&examined.path, found)?;
             let staged = batch.stage(&found.id, &mut stream)?;
             match stream.failed {
@@ -139,7 +174,7 @@ pub fn stage<'b>(batch: &'b Batch, examined: &Examined, nth: usize, recent: &Rec
 fn each_line(
     examined: &Examined,
     nth: usize,
-    recent: &Recent,
+    recent: &Recent<'_>,
     mut each: impl FnMut(&[u8]) -> bool,
 ) -> Result<()> {
     let found = of(examined, nth)?;
@@ -148,7 +183,7 @@ fn each_line(
         return Ok(());
     }
     match examined.format {
-        Some(format) if format.is_lines() => {
+        Some(format) if format.is_lines() && !examined.stored => {
             let mut stream = Stream::open(&examined.path, found)?;
             let _ = stream.by_ref().all(|line| each(&line));
             stream.failed.map_or(Ok(()), Err)
@@ -171,14 +206,31 @@ fn of(examined: &Examined, nth: usize) -> Result<&Found> {
 /// The document that was read once more last, for the next of its sessions: one too large to be kept may hold
 /// thousands. Threads may share it; those that want the same document wait for one of them to read it.
 #[derive(Default)]
-pub struct Recent {
+pub struct Recent<'c> {
     last: RwLock<Option<Last>>,
+    /// Where sessions of the store are read again.
+    store: Option<&'c Store>,
 }
 
 type Last = (PathBuf, Arc<Again>);
 type Again = OnceLock<Result<Arc<Vec<Found>>>>;
 
-impl Recent {
+impl<'c> Recent<'c> {
+    /// None yet.
+    pub fn new(store: Option<&'c Store>) -> Self {
+        Recent {
+            last: RwLock::default(),
+            store,
+        }
+    }
+
+    fn read(&self, examined: &Examined) -> Result<Vec<Found>> {
+        if let Some(store) = self.store.filter(|_| examined.stored) {
+            return of_store::again(store, &examined.path.to_string_lossy());
+        }
+        examine::again(&examined.path, examined.format.unwrap_or(Format::Native))
+    }
+
     /// The sessions of a document that was too large to be kept.
     fn again(&self, examined: &Examined) -> Result<Arc<Vec<Found>>> {
         let known = |last: &Option<Last>| {
@@ -195,8 +247,7 @@ impl Recent {
                 read
             })
         });
-        let format = examined.format.unwrap_or(Format::Native);
-        match read.get_or_init(|| examine::again(&examined.path, format).map(Arc::new)) {
+        match read.get_or_init(|| self.read(examined).map(Arc::new)) {
             Ok(all) => Ok(all.clone()),
             Err(error) => Err(Error::new(error.kind, error.message.clone())),
         }

@@ -18,7 +18,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A file that was looked at.
 pub struct Examined {
+    /// Where it is; of a session of the store its id.
     pub path: PathBuf,
+    /// Whether it is a session of the store.
+    pub stored: bool,
     pub format: Option<Format>,
     /// Its sessions; or why there are none, and whether it is damaged ([`Kind::Data`] with a place) or none.
     pub found: std::result::Result<Vec<Found>, Refusal>,
@@ -72,6 +75,7 @@ pub fn examine(path: &Path, from: Option<Format>, strict: bool, memory: &AtomicI
     };
     Examined {
         path: path.to_path_buf(),
+        stored: false,
         format,
         found,
         findings: report.findings,

@@ -1,39 +1,49 @@
-//! `migrate`: stored sessions of any format into native ones.
+//! `migrate`: stored sessions of any format into native ones, or into the files of another system.
 
 mod carry;
 mod examine;
+mod foreign;
 mod mark;
 mod plan;
 mod scan;
+mod stored;
+mod tell;
 mod threads;
 
 use super::Run;
-use crate::args::{Input, Reading};
+use crate::args::{Input, Reading, writable};
 use crate::change::run as filter;
 use crate::context::{Context, named};
 use crate::inputs::tell_and_go_on;
 use crate::output::path_name;
 use carry::{Recent, Target};
 use clap::Args;
-use convo::error::{Error, Kind, Place};
+use convo::error::{Error, Kind};
 use convo::filter::Plan;
-use convo::format::picoclaw;
-use convo::format::report::Report;
+use convo::format::{Format, picoclaw};
 use convo::store::make_folders;
-use examine::{Examined, Refusal};
+use examine::Examined;
+use foreign::Foreign;
 use plan::{Outcome, Step};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use stored::Source;
+use tell::{Telling, counted};
 use threads::in_parallel;
 
-/// Bring stored sessions of any format into the store
+/// Bring stored sessions of any format into the store, or into files
 ///
 /// Files and directories go to the store, or with --out to a directory of native files; standard input goes to
 /// standard output. Each file gets one line: what became of it, its path, the session's id, its messages. A
 /// file is told only when its session is durable, so the command can be killed at any time and run again: what
 /// is there already is skipped. A key in two files, or a name that exists with other content, is a conflict
 /// (73): nothing is overwritten. The sources stay as they are, unless --mark renames them.
+///
+/// With --to and --out the sessions become the files that another system keeps: for picoclaw a .jsonl and its
+/// .meta.json, named after the session's key, with what is out of view ahead in the log, under the skip; for other
+/// formats one file <id>.json. What those files cannot carry is told; --strict leaves such sessions out. Sessions of
+/// the store are named like everywhere, or --all.
 ///
 /// A damaged Penguin session is put together message by message from the file and its .bak and .temp, and the report
 /// tells what came from where. Where nothing can be read of any of them, the session gets a notice that says so, under
@@ -44,19 +54,26 @@ use threads::in_parallel;
   convo migrate -r workspace/conversations        with the directories in it
   convo migrate --dry-run --json sessions | jq .  what would happen, for a CI job
   convo migrate --out native/ old/*.json          files to files
+  convo migrate --to picoclaw --out sessions/ --all  the store, as PicoClaw keeps it
   convo migrate < old.json > new.jsonl            a pipe")]
 pub struct Migrate {
-    /// Files and directories; - or none: standard input to standard output
-    #[arg(value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    /// Files, directories, with --out names of the store; - or none: standard input to standard output
+    #[arg(value_name = "INPUT", value_hint = clap::ValueHint::AnyPath)]
     paths: Vec<PathBuf>,
     /// Look into directories in directories
     #[arg(short, long, help_heading = "Input")]
     recursive: bool,
+    /// With --out: every session of the store
+    #[arg(long, requires = "out", help_heading = "Input")]
+    all: bool,
     #[command(flatten)]
     reading: Reading,
-    /// Write native files <id>.jsonl to this directory instead of the store
+    /// Write files to this directory instead of the store: native ones <id>.jsonl, or --to FORMAT
     #[arg(long, value_name = "DIR", help_heading = "Output", value_hint = clap::ValueHint::DirPath)]
     out: Option<PathBuf>,
+    /// Format of what is written [default: native]
+    #[arg(short, long, value_name = "FORMAT", value_parser = writable, help_heading = "Output")]
+    to: Option<Format>,
     /// Tell what would happen and write nothing
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
@@ -81,24 +98,31 @@ impl Run for Migrate {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let piped = self.paths.iter().any(|path| path == Path::new("-"));
-        if self.paths.is_empty() || piped {
+        if (self.paths.is_empty() && !self.all) || piped {
             return self.pipe(context);
         }
-        let (mut files, mut left) = (Vec::new(), Vec::new());
-        for path in &self.paths {
-            match scan::files(path, self.recursive) {
-                Ok(found) => {
-                    files.extend(found.sessions);
-                    left.extend(found.left);
-                }
-                Err(error) => tell_and_go_on(context, Err(named(error, &path_name(path)).into()), 2)?,
-            }
+        if self.out.is_none() && self.format() != Format::Native {
+            return Err(
+                Error::new(Kind::Usage, "--to is for a directory of files, or for a pipe")
+                    .hint("--out DIR says where they go")
+                    .into(),
+            );
         }
-        let mut seen = HashSet::new();
-        files.retain(|file| seen.insert(file.clone()));
-        let target = self.target(context)?;
-        let examined = self.examine(context, &files);
-        let recent = Recent::default();
+        let (sources, left) = self.sources(context)?;
+        let mut target = self.target(context, &sources)?;
+        let memory = AtomicI64::new(MEMORY);
+        let mut examined = self.examine(context, &sources, &memory);
+        let store = sources.iter().any(|source| matches!(source, Source::Stored(_)));
+        let recent = Recent::new(store.then(|| context.store()).transpose()?);
+        if let Some(Target::Foreign(foreign)) = &mut target {
+            foreign.make(
+                &mut examined,
+                &recent,
+                self.reading.strict,
+                self.threads(),
+                &memory,
+            );
+        }
         let mut steps = plan::decide(&examined, target.as_ref(), &recent);
         if !self.dry_run
             && let Some(target) = &target
@@ -106,11 +130,25 @@ impl Run for Migrate {
             self.carry(context, &examined, target, &recent, &mut steps)?;
         }
         self.mark(context, &examined, &steps, &left);
-        self.tell(context, &examined, &steps)
+        let telling = Telling {
+            context,
+            json: self.json,
+            dry_run: self.dry_run,
+        };
+        telling.all(&examined, &steps, &|step| match &target {
+            Some(Target::Foreign(foreign)) => {
+                foreign.made(step.file, step.nth).map_or(&[], |made| &made.names)
+            }
+            _ => &[],
+        })
     }
 }
 
 impl Migrate {
+    fn format(&self) -> Format {
+        self.to.unwrap_or(Format::Native)
+    }
+
     /// Standard input to standard output.
     fn pipe(&self, context: &Context) -> anyhow::Result<()> {
         if self.paths.len() > 1 || self.out.is_some() || self.mark {
@@ -122,9 +160,13 @@ impl Migrate {
             .into());
         }
         let changing = crate::args::Changing {
+            writing: crate::args::Writing {
+                to: self.to,
+                output: None,
+            },
             dry_run: self.dry_run,
             json: self.json,
-            log: true,
+            log: self.format() == Format::Native,
             ..Default::default()
         };
         filter(
@@ -141,8 +183,47 @@ impl Migrate {
         )
     }
 
+    /// What the operands name, each once, and what a killed run has left of files that it renamed.
+    fn sources(&self, context: &Context) -> anyhow::Result<(Vec<Source>, Vec<PathBuf>)> {
+        let (mut sources, mut left) = (Vec::new(), Vec::new());
+        if self.all {
+            let mut ids: Vec<String> = context
+                .store()?
+                .ids()?
+                .into_iter()
+                .map(|entry| entry.id)
+                .collect();
+            ids.sort();
+            sources.extend(ids.into_iter().map(Source::Stored));
+        }
+        for path in &self.paths {
+            let named_in_store = match self.out {
+                Some(_) => stored::named(context, path),
+                None => Ok(None),
+            };
+            let found = match named_in_store {
+                Ok(Some(id)) => {
+                    sources.push(Source::Stored(id));
+                    continue;
+                }
+                Ok(None) => scan::files(path, self.recursive),
+                Err(error) => Err(error),
+            };
+            match found {
+                Ok(found) => {
+                    sources.extend(found.sessions.into_iter().map(Source::File));
+                    left.extend(found.left);
+                }
+                Err(error) => tell_and_go_on(context, Err(named(error, &path_name(path)).into()), 2)?,
+            }
+        }
+        let mut seen = HashSet::new();
+        sources.retain(|source| seen.insert(source.clone()));
+        Ok((sources, left))
+    }
+
     /// Where sessions go; none in a dry run without a store, for which everything is new.
-    fn target<'c>(&self, context: &'c Context) -> anyhow::Result<Option<Target<'c>>> {
+    fn target<'c>(&self, context: &'c Context, sources: &[Source]) -> anyhow::Result<Option<Target<'c>>> {
         if let Some(folder) = &self.out {
             if !self.dry_run {
                 make_folders(folder, 0o777).map_err(|error| Error {
@@ -150,7 +231,13 @@ impl Migrate {
                     ..error
                 })?;
             }
-            return Ok(Some(Target::Folder(folder.clone())));
+            if self.format() == Format::Native {
+                return Ok(Some(Target::Folder(folder.clone())));
+            }
+            let store = sources.iter().any(|source| matches!(source, Source::Stored(_)));
+            let store = store.then(|| context.store()).transpose()?;
+            let foreign = Foreign::new(self.format(), folder.clone(), store)?;
+            return Ok(Some(Target::Foreign(foreign)));
         }
         if self.dry_run && !context.store_path().exists() {
             return Ok(None);
@@ -170,17 +257,20 @@ impl Migrate {
         )
     }
 
-    /// Looks at every file; the results are in the order of the files.
-    fn examine(&self, context: &Context, files: &[PathBuf]) -> Vec<Examined> {
-        let memory = AtomicI64::new(MEMORY);
+    /// Looks at every source; the results are in their order.
+    fn examine(&self, context: &Context, sources: &[Source], memory: &AtomicI64) -> Vec<Examined> {
         let done = AtomicUsize::new(0);
-        in_parallel(self.threads(), files, |file| {
-            let examined = examine::examine(file, self.reading.from, self.reading.strict, &memory);
+        in_parallel(self.threads(), sources, |source| {
+            let strict = self.reading.strict;
+            let examined = match source {
+                Source::Stored(id) => stored::examine(context.store(), id, strict, memory),
+                Source::File(file) => examine::examine(file, self.reading.from, strict, memory),
+            };
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if done.is_multiple_of(100) {
                 context
                     .output
-                    .progress(Some(&format!("reading {done} of {}", files.len())));
+                    .progress(Some(&format!("reading {done} of {}", sources.len())));
             }
             examined
         })
@@ -191,7 +281,7 @@ impl Migrate {
         context: &Context,
         examined: &[Examined],
         target: &Target<'_>,
-        recent: &Recent,
+        recent: &Recent<'_>,
         steps: &mut [Step],
     ) -> anyhow::Result<()> {
         let new: Vec<usize> = (0..steps.len())
@@ -205,7 +295,11 @@ impl Migrate {
         for group in new.chunks(GROUP) {
             let batch = target.batch()?;
             let results = in_parallel(self.threads(), group, |step| {
-                carry::stage(&batch, &examined[steps[*step].file], steps[*step].nth, recent)
+                let Step { file, nth, .. } = steps[*step];
+                match target {
+                    Target::Foreign(foreign) => foreign.stage(&batch, (file, nth), &examined[file], recent),
+                    _ => carry::stage(&batch, &examined[file], nth, recent),
+                }
             });
             let mut staged = Vec::with_capacity(group.len());
             let mut order = Vec::with_capacity(group.len());
@@ -312,121 +406,5 @@ impl Migrate {
             }
         }
         Ok(())
-    }
-
-    /// One line a file, and a summary.
-    fn tell(&self, context: &Context, examined: &[Examined], steps: &[Step]) -> anyhow::Result<()> {
-        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut lines = String::new();
-        let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
-        for (file, examined) in examined.iter().enumerate() {
-            let own = plan::of_file(steps, file);
-            let row = plan::row(examined, own);
-            *counts.entry(row.outcome.name()).or_default() += 1;
-            lines.push_str(&if self.json {
-                row.json()
-            } else {
-                row.text(self.dry_run)
-            });
-            lines.push('\n');
-            let label = path_name(&examined.path);
-            // What is true of a whole file and no damage is likely true of many: told once, with their number.
-            let (general, own_findings): (Vec<_>, Vec<_>) = examined
-                .findings
-                .iter()
-                .partition(|finding| !finding.damage && finding.place.line == 0);
-            general
-                .iter()
-                .for_each(|finding| *notes.entry(&finding.what).or_default() += 1);
-            let findings = own_findings.into_iter().cloned().collect();
-            let mut report = Report {
-                findings,
-                losses: examined.losses.clone(),
-                ..Report::default()
-            };
-            context.output.report(&label, &mut report);
-            for step in own {
-                if let Some(error) = &step.error {
-                    let told = Error::new(error.kind, error.message.clone()).at(&label, Place::default());
-                    context.output.error(&Error {
-                        hint: error.hint.clone(),
-                        ..told
-                    });
-                }
-            }
-            if let Err(refusal) = &examined.found {
-                let (Refusal::NotASession(error) | Refusal::Damaged(error) | Refusal::Failed(error)) =
-                    refusal;
-                let place = error.at.as_ref().map(|(_, place)| *place).unwrap_or_default();
-                let told = Error::new(error.kind, error.message.clone()).at(&label, place);
-                context.output.error(&Error {
-                    hint: error.hint.clone(),
-                    ..told
-                });
-            }
-        }
-        for (note, files) in notes {
-            context.output.tell("", &format!("{}: {note}", counted(files)));
-        }
-        let summary: Vec<String> = Outcome::ALL
-            .iter()
-            .filter_map(|outcome| {
-                counts
-                    .get(outcome.name())
-                    .map(|count| match (outcome, self.dry_run) {
-                        (Outcome::Migrated, true) => format!("{count} to migrate"),
-                        (Outcome::Notice, _) => plural_notices(*count),
-                        _ => format!("{count} {}", outcome.name()),
-                    })
-            })
-            .collect();
-        if self.json {
-            let all = serde_json::json!({
-                "schema": "convo.migrate-summary/1", "files": examined.len(), "outcomes": counts, "dry_run": self.dry_run,
-            });
-            lines.push_str(&format!("{all}\n"));
-        }
-        let printed = context.output.stdout(|out| {
-            Ok(out
-                .write_all(lines.as_bytes())
-                .map_err(|error| Error::io("cannot write", error))?)
-        });
-        match !self.dry_run && steps.iter().any(|step| step.outcome == Outcome::Migrated) {
-            true => context.output.done(printed)?,
-            false => printed?,
-        }
-        if !self.json {
-            let would = if self.dry_run {
-                "dry run, nothing written: "
-            } else {
-                ""
-            };
-            let summary = if summary.is_empty() {
-                "nothing to do".to_string()
-            } else {
-                summary.join(", ")
-            };
-            context.output.tell(
-                "",
-                &format!("{would}{}: {summary}", counted(examined.len() as u64)),
-            );
-        }
-        Ok(())
-    }
-}
-
-fn plural_notices(count: u64) -> String {
-    if count == 1 {
-        "1 notice".to_string()
-    } else {
-        format!("{count} notices")
-    }
-}
-
-fn counted(files: u64) -> String {
-    if files == 1 {
-        "1 file".to_string()
-    } else {
-        format!("{files} files")
     }
 }

@@ -1,7 +1,7 @@
 //! What is to become of each session that was found, and how it is told.
 
 use super::carry::{Recent, Standing, Target};
-use super::examine::{Examined, Refusal};
+use super::examine::{Examined, Found, Refusal};
 use crate::output::{path_name, visible};
 use convo::error::{Error, Kind};
 use convo::model::json;
@@ -80,7 +80,7 @@ struct Claim<'e> {
 
 /// Decides for every session: a key in two files of different content is a conflict of both; copies of one
 /// session are migrated once. A notice gives way to any session of its id.
-pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recent) -> Vec<Step> {
+pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recent<'_>) -> Vec<Step> {
     let mut claims: HashMap<&str, Claim<'_>> = HashMap::new();
     let mut steps = Vec::new();
     for (file, examined) in examined.iter().enumerate() {
@@ -90,12 +90,18 @@ pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recen
             } else {
                 Outcome::Migrated
             };
-            steps.push(Step {
+            let mut step = Step {
                 file,
                 nth,
                 outcome,
                 error: None,
-            });
+            };
+            if let Some(Target::Foreign(foreign)) = target
+                && let Err(error) = foreign.made(file, nth)
+            {
+                step.fail(error);
+            }
+            steps.push(step);
         }
     }
     // Sessions first.
@@ -105,53 +111,73 @@ pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recen
                 continue;
             };
             let found = &found[step.nth];
-            let claim = claims.entry(&found.id).or_insert(Claim {
+            let (name, fingerprint) = claimed(found, step, target);
+            let claim = claims.entry(name).or_insert(Claim {
                 first: (step.file, step.nth),
-                fingerprint: &found.fingerprint,
+                fingerprint,
                 other: None,
             });
-            let differs = claim.fingerprint != found.fingerprint && !found.notice;
+            let differs = claim.fingerprint != fingerprint && !found.notice;
             if claim.other.is_none() && differs {
                 claim.other = Some((step.file, step.nth));
             }
         }
     }
-    for step in &mut steps {
+    for step in steps.iter_mut().filter(|step| step.outcome.is_new()) {
         let Ok(own) = &examined[step.file].found else {
             continue;
         };
         let own = &own[step.nth];
-        let claim = &claims[own.id.as_str()];
+        let (what, fingerprint) = claimed(own, step, target);
+        let Some(claim) = claims.get(what) else { continue };
         if let (Some(other), false) = (claim.other, own.notice) {
-            let first = claim.fingerprint != own.fingerprint;
+            let first = claim.fingerprint != fingerprint;
             let other = if first { claim.first } else { other };
             let name = path_name(&examined[other.0].path);
             step.fail(
                 Error::new(
                     Kind::Exists,
-                    format!("the session {} is in {name} too, with other content", own.id),
+                    match target {
+                        Some(Target::Foreign(_)) => format!("{name} would become the file {what} too"),
+                        _ => format!("the session {what} is in {name} too, with other content"),
+                    },
                 )
                 .hint("neither was migrated: take one away, or migrate them to different places"),
             );
         } else if claim.first != (step.file, step.nth) {
             step.outcome = Outcome::Skipped;
         } else if let Some(target) = target {
-            match target.standing(&examined[step.file], step.nth, recent) {
+            match target.standing((step.file, step.nth), &examined[step.file], recent) {
                 Ok(Standing::New) => {}
                 Ok(Standing::There) => step.outcome = Outcome::Skipped,
                 Ok(Standing::Other) if own.notice => step.outcome = Outcome::Skipped,
                 Ok(Standing::Other) => step.fail(
                     Error::new(
                         Kind::Exists,
-                        format!("there is a session {} already, with other content", own.id),
+                        format!("there is a session {what} already, with other content"),
                     )
-                    .hint("both were left as they are; `convo remove` one, or use --out DIR"),
+                    .hint(match target {
+                        Target::Store(_) => {
+                            "both were left as they are; `convo remove` one, or use --out DIR"
+                        }
+                        _ => "both were left as they are; use another --out DIR",
+                    }),
                 ),
                 Err(error) => step.fail(error),
             }
         }
     }
     steps
+}
+
+/// The name that a session gets, and by what copies of it are known.
+fn claimed<'s>(found: &'s Found, step: &Step, target: Option<&'s Target<'_>>) -> (&'s str, &'s str) {
+    match target {
+        Some(Target::Foreign(foreign)) => foreign
+            .made(step.file, step.nth)
+            .map_or(("", ""), |made| (made.name(), made.digest())),
+        _ => (&found.id, &found.fingerprint),
+    }
 }
 
 /// The steps of one file; steps are in the order of the files.
@@ -165,11 +191,20 @@ pub fn of_file(steps: &[Step], file: usize) -> &[Step] {
 pub struct Row<'e> {
     examined: &'e Examined,
     pub outcome: Outcome,
-    sessions: Vec<(String, u64, Outcome)>,
+    sessions: Vec<Told<'e>>,
+}
+
+/// What is told of one session.
+struct Told<'e> {
+    id: &'e str,
+    messages: u64,
+    outcome: Outcome,
+    /// The files that it becomes, when it is not one of its id.
+    files: &'e [String],
 }
 
 /// The row of a file from the steps of its sessions.
-pub fn row<'e>(examined: &'e Examined, steps: &[Step]) -> Row<'e> {
+pub fn row<'e>(examined: &'e Examined, steps: &[Step], files: &dyn Fn(&Step) -> &'e [String]) -> Row<'e> {
     let outcome = match &examined.found {
         Err(Refusal::NotASession(_)) => Outcome::NotASession,
         Err(Refusal::Damaged(_)) => Outcome::Damaged,
@@ -184,7 +219,12 @@ pub fn row<'e>(examined: &'e Examined, steps: &[Step]) -> Row<'e> {
         .iter()
         .filter_map(|step| {
             let found = examined.found.as_ref().ok()?.get(step.nth)?;
-            Some((found.id.clone(), found.messages, step.outcome))
+            Some(Told {
+                id: &found.id,
+                messages: found.messages,
+                outcome: step.outcome,
+                files: files(step),
+            })
         })
         .collect();
     Row {
@@ -206,10 +246,10 @@ impl Row<'_> {
         };
         let id = match self.sessions.as_slice() {
             [] => "-".to_string(),
-            [(id, ..)] => id.clone(),
+            [one] => one.id.to_string(),
             several => format!("{} sessions", several.len()),
         };
-        let messages: u64 = self.sessions.iter().map(|(_, messages, _)| messages).sum();
+        let messages: u64 = self.sessions.iter().map(|one| one.messages).sum();
         format!("{outcome}\t{path}\t{id}\t{messages}")
     }
 
@@ -230,7 +270,15 @@ impl Row<'_> {
         let sessions: Vec<_> = self
             .sessions
             .iter()
-            .map(|(id, messages, outcome)| serde_json::json!({"id": id, "messages": messages, "outcome": outcome.name()}))
+            .map(|one| {
+                let mut told = serde_json::json!({
+                    "id": one.id, "messages": one.messages, "outcome": one.outcome.name(),
+                });
+                if !one.files.is_empty() {
+                    told["files"] = one.files.into();
+                }
+                told
+            })
             .collect();
         let mut row = serde_json::json!({
             "schema": "convo.migrate/1", "source": path_name(&self.examined.path),

@@ -1,0 +1,231 @@
+//! A folder of another system as the place where sessions go: which files each becomes there, and whether they are
+//! there already.
+
+use super::carry::{Recent, Standing, session};
+use super::examine::Examined;
+use super::threads::in_parallel;
+use convo::error::{Error, Kind, Result};
+use convo::format::folder::{self, FolderFile};
+use convo::format::report::Report;
+use convo::format::{Format, picoclaw};
+use convo::model::key;
+use convo::store::{Batch, Staged, Store};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// The folder, and what goes there.
+pub struct Foreign {
+    pub format: Format,
+    pub folder: PathBuf,
+    /// Names of sessions of the store.
+    aliases: HashMap<String, Vec<String>>,
+    /// By file and number of the session in it.
+    made: HashMap<(usize, usize), Result<Made>>,
+}
+
+/// The files of one session.
+pub struct Made {
+    /// What they are called, in order.
+    pub names: Vec<String>,
+    digest: String,
+    /// As long as there is memory for them; made again otherwise.
+    files: Option<Vec<FolderFile>>,
+}
+
+impl Foreign {
+    /// A folder of a system; the store is the one that sessions may come from.
+    pub fn new(format: Format, folder: PathBuf, store: Option<&Store>) -> Result<Foreign> {
+        let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
+        for (alias, ids) in store.map(Store::aliases).transpose()?.unwrap_or_default() {
+            for id in ids {
+                aliases.entry(id).or_default().push(alias.clone());
+            }
+        }
+        Ok(Foreign {
+            format,
+            folder,
+            aliases,
+            made: HashMap::new(),
+        })
+    }
+
+    /// Makes the files of every session that was found; what they cannot carry is added to what is told of its source,
+    /// and with `strict` refused.
+    pub fn make(
+        &mut self,
+        examined: &mut [Examined],
+        recent: &Recent<'_>,
+        strict: bool,
+        threads: usize,
+        memory: &AtomicI64,
+    ) {
+        let mut wanted = Vec::new();
+        for (file, examined) in examined.iter().enumerate() {
+            wanted.extend((0..examined.found.iter().flatten().count()).map(|nth| (file, nth)));
+        }
+        let made = in_parallel(threads, &wanted, |(file, nth)| {
+            let mut report = Report::default();
+            let files = self.files(&examined[*file], *nth, recent, &mut report);
+            let files = match files {
+                Ok(_) if strict && !report.losses.is_empty() => Err(Error::new(
+                    Kind::Data,
+                    format!("{} cannot carry everything (--strict)", self.format.name()),
+                )),
+                files => files,
+            };
+            let made = files.map(|files| {
+                let size: usize = files.iter().map(|file| file.bytes.len()).sum();
+                let size = i64::try_from(size).unwrap_or(i64::MAX);
+                let keep = memory.fetch_sub(size, Ordering::Relaxed) >= size;
+                Made {
+                    names: files.iter().map(|file| file.name.clone()).collect(),
+                    digest: digest(&files),
+                    files: keep.then_some(files),
+                }
+            });
+            (made, report)
+        });
+        for ((file, nth), (made, report)) in wanted.into_iter().zip(made) {
+            examined[file].findings.extend(report.findings);
+            for (loss, count) in report.losses {
+                *examined[file].losses.entry(loss).or_default() += count;
+            }
+            self.made.insert((file, nth), made);
+        }
+    }
+
+    fn files(
+        &self,
+        examined: &Examined,
+        nth: usize,
+        recent: &Recent<'_>,
+        report: &mut Report,
+    ) -> Result<Vec<FolderFile>> {
+        let session = session(examined, nth, recent)?;
+        let aliases = examined.stored.then(|| {
+            let known = self.aliases.get(&*examined.path.to_string_lossy());
+            let mut left = known.cloned().unwrap_or_default();
+            // Those that it came with stay in their order.
+            let first = (!session.is_empty()).then(|| session.record(0).body.to_vec());
+            let mut all = picoclaw::aliases(&first.unwrap_or_default());
+            all.retain(|alias| left.contains(alias));
+            left.retain(|alias| !all.contains(alias));
+            all.extend(left);
+            all
+        });
+        folder::files(self.format, &session, aliases.as_deref(), report)
+    }
+
+    /// What was made of a session, or why nothing was.
+    pub fn made(&self, file: usize, nth: usize) -> Result<&Made> {
+        match self.made.get(&(file, nth)) {
+            Some(Ok(made)) => Ok(made),
+            Some(Err(error)) => Err(Error {
+                hint: error.hint.clone(),
+                ..Error::new(error.kind, error.message.clone())
+            }),
+            None => Err(Error::new(Kind::Locked, "the file was changed meanwhile")),
+        }
+    }
+
+    /// The files of a session, from memory or made again.
+    fn again(
+        &self,
+        (file, nth): (usize, usize),
+        examined: &Examined,
+        recent: &Recent<'_>,
+    ) -> Result<Vec<FolderFile>> {
+        let made = self.made(file, nth)?;
+        if let Some(files) = &made.files {
+            return Ok(files.clone());
+        }
+        let files = self.files(examined, nth, recent, &mut Report::default())?;
+        if digest(&files) == made.digest {
+            Ok(files)
+        } else {
+            Err(Error::new(Kind::Locked, "the file was changed meanwhile"))
+        }
+    }
+
+    fn there(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        match std::fs::read(self.folder.join(name)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io(format!("cannot read {name}"), error)),
+        }
+    }
+
+    /// How a session stands to what is there: all of its files, none or some of them. A file of another content is
+    /// [`Kind::Exists`].
+    pub fn standing(&self, at: (usize, usize), examined: &Examined, recent: &Recent<'_>) -> Result<Standing> {
+        let mut missing = 0;
+        let files = self.again(at, examined, recent)?;
+        for file in &files {
+            match self.there(&file.name)? {
+                None => missing += 1,
+                Some(there) if folder::is_continued(self.format, file, &there) => {}
+                Some(_) => {
+                    let what = format!("there is a file {} already, with other content", file.name);
+                    let hint = "both were left as they are; use another --out DIR";
+                    return Err(Error::new(Kind::Exists, what).hint(hint));
+                }
+            }
+        }
+        Ok(if missing == 0 {
+            Standing::There
+        } else {
+            Standing::New
+        })
+    }
+
+    /// Writes the files of a session that are not there under temporary names: a run that was killed may have left
+    /// some of them.
+    pub fn stage<'b>(
+        &self,
+        batch: &'b Batch,
+        at: (usize, usize),
+        examined: &Examined,
+        recent: &Recent<'_>,
+    ) -> Result<Staged<'b>> {
+        let mut files = Vec::new();
+        for file in self.again(at, examined, recent)? {
+            if self.there(&file.name)?.is_none() {
+                files.push(file);
+            }
+        }
+        let id = examined
+            .found
+            .iter()
+            .flatten()
+            .nth(at.1)
+            .map(|found| found.id.clone());
+        let all = files
+            .iter()
+            .map(|file| (file.name.as_str(), file.bytes.as_slice()));
+        batch.stage_files(&id.unwrap_or_default(), all)
+    }
+}
+
+impl Made {
+    /// The name that nobody else may have: that of the last file, which every session has.
+    pub fn name(&self) -> &str {
+        self.names.last().map_or("", String::as_str)
+    }
+
+    /// By which two copies are known to be the same.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+}
+
+fn digest(files: &[FolderFile]) -> String {
+    let mut all = Vec::new();
+    for file in files {
+        all.extend_from_slice(file.name.as_bytes());
+        all.push(b'\n');
+        all.extend_from_slice(key::sha256(&file.bytes).as_bytes());
+        all.push(b'\n');
+    }
+    key::sha256(&all)
+}

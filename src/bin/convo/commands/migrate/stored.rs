@@ -1,0 +1,94 @@
+//! Sessions of the store as sources: named ones, or all.
+
+use super::examine::{Examined, Found, Refusal};
+use crate::args::Input;
+use crate::context::Context;
+use convo::error::{Error, Kind, Result};
+use convo::format::Format;
+use convo::format::report::Report;
+use convo::model::json;
+use convo::model::key;
+use convo::model::session::{Class, Session};
+use convo::store::Store;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Where a session is before it is migrated.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// The store: the id.
+    Stored(String),
+}
+
+/// The session of the store that an operand names: none when it is a file, or looks like one.
+pub fn named(context: &Context, operand: &Path) -> Result<Option<String>> {
+    let Some(name) = operand.to_str().filter(|_| !operand.exists()) else {
+        return Ok(None);
+    };
+    match Input::of(name) {
+        Input::Name(name) => context.store()?.resolve(&name).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Looks at a session of the store. `memory` is what may still be kept.
+pub fn examine(store: Result<&Store>, id: &str, strict: bool, memory: &AtomicI64) -> Examined {
+    let mut report = Report::default();
+    let found = store.and_then(|store| {
+        let size = i64::try_from(store.size(id)?).unwrap_or(i64::MAX);
+        let keep = memory.fetch_sub(size, Ordering::Relaxed) >= size;
+        look(store, id, keep, &mut report)
+    });
+    let found = match found {
+        Ok(_) if strict && report.is_damaged() => Err(Refusal::Damaged(Error::new(
+            Kind::Data,
+            "damaged, and not migrated (--strict)",
+        ))),
+        Ok(found) => Ok(vec![found]),
+        Err(error) => Err(Refusal::Failed(error)),
+    };
+    Examined {
+        path: PathBuf::from(id),
+        stored: true,
+        format: Some(Format::Native),
+        found,
+        findings: report.findings,
+        losses: report.losses,
+    }
+}
+
+/// The session with its lines.
+pub fn again(store: &Store, id: &str) -> Result<Vec<Found>> {
+    look(store, id, true, &mut Report::default()).map(|found| vec![found])
+}
+
+fn look(store: &Store, id: &str, keep: bool, report: &mut Report) -> Result<Found> {
+    let session = store.load(id, report)?;
+    let mut hash = Sha256::new();
+    for index in 0..session.len() {
+        hash.update(session.record(index).body);
+        hash.update(b"\n");
+    }
+    let first = (!session.is_empty()).then(|| session.record(0).body.to_vec());
+    let own = first.as_deref().and_then(|line| json::member(line, "id"));
+    Ok(Found {
+        id: own
+            .and_then(json::text)
+            .map_or(id.to_string(), |own| own.into_owned()),
+        header: first.unwrap_or_else(|| b"{}".to_vec()),
+        made: false,
+        offset: 0,
+        fingerprint: key::hex(&hash.finalize()),
+        messages: messages(&session),
+        notice: false,
+        session: keep.then_some(session),
+    })
+}
+
+fn messages(session: &Session) -> u64 {
+    let all = (0..session.len()).filter(|index| matches!(session.class(*index), Class::Message(_)));
+    all.count() as u64
+}

@@ -1,0 +1,140 @@
+//! What is told of a run: one line a source, what was met and lost on the way, and a summary.
+
+use super::examine::{Examined, Refusal};
+use super::plan::{self, Outcome, Step};
+use crate::context::Context;
+use crate::output::path_name;
+use convo::error::{Error, Place};
+use convo::format::report::Report;
+use std::collections::BTreeMap;
+
+/// How it is told.
+pub struct Telling<'t> {
+    pub context: &'t Context,
+    pub json: bool,
+    pub dry_run: bool,
+}
+
+impl Telling<'_> {
+    /// One line a file, and a summary. `names` are the files that a session becomes, where it is not one of its id.
+    pub fn all<'n>(
+        &self,
+        examined: &'n [Examined],
+        steps: &[Step],
+        names: &dyn Fn(&Step) -> &'n [String],
+    ) -> anyhow::Result<()> {
+        let context = self.context;
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut lines = String::new();
+        let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
+        for (file, examined) in examined.iter().enumerate() {
+            let own = plan::of_file(steps, file);
+            let row = plan::row(examined, own, names);
+            *counts.entry(row.outcome.name()).or_default() += 1;
+            lines.push_str(&if self.json {
+                row.json()
+            } else {
+                row.text(self.dry_run)
+            });
+            lines.push('\n');
+            // What is true of a whole file and no damage is likely true of many: told once, with their number.
+            let (general, own_findings): (Vec<_>, Vec<_>) = examined
+                .findings
+                .iter()
+                .partition(|finding| !finding.damage && finding.place.line == 0);
+            general
+                .iter()
+                .for_each(|finding| *notes.entry(&finding.what).or_default() += 1);
+            let mut report = Report {
+                findings: own_findings.into_iter().cloned().collect(),
+                losses: examined.losses.clone(),
+                ..Report::default()
+            };
+            context.output.report(&path_name(&examined.path), &mut report);
+            self.errors(examined, own);
+        }
+        for (note, files) in notes {
+            context.output.tell("", &format!("{}: {note}", counted(files)));
+        }
+        if self.json {
+            let all = serde_json::json!({
+                "schema": "convo.migrate-summary/1", "files": examined.len(), "outcomes": counts, "dry_run": self.dry_run,
+            });
+            lines.push_str(&format!("{all}\n"));
+        }
+        let printed = context.output.stdout(|out| {
+            Ok(out
+                .write_all(lines.as_bytes())
+                .map_err(|error| Error::io("cannot write", error))?)
+        });
+        match !self.dry_run && steps.iter().any(|step| step.outcome == Outcome::Migrated) {
+            true => context.output.done(printed)?,
+            false => printed?,
+        }
+        if !self.json {
+            self.summary(&counts, examined.len());
+        }
+        Ok(())
+    }
+
+    /// What went wrong with a file and its sessions.
+    fn errors(&self, examined: &Examined, steps: &[Step]) {
+        let label = path_name(&examined.path);
+        let tell = |error: &Error, place: Place| {
+            let told = Error::new(error.kind, error.message.clone()).at(&label, place);
+            self.context.output.error(&Error {
+                hint: error.hint.clone(),
+                ..told
+            });
+        };
+        for error in steps.iter().filter_map(|step| step.error.as_ref()) {
+            tell(error, Place::default());
+        }
+        if let Err(refusal) = &examined.found {
+            let (Refusal::NotASession(error) | Refusal::Damaged(error) | Refusal::Failed(error)) = refusal;
+            tell(
+                error,
+                error.at.as_ref().map(|(_, place)| *place).unwrap_or_default(),
+            );
+        }
+    }
+
+    fn summary(&self, counts: &BTreeMap<&str, u64>, files: usize) {
+        let told = Outcome::ALL.iter().filter_map(|outcome| {
+            let count = counts.get(outcome.name())?;
+            Some(match (outcome, self.dry_run) {
+                (Outcome::Migrated, true) => format!("{count} to migrate"),
+                (Outcome::Notice, _) => plural_notices(*count),
+                _ => format!("{count} {}", outcome.name()),
+            })
+        });
+        let mut told = told.collect::<Vec<_>>().join(", ");
+        if told.is_empty() {
+            told = "nothing to do".to_string();
+        }
+        let would = if self.dry_run {
+            "dry run, nothing written: "
+        } else {
+            ""
+        };
+        let files = counted(files as u64);
+        self.context.output.tell("", &format!("{would}{files}: {told}"));
+    }
+}
+
+fn plural_notices(count: u64) -> String {
+    if count == 1 {
+        "1 notice".to_string()
+    } else {
+        format!("{count} notices")
+    }
+}
+
+/// A number of sources.
+pub fn counted(files: u64) -> String {
+    if files == 1 {
+        "1 file".to_string()
+    } else {
+        format!("{files} files")
+    }
+}

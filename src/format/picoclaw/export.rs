@@ -1,0 +1,89 @@
+//! A session as one output: the message lines of its view, or a legacy document.
+
+use super::encode::quoted;
+use super::layout::{layout, lose_events};
+use super::pair::Said;
+use super::write::Writing;
+use crate::error::Result;
+use crate::format::report::{Loss, Report};
+use crate::format::{Purpose, written};
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::io::Write;
+
+/// Writes the view as lines of a log. What only a sidecar has a place for is told.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let mut writing = Writing::new(None, purpose);
+    let laid = layout(session, view, false, &mut writing, report)?;
+    let mut heading = Report::default();
+    let said = Said::of(session, None, &mut heading);
+    match purpose {
+        Purpose::Export => {
+            lose_events(session, view, false, report);
+            report.lose(
+                Loss::Header,
+                heading.losses.remove(&Loss::Header).unwrap_or_default(),
+            );
+            said.tell_beside(laid.summary.is_some(), report);
+        }
+        Purpose::Return => said.tell_beside(laid.summary.is_some(), report),
+        // A model is sent the summary as well, or does not know what it stands for.
+        Purpose::Context => report.lose(Loss::Summary, u64::from(laid.summary.is_some())),
+    }
+    for line in &laid.lines {
+        written(out.write_all(line).and_then(|()| out.write_all(b"\n")))?;
+    }
+    Ok(())
+}
+
+/// Writes the view as the document in which PicoClaw kept a session before it kept logs: with key, summary and times.
+pub fn write_document(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let mut writing = Writing::in_document(purpose);
+    let laid = layout(session, view, false, &mut writing, report)?;
+    let mut heading = Report::default();
+    let said = Said::of(session, None, &mut heading);
+    if purpose == Purpose::Export {
+        lose_events(session, view, false, report);
+        let beside = usize::from(said.scope.is_some()) + usize::from(!said.aliases.is_empty());
+        report.lose(Loss::Header, beside as u64);
+        report.lose(
+            Loss::Header,
+            heading.losses.remove(&Loss::Header).unwrap_or_default(),
+        );
+    }
+    let mut members = vec![("key", quoted(&said.key))];
+    let mut messages = b"[".to_vec();
+    for (nth, line) in laid.lines.iter().enumerate() {
+        messages.extend_from_slice(if nth == 0 { b"\n    " } else { b",\n    " });
+        messages.extend_from_slice(line);
+    }
+    messages.extend_from_slice(if laid.lines.is_empty() { b"]" } else { b"\n  ]" });
+    members.push(("messages", messages));
+    if let Some(summary) = &laid.summary {
+        members.push(("summary", quoted(summary)));
+    }
+    let zero = || super::encode::ZERO_TIME.to_vec();
+    let time = |time: Option<String>| time.map_or_else(zero, |time| quoted(&super::encode::time(&time)));
+    members.push(("created", time(said.created.clone())));
+    members.push(("updated", time(said.updated(session))));
+    let mut document = b"{".to_vec();
+    for (nth, (name, value)) in members.iter().enumerate() {
+        document.extend_from_slice(if nth == 0 { b"\n  " } else { b",\n  " });
+        document.extend_from_slice(format!("\"{name}\": ").as_bytes());
+        document.extend_from_slice(value);
+    }
+    document.extend_from_slice(b"\n}");
+    written(out.write_all(&document))
+}

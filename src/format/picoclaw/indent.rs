@@ -1,0 +1,63 @@
+//! JSON over several lines as Go's `MarshalIndent` lays it out: two spaces a level, empty lists and objects as they are.
+
+use crate::model::json;
+
+/// The value with every element and member on a line of its own; strings and numbers keep their spelling. `depth` is
+/// the level at which the value stands.
+pub(super) fn indented(value: &[u8], depth: usize) -> Vec<u8> {
+    let value = json::compact(value).0;
+    let mut out = Vec::with_capacity(value.len() * 2);
+    let (mut depth, mut at) = (depth, 0);
+    while at < value.len() {
+        let byte = value[at];
+        match byte {
+            b'"' => {
+                let end = json::value_end(&value, at, json::Dialect::Python).unwrap_or(value.len());
+                out.extend_from_slice(&value[at..end]);
+                at = end;
+                continue;
+            }
+            b'{' | b'[' if matches!(value.get(at + 1), Some(b'}' | b']')) => {
+                out.extend_from_slice(&value[at..at + 2]);
+                at += 2;
+                continue;
+            }
+            b'{' | b'[' => {
+                out.push(byte);
+                depth += 1;
+                begin_line(&mut out, depth);
+            }
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                begin_line(&mut out, depth);
+                out.push(byte);
+            }
+            b',' => {
+                out.push(byte);
+                begin_line(&mut out, depth);
+            }
+            b':' => out.extend_from_slice(b": "),
+            _ => out.push(byte),
+        }
+        at += 1;
+    }
+    out
+}
+
+fn begin_line(out: &mut Vec<u8>, depth: usize) {
+    out.push(b'\n');
+    out.resize(out.len() + 2 * depth, b' ');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_laid_out_as_in_go() {
+        let raw = br#"{"a": [1, {"b:,":"{[\"" }],"c":{},"d":[ ],"e":1e400}"#;
+        let laid = "{\n    \"a\": [\n      1,\n      {\n        \"b:,\": \"{[\\\"\"\n      }\n    ],\n    \"c\": {},\n    \"d\": [],\n    \"e\": 1e400\n  }";
+        assert_eq!(String::from_utf8(indented(raw, 1)).unwrap(), laid);
+        assert_eq!(indented(b"\"x, y\"", 3), b"\"x, y\"");
+    }
+}

@@ -1,0 +1,203 @@
+//! What of a session stands where in a log: what is out of view ahead, under the skip, and what is in view behind it.
+
+use super::line::Line;
+use super::member::Rules;
+use super::write::Writing;
+use crate::error::{Place, Result};
+use crate::format::report::{Loss, Report};
+use crate::model::event::Action;
+use crate::model::json;
+use crate::model::record::{Kind, Record};
+use crate::model::session::{Class, Session};
+use crate::model::view::{Item, View};
+use std::collections::{BTreeSet, HashSet};
+
+/// The lines of a log, without newlines.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    /// Out of view; the number of them is the skip.
+    pub head: Vec<Vec<u8>>,
+    /// In view, and lines that no reader shows.
+    pub lines: Vec<Vec<u8>>,
+    /// What stands for what is covered.
+    pub summary: Option<String>,
+}
+
+/// Lays out a session. Without `whole` the head is left out. What is no message is carried along in a session that was
+/// read from PicoClaw's files, as long as PicoClaw rejects it.
+pub(super) fn layout(
+    session: &Session,
+    view: &View,
+    whole: bool,
+    writing: &mut Writing<'_>,
+    report: &mut Report,
+) -> Result<Layout> {
+    let mut out = Layout::default();
+    let shown: HashSet<usize> = view
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Line(index) => Some(*index),
+            _ => None,
+        })
+        .collect();
+    let first = view.items.iter().filter_map(Item::line).min();
+    let own = is_own(session) && writing.is_log();
+    // What nobody sees stays where it is; all else that is out of view goes ahead.
+    let mut beside = Vec::new();
+    let mut ahead = BTreeSet::new();
+    for index in 0..session.len() {
+        match session.class(index) {
+            Class::Message(_) if shown.contains(&index) => {}
+            Class::Message(_) if is_hidden(session, index) && own => beside.push(index),
+            Class::Message(_) => drop(ahead.insert(index)),
+            Class::Unreadable | Class::Event if rejected(session, index).is_some() => {
+                if own {
+                    beside.push(index);
+                } else {
+                    report.lose(Loss::Unreadable, 1);
+                }
+            }
+            Class::Unreadable => report.lose(Loss::Unreadable, 1),
+            _ => {}
+        }
+    }
+    // The last line of the log that a skip would leave out.
+    let last = match first {
+        Some(first) => ahead.range(..first).next_back().copied(),
+        None => ahead.last().map(|_| session.len()),
+    };
+    let mut beside = beside.into_iter().peekable();
+    while let Some(index) = beside.next_if(|index| last.is_some_and(|last| *index < last)) {
+        ahead.insert(index);
+    }
+    if whole {
+        for index in ahead {
+            out.head.push(log_line(session, index, writing, report)?);
+        }
+    }
+    let mut texts = Vec::new();
+    for item in &view.items {
+        if let Some(line) = item.line() {
+            while let Some(index) = beside.next_if(|index| *index < line) {
+                out.lines.push(log_line(session, index, writing, report)?);
+            }
+        }
+        match (item.message(session), item.summary(session)) {
+            (Some(message), _) => {
+                out.lines
+                    .push(writing.line(&message, item.body(session), report)?);
+            }
+            (None, Some(text)) => texts.push(text.into_owned()),
+            (None, None) => {}
+        }
+    }
+    for index in beside {
+        out.lines.push(log_line(session, index, writing, report)?);
+    }
+    out.summary = (!texts.is_empty()).then(|| texts.join("\n\n"));
+    Ok(out)
+}
+
+/// A line of the session as one of a log.
+fn log_line(
+    session: &Session,
+    index: usize,
+    writing: &mut Writing<'_>,
+    report: &mut Report,
+) -> Result<Vec<u8>> {
+    let record = session.record(index);
+    match (&record.kind, rejected(session, index)) {
+        (Kind::Message(message), _) => writing.line(message, record.body, report),
+        (_, raw) => Ok(raw.unwrap_or_default()),
+    }
+}
+
+/// Whether PicoClaw shows this message to nobody.
+fn is_hidden(session: &Session, index: usize) -> bool {
+    let record = session.record(index);
+    let Some(message) = record.message() else {
+        return false;
+    };
+    // Cheap first: nearly every message says something or calls.
+    message.reasoning.is_some()
+        && !message.calls_tools()
+        && message.text().trim().is_empty()
+        && super::write::is_thought_only(message, record.body)
+}
+
+/// The bytes of a line that PicoClaw counts and rejects; none for anything else.
+fn rejected(session: &Session, index: usize) -> Option<Vec<u8>> {
+    let record = session.record(index);
+    let raw = match &record.kind {
+        Kind::Unreadable(_) => {
+            let full = record.full.strip_suffix(b"\n").unwrap_or(record.full);
+            full.strip_suffix(b"\r").unwrap_or(full).to_vec()
+        }
+        Kind::Event(_) => foreign(&record)?,
+        _ => return None,
+    };
+    (!raw.is_empty() && !raw.contains(&b'\n') && Line::read(&raw, Rules::Log).is_err()).then_some(raw)
+}
+
+/// The text of a record of PicoClaw's that was no message.
+fn foreign(record: &Record<'_>) -> Option<Vec<u8>> {
+    let event = record.event()?;
+    let text = |name: &str| json::member(event.raw, name).and_then(json::text);
+    if event.name() != "foreign" || text("format")? != "picoclaw" {
+        return None;
+    }
+    let raw = text("raw")?.into_owned().into_bytes();
+    // Of a document it may stand over several lines.
+    Some(if raw.contains(&b'\n') {
+        json::compact(&raw).0
+    } else {
+        raw
+    })
+}
+
+/// Whether the session was read from files of PicoClaw.
+pub(super) fn is_own(session: &Session) -> bool {
+    source(session, "format").is_some_and(|format| format == "picoclaw")
+}
+
+fn source(session: &Session, name: &str) -> Option<String> {
+    let header = session.header();
+    let (_, source) = header.iter().find(|(known, _)| known == "source")?;
+    Some(json::member(source, name).and_then(json::text)?.into_owned())
+}
+
+/// Counts the events that are nowhere in the files; with a sidecar `kept` cuts and the summary are.
+pub(super) fn lose_events(session: &Session, view: &View, kept: bool, report: &mut Report) {
+    let digest = source(session, "sha256").filter(|_| is_own(session));
+    let live: HashSet<usize> = session.live_events().into_iter().collect();
+    let summaries: HashSet<usize> = view
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Summary(index) => Some(*index),
+            _ => None,
+        })
+        .collect();
+    for index in (0..session.len()).filter(|index| session.class(*index) == Class::Event) {
+        let record = session.record(index);
+        let Some(event) = record.event() else { continue };
+        let name = event.name();
+        // What reading the files added is made again when they are read.
+        let made = digest.as_deref().is_some_and(|digest| {
+            let id = super::log::event_id(&name, digest);
+            event.id().is_some_and(|own| own == id)
+        });
+        let carried = match event.action() {
+            _ if made || rejected(session, index).is_some() => true,
+            Action::Meta(_) => live.contains(&index),
+            Action::Truncate(_) => kept && live.contains(&index),
+            Action::Summary(_) => summaries.contains(&index),
+            _ => false,
+        };
+        report.lose(Loss::Event, u64::from(!carried));
+    }
+}
+
+/// The place of what is said of a session as a whole.
+pub(super) const SESSION: Place = Place { line: 0, offset: 0 };

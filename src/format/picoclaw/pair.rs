@@ -1,0 +1,271 @@
+//! A session as the two files that PicoClaw keeps of one: a log of lines and its sidecar.
+
+use super::encode::quoted;
+use super::indent::indented;
+use super::layout::{Layout, SESSION, is_own, layout, lose_events};
+use super::sidecar::Sidecar;
+use super::write::Writing;
+use super::{LOG, SIDECAR, aliases_among, go};
+use crate::error::{Error, Kind, Result};
+use crate::format::Purpose;
+use crate::format::folder::FolderFile;
+use crate::format::report::{Loss, Report};
+use crate::model::json::{self, Dialect};
+use crate::model::key;
+use crate::model::session::Session;
+use crate::model::time;
+use crate::model::view::View;
+
+/// Longest name of a file in bytes.
+const LONGEST_NAME: usize = 255;
+
+/// The name of a session's files without their endings. A key that PicoClaw could not keep apart from a folder, or that
+/// no file system takes, is [`Kind::Unsafe`].
+pub fn stem(key: &str) -> Result<String> {
+    let stem = key.replace([':', '/', '\\'], "_");
+    let why = if key.is_empty() {
+        "it is empty"
+    } else if matches!(key, "." | "..") {
+        "it stands for a folder"
+    } else if key.chars().any(char::is_control) {
+        "it holds a control character"
+    } else if stem.len() + SIDECAR.len() > LONGEST_NAME {
+        "the name of its file would be too long"
+    } else {
+        return Ok(stem);
+    };
+    let shown: String = key.chars().take(40).collect();
+    Err(Error::new(
+        Kind::Unsafe,
+        format!("the key {shown:?} makes no file of PicoClaw's: {why}"),
+    )
+    .hint("give the session another key"))
+}
+
+/// The log and the sidecar of a session; the sidecar alone when it has no message. What is out of view stands ahead in
+/// the log, under the skip. `aliases`: see [`crate::format::folder::files`].
+pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> Result<Vec<FolderFile>> {
+    let view = View::replay(session);
+    let said = Said::of(session, aliases, report);
+    let stem = stem(&said.key)?;
+    let mut writing = Writing::new(None, Purpose::Export);
+    let laid = layout(session, &view, true, &mut writing, report)?;
+    lose_events(session, &view, true, report);
+    let count = laid.head.len() + laid.lines.len();
+    let sidecar = said.sidecar(session, &laid, count);
+    let mut files = Vec::new();
+    if count > 0 {
+        let mut bytes = Vec::new();
+        for line in laid.head.iter().chain(&laid.lines) {
+            bytes.extend_from_slice(line);
+            bytes.push(b'\n');
+        }
+        files.push(FolderFile {
+            name: format!("{stem}{LOG}"),
+            bytes,
+        });
+    }
+    files.push(FolderFile {
+        name: format!("{stem}{SIDECAR}"),
+        bytes: sidecar.bytes(),
+    });
+    Ok(files)
+}
+
+/// Whether a file that is there is one of these, or what PicoClaw has made of it since by adding to it.
+pub fn is_continued(file: &FolderFile, there: &[u8]) -> bool {
+    if file.name.ends_with(LOG) {
+        return there.starts_with(&file.bytes);
+    }
+    let key = |bytes: &[u8]| Sidecar::read(bytes).ok().map(|sidecar| sidecar.key());
+    key(there).is_some() && key(there) == key(&file.bytes)
+}
+
+/// What the header says, as far as a sidecar (or a legacy document) has a place for it.
+pub(super) struct Said {
+    pub key: String,
+    pub created: Option<String>,
+    updated: Option<String>,
+    pub scope: Option<Vec<u8>>,
+    pub aliases: Vec<String>,
+    /// Members that PicoClaw does not know: one object.
+    members: Option<Vec<u8>>,
+}
+
+impl Said {
+    /// Reads the header; what has no place is counted as lost.
+    pub fn of(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> Said {
+        let header = session.header();
+        let raw = |name: &str| {
+            let found = header.iter().find(|(known, _)| known == name);
+            found
+                .map(|(_, value)| value.as_slice())
+                .filter(|value| *value != b"null")
+        };
+        let text = |name: &str| raw(name).and_then(json::text).map(|text| text.into_owned());
+        let own = raw("metadata").and_then(|metadata| json::member(metadata, "picoclaw"));
+        let own = own.unwrap_or(b"{}");
+        let time = |raw: Option<&[u8]>| {
+            let text = raw.and_then(json::text)?;
+            let time = time::read(&text)?.time;
+            time::is_rfc3339(&time).then_some(time)
+        };
+        let id = text("id").unwrap_or_default();
+        let key = text("key").filter(|key| !key.is_empty());
+        let key = key.unwrap_or_else(|| key::key_for_id(&id).unwrap_or_else(|| id.clone()));
+        let scope = raw("scope").filter(|scope| is_scope(scope)).map(<[u8]>::to_vec);
+        let updated = json::member(own, "updated_at").or_else(|| json::member(own, "updated"));
+        let (created, updated) = (time(raw("created_at")), time(updated));
+        let kept = |(name, value): &(String, Vec<u8>)| match name.as_str() {
+            "type" | "version" | "key" | "source" => true,
+            "id" => key::id_for_key(&key) == id,
+            "created_at" => created.is_some(),
+            "scope" => scope.is_some(),
+            "metadata" => is_carried(value),
+            _ => false,
+        };
+        let said =
+            |(_, value): &&(String, Vec<u8>)| !matches!(value.as_slice(), b"null" | b"{}" | b"[]" | b"\"\"");
+        let lost = header.iter().filter(said).filter(|member| !kept(member)).count();
+        report.lose(Loss::Header, lost as u64);
+        Said {
+            aliases: match aliases {
+                Some(given) => aliases_among(given.iter().cloned(), &key),
+                None => super::aliases(&header_line(&header)),
+            },
+            created,
+            updated,
+            scope,
+            members: json::member(own, "members").map(<[u8]>::to_vec),
+            key,
+        }
+    }
+
+    /// When the session was changed last: as the system that it came from says, or when its newest line was said.
+    pub fn updated(&self, session: &Session) -> Option<String> {
+        let newest = session.newest_time().filter(|time| time::is_rfc3339(time));
+        match (&self.updated, newest) {
+            (Some(told), Some(newest)) if time::seconds(&newest) > time::seconds(told) => Some(newest),
+            (Some(told), _) => Some(told.clone()),
+            (None, newest) => newest,
+        }
+    }
+
+    fn sidecar(&self, session: &Session, laid: &Layout, count: usize) -> Sidecar {
+        let mut sidecar = Sidecar::new(&self.key);
+        sidecar.set_summary(laid.summary.as_deref().unwrap_or_default());
+        sidecar.set_skip(laid.head.len() as u64);
+        sidecar.set_count(count as u64);
+        // Of a session of PicoClaw that does not say when it began nobody knows.
+        let first = || match is_own(session) {
+            true => None,
+            false => first_time(session),
+        };
+        if let Some(created) = self.created.clone().or_else(first) {
+            sidecar.set_created(&created);
+        }
+        if let Some(updated) = self.updated(session) {
+            sidecar.set_updated(&updated);
+        }
+        if let Some(scope) = &self.scope {
+            sidecar.set_scope(indented(scope, 1));
+        }
+        sidecar.set_aliases(&self.aliases);
+        for (name, value) in self
+            .members
+            .iter()
+            .flat_map(|own| json::members(own, Dialect::Strict).unwrap_or_default())
+        {
+            let mut raw = quoted(&name);
+            raw.extend_from_slice(b": ");
+            raw.extend_from_slice(&indented(value, 1));
+            sidecar.add_unknown(&name, raw);
+        }
+        sidecar
+    }
+
+    /// What of it a log alone has no place for, in words; none when there is nothing.
+    pub fn beside(&self) -> Option<String> {
+        let named = [
+            ("scope", self.scope.is_some()),
+            ("aliases", !self.aliases.is_empty()),
+            ("times", self.created.is_some() || self.updated.is_some()),
+        ];
+        let words: Vec<&str> = named
+            .iter()
+            .filter(|(_, there)| *there)
+            .map(|(name, _)| *name)
+            .collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    /// Tells what a log alone has no place for, and that it is lost.
+    pub fn tell_beside(&self, summary: bool, report: &mut Report) {
+        let words: Vec<String> = summary
+            .then(|| "summary".to_string())
+            .into_iter()
+            .chain(self.beside())
+            .collect();
+        report.lose(Loss::Summary, u64::from(summary));
+        report.lose(Loss::Header, u64::from(self.beside().is_some()));
+        if !words.is_empty() {
+            let what = format!(
+                "only a .meta.json has a place for: {}; `convo migrate --to picoclaw --out DIR` writes both",
+                words.join(", ")
+            );
+            report.note(SESSION, what);
+        }
+    }
+}
+
+fn header_line(header: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut built = json::ObjectBuilder::default();
+    for (name, value) in header {
+        built.raw(name, value);
+    }
+    built.finish()
+}
+
+/// The time of the first message that has one.
+fn first_time(session: &Session) -> Option<String> {
+    session.messages().find_map(|(index, _)| {
+        let record = session.record(index);
+        let time = record.message()?.timestamp()?.into_owned();
+        time::is_rfc3339(&time).then_some(time)
+    })
+}
+
+/// Whether all of a header's metadata has a place in the files.
+fn is_carried(metadata: &[u8]) -> bool {
+    let members = json::members(metadata, Dialect::Python).unwrap_or_default();
+    members.iter().all(|(name, value)| {
+        let own = json::members(value, Dialect::Python).unwrap_or_default();
+        let known = |name: &str| matches!(name, "aliases" | "updated_at" | "updated" | "members");
+        name == "picoclaw" && own.iter().all(|(name, _)| known(name))
+    })
+}
+
+/// Whether PicoClaw reads this as a scope: of one with a wrong type it gives the whole session up.
+fn is_scope(scope: &[u8]) -> bool {
+    let text = |value: &[u8]| matches!(value.first(), Some(b'"')) || value == b"null";
+    let mut fits = scope.first() == Some(&b'{');
+    let read = go::fields(scope, 0, |field| {
+        let value = field.value;
+        fits &= match field.name.as_ref() {
+            b"version" => go::integer(value).is_some() || field.is_null(),
+            b"agent_id" | b"channel" | b"account" => text(value),
+            b"dimensions" => {
+                field.is_null()
+                    || json::elements(value, Dialect::Strict).is_some_and(|all| all.into_iter().all(text))
+            }
+            b"values" => {
+                field.is_null()
+                    || json::members(value, Dialect::Strict)
+                        .is_some_and(|all| all.into_iter().all(|(_, value)| text(value)))
+            }
+            _ => true,
+        };
+        Ok(())
+    });
+    read.is_ok() && fits
+}
