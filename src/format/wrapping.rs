@@ -77,6 +77,8 @@ mod tests {
 
     const STATE: &[u8] = br#"{"version":1,"provider":"openai","processed_length":0,"messages":[]}"#;
 
+    const LESS: &[u8] = br#"{"version":1}"#;
+
     fn style(text: &[u8]) -> base64::Style {
         base64::decode(text).unwrap().0
     }
@@ -99,11 +101,11 @@ mod tests {
             let wrapped = Wrapped::of(outer.clone()).unwrap().unwrap();
             assert_eq!(wrapped.inner(), STATE);
             assert_eq!(wrapped.with(STATE), outer);
-            let other = wrapped.with(b"{}");
+            let other = wrapped.with(LESS);
             let again = Wrapped::of(other.clone()).unwrap().unwrap();
             assert_eq!(
-                (again.inner(), again.style, again.gzip),
-                (b"{}".as_slice(), wrapped.style, wrapped.gzip)
+                (again.inner(), &again.style, again.gzip),
+                (LESS, &wrapped.style, wrapped.gzip)
             );
         }
     }

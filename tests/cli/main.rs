@@ -19,6 +19,7 @@ mod fixtures;
 mod fsck;
 mod gc;
 mod generated;
+mod goaitools;
 mod layering;
 mod list;
 mod migrate;

@@ -49,6 +49,11 @@ pub struct Reading {
     /// Stop at the first damaged line
     #[arg(long)]
     pub strict: bool,
+    /// Refuse what is no goaitools state of this provider
+    ///
+    /// Names are compared byte for byte. A state that is empty yet becomes one of this provider.
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub expect_provider: Option<String>,
 }
 
 /// Where a changed session goes.

@@ -99,7 +99,7 @@ const TRIES: u32 = 50;
 fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) -> anyhow::Result<()> {
     let store = context.store()?;
     let id = store.resolve(name)?;
-    if changing.log {
+    if changing.log && !changing.adds {
         let error = Error::new(
             Kind::Usage,
             "--log is for streams: the store keeps the log in any case",

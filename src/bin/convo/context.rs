@@ -10,7 +10,7 @@ use convo::filter::Stamp;
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
 use convo::format::wrapping::Wrapped;
-use convo::format::{Converted, Format, Reader};
+use convo::format::{Converted, Format, Reader, goaitools};
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::model::time::Clock;
@@ -228,6 +228,10 @@ impl Context {
             None if head.is_empty() && path.is_none() => Format::Native, // an empty pipe: no session, no error
             None => self.detected(label, &head, whole, path, reading.strict)?,
         };
+        if reading.expect_provider.is_some() && format != Format::Goaitools {
+            let what = format!("no goaitools state, but {}", format.name());
+            return Err(Error::new(Kind::Data, what).hint("--expect-provider is for goaitools states"));
+        }
         if format.is_lines() {
             let reader = Box::new(NativeReader::new(head, input));
             return Ok(Opened {
@@ -244,8 +248,16 @@ impl Context {
                 .read_to_end(&mut bytes)
                 .map_err(|error| Error::io("cannot read", error))?;
         }
+        if let Some(provider) = reading.expect_provider.as_ref().filter(|_| bytes.is_empty()) {
+            bytes = goaitools::new_state(provider);
+        }
         let mut report = Report::default();
         let sessions = convert(format, path, &bytes, &mut report)?;
+        if let Some(expected) = &reading.expect_provider {
+            for session in &sessions {
+                expect_provider(session, expected)?;
+            }
+        }
         // The sidecar that was read belongs to a newer log when this one was replaced meanwhile.
         if let (Format::Picoclaw, Some((path, Some(facts)))) = (format, file)
             && File::open(path)
@@ -308,6 +320,16 @@ pub fn place(session: &Session, content: &str) -> String {
         .map(|last| session.full(last))
         .unwrap_or_default();
     format!("{}\n{}\n{content}", String::from_utf8_lossy(last), session.len())
+}
+
+/// Refuses a session that is not in the words of this provider.
+fn expect_provider(session: &Session, expected: &str) -> Result<()> {
+    let what = match goaitools::provider(session) {
+        Some(provider) if provider == expected => return Ok(()),
+        Some(provider) => format!("a goaitools state of the provider {provider:?}, and not of {expected:?}"),
+        None => format!("no goaitools state of the provider {expected:?}: it names none"),
+    };
+    Err(Error::new(Kind::Data, what).hint("without --expect-provider it is read as it is"))
 }
 
 /// The error with which `--strict` stops.

@@ -26,6 +26,7 @@ use super::{Plan, Stamp};
 use crate::error::{Error, Kind, Result};
 use crate::filter::summarize::{Instructions, Rule};
 use crate::model::event::Event;
+use crate::model::exchange::Cuts;
 use crate::model::json;
 use crate::model::message::{Category, Role};
 use crate::model::session::{Class, Session};
@@ -173,7 +174,21 @@ fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usi
         };
         pins.extend(view.items.iter().position(is_user));
     }
+    if let Some(unseen) = options.unseen {
+        pins.extend(reaching(session, view, unseen)..view.items.len());
+    }
     Ok(pins)
+}
+
+/// The item with which the exchange begins that reaches this line; the number of items when none does.
+fn reaching(session: &Session, view: &View, line: usize) -> usize {
+    let behind = |item: &crate::model::view::Item| item.line().is_some_and(|own| own >= line);
+    let Some(first) = view.items.iter().position(behind) else {
+        return view.items.len();
+    };
+    let starts = Cuts::of(session, view).exchange_starts();
+    let begun = starts.partition_point(|start| *start <= first);
+    begun.checked_sub(1).map_or(first, |nth| starts[nth])
 }
 
 /// Looks for the messages that a file of rules names.

@@ -23,6 +23,8 @@ pub struct History<'v> {
     items: Vec<usize>,
     traits: Vec<Traits>,
     cuts: Cuts,
+    /// The line with which begins what the model has not seen, where that is known.
+    unseen: Option<usize>,
 }
 
 impl<'v> History<'v> {
@@ -40,7 +42,13 @@ impl<'v> History<'v> {
             items,
             traits,
             cuts: Cuts::of(session, view),
+            unseen: None,
         }
+    }
+
+    /// The same history, of which the model has not seen what begins with this line; none: as [`History::seen`] has it.
+    pub fn unseen_from(self, unseen: Option<usize>) -> Self {
+        History { unseen, ..self }
     }
 
     /// Number of messages.
@@ -119,8 +127,16 @@ impl<'v> History<'v> {
             .rposition(|traits| traits.role == Role::User && traits.category != Category::Context)
     }
 
-    /// How many messages the model has seen: all up to the newest that it said itself.
+    /// How many messages the model has seen: all up to the newest that it said itself, where nothing else is known.
     pub fn seen(&self) -> usize {
+        if let Some(unseen) = self.unseen {
+            let line = |item: &usize| self.view.items[*item].line();
+            let first = self
+                .items
+                .iter()
+                .position(|item| line(item).is_some_and(|line| line >= unseen));
+            return first.unwrap_or(self.len());
+        }
         let said = self
             .traits
             .iter()

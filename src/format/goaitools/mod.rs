@@ -85,6 +85,14 @@ fn header(source: &Source<'_>, state: &state::State<'_>) -> Vec<u8> {
     header.finish(&id)
 }
 
+/// A state of this provider without any message.
+pub fn new_state(provider: &str) -> Vec<u8> {
+    let mut state = b"{\"version\":1,\"provider\":".to_vec();
+    super::go::push_text(&mut state, provider);
+    state.extend_from_slice(b",\"processed_length\":0,\"messages\":[]}");
+    state
+}
+
 /// What the header of a session keeps of the state that it came from; none when it came from none.
 fn own(session: &Session) -> Option<Vec<u8>> {
     let header = session.header();

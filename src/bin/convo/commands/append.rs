@@ -9,10 +9,12 @@ use crate::output::in_line;
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
+use convo::format::goaitools;
 use convo::format::report::Report;
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::message::Category;
 use convo::model::record::Record;
+use convo::model::session::Session;
 use convo::tokens::{Tokenizer, counter};
 use std::io::{IsTerminal, Read};
 
@@ -71,6 +73,17 @@ pub struct Append {
     /// One line for each that was added, in order; `-` for one that has no id.
     #[arg(long, requires = "stream", conflicts_with_all = ["json", "in_place", "stdout", "output", "to", "dry_run"], help_heading = "The message")]
     ack: bool,
+    /// The model has seen everything, what is added included: a call is done
+    ///
+    /// For goaitools states, which count how many messages the model has seen: processed_length becomes the number of messages.
+    /// Without it what is added is yet to be seen.
+    #[arg(
+        long,
+        hide_short_help = true,
+        conflicts_with = "ack",
+        help_heading = "The message"
+    )]
+    processed: bool,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -116,7 +129,9 @@ impl Run for Append {
         // What is hidden in a log stays in it: an addition settles nothing.
         self.changing.log = true;
         self.changing.adds = true;
+        // What the model has seen is counted over the whole session.
         let stored = change::in_store(&input, &self.changing)
+            && !self.processed
             && !self.changing.dry_run
             && self.changing.in_place.is_none();
         if self.ack && !(stored && self.stream) {
@@ -137,7 +152,7 @@ impl Run for Append {
             |session, stamps| {
                 let line = self.message(&text, stamps)?;
                 let line = counted(line, counter::named_by(session).as_deref());
-                Ok(Plan::Lines(vec![line], "1 message added".to_string()))
+                self.planned(session, stamps, vec![line], "1 message added")
             },
         )
     }
@@ -192,6 +207,31 @@ impl Append {
             context.output.print_done(&String::from_utf8_lossy(&line))?;
         }
         Ok(())
+    }
+
+    /// What is added, and that the model has seen it.
+    fn planned(
+        &self,
+        session: &Session,
+        stamps: &Stamps<'_>,
+        mut lines: Vec<Vec<u8>>,
+        told: &str,
+    ) -> convo::Result<Plan> {
+        if self.processed {
+            let place = Place { line: 1, offset: 1 };
+            let is_message = |line: &&Vec<u8>| Record::parse(line, place).message().is_some();
+            let metadata = goaitools::all_seen(session, lines.iter().filter(is_message).count());
+            let stamp = stamps.event("processed")?;
+            let mut set = ObjectBuilder::default();
+            set.raw("metadata", metadata);
+            let mut meta = ObjectBuilder::default();
+            meta.text("type", "meta")
+                .text("id", &stamp.id)
+                .text("at", &stamp.at)
+                .raw("set", set.finish());
+            lines.push(meta.finish());
+        }
+        Ok(Plan::Lines(lines, told.to_string()))
     }
 
     fn message(&self, text: &str, stamps: &Stamps<'_>) -> convo::Result<Vec<u8>> {
@@ -284,10 +324,13 @@ impl Append {
         })?;
         context.output.report("-", &mut report);
         incoming.tell_left_out(context);
-        // What `--from` names is the format of standard input; the session's own is detected.
+        // What `--from` names is the format of standard input; the session's own is detected. Nothing at all is a new one
+        // of the format that is to come out.
+        let is_empty = |path| std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() == 0);
+        let new = matches!(input, Input::Path(path) if is_empty(path));
         let reading = Reading {
-            from: None,
-            strict: self.reading.strict,
+            from: self.changing.writing.to.filter(|_| new),
+            ..self.reading.clone()
         };
         change::run(
             context,
@@ -296,16 +339,17 @@ impl Append {
             &self.changing,
             |session, stamps| {
                 let tokenizer = known(counter::named_by(session).as_deref());
+                if lines.is_empty() && !self.processed {
+                    return Ok(Plan::Nothing("nothing to add".to_string()));
+                }
                 let stamped = lines.iter().enumerate().map(|(nth, line)| {
                     let what = || format!("{nth} {}", String::from_utf8_lossy(line));
                     let record = Record::parse(line, Place { line: 1, offset: 1 });
                     let changed = incoming::stamped(&record, tokenizer, || stamps.message(&what()))?;
                     Ok(changed.unwrap_or_else(|| line.clone()))
                 });
-                Ok(Plan::Lines(
-                    stamped.collect::<convo::Result<_>>()?,
-                    format!("{} messages added", lines.len()),
-                ))
+                let told = format!("{} messages added", lines.len());
+                self.planned(session, stamps, stamped.collect::<convo::Result<_>>()?, &told)
             },
         )
     }

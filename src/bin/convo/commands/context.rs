@@ -11,7 +11,7 @@ use convo::error::{Error, Kind};
 use convo::filter::repair::{self, How, Repaired};
 use convo::filter::settle::{Lines, summary_line};
 use convo::filter::{Plan, compact};
-use convo::format::{Format, Purpose};
+use convo::format::{Format, Purpose, goaitools};
 use convo::model::session::{Class, Session};
 use convo::model::view::{Item, View as Replayed};
 use std::io::Write;
@@ -93,6 +93,7 @@ impl View {
             window: self.fitting.window(),
             // It is done anew each time, and never stored.
             retry: true,
+            unseen: goaitools::unseen(session),
             ..compact::Options::default()
         };
         let counter = self.counting.counter(context, label, session)?;

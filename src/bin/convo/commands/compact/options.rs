@@ -247,6 +247,7 @@ impl Strategy {
             shares: self.budget_for.clone(),
             pins: self.pin.clone(),
             pin_first_user: self.pin_first_user,
+            unseen: None,
             instructions: self.instructions()?,
             instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
             summary_share: self.summary_share,
