@@ -40,7 +40,7 @@ pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
             Action::Compact(compact) => put_in(session, &compact, id),
             Action::Summary(summary) if is_own => {
                 let [first, last] = summary.covers.unwrap_or_default();
-                Some(between(session, &first, &last))
+                Some(between(session, [&first, &last], summary.nth))
             }
             _ => None,
         };
@@ -87,7 +87,7 @@ fn changed(session: &Session, event: &Event<'_>, compact: &Compact<'_>) -> Vec<u
     for span in &compact.drop {
         match span {
             Span::One(target) => targets.push(target),
-            Span::Range([first, last]) => lines.extend(between(session, first, last)),
+            Span::Range([first, last]) => lines.extend(between(session, [first, last], [1, 1])),
         }
     }
     let ids: HashSet<String> = targets.iter().map(|target| target.id.to_string()).collect();
@@ -125,18 +125,21 @@ fn put_in(session: &Session, compact: &Compact<'_>, id: &str) -> Option<Vec<usiz
 fn range(session: &Session, ends: &[u8]) -> Vec<usize> {
     match json::elements(ends, Dialect::Strict).as_deref() {
         Some([first, last]) => match (json::text(first), json::text(last)) {
-            (Some(first), Some(last)) => between(session, &first, &last),
+            (Some(first), Some(last)) => between(session, [&first, &last], [1, 1]),
             _ => Vec::new(),
         },
         _ => Vec::new(),
     }
 }
 
-/// The messages from one id to another, rules excepted.
-fn between(session: &Session, first: &str, last: &str) -> Vec<usize> {
+/// The messages from one id to another, rules excepted; of those that repeat, the `nth` of each.
+fn between(session: &Session, [first, last]: [&str; 2], nth: [u64; 2]) -> Vec<usize> {
     let places = session.places([first.to_string(), last.to_string()].into());
-    let end = |id: &str| places.get(id).and_then(|all| all.first().copied());
-    let (Some(first), Some(last)) = (end(first), end(last)) else {
+    let end = |id: &str, nth: u64| {
+        let nth = usize::try_from(nth.checked_sub(1)?).ok()?;
+        places.get(id).and_then(|all| all.get(nth).copied())
+    };
+    let (Some(first), Some(last)) = (end(first, nth[0]), end(last, nth[1])) else {
         return Vec::new();
     };
     let is_said = |index: &usize| matches!(session.class(*index), Class::Message(traits) if traits.category != Category::System);

@@ -77,7 +77,8 @@ pub fn summary_line(session: &Session, index: usize) -> Option<Vec<u8>> {
     let event = record.event()?;
     if event.name() != "compact" {
         json::member(event.raw, "covers")?;
-        return json::with_members(event.raw, &[("covers", None), ("here", Some(b"true"))]).ok();
+        let changes = [("covers", None), ("nth", None), ("here", Some(&b"true"[..]))];
+        return json::with_members(event.raw, &changes).ok();
     }
     // A compaction's summary is one of its members, and becomes an event of its own.
     let mut line = ObjectBuilder::default();

@@ -123,9 +123,18 @@ impl<'a> Event<'a> {
             None | Some(b"null") => None,
             Some(raw) => Some(pair(raw)?),
         };
+        let nth = match json::member(self.raw, "nth").map(|raw| json::elements(raw, Dialect::Strict)) {
+            Some(Some(both)) => match both.as_slice() {
+                [first, last] => [number(first)?, number(last)?],
+                _ => return None,
+            },
+            Some(None) => return None,
+            None => [1, 1],
+        };
         Some(Summary {
             content: self.text("content")?,
             covers,
+            nth,
             here: json::member(self.raw, "here") == Some(b"true"),
         })
     }
@@ -328,6 +337,8 @@ pub struct Summary<'a> {
     pub content: Cow<'a, str>,
     /// First and last message that it stands for; absent when it stands for messages that are gone.
     pub covers: Option<[Cow<'a, str>; 2]>,
+    /// Which messages of these ids are meant, from 1.
+    pub nth: [u64; 2],
     /// Without `covers`: whether it stands where its line stands; otherwise it stands behind the leading rules.
     pub here: bool,
 }

@@ -210,8 +210,10 @@ impl<'s> Replay<'s> {
     fn summarize(&mut self, event: usize, summary: &Summary<'_>) {
         self.forget_summary();
         let mut place = Place::First;
+        let nth = summary.nth.map(|nth| Some(nth).filter(|nth| *nth > 1));
         if let Some([first, last]) = &summary.covers
-            && let (Some(first), Some(last)) = (self.find(event, first, None), self.find(event, last, None))
+            && let (Some(first), Some(last)) =
+                (self.find(event, first, nth[0]), self.find(event, last, nth[1]))
         {
             for index in first..=last {
                 if !self.is_system(index) {

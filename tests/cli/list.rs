@@ -74,3 +74,29 @@ fn no_store_is_66() {
     snapshot!("list_no_store", env.run(&["list"]).status(66));
     assert!(!env.store().exists());
 }
+
+/// The log of a session of which three summaries failed in a row.
+const FAILED: &str = concat!(
+    "{\"type\":\"session\",\"version\":1,\"id\":\"s\"}\n",
+    "{\"role\":\"user\",\"content\":\"u\"}\n",
+    "{\"type\":\"attempt\",\"id\":\"evt_1\",\"at\":\"2026-11-20T18:00:00Z\",\"of\":\"summary\",\"failures\":3,",
+    "\"health\":\"retry\",\"next_attempt_at\":\"2026-11-20T18:00:08Z\",\"by\":\"cmd:x\",\"why\":\"it broke\"}\n",
+);
+
+#[test]
+fn summaries_that_failed_are_told() {
+    let env = Env::new();
+    let run = env.pipe(&["list", "-"], FAILED).fine();
+    assert!(run.out().ends_with("\tu\tretry\n"), "{run}");
+    let run = env.pipe(&["list", "--json", "-"], FAILED).fine();
+    let told = "\"failures\":3";
+    assert!(
+        run.out().contains("\"health\":\"retry\"") && run.out().contains(told),
+        "{run}"
+    );
+    let run = env.pipe(&["count"], FAILED).fine();
+    let told = "health\tretry: 3 failures, next attempt at 2026-11-20T18:00:08Z\n";
+    assert!(run.out().contains(told), "{run}");
+    let run = env.pipe(&["count", "--json"], FAILED).fine();
+    assert!(run.out().contains("\"why\":\"it broke\""), "{run}");
+}

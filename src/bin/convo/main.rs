@@ -15,6 +15,8 @@ mod pairs;
 mod plugin;
 mod source;
 mod stamps;
+mod summarizer;
+mod summing;
 
 use args::Global;
 use clap::{ArgMatches, FromArgMatches};

@@ -87,7 +87,8 @@ pub fn find(name: &str) -> Option<PathBuf> {
         .find(|path| is_program(path))
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether a plugin may be called so.
+pub fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name
             .bytes()

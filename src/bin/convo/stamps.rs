@@ -33,6 +33,11 @@ impl<'c> Stamps<'c> {
         }
     }
 
+    /// Where the lines go.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
     /// For an event of this content.
     pub fn event(&self, content: &str) -> convo::Result<Stamp> {
         if self.place == Place::Store {

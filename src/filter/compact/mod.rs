@@ -27,6 +27,7 @@ use crate::error::{Error, Kind, Result};
 use crate::filter::summarize::{Instructions, Rule};
 use crate::model::event::Event;
 use crate::model::exchange::Cuts;
+use crate::model::health::Health;
 use crate::model::json;
 use crate::model::message::{Category, Role};
 use crate::model::session::{Class, Session};
@@ -245,6 +246,7 @@ fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, Str
 /// What triggers look at, the provider's count believed where that is asked for.
 fn measures(work: &Work<'_>, options: &Options) -> Measures {
     let mut measures = work.measures(options.window);
+    measures.failures = Health::of(work.session).failures;
     if options.trust_usage {
         measures.tokens = measures.tokens.max(reported(work).unwrap_or(0));
     }

@@ -270,7 +270,7 @@ fn plain(raw: &[u8]) -> Option<&str> {
 }
 
 /// What a message says: media as marks, a result without its middle.
-fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
+pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     let mut text = message.text();
     let media = message.parts().into_iter().filter_map(|part| match part {
         Part::Other(kind, _) => Some(format!(" [{}: ]", kind.split('_').next().unwrap_or("part"))),
@@ -304,7 +304,7 @@ const LOOKED_AT: Limit = Limit {
 
 /// What may hold standing instructions: users, system and developer messages of the log that the view does not show
 /// afterwards.
-fn rules<'w>(work: &'w Work<'_>, stays: impl Fn(usize) -> bool) -> Vec<Source<'w>> {
+pub(in crate::filter) fn rules<'w>(work: &'w Work<'_>, stays: impl Fn(usize) -> bool) -> Vec<Source<'w>> {
     let shown: HashSet<usize> = work
         .view
         .items

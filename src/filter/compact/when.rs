@@ -15,16 +15,19 @@ pub enum Term {
     ToolTokens,
     /// Tokens as a share of the window.
     Fraction,
+    /// Summaries that failed in a row.
+    Failures,
 }
 
 impl Term {
     /// Every term.
-    pub const ALL: [Term; 5] = [
+    pub const ALL: [Term; 6] = [
         Term::Tokens,
         Term::Messages,
         Term::Exchanges,
         Term::ToolTokens,
         Term::Fraction,
+        Term::Failures,
     ];
 
     /// The word for it.
@@ -35,6 +38,7 @@ impl Term {
             Term::Exchanges => "exchanges",
             Term::ToolTokens => "tool_tokens",
             Term::Fraction => "fraction",
+            Term::Failures => "failures",
         }
     }
 }
@@ -76,6 +80,8 @@ pub struct Measures {
     pub tool_tokens: u64,
     /// The model's window.
     pub window: Option<u64>,
+    /// Summaries that failed in a row.
+    pub failures: u64,
 }
 
 const MILLION: u64 = 1_000_000;
@@ -89,6 +95,7 @@ impl Measures {
             Term::Messages => whole(self.messages),
             Term::Exchanges => whole(self.exchanges),
             Term::ToolTokens => whole(self.tool_tokens),
+            Term::Failures => whole(self.failures),
             Term::Fraction => whole(self.tokens) / u128::from(self.window.filter(|window| *window > 0)?),
         })
     }
@@ -159,6 +166,7 @@ impl When {
                 Term::Messages => goal.messages = least(goal.messages, whole),
                 Term::Exchanges => goal.exchanges = least(goal.exchanges, whole),
                 Term::ToolTokens => goal.tool_tokens = least(goal.tool_tokens, whole),
+                Term::Failures => {} // no size undoes it
                 Term::Fraction => {
                     let tokens = target * u128::from(window.unwrap_or(0)) / u128::from(MILLION);
                     goal.tokens = least(goal.tokens, u64::try_from(tokens).unwrap_or(u64::MAX));
@@ -231,6 +239,7 @@ mod tests {
             exchanges: 3,
             tool_tokens: 50,
             window: Some(1000),
+            failures: 3,
         }
     }
 
@@ -254,6 +263,13 @@ mod tests {
                 .is_none()
         );
         assert!(when.needs_window());
+        assert!(
+            When::read("failures>=3")
+                .unwrap()
+                .fired(&measured(0, 0))
+                .is_some()
+        );
+        assert!(When::read("failures>3").unwrap().fired(&measured(0, 0)).is_none());
     }
 
     #[test]

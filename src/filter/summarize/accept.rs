@@ -58,7 +58,7 @@ pub fn accept(summary: &str, budget: u64, covered: u64, count: &dyn Fn(&str) -> 
 }
 
 /// Whether there is no letter or digit outside tags.
-fn is_blank(text: &str) -> bool {
+pub fn is_blank(text: &str) -> bool {
     let mut rest = text;
     loop {
         let open = rest.find('<').unwrap_or(rest.len());

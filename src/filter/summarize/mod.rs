@@ -21,13 +21,14 @@ mod units;
 mod vocabulary;
 mod weight;
 
-pub use accept::{Failure, accept};
+pub use accept::{Failure, accept, is_blank};
 use choose::Choosing;
 pub use choose::{Candidate, choose};
 pub use dates::Dates;
 pub use instructions::strength;
 pub use prior::Prior;
 pub use registry::{Instructions, Rule};
+pub(in crate::filter) use sentences::ranges as sentence_ranges;
 pub use shorten::shorten;
 pub use terms::{for_each_term, terms};
 pub use weight::weight;
@@ -36,6 +37,7 @@ use crate::model::message::Role;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use text::{Entry, Head};
+pub(in crate::filter) use text::{instruction_block, without_instructions};
 use units::Unit;
 
 /// Tokens of a unit beyond those of its line, as of a message beyond those of its text.
@@ -142,6 +144,21 @@ pub fn extract(
         instructions,
         text,
     })
+}
+
+/// The standing instructions alone, for a summary that somebody else writes: those that [`extract`] would put into its block.
+///
+/// # Errors
+/// A rule names a message that is not there.
+pub fn instructions(
+    rules_from: &[Source<'_>],
+    previous: Option<&str>,
+    options: &Options,
+    count: &dyn Fn(&str) -> u64,
+) -> Result<Vec<String>, Failure> {
+    let earlier = previous.map(text::read).unwrap_or_default();
+    let cost = |sentence: &str| count(&text::instruction_line(sentence));
+    registry::registry(rules_from, &earlier.instructions, options, &cost)
 }
 
 /// Why not one unit is in the summary.

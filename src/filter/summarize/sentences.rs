@@ -15,7 +15,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
 }
 
 /// Where the sentences lie.
-pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
+pub(in crate::filter) fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut offset = 0;
     for line in text.split(['\n', '\r']) {

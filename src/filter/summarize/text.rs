@@ -97,12 +97,41 @@ pub(super) struct Earlier {
 pub(super) fn beginning(head: &Head, instructions: &[String]) -> String {
     let mut out = head.write();
     if !instructions.is_empty() {
-        out.push_str(INSTRUCTIONS);
-        out.push('\n');
-        for instruction in instructions {
-            out.push_str(&instruction_line(instruction));
-        }
+        out.push_str(&instruction_block(instructions));
     }
+    out
+}
+
+/// The block of standing instructions.
+pub(in crate::filter) fn instruction_block(instructions: &[String]) -> String {
+    let lines = instructions
+        .iter()
+        .map(|instruction| instruction_line(instruction));
+    [format!("{INSTRUCTIONS}\n")].into_iter().chain(lines).collect()
+}
+
+/// A summary without its block of standing instructions.
+pub(in crate::filter) fn without_instructions(summary: &str) -> String {
+    let mut rest = summary;
+    let mut out = String::with_capacity(summary.len());
+    if summary
+        .lines()
+        .next()
+        .is_some_and(|line| Head::read(line).is_some())
+    {
+        let end = summary.find('\n').map_or(summary.len(), |at| at + 1);
+        out.push_str(&summary[..end]);
+        rest = &summary[end..];
+    }
+    let Some(block) = rest
+        .strip_prefix(INSTRUCTIONS)
+        .and_then(|rest| rest.strip_prefix('\n'))
+    else {
+        return summary.to_string();
+    };
+    let inside = |line: &&str| line.starts_with("- ") || line.starts_with("  ");
+    let length: usize = block.split_inclusive('\n').take_while(inside).map(str::len).sum();
+    out.push_str(block[length..].trim_start_matches('\n'));
     out
 }
 

@@ -8,6 +8,7 @@ use crate::output::{columns, moment, visible};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::report::Report;
+use convo::model::health::{Health, State};
 use convo::model::json;
 use convo::model::session::{Class, Session};
 use convo::model::time;
@@ -18,7 +19,8 @@ use std::io::Write;
 /// List the sessions of the store, newest first
 ///
 /// Columns: id, messages in view, time of the newest line, title; separated by tabs when piped. A session
-/// without a title is listed with the beginning of its first question.
+/// without a title is listed with the beginning of its first question. A fifth column tells of summaries that failed:
+/// retry, degraded, recovering.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo list
@@ -48,6 +50,7 @@ struct Row {
     continued_from: Option<String>,
     aliases: Vec<String>,
     damaged: bool,
+    health: Health,
 }
 
 impl Run for List {
@@ -75,10 +78,18 @@ impl Run for List {
                 row.id.clone(),
             )
         });
+        let now = context.clock.now();
         context.output.stdout(|out| match columns() {
-            Some(columns) if !self.json => table(&rows, columns, out),
-            _ => rows.iter().try_for_each(|row| self.print(row, out)),
+            Some(columns) if !self.json => table(&rows, columns, &now, out),
+            _ => rows.iter().try_for_each(|row| self.print(row, &now, out)),
         })
+    }
+}
+
+impl Row {
+    /// How the summaries of the session fare, when they do not fare well.
+    fn ailing(&self, now: &str) -> Option<State> {
+        Some(self.health.state(now)).filter(|state| *state != State::Healthy)
     }
 }
 
@@ -87,14 +98,17 @@ fn flat(text: &str) -> String {
 }
 
 /// The rows for people: aligned, and no wider than the terminal.
-fn table(rows: &[Row], columns: usize, out: &mut dyn Write) -> anyhow::Result<()> {
+fn table(rows: &[Row], columns: usize, now: &str, out: &mut dyn Write) -> anyhow::Result<()> {
     let widest = rows.iter().map(|row| row.id.len()).max().unwrap_or(0).max(2);
     let heading = format!("{:<widest$}  {:>8}  {:<16}  TITLE", "ID", "MESSAGES", "UPDATED");
     let line = |row: &Row| {
         let updated = row.updated.as_deref().map_or("-".to_string(), moment);
         let title = flat(row.title.as_deref().unwrap_or_default());
+        let health = row
+            .ailing(now)
+            .map_or(String::new(), |state| format!("[{}] ", state.name()));
         format!(
-            "{:<widest$}  {:>8}  {updated:<16}  {title}",
+            "{:<widest$}  {:>8}  {updated:<16}  {health}{title}",
             flat(&row.id),
             row.view
         )
@@ -185,6 +199,7 @@ fn row(session: &Session, label: &str, damaged: bool) -> Row {
         continued_from: text("continued_from"),
         aliases: Vec::new(),
         damaged,
+        health: Health::of(session),
     }
 }
 
@@ -217,7 +232,7 @@ fn name_aliases(context: &Context, rows: &mut [Row]) {
 }
 
 impl List {
-    fn print(&self, row: &Row, out: &mut dyn Write) -> anyhow::Result<()> {
+    fn print(&self, row: &Row, now: &str, out: &mut dyn Write) -> anyhow::Result<()> {
         let title = row.title.as_deref().unwrap_or_default();
         let updated = row.updated.as_deref().unwrap_or("-");
         let line = if self.json {
@@ -225,12 +240,16 @@ impl List {
                 "schema": "convo.list/1", "id": row.id, "title": row.title, "key": row.key,
                 "messages": row.messages, "view": row.view, "created_at": row.created,
                 "updated_at": row.updated, "continued_from": row.continued_from, "aliases": row.aliases,
-                "damaged": row.damaged,
+                "damaged": row.damaged, "health": row.health.state(now).name(), "failures": row.health.failures,
+                "next_attempt_at": row.health.next_attempt_at,
             })
             .to_string()
         } else {
+            let health = row
+                .ailing(now)
+                .map_or(String::new(), |state| format!("\t{}", state.name()));
             format!(
-                "{}\t{}\t{}\t{}",
+                "{}\t{}\t{}\t{}{health}",
                 flat(&row.id),
                 row.view,
                 flat(updated),

@@ -18,6 +18,7 @@ mod plugins;
 mod remove;
 mod restore;
 mod show;
+mod summarize;
 mod truncate;
 
 use crate::args::Global;
@@ -73,7 +74,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every verb that is built in.
-pub const ALL: [Verb; 19] = [
+pub const ALL: [Verb; 20] = [
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),
@@ -85,6 +86,7 @@ pub const ALL: [Verb; 19] = [
     verb::<check::Check>("check", Group::Read, false),
     verb::<truncate::Truncate>("truncate", Group::Change, false),
     verb::<compact::Compact>("compact", Group::Change, false),
+    verb::<summarize::Summarize>("summarize", Group::Change, false),
     verb::<expand::Expand>("expand", Group::Change, false),
     verb::<restore::Restore>("restore", Group::Change, false),
     verb::<alias::Alias>("alias", Group::Keep, false),
@@ -116,7 +118,7 @@ pub const HELP: &str = "help";
 
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
-    static TABLE: [Verb; 19] = ALL;
+    static TABLE: [Verb; 20] = ALL;
     TABLE.iter().find(|verb| verb.name == name)
 }
 

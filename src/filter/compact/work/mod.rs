@@ -266,7 +266,7 @@ impl<'s> Work<'s> {
         }
     }
 
-    /// What triggers and goals look at.
+    /// What goals look at, and triggers but for failures.
     pub fn measures(&self, window: Option<u64>) -> Measures {
         // Digests begin no exchange; those ahead of everything else are one, as whatever leads a view is.
         let lead = self
@@ -279,6 +279,7 @@ impl<'s> Work<'s> {
             exchanges: self.exchanges.len() as u64 - self.gone_exchanges + u64::from(lead),
             tool_tokens: self.tool_tokens,
             window,
+            failures: 0,
         }
     }
 

@@ -1,13 +1,13 @@
 //! The strategies on the command line.
 
 use crate::args::{Counting, Fitting, per_cent};
-use crate::context::named;
+use crate::summing;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::compact::shorten::Limit;
 use convo::filter::compact::when::When;
 use convo::filter::compact::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
-use convo::filter::summarize::{Dates, Instructions, Rule};
+use convo::filter::summarize::Dates;
 use convo::model::message::Category;
 
 #[derive(Args, Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Strategy {
     pub(super) fitting: Fitting,
     /// Act only then: 'tokens>=100000 && messages>=10'
     ///
-    /// As in 'tokens>=100000 && messages>=10 || fraction>=0.8'. Terms are tokens, messages, exchanges, tool_tokens and fraction (of --window); && binds tighter than ||. Without
+    /// As in 'tokens>=100000 && messages>=10 || fraction>=0.8'. Terms are tokens, messages, exchanges, tool_tokens, fraction (of --window) and failures (of summaries, in a row); && binds tighter than ||. Without
     /// --budget the target is what fired it less --hysteresis. Without --when it acts whenever the view is over the budget.
     #[arg(long, value_name = "TRIGGER", value_parser = When::read, help_heading = "What to do")]
     when: Option<When>,
@@ -156,7 +156,7 @@ pub struct Strategy {
     #[arg(long, value_name = "ROLE", default_value = "auto", value_parser = ["auto", "user", "assistant", "system", "developer"], help_heading = "Strategies in detail", hide_short_help = true)]
     summary_role: String,
     /// How the summary shows dates: short, full, off
-    #[arg(long, value_name = "HOW", default_value = "short", value_parser = dates, help_heading = "Strategies in detail", hide_short_help = true)]
+    #[arg(long, value_name = "HOW", default_value = "short", value_parser = summing::dates, help_heading = "Strategies in detail", hide_short_help = true)]
     dates: Dates,
     /// What gives way when summary and newest exchanges do not fit: truncate-oldest, truncate-summary, error
     #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategies in detail", hide_short_help = true)]
@@ -248,7 +248,7 @@ impl Strategy {
             pins: self.pin.clone(),
             pin_first_user: self.pin_first_user,
             unseen: None,
-            instructions: self.instructions()?,
+            instructions: summing::instructions(&self.pin_rules)?,
             instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
             summary_share: self.summary_share,
             summary_budget: self.summary_budget,
@@ -290,21 +290,6 @@ impl Strategy {
             digest: self.digest_tools,
             summary: self.with.as_deref() == Some("extract"),
             drop: self.keep_last.is_some() || !self.drop_order.is_empty() || !self.budget_for.is_empty(),
-        }
-    }
-
-    fn instructions(&self) -> anyhow::Result<Instructions> {
-        match self.pin_rules.as_str() {
-            "auto" => Ok(Instructions::Auto),
-            "off" => Ok(Instructions::Off),
-            file => {
-                let read =
-                    std::fs::read(file).map_err(|error| named(Error::io("cannot read", error), file))?;
-                let Ok(text) = String::from_utf8(read) else {
-                    return Err(named(Error::new(Kind::Data, "the instructions are not UTF-8"), file).into());
-                };
-                Ok(Instructions::Given(Rule::read(&text)))
-            }
         }
     }
 }
@@ -368,14 +353,5 @@ fn overflow(name: &str) -> Result<Overflow, String> {
         "truncate-summary" => Ok(Overflow::TruncateSummary),
         "error" => Ok(Overflow::Error),
         _ => Err("this must be truncate-oldest, truncate-summary or error".to_string()),
-    }
-}
-
-fn dates(name: &str) -> Result<Dates, String> {
-    match name {
-        "short" => Ok(Dates::Short),
-        "full" => Ok(Dates::Full),
-        "off" => Ok(Dates::Off),
-        _ => Err("this must be short, full or off".to_string()),
     }
 }

@@ -6,9 +6,10 @@ use super::Run;
 use crate::args::{Counting, Input, Reading, Window, window};
 use crate::context::Context;
 use crate::inputs::each_session;
-use crate::output::{columns, in_line, visible};
+use crate::output::{columns, counted, in_line, visible};
 use clap::{Args, ValueEnum};
 use convo::error::Error;
+use convo::model::health::Health;
 use convo::model::session::Session;
 use convo::model::stats::{Counts, Stats};
 use convo::tokens::usage::{By, Figure, Group, Usage};
@@ -88,14 +89,14 @@ impl Run for Count {
                 let counter = self.counting.counter(context, label, &session)?;
                 let usage = Usage::of(&session, counter);
                 if self.json {
-                    let line = self.object(&session, label, &usage);
+                    let line = self.object(&session, label, &usage, &context.clock.now());
                     return write(out, &format!("{line}\n"));
                 }
                 if !std::mem::take(&mut first) {
                     write(out, "\n")?;
                 }
                 let rows = match self.by {
-                    None => self.rows(&session, label, &usage),
+                    None => self.rows(&session, label, &usage, &context.clock.now()),
                     Some(by) => self.token_rows(&session, label, &usage, by),
                 };
                 text(&rows, out)?;
@@ -135,6 +136,13 @@ fn text(rows: &[Row], out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn next_attempt(health: &Health) -> String {
+    let next = health.next_attempt_at.as_deref();
+    next.map_or(String::new(), |next| {
+        format!(", next attempt at {}", in_line(next))
+    })
+}
+
 fn title(session: &Session, label: &str) -> Row {
     let id = session.header_text("id").unwrap_or_else(|| label.to_string());
     (String::new(), id)
@@ -145,7 +153,7 @@ fn tokens(group: &Group) -> String {
 }
 
 impl Count {
-    fn rows(&self, session: &Session, label: &str, usage: &Usage<'_>) -> Vec<Row> {
+    fn rows(&self, session: &Session, label: &str, usage: &Usage<'_>, now: &str) -> Vec<Row> {
         let stats = Stats::of(session);
         let row = |count: &dyn Fn(&Counts) -> u64| format!("{}\t{}", count(&stats.log), count(&stats.view));
         let mut rows = vec![
@@ -171,6 +179,15 @@ impl Count {
         if stats.unreadable > 0 {
             rows.push(("unreadable".to_string(), format!("{}\t0", stats.unreadable)));
         }
+        let health = Health::of(session);
+        if health.failures > 0 {
+            let state = health.state(now).name();
+            let failed = counted(health.failures, "failure");
+            rows.push((
+                "health".to_string(),
+                format!("{state}: {failed}{}", next_attempt(&health)),
+            ));
+        }
         self.push_total(&usage.total(), &mut rows);
         rows
     }
@@ -195,7 +212,8 @@ impl Count {
         }
     }
 
-    fn object(&self, session: &Session, label: &str, usage: &Usage<'_>) -> serde_json::Value {
+    fn object(&self, session: &Session, label: &str, usage: &Usage<'_>, now: &str) -> serde_json::Value {
+        let health = Health::of(session);
         let stats = Stats::of(session);
         let total = usage.total();
         let by = [By::Role, By::Category, By::Tool].map(|by| usage.groups(by));
@@ -226,6 +244,8 @@ impl Count {
             "exact": usage.counter().tokenizer().is_exact(),
             "log": figures(&stats.log, &|group| group.log), "view": figures(&stats.view, &|group| group.view),
             "summary": stats.summary, "unreadable": stats.unreadable,
+            "health": health.state(now).name(), "failures": health.failures,
+            "next_attempt_at": health.next_attempt_at, "why": health.why,
         });
         if let Some(Window(window)) = self.window {
             line["window"] = window.into();

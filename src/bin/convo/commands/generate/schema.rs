@@ -154,7 +154,14 @@ fn event() -> Value {
             of("summary", &["id", "at", "content"], json!({
                 "content": {"type": "string"},
                 "covers": {"$ref": "#/$defs/range"},
+                "nth": {"type": "array", "items": nth, "minItems": 2, "maxItems": 2},
                 "here": {"type": "boolean"},
+                "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                "by": {"type": "string"},
+                "role": {"type": "string"},
+                "tokenizer": {"type": "string"},
+                "was": size,
+                "now": size,
             })),
             of("attempt", &["id", "at", "of"], json!({
                 "of": {"type": "string", "examples": ["summary"]},

@@ -1,0 +1,202 @@
+//! `summarize`: covers old turns by a summary.
+
+mod options;
+mod think;
+
+use super::Run;
+use crate::args::{Changing, Input, Reading};
+use crate::change;
+use crate::context::{Context, named};
+use crate::inputs::each_session;
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::filter::Plan;
+use convo::filter::cover::{self, Answer, Asked, Options};
+use convo::model::health::Health;
+use convo::model::session::Session;
+use options::{Asking, Trying};
+use std::io::Read;
+use think::{Failure, Thinker};
+
+/// Cover old turns by a summary; the log keeps everything
+///
+/// The oldest exchanges leave the view, and a summary stands for them: one `summary` event that `restore` takes back, and
+/// that `expand` shows the messages of. System messages stay, calls and their results stay together, the newest exchanges
+/// stay, and standing instructions stay word for word. The summary before is input of the new one, which replaces it.
+///
+/// Who writes it is up to --with. A program is given a request as JSON on its standard input and answers with a text; no
+/// session is locked while it thinks, and what is appended meanwhile stays. When it fails, or its text is blank, too long or
+/// no shorter than what it is to stand for, nothing changes but that the failure is noted in the session; the status is 69.
+/// After --retry-attempts failures in a row it is left alone until the time of the next attempt has come.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo summarize chat                                   quote what says most; no model, no network
+  convo summarize chat --budget 8000                     only as much as it takes
+  convo summarize chat --with cmd:'llm -m haiku'         ask a program
+  convo summarize chat --with cmd:./sum --if-due --when 'tokens>=20000'     in a cron line
+  convo summarize --keep-last 4 < in.jsonl > out.jsonl   a stream
+  convo summarize chat --request > request.json          in two steps, for somebody else to answer:
+  jq --rawfile s text.txt '. + {summary: $s}' request.json | convo summarize chat --apply -")]
+pub struct Summarize {
+    /// Sessions: names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    asking: Asking,
+    #[command(flatten)]
+    trying: Trying,
+    /// Print what a summarizer would be asked, and change nothing
+    ///
+    /// One object for each piece that is asked at once: {"schema":"convo.summary-request/1", "session", "covers", "ids",
+    /// "sha256", "previous_summary", "budget", "tokenizer", "chunk", "pins", "instructions", "messages"}. Of several pieces
+    /// the answer to one is `previous_summary` of the next, and the last answer is the summary.
+    #[arg(long, conflicts_with_all = ["apply", "in_place", "stdout", "dry_run", "log"], help_heading = "In two steps")]
+    request: bool,
+    /// Take this answer: a file, or - for standard input
+    ///
+    /// {"schema":"convo.summary/1", "sha256", "summary"}, and where they are known "covers", "budget" and "by"; or the request
+    /// with "summary" put in. When what it covers has changed since, nothing happens and the status is 75. What was
+    /// appended since stays.
+    #[arg(long, value_name = "FILE", help_heading = "In two steps", value_hint = clap::ValueHint::FilePath)]
+    apply: Option<String>,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    changing: Changing,
+    /// Print the whole log, the new event at its end
+    #[arg(long, help_heading = "Output")]
+    log: bool,
+}
+
+impl Run for Summarize {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+        self.changing.log = self.log;
+        self.changing.tells = true;
+        context.output.speak_json(self.changing.json);
+        self.asking.check(self.request || self.apply.is_some())?;
+        let options = self.asking.options()?;
+        self.asking.counting.tell_estimate(context)?;
+        let inputs = Input::all(&self.inputs);
+        if self.request {
+            return self.print_requests(context, &inputs, &options);
+        }
+        if let Some(file) = &self.apply {
+            let answer = answer(file, &inputs)?;
+            let failure = Failure::new(context, &self.trying, &self.changing);
+            return change::run(
+                context,
+                &inputs,
+                &self.reading,
+                &self.changing,
+                |session, stamps| {
+                    let counter = self.asking.counting.counter(context, &id(session), session)?;
+                    let stamp = |content: &str| stamps.event(content);
+                    match cover::apply(session, counter, &options, &answer, stamp) {
+                        Err(error) if error.kind == Kind::Unavailable => {
+                            failure.plan(session, stamps, &answer.by, &error.message)
+                        }
+                        planned => planned,
+                    }
+                },
+            );
+        }
+        match self.asking.with.program(context)? {
+            None => change::run(
+                context,
+                &inputs,
+                &self.reading,
+                &self.changing,
+                |session, stamps| {
+                    if let Some(why) = self.trying.not_due(&Health::of(session), &context.clock.now()) {
+                        return Ok(Plan::Nothing(why));
+                    }
+                    let counter = self.asking.counting.counter(context, &id(session), session)?;
+                    let planned = cover::extract(session, counter, &options, |content| stamps.event(content));
+                    unreached(context, session, planned)
+                },
+            ),
+            Some(program) => {
+                let mut thinker = Thinker::new(context, program, &self.trying, &self.changing);
+                change::run(
+                    context,
+                    &inputs,
+                    &self.reading,
+                    &self.changing,
+                    |session, stamps| {
+                        let counter = self.asking.counting.counter(context, &id(session), session)?;
+                        let planned = thinker.plan(session, stamps, counter, &options);
+                        unreached(context, session, planned)
+                    },
+                )
+            }
+        }
+    }
+}
+
+impl Summarize {
+    fn print_requests(&self, context: &Context, inputs: &[Input], options: &Options) -> anyhow::Result<()> {
+        each_session(context, inputs, &self.reading, |label, session| {
+            let counter = self.asking.counting.counter(context, label, &session)?;
+            let not_due = self.trying.not_due(&Health::of(&session), &context.clock.now());
+            let asked = match not_due {
+                Some(why) => Asked::Nothing(why),
+                None => cover::ask(&session, counter, options).map_err(|error| named(error, label))?,
+            };
+            match asked {
+                Asked::Nothing(why) => context.output.tell(label, &format!("nothing to ask: {why}")),
+                Asked::Request(request) => {
+                    for piece in 0..request.pieces() {
+                        let line = request.line(piece, None);
+                        context.output.print(&String::from_utf8_lossy(&line))?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+fn id(session: &Session) -> String {
+    session.header_text("id").unwrap_or_default()
+}
+
+/// A session that cannot be made to fit stays as it is, and the others have their turn.
+fn unreached(context: &Context, session: &Session, planned: convo::Result<Plan>) -> convo::Result<Plan> {
+    match planned {
+        Err(error) if error.kind == Kind::No => {
+            context.output.error(&named(error, &id(session)));
+            Ok(Plan::Nothing("it stays as it is".to_string()))
+        }
+        planned => planned,
+    }
+}
+
+/// Reads the answer that is to be applied.
+fn answer(file: &str, inputs: &[Input]) -> anyhow::Result<Answer> {
+    let refused = |error: Error| named(error, file);
+    let mut bytes = Vec::new();
+    let read = match file {
+        "-" if inputs.contains(&Input::Stdin) => {
+            let error = Error::new(Kind::Usage, "session and answer cannot both be standard input");
+            return Err(error
+                .hint("name the session or a file, or give --apply a file")
+                .into());
+        }
+        "-" => std::io::stdin().lock().read_to_end(&mut bytes),
+        path => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
+    };
+    read.map_err(|error| refused(Error::io("cannot read", error)))?;
+    let reply = cover::read_reply(&bytes).map_err(|why| refused(Error::new(Kind::Data, why)))?;
+    let Some(sha256) = reply.sha256 else {
+        let error = Error::new(Kind::Data, "it does not say what it is an answer to");
+        let hint = "it must be an object with \"summary\" and the \"sha256\" of the request";
+        return Err(refused(error).hint(hint).into());
+    };
+    Ok(Answer {
+        text: reply.text,
+        by: reply.by.unwrap_or_else(|| "apply".to_string()),
+        sha256,
+        covers: reply.covers,
+        budget: reply.budget,
+    })
+}

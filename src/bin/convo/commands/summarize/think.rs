@@ -1,0 +1,219 @@
+//! Asks a program for a summary. Nothing is locked meanwhile: its answer is held against what the session is by then.
+
+use super::options::Trying;
+use crate::args::Changing;
+use crate::context::{Context, named};
+use crate::stamps::{Place, Stamps};
+use crate::summarizer::Program;
+use convo::error::{Error, Kind};
+use convo::filter::Plan;
+use convo::filter::cover::{self, Answer, Asked, Options, Request};
+use convo::model::health::Health;
+use convo::model::session::Session;
+use convo::tokens::Counter;
+
+/// A program that is asked, session by session.
+pub struct Thinker<'r> {
+    context: &'r Context,
+    program: Program,
+    trying: &'r Trying,
+    failure: Failure<'r>,
+    /// What it said of a session of the store, which may have grown when that is to be stored: it is not asked twice.
+    memory: Option<(String, Thought)>,
+}
+
+/// What became of asking.
+enum Thought {
+    Answer(Answer),
+    Failed(String),
+}
+
+impl<'r> Thinker<'r> {
+    pub fn new(
+        context: &'r Context,
+        program: Program,
+        trying: &'r Trying,
+        changing: &'r Changing,
+    ) -> Thinker<'r> {
+        Thinker {
+            context,
+            program,
+            trying,
+            failure: Failure::new(context, trying, changing),
+            memory: None,
+        }
+    }
+
+    /// Plans a summary by the program, or the note that it failed.
+    pub fn plan(
+        &mut self,
+        session: &Session,
+        stamps: &Stamps<'_>,
+        counter: Counter,
+        options: &Options,
+    ) -> convo::Result<Plan> {
+        let id = session.header_text("id").unwrap_or_default();
+        let known = self.memory.take();
+        let known = known.filter(|(of, _)| stamps.place() == Place::Store && *of == id);
+        let thought = match known {
+            Some((_, thought)) => thought,
+            None => match cover::ask(session, counter, options)? {
+                Asked::Nothing(why) => return Ok(Plan::Nothing(why)),
+                Asked::Request(request) => {
+                    if let Some(plan) = self.rest(session, stamps)? {
+                        return Ok(plan);
+                    }
+                    self.think(&request, counter, &id)
+                }
+            },
+        };
+        let planned = match &thought {
+            Thought::Answer(answer) => {
+                cover::apply(session, counter, options, answer, |content| stamps.event(content))
+            }
+            Thought::Failed(why) => Err(Error::new(Kind::Unavailable, why)),
+        };
+        self.memory = Some((id, thought));
+        match planned {
+            Err(error) if error.kind == Kind::Unavailable => {
+                self.failure
+                    .plan(session, stamps, &self.program.by, &error.message)
+            }
+            planned => planned,
+        }
+    }
+
+    /// What to do instead of asking while it is too early.
+    fn rest(&self, session: &Session, stamps: &Stamps<'_>) -> convo::Result<Option<Plan>> {
+        let now = self.context.clock.now();
+        let health = Health::of(session);
+        if let Some(why) = self.trying.not_due(&health, &now) {
+            return Ok(Some(Plan::Nothing(why)));
+        }
+        if self.trying.retry || !health.rests(&self.trying.policy(), &now) {
+            return Ok(None);
+        }
+        let next = health.next_attempt_at.as_deref().unwrap_or_default();
+        let what = format!(
+            "it failed {} times in a row and rests until {next}",
+            health.failures
+        );
+        let error = Error::new(Kind::Unavailable, what).hint("--retry asks all the same");
+        self.failure.tell(session, stamps, error)?;
+        Ok(Some(Plan::Nothing("it stays as it is".to_string())))
+    }
+
+    /// Asks for each piece, one after the other.
+    fn think(&mut self, request: &Request, counter: Counter, id: &str) -> Thought {
+        let mut previous: Option<String> = None;
+        let mut by = self.program.by.clone();
+        for piece in 0..request.pieces() {
+            if request.pieces() > 1 {
+                let what = format!("piece {} of {}", piece + 1, request.pieces());
+                self.context.output.detail(id, &what);
+            }
+            let line = request.line(piece, previous.as_deref());
+            match self.try_piece(&line, request, counter, id) {
+                Ok((text, author)) => {
+                    previous = Some(text);
+                    by = author.unwrap_or(by);
+                }
+                Err(why) => return Thought::Failed(why),
+            }
+        }
+        match previous {
+            Some(text) => Thought::Answer(Answer::to(request, text, by)),
+            None => Thought::Failed("there was nothing to ask".to_string()),
+        }
+    }
+
+    /// Asks for one piece, again when it fails and may be asked again. Gives back the text, and who says that it wrote it.
+    fn try_piece(
+        &mut self,
+        line: &[u8],
+        request: &Request,
+        counter: Counter,
+        id: &str,
+    ) -> Result<(String, Option<String>), String> {
+        for failures in 1.. {
+            let why = match self.once(line, request, counter, id) {
+                Ok(answer) => return Ok(answer),
+                Err(why) => why,
+            };
+            if failures > u64::from(self.trying.retries) {
+                return Err(why);
+            }
+            self.context.output.tell(id, &format!("{why}; it is asked again"));
+            std::thread::sleep(self.trying.policy().wait(failures));
+        }
+        Err("it was not asked".to_string())
+    }
+
+    fn once(
+        &mut self,
+        line: &[u8],
+        request: &Request,
+        counter: Counter,
+        id: &str,
+    ) -> Result<(String, Option<String>), String> {
+        let answer = self.program.ask(line, self.trying.timeout);
+        let bytes = answer.map_err(|(why, said)| {
+            said.lines().for_each(|line| self.context.output.tell(id, line));
+            why
+        })?;
+        let reply = cover::read_reply(&bytes)?;
+        if reply.sha256.is_some_and(|sha256| sha256 != request.sha256) {
+            return Err("its answer is to another request".to_string());
+        }
+        cover::accept(&reply.text, Some(request.budget), counter).map_err(|error| error.message)?;
+        Ok((reply.text, reply.by))
+    }
+}
+
+/// What is done when there is no summary: the session stays as it is, and the failure is noted in its log.
+pub struct Failure<'r> {
+    context: &'r Context,
+    trying: &'r Trying,
+    changing: &'r Changing,
+}
+
+impl<'r> Failure<'r> {
+    pub fn new(context: &'r Context, trying: &'r Trying, changing: &'r Changing) -> Failure<'r> {
+        Failure {
+            context,
+            trying,
+            changing,
+        }
+    }
+
+    /// Tells of the failure and plans the note.
+    pub fn plan(&self, session: &Session, stamps: &Stamps<'_>, by: &str, why: &str) -> convo::Result<Plan> {
+        let error = Error::new(Kind::Unavailable, format!("no summary: {why}"));
+        self.tell(session, stamps, error.hint("the session was left as it is"))?;
+        // A stream without its log has no place for it.
+        if stamps.place() == Place::Stream && !self.changing.log {
+            return Ok(Plan::Nothing("it stays as it is".to_string()));
+        }
+        // When it failed is no matter of what is in the session.
+        let now = self.context.clock.now();
+        let health = self.trying.policy().failed(&Health::of(session), &now, why);
+        let stamp = stamps.event(why)?;
+        let next = health.next_attempt_at.as_deref().unwrap_or(&now);
+        let told = format!(
+            "noted as failure {} in a row; the next attempt is due at {next}",
+            health.failures
+        );
+        Ok(Plan::Lines(vec![health.event(&stamp.id, &now, by)], told))
+    }
+
+    /// Tells of an error that leaves a session as it is, and goes on; what would be replaced as a whole stays.
+    pub fn tell(&self, session: &Session, stamps: &Stamps<'_>, error: Error) -> convo::Result<()> {
+        let replaces = self.changing.in_place.is_some() && !self.changing.log;
+        if replaces || stamps.place() == Place::Pair {
+            return Err(error);
+        }
+        let id = session.header_text("id").unwrap_or_default();
+        self.context.output.error(&named(error, &id));
+        Ok(())
+    }
+}

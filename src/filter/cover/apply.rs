@@ -1,0 +1,162 @@
+//! Puts an answer in the place of what it was made from, if that is still what it was.
+
+use super::super::compact::work::Work;
+use super::super::summarize::{Failure, is_blank};
+use super::super::{Plan, Stamp};
+use super::event::{Written, plan};
+use super::ground::Ground;
+use super::pins::{pins, with_pins};
+use super::span::Span;
+use super::{Options, Request};
+use crate::error::{Error, Kind, Result};
+use crate::model::event::Action;
+use crate::model::json;
+use crate::model::key;
+use crate::model::session::Session;
+use crate::tokens::Counter;
+use sha2::Digest;
+
+/// A summary that somebody wrote, and what it is an answer to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The text.
+    pub text: String,
+    /// Who wrote it.
+    pub by: String,
+    /// Fingerprint of what it was made from.
+    pub sha256: String,
+    /// Ids of the first and the last message that it covers; none: it is found by the fingerprint.
+    pub covers: Option<[String; 2]>,
+    /// Most tokens of the text; none: what the options allow.
+    pub budget: Option<u64>,
+}
+
+impl Answer {
+    /// The answer to a request.
+    pub fn to(request: &Request, text: String, by: String) -> Answer {
+        Answer {
+            text,
+            by,
+            sha256: request.sha256.clone(),
+            covers: Some(request.covers.clone()),
+            budget: Some(request.budget),
+        }
+    }
+}
+
+/// Plans the summary. What was said since the request stays in view behind it.
+///
+/// # Errors
+/// [`Kind::Locked`] when what it was made from has changed; [`Kind::Unavailable`] when the text is blank, too long, or no
+/// shorter than what it covers.
+pub fn apply(
+    session: &Session,
+    counter: Counter,
+    options: &Options,
+    answer: &Answer,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Plan> {
+    accept(&answer.text, answer.budget, counter)?;
+    if let Some(content) = applied(session, &answer.sha256) {
+        return match content.ends_with(&answer.text) {
+            true => Ok(Plan::Nothing("it stands there already".to_string())),
+            false => Err(changed("another summary stands for them already")),
+        };
+    }
+    // Both are made from the same log: which of them was asked for, the fingerprint tells.
+    let mut found = None;
+    for rolling in [true, false] {
+        let ground = Ground::of(session, rolling);
+        let work = ground.work(session, counter);
+        let items = located(session, &ground, &work, answer);
+        if let Some(items) = items {
+            found = Some((ground, items));
+            break;
+        }
+    }
+    let Some((ground, items)) = found else {
+        return Err(changed("the messages that it covers are not what they were"));
+    };
+    let work = ground.work(session, counter);
+    let budget = answer
+        .budget
+        .unwrap_or(options.summary_budget)
+        .max(options.summary_budget);
+    let span = Span { items, budget };
+    let previous = work
+        .summary_item
+        .and_then(|at| work.view.items[at].summary(session));
+    let pins = pins(&work, &span, previous.as_deref(), options)?;
+    let content = with_pins(&answer.text, &pins);
+    if answer.budget.is_none() {
+        accept(&content, Some(options.summary_budget), counter)?;
+    }
+    let written = Written {
+        items: &span.items,
+        content: &content,
+        by: &answer.by,
+        sha256: answer.sha256.clone(),
+    };
+    plan(session, &ground, &work, &written, options, stamp)
+}
+
+/// Refuses a text that says nothing or is too long.
+///
+/// # Errors
+/// [`Kind::Unavailable`].
+pub fn accept(text: &str, budget: Option<u64>, counter: Counter) -> Result<()> {
+    let failure = if is_blank(text) {
+        Failure::Blank
+    } else {
+        let tokens = counter.tokenizer().count(text);
+        match budget {
+            Some(budget) if tokens > budget => Failure::OverBudget { tokens, budget },
+            _ => return Ok(()),
+        }
+    };
+    Err(Error::new(Kind::Unavailable, failure.to_string()))
+}
+
+fn changed(what: &str) -> Error {
+    Error::new(Kind::Locked, format!("the summary comes too late: {what}"))
+        .hint("nothing was changed; ask for another one")
+}
+
+/// The text of the summary with this fingerprint, if one counts.
+fn applied(session: &Session, sha256: &str) -> Option<String> {
+    session.live_events().into_iter().rev().find_map(|index| {
+        let record = session.record(index);
+        let event = record.event()?;
+        let Action::Summary(summary) = event.action() else {
+            return None;
+        };
+        let own = json::member(event.raw, "sha256").and_then(json::text)?;
+        (own == sha256).then(|| summary.content.into_owned())
+    })
+}
+
+/// The items that have the fingerprint: those between the ends that the answer names, else those from the first that may be
+/// covered on.
+fn located(session: &Session, ground: &Ground, work: &Work<'_>, answer: &Answer) -> Option<Vec<usize>> {
+    let mut sha = ground.begin(session);
+    let movable = (0..work.items.len()).filter(|at| work.items[*at].atom.is_some());
+    let mut items: Vec<usize> = Vec::new();
+    for at in movable {
+        if let Some([first, _]) = &answer.covers
+            && items.is_empty()
+            && work.id(at) != *first
+        {
+            continue;
+        }
+        ground.take(&mut sha, session, at);
+        items.push(at);
+        let ends = match &answer.covers {
+            Some([_, last]) => work.id(at) == *last,
+            None => true,
+        };
+        if ends && key::hex(&sha.clone().finalize()) == answer.sha256 {
+            return Some(items);
+        }
+    }
+    None
+}

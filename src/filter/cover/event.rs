@@ -1,0 +1,179 @@
+//! The `summary` event, and the proof that it takes out of view what it covers and nothing else.
+
+use super::super::compact::event::Size;
+use super::super::compact::work::{Work, summary_cost};
+use super::super::{Plan, Stamp};
+use super::ground::Ground;
+use super::span::{self, is_little};
+use super::{NO_GAIN, Options};
+use crate::error::{Error, Kind, Result};
+use crate::model::event::Action;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::Category;
+use crate::model::session::{Class, Session};
+use crate::model::view::{Item, View};
+
+/// A summary that is to stand for items.
+pub(super) struct Written<'w> {
+    /// The items, in order.
+    pub items: &'w [usize],
+    /// Its text.
+    pub content: &'w str,
+    /// Who wrote it.
+    pub by: &'w str,
+    /// Fingerprint of what it was made from.
+    pub sha256: String,
+}
+
+/// Plans the event.
+///
+/// # Errors
+/// [`Kind::Unavailable`] when it makes the view no smaller; [`Kind::No`] when what is covered cannot be named.
+pub(super) fn plan(
+    session: &Session,
+    ground: &Ground,
+    work: &Work<'_>,
+    written: &Written<'_>,
+    options: &Options,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Plan> {
+    let tokens = summary_cost(work.counter, written.content);
+    let now = Size {
+        messages: (work.items.len() - written.items.len() - usize::from(work.summary_item.is_some())) as u64
+            + 1,
+        tokens: span::kept(work, written.items) + tokens,
+    };
+    let was = ground.size(session, work);
+    if now.tokens >= was.tokens {
+        let covered = was.tokens.saturating_sub(now.tokens - tokens);
+        let what = format!("the summary has {tokens} tokens, what it would stand for {covered}");
+        return Err(Error::new(Kind::Unavailable, what));
+    }
+    let asked = options.budget.is_some_and(|budget| was.tokens > budget);
+    if !asked && is_little(was.tokens - now.tokens, was.tokens, options) {
+        return Ok(Plan::Nothing(NO_GAIN.to_string()));
+    }
+    let stamp = stamp(&written.sha256)?;
+    let line = |ends: [usize; 2]| {
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", "summary")
+            .text("id", &stamp.id)
+            .text("at", &stamp.at)
+            .text("content", written.content);
+        name_ends(session, ends, &mut event);
+        event.text("sha256", &written.sha256).text("by", written.by);
+        if let Some(role) = &options.role {
+            event.text("role", role);
+        }
+        let size = |size: &Size| format!("{{\"messages\":{},\"tokens\":{}}}", size.messages, size.tokens);
+        event
+            .text("tokenizer", work.counter.tokenizer().name())
+            .raw("was", size(&was))
+            .raw("now", size(&now));
+        event.finish()
+    };
+    for ends in ranges(session, ground, written.items) {
+        let line = line(ends);
+        if covers(session, ground, written.items, &line) {
+            let told = format!(
+                "{} of {} messages are covered by a summary: {} to {} tokens",
+                written.items.len(),
+                was.messages,
+                was.tokens,
+                now.tokens
+            );
+            return Ok(Plan::Lines(vec![line], told));
+        }
+    }
+    let what = "no range of messages is what is to be covered: an earlier event put messages in between";
+    Err(Error::new(Kind::No, what).hint("`compact --with extract` can say what a range cannot"))
+}
+
+/// Ranges of lines that may be what is covered: from where the summary before began; from the first item itself; and as far
+/// as there is nothing that stays, which takes in what was put in for messages that are gone.
+fn ranges(session: &Session, ground: &Ground, items: &[usize]) -> Vec<[usize; 2]> {
+    let view = &ground.view.items;
+    let lines = || items.iter().filter_map(|at| view[*at].line());
+    let (Some(first), Some(last)) = (lines().next(), lines().next_back()) else {
+        return Vec::new();
+    };
+    let stays = |at: &usize| !view[*at].stays(session);
+    let before = items
+        .first()
+        .and_then(|at| (0..*at).rev().filter(stays).find_map(|at| view[at].line()));
+    let after = items
+        .last()
+        .and_then(|at| (at + 1..view.len()).filter(stays).find_map(|at| view[at].line()));
+    let said = |index: &usize| matches!(session.class(*index), Class::Message(traits) if traits.category != Category::System);
+    let lowest = (before.map_or(0, |line| line + 1)..=first)
+        .find(said)
+        .unwrap_or(first);
+    let highest = (last..after.unwrap_or(session.len()))
+        .rev()
+        .find(said)
+        .unwrap_or(last);
+    let earlier = ground.replaced.and_then(|line| began(session, line));
+    let mut ranges = Vec::new();
+    if let Some(earlier) = earlier.filter(|earlier| *earlier < first) {
+        ranges.push([earlier, last]);
+    }
+    ranges.push([first, last]);
+    ranges.push([lowest, highest]);
+    ranges
+}
+
+/// The line with which a summary's messages begin; none when they are gone.
+fn began(session: &Session, summary: usize) -> Option<usize> {
+    let record = session.record(summary);
+    let event = record.event()?;
+    let first = match event.action() {
+        Action::Summary(summary) => summary
+            .covers
+            .map(|[first, _]| (first.into_owned(), summary.nth[0]))?,
+        _ => {
+            let own = json::member(event.raw, "summary")?;
+            let ends = json::elements(json::member(own, "covers")?, json::Dialect::Strict)?;
+            (json::text(ends.first()?)?.into_owned(), 1)
+        }
+    };
+    let nth = usize::try_from(first.1.checked_sub(1)?).ok()?;
+    session.all_of(&first.0).get(nth).copied()
+}
+
+/// Writes `covers`, and `nth` where an id repeats.
+fn name_ends(session: &Session, ends: [usize; 2], event: &mut ObjectBuilder) {
+    let ids = ends.map(|line| session.id(line).unwrap_or_default());
+    let nth = [0, 1].map(|end| {
+        let all = session.all_of(&ids[end]);
+        all.iter()
+            .position(|line| *line == ends[end])
+            .map_or(1, |at| at + 1)
+    });
+    let mut raw = vec![b'['];
+    json::push_text(&mut raw, &ids[0]);
+    raw.push(b',');
+    json::push_text(&mut raw, &ids[1]);
+    raw.push(b']');
+    event.raw("covers", raw);
+    if nth != [1, 1] {
+        event.raw("nth", format!("[{},{}]", nth[0], nth[1]));
+    }
+}
+
+/// Whether the view after this event is the one before without the items, and with one summary.
+fn covers(session: &Session, ground: &Ground, items: &[usize], line: &[u8]) -> bool {
+    let mut after = session.clone();
+    after.push_new(line);
+    let view = View::replay(&after);
+    let mut leaving = items.iter().peekable();
+    let expected = ground.view.items.iter().enumerate().filter(|(at, item)| {
+        leaving.next_if(|leaving| *leaving == at).is_none() && !matches!(item, Item::Summary(_))
+    });
+    let shown = view.items.iter().filter(|item| !matches!(item, Item::Summary(_)));
+    let same = expected
+        .map(|(_, item)| (item.line(), item.body(session)))
+        .eq(shown.map(|item| (item.line(), item.body(&after))));
+    let summaries = view.items.iter().filter(|item| matches!(item, Item::Summary(_)));
+    same && summaries.count() == 1
+}

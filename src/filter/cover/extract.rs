@@ -1,0 +1,64 @@
+//! Both steps at once, with the built-in summariser.
+
+use super::super::compact::summary::{self, made};
+use super::super::compact::work::summary_cost;
+use super::super::{Plan, Stamp, compact};
+use super::event::{Written, plan};
+use super::ground::Ground;
+use super::{NO_GAIN, Options, pins, span};
+use crate::error::{Kind, Result};
+use crate::model::session::Session;
+use crate::tokens::Counter;
+use std::collections::HashSet;
+
+/// Who wrote it.
+pub const BY: &str = "extract";
+
+/// Plans a summary by the built-in summariser. It cannot fail: where nothing shorter can be said nothing changes.
+///
+/// # Errors
+/// See [`ask`](super::ask).
+pub fn extract(
+    session: &Session,
+    counter: Counter,
+    options: &Options,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Plan> {
+    let ground = Ground::of(session, options.rolling);
+    let work = ground.work(session, counter);
+    let chosen = match span::choose(session, &ground, &work, options)? {
+        Ok(chosen) => chosen,
+        Err(why) => return Ok(Plan::Nothing(why)),
+    };
+    let previous = work
+        .summary_item
+        .and_then(|at| Some((at, work.view.items[at].summary(session)?)));
+    let leaving: HashSet<usize> = chosen.items.iter().copied().collect();
+    let span = summary::Span {
+        covered: &chosen.items,
+        before: previous.as_ref().map(|(at, text)| (*at, text.as_ref())),
+        stays: &|at| !leaving.contains(&at),
+        room: chosen.budget + summary_cost(counter, ""),
+        whole: None,
+    };
+    let wanted = compact::Options {
+        instructions: options.instructions.clone(),
+        instruction_share: pins::share(options, chosen.budget),
+        dates: options.dates,
+        summary_role: options.role.clone(),
+        ..compact::Options::default()
+    };
+    let Some((made, _)) = made(&work, &wanted, &span) else {
+        return Ok(Plan::Nothing(NO_GAIN.to_string()));
+    };
+    let written = Written {
+        items: &chosen.items,
+        content: &made.content,
+        by: BY,
+        sha256: ground.fingerprint(session, &chosen.items),
+    };
+    match plan(session, &ground, &work, &written, options, stamp) {
+        Err(error) if error.kind == Kind::Unavailable => Ok(Plan::Nothing(NO_GAIN.to_string())),
+        planned => planned,
+    }
+}

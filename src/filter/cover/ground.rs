@@ -1,0 +1,116 @@
+//! What the choice is made on: the view, or the view as it would be if no summary had been written.
+
+use super::super::compact::event::Size;
+use super::super::compact::work::Work;
+use crate::model::event::Action;
+use crate::model::key;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use crate::tokens::Counter;
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+
+/// A view to choose from, and the summary that a new one replaces.
+pub(super) struct Ground {
+    /// The view.
+    pub view: View,
+    /// What is shown today, where that is something else.
+    shown: Option<View>,
+    /// The line of the summary that stands today.
+    pub replaced: Option<usize>,
+}
+
+impl Ground {
+    /// With the summary that stands, or with what it stands for as far as the log has it.
+    pub fn of(session: &Session, rolling: bool) -> Ground {
+        let shown = View::replay(session);
+        let replaced = shown.items.iter().find_map(|item| match item {
+            Item::Summary(index) => Some(*index),
+            _ => None,
+        });
+        if rolling || replaced.is_none() {
+            return Ground {
+                view: shown,
+                shown: None,
+                replaced,
+            };
+        }
+        let moves = |index: &usize| View::is_moved_by(session, *index) && !is_founded(session, *index);
+        let events = session.live_events().into_iter().filter(moves).collect();
+        Ground {
+            view: View::after(session, events),
+            shown: Some(shown),
+            replaced,
+        }
+    }
+
+    /// The view on the table.
+    pub fn work<'g>(&'g self, session: &'g Session, counter: Counter) -> Work<'g> {
+        Work::new(session, &self.view, counter, &HashSet::new())
+    }
+
+    /// Whether something else is shown today.
+    pub fn is_other(&self) -> bool {
+        self.shown.is_some()
+    }
+
+    /// What is shown today, on the table.
+    pub fn shown_work<'g>(&'g self, session: &'g Session, counter: Counter) -> Work<'g> {
+        let shown = self.shown.as_ref().unwrap_or(&self.view);
+        Work::new(session, shown, counter, &HashSet::new())
+    }
+
+    /// Messages and tokens of what is shown today.
+    pub fn size(&self, session: &Session, work: &Work<'_>) -> Size {
+        match self.shown {
+            Some(_) => self.shown_work(session, work.counter).was(),
+            None => work.was(),
+        }
+    }
+
+    /// Items that today's summary stands for, when they are on the ground again: a new summary must take them in.
+    pub fn returned(&self) -> HashSet<usize> {
+        let Some(shown) = &self.shown else {
+            return HashSet::new();
+        };
+        let there: HashSet<usize> = shown.items.iter().filter_map(Item::line).collect();
+        let items = self.view.items.iter().enumerate();
+        let gone = items.filter(|(_, item)| item.line().is_some_and(|line| !there.contains(&line)));
+        gone.map(|(at, _)| at).collect()
+    }
+
+    /// The fingerprint of these items: the line of the summary that is replaced, then their lines, each with a newline.
+    pub fn fingerprint<'i>(&self, session: &Session, items: impl IntoIterator<Item = &'i usize>) -> String {
+        let mut sha = self.begin(session);
+        items.into_iter().for_each(|at| self.take(&mut sha, session, *at));
+        key::hex(&sha.finalize())
+    }
+
+    /// A fingerprint's beginning.
+    pub fn begin(&self, session: &Session) -> Sha256 {
+        let mut sha = Sha256::new();
+        if let Some(line) = self.replaced {
+            sha.update(session.record(line).body);
+            sha.update(b"\n");
+        }
+        sha
+    }
+
+    /// Takes one more item in.
+    pub fn take(&self, sha: &mut Sha256, session: &Session, at: usize) {
+        sha.update(self.view.items[at].body(session));
+        sha.update(b"\n");
+    }
+}
+
+/// Whether an event is a summary whose messages the log still has.
+fn is_founded(session: &Session, index: usize) -> bool {
+    let record = session.record(index);
+    let Some(event) = record.event() else { return false };
+    // One that a compaction carries cannot be told from what that dropped.
+    let Action::Summary(summary) = event.action() else {
+        return false;
+    };
+    let there = |id: &std::borrow::Cow<'_, str>| !session.all_of(id).is_empty();
+    summary.covers.is_some_and(|ends| ends.iter().all(there))
+}

@@ -1,0 +1,124 @@
+//! Covers old turns by a summary: which messages it stands for, what a summariser is asked, and the event that puts its
+//! answer in their place. Nothing here runs a summariser, so that no lock is held while one thinks:
+//!
+//! ```text
+//! session -> ask -> Request -> (anybody) -> Answer -> apply -> session
+//! ```
+//!
+//! An answer is held against the fingerprint of what it was made from: what changed underneath refuses it, what was said
+//! meanwhile stays. [`extract()`] is both steps at once with the built-in summariser.
+//!
+//! A new summary takes the one before as its input and replaces it; no summary is ever part of what another covers.
+
+mod apply;
+mod event;
+mod extract;
+mod ground;
+mod pieces;
+mod pins;
+mod reply;
+mod request;
+mod span;
+#[cfg(test)]
+mod tests;
+
+pub use apply::{Answer, accept, apply};
+pub use extract::extract;
+pub use reply::{Reply, read as read_reply};
+pub use request::{PROMPT, Request};
+
+use super::compact::when::When;
+use super::summarize::{Dates, Instructions};
+use crate::error::Result;
+use crate::model::session::Session;
+use crate::tokens::Counter;
+use ground::Ground;
+
+/// Tokens of a summary when nothing else is said (PenguiFlow's `summary_max_tokens`).
+pub const BUDGET: u64 = 1000;
+
+/// Exchanges that stay when nothing else is said.
+pub const KEEP_LAST: usize = 2;
+
+/// Why nothing changes before it is time.
+const BELOW: &str = "below trigger";
+
+/// Why nothing changes when it would gain too little.
+const NO_GAIN: &str = "no gain";
+
+/// What is to be covered, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Most tokens of the view afterwards; none: everything is covered that may be.
+    pub budget: Option<u64>,
+    /// The model's window, for `fraction` in triggers.
+    pub window: Option<u64>,
+    /// When to act; none: whenever there is something to cover.
+    pub when: Option<When>,
+    /// Exchanges that stay: the newest, and at least one.
+    pub keep_last: usize,
+    /// First and last message to cover, either of them open; none: the oldest exchanges.
+    pub cover: Option<[Option<String>; 2]>,
+    /// Whether the summary before is input. Otherwise what it stands for is summed up anew, as far as the log has it.
+    pub rolling: bool,
+    /// Most tokens of the summary's text.
+    pub summary_budget: u64,
+    /// Least gain, per mille of the view, where no budget asks for more.
+    pub min_gain: u64,
+    /// Most tokens that a summariser takes at once; none: as many as there are.
+    pub chunk: Option<u64>,
+    /// What a summariser is told to do.
+    pub prompt: String,
+    /// The role under which the summary is shown; none: what the target takes best.
+    pub role: Option<String>,
+    /// Where the standing instructions come from.
+    pub instructions: Instructions,
+    /// Their share of the summary, per cent.
+    pub instruction_share: u32,
+    /// How the built-in summariser shows dates.
+    pub dates: Dates,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            budget: None,
+            window: None,
+            when: None,
+            keep_last: KEEP_LAST,
+            cover: None,
+            rolling: true,
+            summary_budget: BUDGET,
+            min_gain: 100,
+            chunk: None,
+            prompt: PROMPT.to_string(),
+            role: None,
+            instructions: Instructions::default(),
+            instruction_share: 25,
+            dates: Dates::default(),
+        }
+    }
+}
+
+/// What there is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Nothing, and why.
+    Nothing(String),
+    /// A summary is to be made.
+    Request(Box<Request>),
+}
+
+/// What a summariser is to be asked.
+///
+/// # Errors
+/// [`Kind::No`](crate::error::Kind::No) when the budget cannot be reached, or when what is named is not there or must
+/// stay; [`Kind::Usage`](crate::error::Kind::Usage) when a piece leaves no room for messages.
+pub fn ask(session: &Session, counter: Counter, options: &Options) -> Result<Asked> {
+    let ground = Ground::of(session, options.rolling);
+    let work = ground.work(session, counter);
+    Ok(match span::choose(session, &ground, &work, options)? {
+        Ok(span) => Asked::Request(Box::new(Request::new(session, &ground, &work, &span, options)?)),
+        Err(why) => Asked::Nothing(why),
+    })
+}

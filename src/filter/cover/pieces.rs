@@ -1,0 +1,263 @@
+//! Messages as a summariser is given them, in pieces that it can take at once: cut between exchanges where they fit, else
+//! between atoms, messages, sentences. Nothing is shortened and nothing is left out.
+
+use super::super::compact::summary::text;
+use super::super::compact::work::Work;
+use super::super::summarize::sentence_ranges;
+use crate::model::json::ObjectBuilder;
+use crate::model::message::Message;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Tokens of a message beyond those of its text: its role, its id, its time.
+const AROUND: u64 = 16;
+
+/// The items as objects, in pieces of at most so many tokens.
+pub(super) fn pieces(work: &Work<'_>, items: &[usize], most: Option<u64>) -> Vec<Vec<Vec<u8>>> {
+    let mut packing = Packing {
+        work,
+        most: most.unwrap_or(u64::MAX),
+        done: Vec::new(),
+        open: Vec::new(),
+        filled: 0,
+    };
+    let exchange = |at: &usize| work.items[*at].atom.map(|atom| work.atoms[atom].exchange);
+    for exchange in items.chunk_by(|one, other| exchange(one) == exchange(other)) {
+        packing.put(exchange, Cut::Atoms);
+    }
+    packing.close();
+    packing.done
+}
+
+/// Where a run of messages that is too long may be cut.
+#[derive(Clone, Copy)]
+enum Cut {
+    Atoms,
+    Messages,
+    Sentences,
+}
+
+struct Packing<'w> {
+    work: &'w Work<'w>,
+    most: u64,
+    done: Vec<Vec<Vec<u8>>>,
+    open: Vec<Vec<u8>>,
+    filled: u64,
+}
+
+impl Packing<'_> {
+    /// Puts messages behind what is there: in one piece, where they fit into one.
+    fn put(&mut self, items: &[usize], cut: Cut) {
+        let tokens = items
+            .iter()
+            .map(|at| self.tokens(*at))
+            .fold(0, u64::saturating_add);
+        if tokens <= self.most {
+            if self.filled.saturating_add(tokens) > self.most {
+                self.close();
+            }
+            self.filled = self.filled.saturating_add(tokens);
+            let work = self.work;
+            let whole = items
+                .iter()
+                .filter_map(|at| work.original(*at).map(|message| (at, message)));
+            self.open
+                .extend(whole.map(|(at, message)| whole_message(work, *at, &message)));
+            return;
+        }
+        match (cut, items) {
+            (Cut::Atoms, items) => {
+                // Messages of two atoms may stand between each other: an atom is in its place with its first one.
+                let work = self.work;
+                for atom in items.chunk_by(|one, other| work.items[*one].atom == work.items[*other].atom) {
+                    self.put(atom, Cut::Messages);
+                }
+            }
+            (Cut::Messages, items) if items.len() > 1 => {
+                items.iter().for_each(|at| self.put(&[*at], Cut::Sentences));
+            }
+            (_, items) => items.iter().for_each(|at| self.split(*at)),
+        }
+    }
+
+    /// Puts a message that is too long for one piece into several, each beginning a piece of its own but the last,
+    /// which leaves room for more.
+    fn split(&mut self, at: usize) {
+        let work = self.work;
+        let Some(message) = work.original(at) else { return };
+        self.close();
+        let text = spoken(&message);
+        let room = self.most.saturating_sub(AROUND).max(1);
+        let count = |text: &str| work.counter.tokenizer().count(text);
+        let parts = parts(&text, room, &count);
+        for (nth, part) in parts.iter().enumerate() {
+            self.close();
+            let part = &text[part.clone()];
+            self.open
+                .push(part_of_message(work, at, &message, part, [nth + 1, parts.len()]));
+            self.filled = count(part) + AROUND;
+        }
+    }
+
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            self.done.push(std::mem::take(&mut self.open));
+        }
+        self.filled = 0;
+    }
+
+    /// What a message costs as it is given to a summariser.
+    fn tokens(&self, at: usize) -> u64 {
+        let message = self.work.original(at);
+        message.map_or(0, |message| {
+            self.work.counter.tokenizer().count(&spoken(&message)) + AROUND
+        })
+    }
+}
+
+/// Everything that a message says, its calls included.
+fn spoken<'m>(message: &Message<'m>) -> Cow<'m, str> {
+    let mut said = text(message);
+    for call in message.tool_calls() {
+        let said = said.to_mut();
+        if !said.is_empty() {
+            said.push('\n');
+        }
+        said.push_str(&format!("[calls {}: {}]", call.name, call.arguments));
+    }
+    said
+}
+
+fn whole_message(work: &Work<'_>, at: usize, message: &Message<'_>) -> Vec<u8> {
+    let mut built = head(work, at, message);
+    built.text("content", &text(message));
+    if let Some(calls) = message.tool_calls.filter(|_| message.calls_tools()) {
+        built.raw("tool_calls", calls);
+    }
+    built.finish()
+}
+
+fn part_of_message(
+    work: &Work<'_>,
+    at: usize,
+    message: &Message<'_>,
+    text: &str,
+    [part, of]: [usize; 2],
+) -> Vec<u8> {
+    let mut built = head(work, at, message);
+    built.raw("part", format!("[{part},{of}]")).text("content", text);
+    built.finish()
+}
+
+/// What tells who says it, and when.
+fn head(work: &Work<'_>, at: usize, message: &Message<'_>) -> ObjectBuilder {
+    let mut built = ObjectBuilder::default();
+    built.text("id", &work.id(at)).raw("role", message.role);
+    let members = [
+        ("name", message.name),
+        ("timestamp", message.timestamp),
+        ("category", message.category),
+        ("tool_call_id", message.tool_call_id),
+    ];
+    for (name, value) in members {
+        value.map(|value| built.raw(name, value));
+    }
+    built
+}
+
+/// The text in runs of whole sentences of at most so many tokens; a sentence that is longer is cut where it must be.
+/// Joined they are the text.
+fn parts(text: &str, most: u64, count: &dyn Fn(&str) -> u64) -> Vec<Range<usize>> {
+    let mut ends: Vec<usize> = sentence_ranges(text)
+        .iter()
+        .skip(1)
+        .map(|range| range.start)
+        .collect();
+    ends.push(text.len());
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let (mut start, mut filled) = (0, 0);
+    let mut from = 0;
+    for end in ends {
+        let tokens = count(&text[from..end]);
+        if filled + tokens > most && from > start {
+            parts.push(start..from);
+            (start, filled) = (from, 0);
+        }
+        if tokens > most {
+            let cuts = cut(&text[from..end], most, count);
+            let mut cuts = cuts.into_iter().map(|range| range.start + from..range.end + from);
+            if let Some(last) = cuts.next_back() {
+                parts.extend(cuts);
+                (start, filled) = (last.start, count(&text[last]));
+            }
+        } else {
+            filled += tokens;
+        }
+        from = end;
+    }
+    if start < text.len() || parts.is_empty() {
+        parts.push(start..text.len());
+    }
+    parts
+}
+
+/// A text in runs of characters that have at most so many tokens each.
+fn cut(text: &str, most: u64, count: &dyn Fn(&str) -> u64) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    // A token is about four bytes, and a byte at least: halving ends.
+    let longest = usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX);
+    while start < text.len() {
+        let mut length = longest.min(text.len() - start);
+        let end = loop {
+            let mut end = start + length;
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            if end > start && count(&text[start..end]) <= most {
+                break end;
+            }
+            if length <= 1 {
+                let next = text[start..].chars().next().map_or(1, char::len_utf8);
+                break start + next;
+            }
+            length /= 2;
+        };
+        parts.push(start..end);
+        start = end;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(text: &str) -> u64 {
+        text.split_whitespace().count() as u64
+    }
+
+    proptest! {
+        #[test]
+        fn parts_are_the_text(text in "[ab .!\n\u{e9}\u{6f22}]{0,200}", most in 1u64..20) {
+            for count in [&words as &dyn Fn(&str) -> u64, &|text: &str| text.chars().count() as u64] {
+                let parts = parts(&text, most, count);
+                let joined: String = parts.iter().map(|range| &text[range.clone()]).collect();
+                prop_assert_eq!(&joined, &text);
+                prop_assert!(parts.iter().all(|range| count(&text[range.clone()]) <= most));
+            }
+        }
+    }
+
+    #[test]
+    fn sentences_stay_whole_where_they_fit() {
+        let text = "One two three. Four five. Six seven eight nine ten eleven. Twelve.";
+        let parts: Vec<&str> = parts(text, 5, &words)
+            .into_iter()
+            .map(|range| &text[range])
+            .collect();
+        assert_eq!(parts[0], "One two three. Four five. ");
+        assert!(parts.concat() == text && parts.len() == 3, "{parts:?}");
+    }
+}

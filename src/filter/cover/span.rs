@@ -1,0 +1,234 @@
+//! Which messages a summary is to stand for: whole exchanges, oldest first, and never the newest.
+
+use super::super::compact::work::{Work, summary_cost};
+use super::ground::Ground;
+use super::{BELOW, NO_GAIN, Options};
+use crate::error::{Error, Kind, Result};
+use crate::model::health::Health;
+use crate::model::session::Session;
+use crate::model::view::Item;
+
+/// What is to be covered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    /// The items, in order; never a rule, never a summary.
+    pub items: Vec<usize>,
+    /// Most tokens of the summary's text.
+    pub budget: u64,
+}
+
+/// Fewest tokens of text that are worth asking for.
+const LEAST: u64 = 16;
+
+/// The span, or why there is none.
+pub(super) fn choose(
+    session: &Session,
+    ground: &Ground,
+    work: &Work<'_>,
+    options: &Options,
+) -> Result<std::result::Result<Span, String>> {
+    // Triggers look at what a model is sent today.
+    let shown = ground
+        .is_other()
+        .then(|| ground.shown_work(session, work.counter));
+    let today = shown.as_ref().unwrap_or(work);
+    if let Some(when) = &options.when {
+        let mut measures = today.measures(options.window);
+        measures.failures = Health::of(session).failures;
+        if when.fired(&measures).is_none() {
+            return Ok(Err(BELOW.to_string()));
+        }
+    }
+    if let Some(budget) = options.budget
+        && today.total <= budget
+        && options.cover.is_none()
+    {
+        return Ok(Err(format!("{} tokens, within the budget", today.total)));
+    }
+    let frame = summary_cost(work.counter, "");
+    let wanted = options.summary_budget.saturating_add(frame);
+    let (items, room) = match &options.cover {
+        Some(ends) => {
+            let items = named(work, ends, options.keep_last)?;
+            let kept = kept(work, &items);
+            (items, room(kept, options.budget, wanted))
+        }
+        None => match oldest(work, ground, options, wanted) {
+            Ok(found) => found,
+            Err(why) => return Ok(Err(why)),
+        },
+    };
+    let items = trimmed(work, items);
+    if items.is_empty() {
+        return match options.budget {
+            Some(budget) if options.cover.is_none() => Err(unreachable(budget, today.total, options)),
+            _ => Ok(Err("there is nothing to cover".to_string())),
+        };
+    }
+    let kept = kept(work, &items);
+    if room < frame + LEAST {
+        return Err(unreachable(
+            options.budget.unwrap_or(0),
+            kept + frame + LEAST,
+            options,
+        ));
+    }
+    let gain = today.total.saturating_sub(kept + frame);
+    let asked = options.budget.is_some_and(|budget| today.total > budget);
+    if gain == 0 || !asked && is_little(gain, today.total, options) {
+        return Ok(Err(NO_GAIN.to_string()));
+    }
+    Ok(Ok(Span {
+        items,
+        budget: room - frame,
+    }))
+}
+
+/// Whether that many tokens less are no reason to change anything.
+pub(super) fn is_little(gain: u64, of: u64, options: &Options) -> bool {
+    u128::from(gain) * 1000 < u128::from(of) * u128::from(options.min_gain)
+}
+
+/// Tokens of what stays beside the summary.
+pub(super) fn kept(work: &Work<'_>, items: &[usize]) -> u64 {
+    let covered: u64 = items.iter().map(|at| work.items[*at].now).sum();
+    let before = work.summary_item.map_or(0, |at| work.items[at].now);
+    work.total - covered - before
+}
+
+/// Tokens that the summary may take, its frame included.
+fn room(kept: u64, budget: Option<u64>, wanted: u64) -> u64 {
+    budget.map_or(wanted, |budget| budget.saturating_sub(kept).min(wanted))
+}
+
+/// As few of the oldest exchanges as the budget allows, and the room that the summary has then.
+fn oldest(
+    work: &Work<'_>,
+    ground: &Ground,
+    options: &Options,
+    wanted: u64,
+) -> std::result::Result<(Vec<usize>, u64), String> {
+    let most = work.exchanges.len().saturating_sub(options.keep_last.max(1));
+    let floor = floor(work, ground);
+    if floor > most {
+        return Err("the summary stands for the newest of what may be covered".to_string());
+    }
+    let before = work.summary_item.map_or(0, |at| work.items[at].now);
+    let mut kept = work.total - before;
+    let mut covered = 0;
+    while covered < most
+        && (covered < floor.max(1)
+            || options
+                .budget
+                .is_none_or(|budget| kept.saturating_add(wanted) > budget))
+    {
+        kept -= work.exchange_tokens(covered);
+        covered += 1;
+    }
+    if covered == 0 && options.budget.is_none() {
+        let what = match options.keep_last.max(1) {
+            1 => "there is only the newest exchange".to_string(),
+            several => format!("there are no more than the newest {several} exchanges"),
+        };
+        return Err(what);
+    }
+    let atoms = work.exchanges[..covered]
+        .iter()
+        .flat_map(|exchange| &exchange.atoms);
+    let mut items: Vec<usize> = atoms
+        .flat_map(|atom| work.atoms[*atom].items.iter().copied())
+        .collect();
+    items.sort_unstable();
+    Ok((items, room(kept, options.budget, wanted)))
+}
+
+/// Number of exchanges that a new summary must take in: what stands ahead of the one before, or what that stands for.
+fn floor(work: &Work<'_>, ground: &Ground) -> usize {
+    let returned = ground.returned();
+    let must = |exchange: &super::super::compact::work::Exchange| {
+        let mut items = exchange.atoms.iter().flat_map(|atom| &work.atoms[*atom].items);
+        items.any(|at| returned.contains(at) || work.summary_item.is_some_and(|summary| *at < summary))
+    };
+    work.exchanges.iter().rposition(must).map_or(0, |last| last + 1)
+}
+
+/// The items from one message to another, moved outward until no piece is parted.
+fn named(work: &Work<'_>, ends: &[Option<String>; 2], keep_last: usize) -> Result<Vec<usize>> {
+    let [first, last] = ends;
+    let missing = |id: &str| Error::new(Kind::No, format!("no message {id} in the view"));
+    let movable = |at: &usize| work.items[*at].atom.is_some();
+    let find = |id: &String| {
+        let mut all = (0..work.items.len()).filter(movable);
+        all.find(|at| work.id(*at) == *id).ok_or_else(|| missing(id))
+    };
+    let stays = work.exchanges.len().saturating_sub(keep_last.max(1));
+    let exchange = |at: usize| work.items[at].atom.map(|atom| work.atoms[atom].exchange);
+    let mut low = match first {
+        Some(id) => find(id)?,
+        None => (0..work.items.len()).find(movable).unwrap_or(0),
+    };
+    let mut high = match last {
+        Some(id) => find(id)?,
+        None => (0..work.items.len())
+            .filter(movable)
+            .rfind(|at| exchange(*at).is_some_and(|exchange| exchange < stays))
+            .unwrap_or(low),
+    };
+    if low > high {
+        let error = Error::new(Kind::No, "the first message to cover comes after the last");
+        return Err(error.hint("--cover FIRST..LAST, in the order of the view"));
+    }
+    // Each pass takes in what a piece at the edge reaches to; pieces lie within their exchange.
+    let mut at = low;
+    while at <= high {
+        if let Some(atom) = work.items[at].atom {
+            let items = &work.atoms[atom].items;
+            high = high.max(items.last().copied().unwrap_or(high));
+            if let Some(front) = items.first().copied().filter(|front| *front < low) {
+                low = front;
+                at = front;
+                continue;
+            }
+        }
+        at += 1;
+    }
+    if exchange(high).is_some_and(|exchange| exchange >= stays) {
+        let error = Error::new(
+            Kind::No,
+            format!("it reaches into the newest {} exchanges", keep_last.max(1)),
+        );
+        return Err(error.hint("these stay; --keep-last N says how many they are"));
+    }
+    if let Some(summary) = work.summary_item {
+        let between = match summary < low {
+            true => summary + 1..low,
+            false => high + 1..summary.max(high + 1),
+        };
+        if let Some(at) = between.into_iter().find(|at| movable(at)) {
+            let what = "messages lie between it and the summary that it would replace";
+            let id = work.id(at);
+            return Err(
+                Error::new(Kind::No, what).hint(format!("cover {id} too, or restore the summary first"))
+            );
+        }
+    }
+    Ok((low..=high).filter(movable).collect())
+}
+
+/// Without what no line of the log is at its end: nothing could name it.
+fn trimmed(work: &Work<'_>, mut items: Vec<usize>) -> Vec<usize> {
+    let is_line = |at: &usize| !matches!(work.view.items[*at], Item::Inserted(_));
+    while items.last().is_some_and(|last| !is_line(last)) {
+        items.pop();
+    }
+    items
+}
+
+fn unreachable(budget: u64, smallest: u64, options: &Options) -> Error {
+    let what =
+        format!("a budget of {budget} tokens cannot be reached by a summary: the smallest is {smallest}");
+    let kept = options.keep_last.max(1);
+    Error::new(Kind::No, what).hint(format!(
+        "--keep-last is {kept}: fewer exchanges may stay, or `compact` may make smaller what stays"
+    ))
+}
