@@ -13,6 +13,7 @@ use convo::filter::Plan;
 use convo::filter::settle::{Joined, Lines, settle};
 use convo::format::report::Report;
 use convo::format::{Format, Purpose};
+use convo::model::health::is_attempt;
 use convo::model::session::Session;
 use convo::model::view::View;
 use convo::store::{Facts, Rewrite, write_atomically};
@@ -148,7 +149,7 @@ fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) 
             .filter_map(|line| serde_json::from_slice(line).ok())
             .collect();
         let report = serde_json::json!({
-            "schema": "convo.change/1", "id": id, "changed": !lines.is_empty(), "what": told, "records": records,
+            "schema": "convo.change/1", "id": id, "changed": lines.iter().any(|line| !is_attempt(line)), "what": told, "records": records,
         });
         context.output.print_done(&report.to_string())?;
     }

@@ -8,6 +8,7 @@ use crate::args::{Changing, Input, Reading};
 use crate::change;
 use crate::context::{Context, named};
 use crate::inputs::each_session;
+use crate::summarizer::With;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -50,14 +51,14 @@ pub struct Summarize {
     /// One object for each piece that is asked at once: {"schema":"convo.summary-request/1", "session", "covers", "ids",
     /// "sha256", "previous_summary", "budget", "tokenizer", "chunk", "pins", "instructions", "messages"}. Of several pieces
     /// the answer to one is `previous_summary` of the next, and the last answer is the summary.
-    #[arg(long, conflicts_with_all = ["apply", "in_place", "stdout", "dry_run", "log"], help_heading = "In two steps")]
+    #[arg(long, conflicts_with_all = ["apply", "in_place", "stdout", "dry_run", "log"], hide_short_help = true, help_heading = "In two steps")]
     request: bool,
     /// Take this answer: a file, or - for standard input
     ///
     /// {"schema":"convo.summary/1", "sha256", "summary"}, and where they are known "covers", "budget" and "by"; or the request
     /// with "summary" put in. When what it covers has changed since, nothing happens and the status is 75. What was
     /// appended since stays.
-    #[arg(long, value_name = "FILE", help_heading = "In two steps", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "In two steps", value_hint = clap::ValueHint::FilePath)]
     apply: Option<String>,
     #[command(flatten)]
     reading: Reading,
@@ -73,7 +74,10 @@ impl Run for Summarize {
         self.changing.log = self.log;
         self.changing.tells = true;
         context.output.speak_json(self.changing.json);
-        self.asking.check(self.request || self.apply.is_some())?;
+        let two_steps = self.request || self.apply.is_some();
+        let asks = !two_steps && self.asking.with != With::Extract;
+        self.asking.check(two_steps)?;
+        self.trying.check(asks, asks || self.apply.is_some())?;
         let options = self.asking.options()?;
         self.asking.counting.tell_estimate(context)?;
         let inputs = Input::all(&self.inputs);

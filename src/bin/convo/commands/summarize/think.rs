@@ -140,7 +140,7 @@ impl<'r> Thinker<'r> {
                 Ok(answer) => return Ok(answer),
                 Err(why) => why,
             };
-            if failures > u64::from(self.trying.retries) {
+            if failures > self.trying.retries() {
                 return Err(why);
             }
             self.context.output.tell(id, &format!("{why}; it is asked again"));
@@ -156,7 +156,7 @@ impl<'r> Thinker<'r> {
         counter: Counter,
         id: &str,
     ) -> Result<(String, Option<String>), String> {
-        let answer = self.program.ask(line, self.trying.timeout);
+        let answer = self.program.ask(line, self.trying.timeout());
         let bytes = answer.map_err(|(why, said)| {
             said.lines().for_each(|line| self.context.output.tell(id, line));
             why
