@@ -30,6 +30,7 @@ mod tail;
 mod tests;
 mod trash;
 
+pub use alias::Claim;
 pub use append::Appender;
 pub use directory::Facts;
 pub use gc::{Archived, Receipt, Thin};

@@ -20,6 +20,7 @@ mod fsck;
 mod gc;
 mod generated;
 mod goaitools;
+mod key;
 mod layering;
 mod list;
 mod migrate;
