@@ -29,6 +29,7 @@ mod new;
 mod opaque;
 mod pairs;
 mod plugins;
+mod promote;
 mod readme;
 mod regression;
 mod remove;
