@@ -4,6 +4,7 @@
 //! - `lock` alone locks, only `naming`, `atomic` and `rewrite` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else
 //!   is at a file;
 //! - `names` finds a session, `alias`, `link` and `trash` are what their names say;
+//! - `whole` adds lines that belong together;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
 
 mod alias;
@@ -29,7 +30,9 @@ mod tail;
 #[cfg(test)]
 mod tests;
 mod trash;
+mod whole;
 
+pub use alias::Claim;
 pub use append::Appender;
 pub use directory::Facts;
 pub use gc::{Archived, Receipt, Thin};

@@ -3,6 +3,7 @@
 
 mod args;
 mod change;
+mod claims;
 mod commands;
 mod complete;
 mod context;
@@ -10,6 +11,7 @@ mod counting;
 mod export;
 mod incoming;
 mod inputs;
+mod keyed;
 mod output;
 mod pairs;
 mod plugin;

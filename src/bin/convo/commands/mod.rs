@@ -11,6 +11,7 @@ mod expand;
 mod fsck;
 mod gc;
 mod generate;
+mod key;
 mod list;
 mod migrate;
 mod new;
@@ -89,6 +90,7 @@ pub const ALL: [Verb; 20] = [
     verb::<summarize::Summarize>("summarize", Group::Change, false),
     verb::<expand::Expand>("expand", Group::Change, false),
     verb::<restore::Restore>("restore", Group::Change, false),
+    verb::<key::Key>("key", Group::Keep, false),
     verb::<alias::Alias>("alias", Group::Keep, false),
     verb::<remove::Remove>("remove", Group::Keep, false),
     verb::<gc::Gc>("gc", Group::Keep, false),
