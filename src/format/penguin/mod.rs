@@ -27,24 +27,32 @@
 //! `messages` that is no object becomes a `foreign` event. A text of the header that decoding changed, as one
 //! with a lone surrogate, stays in `id` or `metadata` as well, so that every parser can read the header.
 
+mod carried;
+mod category;
 mod document;
+mod element;
 mod header;
 mod mend;
 mod merge;
 mod message;
 mod notice;
+mod numbers;
+mod print;
 mod salvage;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use super::{Source, report::Report};
 use crate::error::{Error, Kind, Place, Result};
+use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
 use document::Document;
 use merge::{Candidate, Merge};
 use message::Messages;
 pub use notice::{is_lost, is_session_name, notice};
+pub use write::{Save, name_of, write};
 
 /// The spare copies, the one that is preferred first.
 const SPARES: [&str; 2] = [".temp", ".bak"];
@@ -161,6 +169,12 @@ fn tell_newer(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mu
     }
 }
 
+/// Whether a message is the text of a summary of ours.
+fn is_summary(raw: &[u8]) -> bool {
+    memchr::memmem::find(raw, b"\"convo\"").is_some()
+        && json::member(raw, "metadata").and_then(carried::summary).is_some()
+}
+
 fn convert(merge: &Merge<'_>, source: &Source<'_>, report: &mut Report) -> Session {
     for (place, what) in &merge.damage {
         report.damage(*place, *what);
@@ -172,9 +186,19 @@ fn convert(merge: &Merge<'_>, source: &Source<'_>, report: &mut Report) -> Sessi
         line.push(b'\n');
         session.push(&Record::parse(&line, place));
     };
+    // A summary replaces the one before it, so that only the last one is still the event that it was.
+    let summary = merge.elements.iter().rposition(|(_, raw)| is_summary(raw));
+    let told = reader.report.findings.len();
+    let elements = merge.elements.iter().enumerate();
+    let lines: Vec<_> = elements
+        .map(|(nth, (place, raw))| (reader.line(raw, *place, summary == Some(nth)), *place))
+        .collect();
+    // The header knows what the messages come to, and still is told of first.
+    let of_messages = reader.report.findings.len() - told;
     push(header::header(merge, source, &mut reader), merge.start);
-    for (place, raw) in &merge.elements {
-        push(reader.line(raw, *place), *place);
+    reader.report.findings[told..].rotate_left(of_messages);
+    for (line, place) in lines {
+        push(line, place);
     }
     if reader.naive {
         report.note(
