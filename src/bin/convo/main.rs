@@ -12,6 +12,7 @@ mod incoming;
 mod inputs;
 mod output;
 mod pairs;
+mod penguins;
 mod plugin;
 mod source;
 mod stamps;

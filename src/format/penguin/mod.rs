@@ -51,7 +51,7 @@ use crate::model::session::Session;
 use document::Document;
 use merge::{Candidate, Merge};
 use message::Messages;
-pub use notice::{is_lost, is_session_name, notice};
+pub use notice::{Condition, condition, is_lost, is_session_name, notice};
 pub use write::{Save, name_of, write};
 
 /// The spare copies, the one that is preferred first.

@@ -3,6 +3,7 @@
 mod damage;
 mod fixtures;
 mod salvage;
+mod written;
 
 use super::super::Source;
 use super::super::report::{Loss, Report};
