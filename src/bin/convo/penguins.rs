@@ -3,14 +3,14 @@
 
 use crate::args::{Changing, Reading};
 use crate::change::tell_dangling;
-use crate::context::{Context, convert, detect_file, head, stopped};
+use crate::context::{Context, convert, detect_file, stopped, unwrapped};
 use crate::output::path_name;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
-use convo::format::detect::HEAD;
 use convo::format::penguin::{self, Condition, Save};
 use convo::format::report::Report;
 use convo::format::{Format, Purpose, Source};
+use convo::model::json;
 use convo::model::session::Session;
 use convo::model::view::View;
 use convo::store::{Facts, Rewrite, write_atomically};
@@ -26,13 +26,28 @@ pub fn is_session(path: &Path, reading: &Reading, changing: &Changing) -> convo:
     if changing.writing.to.is_some_and(|to| to != Format::Penguin) {
         return Ok(false);
     }
-    if let Some(format) = reading.from {
-        return Ok(format == Format::Penguin);
-    }
     let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
-    let (head, whole) = head(&mut file, HEAD)?;
+    let (head, whole, wrapped) = unwrapped(&mut file)?;
     let verdict = detect_file(&head, whole, Some(path));
-    Ok(verdict.format == Some(Format::Penguin) && verdict.others.is_empty())
+    let is = match reading.from {
+        Some(format) => format == Format::Penguin,
+        None => verdict.format == Some(Format::Penguin) && verdict.others.is_empty(),
+    };
+    if is && wrapped.is_some() {
+        refuse_checkpoint(&head)?;
+    }
+    Ok(is && wrapped.is_none())
+}
+
+fn refuse_checkpoint(bytes: &[u8]) -> convo::Result<()> {
+    if !penguin::is_checkpoint(|name| json::member(bytes, name)) {
+        return Ok(());
+    }
+    let error = Error::new(
+        Kind::Usage,
+        "a checkpoint of Penguin's, which is not changed in place",
+    );
+    Err(error.hint("convo cat FILE | convo cat --to penguin makes a session of it"))
 }
 
 /// Plans a change of the session in this file, and carries it out. A session that needs none is not written.
@@ -46,6 +61,7 @@ pub fn change(
     let label = path_name(path);
     let (bytes, facts) = read(path)?;
     let suffix = changing.in_place.as_deref().filter(|suffix| !suffix.is_empty());
+    refuse_checkpoint(&bytes)?;
     let whole = check(path, &bytes, suffix)?;
     let mut report = Report::default();
     let sessions = convert(Format::Penguin, Some(path), &bytes, &mut report);

@@ -3,7 +3,8 @@
 
 use super::super::report::{Loss, Report};
 use super::carried::{self, CARRIED, SUMMARY, in_order};
-use super::message::{Sums, given, is_count, is_words};
+use super::member::{given, is_count, is_words};
+use super::sums::Sums;
 use super::{category, numbers};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::Derive;

@@ -3,9 +3,11 @@
 use super::super::native::{self, HeaderBuilder};
 use super::super::{Format, Source};
 use super::carried::{self, CARRIED, Carried};
+use super::member::{given, is_words, values, without};
 use super::merge::Merge;
-use super::message::{Messages, Sums, given, is_words, values, without};
+use super::message::Messages;
 use super::numbers;
+use super::sums::Sums;
 use crate::error::Place;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::{key, time};

@@ -2,9 +2,11 @@
 
 use super::super::report::{Loss, Report};
 use super::carried::{self, CARRIED, Carried};
+use super::member::{given, is_count, is_words, values, without};
+use super::sums::Sums;
 use super::{category, numbers};
 use crate::error::Place;
-use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::Derive;
 use crate::model::message::{Category, Role};
 use crate::model::{summary, time};
@@ -56,71 +58,6 @@ pub(super) struct Messages<'r> {
     prompt: Option<String>,
     /// What the messages come to.
     pub sums: Sums,
-}
-
-/// What the messages of a document come to, which Penguin keeps beside them.
-#[derive(Default, PartialEq, Eq)]
-pub(super) struct Sums {
-    /// How many there are.
-    pub messages: u64,
-    /// The sum of their cached counts.
-    pub tokens: u64,
-    /// Their newest time.
-    pub newest: Option<jiff::Timestamp>,
-}
-
-impl Sums {
-    /// Takes a message in, with its cached count.
-    pub fn add(&mut self, tokens: Option<&[u8]>) {
-        let count = tokens.and_then(|raw| std::str::from_utf8(raw).ok()?.parse::<u64>().ok());
-        self.tokens = self.tokens.saturating_add(count.unwrap_or(0));
-        self.messages += 1;
-    }
-
-    /// As the object that is noted where the document says otherwise.
-    pub fn noted(&self) -> Vec<u8> {
-        let mut built = ObjectBuilder::default();
-        built
-            .raw("messages", self.messages.to_string())
-            .raw("tokens", self.tokens.to_string());
-        if let Some(newest) = self.newest {
-            built.text("newest", &newest.to_string());
-        }
-        built.finish()
-    }
-}
-
-/// The values of these members, the last of repeated ones; what is no object has none.
-pub(super) fn values<'a, const N: usize>(object: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
-    let mut found = [None; N];
-    let Ok(mut members) = Members::new(object, Dialect::Python) else {
-        return found;
-    };
-    while let Ok(Some(member)) = members.next() {
-        let name = member.name();
-        if let Some(index) = names.iter().position(|known| *known == name) {
-            found[index] = Some(member.value);
-        }
-    }
-    found
-}
-
-/// The object without these members; none when nothing is left.
-pub(super) fn without(object: &[u8], names: &[&str]) -> Option<Vec<u8>> {
-    let changes: Vec<(&str, Option<&[u8]>)> = names.iter().map(|name| (*name, None)).collect();
-    json::with_members(object, &changes)
-        .ok()
-        .filter(|rest| rest != b"{}")
-}
-
-/// The value, unless it is null.
-pub(super) fn given(value: Option<&[u8]>) -> Option<&[u8]> {
-    value.filter(|raw| *raw != b"null")
-}
-
-/// Whether the value is a string with something to see in it.
-pub(super) fn is_words(value: &[u8]) -> bool {
-    json::text(value).is_some_and(|text| !text.trim().is_empty())
 }
 
 /// The id of a message as it is told apart in other copies of the session.
@@ -458,11 +395,6 @@ fn role_of(category: Option<Category>, answers_call: bool) -> &'static str {
         Some(Category::System | Category::Context | Category::SystemOutput) => "system",
         Some(Category::Dialog) | None => "user",
     }
-}
-
-/// Whether this is a whole number above 0.
-pub(super) fn is_count(raw: &[u8]) -> bool {
-    std::str::from_utf8(raw).is_ok_and(|digits| digits.parse::<u64>().is_ok_and(|count| count > 0))
 }
 
 /// The text of a list that is one text part and nothing else, which is how the older format spelled a string.

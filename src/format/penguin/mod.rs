@@ -29,9 +29,11 @@
 
 mod carried;
 mod category;
+mod checkpoint;
 mod document;
 mod element;
 mod header;
+mod member;
 mod mend;
 mod merge;
 mod message;
@@ -39,6 +41,7 @@ mod notice;
 mod numbers;
 mod print;
 mod salvage;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -48,6 +51,8 @@ use crate::error::{Error, Kind, Place, Result};
 use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
+use checkpoint::Checkpoint;
+pub use checkpoint::is_checkpoint;
 use document::Document;
 use merge::{Candidate, Merge};
 use message::Messages;
@@ -69,16 +74,24 @@ type Spare = (String, Vec<u8>);
 /// Reads a document, or what is left of a damaged or missing one and of the copies beside it, into one session. An
 /// error when there is no session in any of them.
 pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    let session = match Checkpoint::of(source.bytes) {
+        Some(checkpoint) => checkpoint.read(source, report, session)?,
+        None => session(source, report)?,
+    };
+    Ok(vec![session])
+}
+
+fn session(source: &Source<'_>, report: &mut Report) -> Result<Session> {
     let list_allowed = header::has_older_name(source);
     let primary = Document::read(source.bytes, list_allowed);
-    let session = match primary {
+    match primary {
         Ok(document) if document.is_whole() => {
             for (name, bytes) in spares(source, &SPARES[..1], false, report) {
                 if let Ok(copy) = Document::read(&bytes, list_allowed) {
                     tell_newer(&name, &copy, &document, report);
                 }
             }
-            convert(&Merge::alone(&document), source, report)
+            Ok(convert(&Merge::alone(&document), source, report))
         }
         primary => {
             report.mended = true;
@@ -107,10 +120,9 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
             let base = best(&candidates, source, why)?;
             let name = source.name.unwrap_or(PIPE);
             let merge = Merge::of(&candidates, base, name, (place, why), report);
-            convert(&merge, source, report)
+            Ok(convert(&merge, source, report))
         }
-    };
-    Ok(vec![session])
+    }
 }
 
 /// Which candidate has the most messages; of equals a whole one, then the first.
@@ -180,6 +192,7 @@ fn convert(merge: &Merge<'_>, source: &Source<'_>, report: &mut Report) -> Sessi
         report.damage(*place, *what);
     }
     let older = header::is_older(&merge.head, merge.is_list, source);
+    report.mended |= older || !merge.damage.is_empty();
     let mut reader = Messages::new(older, report);
     let mut session = Session::default();
     let mut push = |mut line: Vec<u8>, place: Place| {
