@@ -25,6 +25,7 @@ pub mod pair;
 mod pieces;
 mod reader;
 mod rewrite;
+mod spare;
 mod stage;
 mod tail;
 #[cfg(test)]

@@ -6,8 +6,8 @@ use crate::context::{Context, Opened, named};
 pub use crate::export::{Export, tell_dangling};
 use crate::export::{Sessions, wrap};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
-use crate::pairs;
 pub use crate::stamps::{Place, Stamps};
+use crate::{pairs, penguins};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::settle::{Joined, Lines, settle};
@@ -308,6 +308,11 @@ fn in_place(
     if pair(context, input, reading, changing, plan)? {
         return Ok(());
     }
+    if penguins::is_session(path, reading, changing).map_err(refused)? {
+        let plan = |session: &Session| plan(session, &Stamps::new(context, session, Place::Store));
+        return penguins::change(context, path, reading, changing, plan)
+            .map_err(|error| at(error, &input.label()));
+    }
     let file = std::fs::File::open(path).and_then(|file| Facts::of(&file));
     let read = file.map_err(|error| refused(Error::io("cannot read", error)))?;
     let options = Rewrite {
@@ -341,12 +346,16 @@ fn pair(
         return Ok(false);
     }
     let plan = |session: &Session| plan(session, &Stamps::new(context, session, Place::Pair));
-    let done = pairs::change(context, path, reading, changing, plan);
-    done.map_err(|error| match error.downcast::<Error>() {
-        Ok(error) => named(error, &input.label()).into(),
-        Err(error) => error,
-    })?;
+    pairs::change(context, path, reading, changing, plan).map_err(|error| at(error, &input.label()))?;
     Ok(true)
+}
+
+/// The error with the input's name in it.
+fn at(error: anyhow::Error, label: &str) -> anyhow::Error {
+    match error.downcast::<Error>() {
+        Ok(error) => named(error, label).into(),
+        Err(error) => error,
+    }
 }
 
 /// Writes a file whole or not at all.

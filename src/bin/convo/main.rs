@@ -14,6 +14,7 @@ mod inputs;
 mod keyed;
 mod output;
 mod pairs;
+mod penguins;
 mod plugin;
 mod source;
 mod stamps;

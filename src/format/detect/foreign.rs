@@ -278,6 +278,8 @@ pub(super) fn beside(members: &Members<'_>) -> Option<&'static str> {
     match () {
         () if has("role") || has("messages") || has("conversations") => None,
         () if has("etag") && has("schema_version") => Some("a key-value record of PenguiFlow"),
+        () if index(members, &["session_id", "message_id"]) => Some("Penguin's index of checkpoints"),
+        () if index(members, &["message_count", "token_count"]) => Some("Penguin's index of sessions"),
         () if has("$schemaVersion") => Some("a run state of the OpenAI Agents SDK"),
         () if has("sessionId") && has("dateCreated") => Some("the index of Continue's sessions"),
         () if has("sessionId") && has("messageId") && is_text(members, "message") => {
@@ -290,6 +292,13 @@ pub(super) fn beside(members: &Members<'_>) -> Option<&'static str> {
         () if has("chosen") && has("rejected") => Some("pairs of a preferred and a rejected answer"),
         () => None,
     }
+}
+
+/// Whether the first row of an index has these members.
+fn index(members: &Members<'_>, names: &[&str]) -> bool {
+    let row = members.first().filter(|(_, row)| row.first() == Some(&b'{'));
+    let row = row.map(|(_, row)| seen_members(row).0).unwrap_or_default();
+    names.iter().all(|name| super::has(&row, name))
 }
 
 /// Text that is no JSON, of systems that write such.
