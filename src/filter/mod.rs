@@ -3,6 +3,7 @@
 
 pub mod compact;
 pub mod compat;
+pub mod continuation;
 pub mod expand;
 pub mod gc;
 pub mod repair;

@@ -153,6 +153,22 @@ impl Store {
         }
     }
 
+    /// Makes an alias that names one session name another, durably; one that names something else by now stays.
+    pub(super) fn alias_move(&self, name: &str, from: &str, to: &str) -> Result<()> {
+        let file = encoded(name)?;
+        let Some(aliases) = self.aliases_folder()? else {
+            return Ok(());
+        };
+        match read(aliases, &file)? {
+            Some(ids) if ids == [from] => {
+                atomic::replace(aliases, &file, &content(&[to.to_string()]), self.lock_timeout)
+            }
+            // Perhaps moved by a run that died before its sync.
+            Some(ids) if ids == [to] => atomic::sync_directory(aliases),
+            _ => Ok(()),
+        }
+    }
+
     /// An alias names a session that is there, and hides no other.
     fn refuse_session_names(&self, name: &str, id: &str) -> Result<()> {
         if !self.has(key::checked_id(id)?)? {

@@ -6,6 +6,7 @@ mod change;
 mod commands;
 mod complete;
 mod context;
+mod continuation;
 mod counting;
 mod export;
 mod incoming;

@@ -6,6 +6,7 @@ mod cat;
 mod check;
 mod compact;
 mod context;
+mod r#continue;
 mod count;
 mod expand;
 mod fsck;
@@ -73,9 +74,10 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every verb that is built in.
-pub const ALL: [Verb; 19] = [
+pub const ALL: [Verb; 20] = [
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
+    verb::<r#continue::Continue>("continue", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),
     verb::<list::List>("list", Group::Read, false),
     verb::<show::Show>("show", Group::Read, false),
@@ -116,7 +118,7 @@ pub const HELP: &str = "help";
 
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
-    static TABLE: [Verb; 19] = ALL;
+    static TABLE: [Verb; 20] = ALL;
     TABLE.iter().find(|verb| verb.name == name)
 }
 
