@@ -5,7 +5,7 @@ use crate::error::{Error, Kind, Result};
 use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, COPIED_FROM, MARKER, Origin};
 use crate::model::exchange::Cuts;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::message::{Category, Role};
 use crate::model::session::Session;
@@ -19,7 +19,7 @@ const SOURCE_TOKENS: &str = "source_tokens";
 const CHAIN_TOKENS: &str = "chain_tokens";
 
 /// What Penguin notes of one session and not of the conversation.
-const OF_ONE: [&str; 12] = [
+pub(super) const OF_ONE: [&str; 12] = [
     "message_count",
     "token_count",
     "continued_from",
@@ -32,6 +32,13 @@ const OF_ONE: [&str; 12] = [
     "recovered_from",
     "flattened_snapshot",
     "snapshot_id",
+];
+
+/// The lists that Penguin keeps beside the messages of a session.
+pub(super) const RECORDS: [&str; 3] = [
+    "llm_request_lifecycles",
+    "tool_call_records",
+    "tool_result_records",
 ];
 
 /// What is known of the sessions ahead of one in its chain.
@@ -312,31 +319,43 @@ fn header(session: &Session, before: &Before, new: &New<'_>, (all, chain): (u64,
 }
 
 /// The object without these members.
-fn without(object: &[u8], names: &[&str]) -> Option<Vec<u8>> {
+pub(super) fn without(object: &[u8], names: &[&str]) -> Option<Vec<u8>> {
     let gone: Vec<(&str, Option<&[u8]>)> = names.iter().map(|name| (*name, None)).collect();
     json::with_members(object, &gone).ok()
 }
 
 /// The free members of the session line as far as they are of the conversation and not of one session.
 fn carried(metadata: &[u8], first: Option<&str>, tokens: u64, new: &New<'_>) -> Option<Vec<u8>> {
-    let mut kept = without(metadata, &["lineage", "joined", "response", "penguin"])?;
-    let mut inner = ObjectBuilder::default();
-    if let Some(foreign) = json::member(metadata, "penguin").and_then(|raw| json::member(raw, "metadata")) {
-        for (name, value) in json::members(&without(foreign, &OF_ONE)?, Dialect::Strict)? {
-            inner.raw(&name, value);
-        }
-    }
+    let mut foreign = Vec::new();
     if new.layout == Layout::Penguin {
         if let Some(first) = first {
-            inner.text("original_created_at", first);
+            foreign.push(("original_created_at", quoted(first)));
         }
-        inner.raw("source_session_tokens", tokens.to_string());
+        foreign.push(("source_session_tokens", tokens.to_string().into_bytes()));
     }
-    if !inner.is_empty() {
-        let penguin = [br#"{"metadata":"#, inner.finish().as_slice(), b"}"].concat();
-        kept = json::with_members(&kept, &[("penguin", Some(&penguin))]).ok()?;
+    let inner = json::member(metadata, "penguin").and_then(|raw| json::member(raw, "metadata"));
+    let mut inner = without(inner.unwrap_or(b"{}"), &OF_ONE)?;
+    for (name, value) in foreign {
+        inner = json::with_members(&inner, &[(name, Some(&value))]).ok()?;
     }
-    (kept != b"{}").then_some(kept)
+    let kept = match inner == b"{}" {
+        true => Vec::new(),
+        false => vec![("metadata", inner)],
+    };
+    of_conversation(metadata, &kept)
+}
+
+/// The same, with these members of what Penguin has beside the messages.
+pub(super) fn of_conversation(metadata: &[u8], foreign: &[(&str, Vec<u8>)]) -> Option<Vec<u8>> {
+    let kept = without(metadata, &["lineage", "joined", "response", "penguin"])?;
+    let mut penguin = ObjectBuilder::default();
+    for (name, value) in foreign {
+        penguin.raw(name, value);
+    }
+    if penguin.is_empty() {
+        return (kept != b"{}").then_some(kept);
+    }
+    json::with_members(&kept, &[("penguin", Some(&penguin.finish()))]).ok()
 }
 
 /// An id for a line of the new session: the same whenever it is made.

@@ -6,6 +6,7 @@ pub mod compat;
 pub mod continuation;
 pub mod expand;
 pub mod gc;
+pub mod join;
 pub mod repair;
 pub mod restore;
 pub mod settle;

@@ -2,6 +2,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod args;
+mod chains;
 mod change;
 mod commands;
 mod complete;

@@ -12,6 +12,7 @@ mod expand;
 mod fsck;
 mod gc;
 mod generate;
+mod join;
 mod list;
 mod migrate;
 mod new;
@@ -74,10 +75,11 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every verb that is built in.
-pub const ALL: [Verb; 20] = [
+pub const ALL: [Verb; 21] = [
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
     verb::<r#continue::Continue>("continue", Group::Write, false),
+    verb::<join::Join>("join", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),
     verb::<list::List>("list", Group::Read, false),
     verb::<show::Show>("show", Group::Read, false),
@@ -118,7 +120,7 @@ pub const HELP: &str = "help";
 
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
-    static TABLE: [Verb; 20] = ALL;
+    static TABLE: [Verb; 21] = ALL;
     TABLE.iter().find(|verb| verb.name == name)
 }
 
