@@ -1,7 +1,10 @@
 //! The sessions of a chain, found in the store and put in order.
 
+use crate::args::{Chained, Input, Reading};
 use crate::context::{Context, named};
+use crate::inputs::{each_session, tell_and_go_on};
 use convo::error::{Error, Kind, Place, Result};
+use convo::filter::join::join;
 use convo::format::report::Report;
 use convo::model::chain::{self, Branched, Links, Order};
 use convo::model::key;
@@ -80,4 +83,43 @@ pub fn tell(context: &Context, label: &str, order: &mut Order) {
         report.damage(Place::default(), fault);
     }
     context.output.report(label, &mut report);
+}
+
+/// Goes through the sessions of inputs as [`each_session`] does; with `chained` through what they and the sessions of
+/// their chains are together, which is one session for each name, and one for each other input.
+pub fn each(
+    context: &Context,
+    inputs: &[Input],
+    reading: &Reading,
+    chained: Chained,
+    mut each: impl FnMut(&str, Session) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if !chained.chain {
+        return each_session(context, inputs, reading, each);
+    }
+    for input in inputs {
+        let label = input.label();
+        let read = || -> anyhow::Result<(Vec<Session>, Order)> {
+            if let Input::Name(name) = input {
+                return Ok(read(context, name, Reach::Both)?);
+            }
+            let mut sessions = Vec::new();
+            each_session(context, std::slice::from_ref(input), reading, |_, session| {
+                sessions.push(session);
+                Ok(())
+            })?;
+            let order = ordered(&sessions, None).map_err(|error| named(error, &label))?;
+            Ok((sessions, order))
+        };
+        let done = read().and_then(|(sessions, mut order)| {
+            if sessions.is_empty() {
+                return Ok(());
+            }
+            tell(context, &label, &mut order);
+            let id = sessions.iter().find_map(|session| session.header_text("id"));
+            each(&label, join(&sessions, &order, id.as_deref())?.session)
+        });
+        tell_and_go_on(context, done, inputs.len())?;
+    }
+    Ok(())
 }

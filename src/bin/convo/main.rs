@@ -17,6 +17,7 @@ mod pairs;
 mod plugin;
 mod source;
 mod stamps;
+mod tree;
 
 use args::Global;
 use clap::{ArgMatches, FromArgMatches};
