@@ -221,6 +221,8 @@ impl Append {
                             .collect::<Vec<_>>()
                             .concat();
                     }
+                    // It was full, and the message is one of the next session.
+                    context.chance.take_back();
                 }
             }
         };
