@@ -155,12 +155,16 @@ impl Cuts {
 /// What happened since the newest reply goes with the question that follows it: the model has seen neither, and whoever
 /// keeps the one must not lose the other.
 fn lead_with_news(pieces: &[Option<Piece>], begins: &mut [bool]) {
-    let said = |piece: &Option<Piece>| piece.as_ref().is_some_and(|piece| piece.traits.role == Role::Assistant);
-    let since = pieces.iter().rposition(said).map_or(0, |newest| newest + 1);
-    let happened = |piece: &Option<Piece>| {
+    let said = |piece: &Option<Piece>| {
         piece
             .as_ref()
-            .is_some_and(|piece| piece.traits.role == Role::User && piece.traits.category == Category::Context)
+            .is_some_and(|piece| piece.traits.role == Role::Assistant)
+    };
+    let since = pieces.iter().rposition(said).map_or(0, |newest| newest + 1);
+    let happened = |piece: &Option<Piece>| {
+        piece.as_ref().is_some_and(|piece| {
+            piece.traits.role == Role::User && piece.traits.category == Category::Context
+        })
     };
     let news = pieces[since..].iter().position(happened).map(|at| since + at);
     let question = (since..begins.len()).find(|index| begins[*index]);

@@ -228,6 +228,18 @@ impl Store {
         }
     }
 
+    /// Makes an alias that names one session name another, durably; one that names something else by now stays.
+    pub(super) fn alias_follow(&self, name: &str, from: &str, to: &str) -> Result<()> {
+        if self.aliases_folder()?.is_none() {
+            return Ok(());
+        }
+        let (old, new) = ([from.to_string()], [to.to_string()]);
+        self.change_alias(&encoded(name)?, |known| {
+            Ok((known == Some(&old)).then(|| new.to_vec()))
+        })
+        .map(drop)
+    }
+
     /// An alias names a session that is there, and hides no other.
     fn refuse_session_names(&self, name: &str, id: &str) -> Result<()> {
         if !self.has(key::checked_id(id)?)? {

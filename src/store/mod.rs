@@ -5,11 +5,14 @@
 //!   is at a file;
 //! - `names` finds a session, `alias`, `link` and `trash` are what their names say;
 //! - `whole` adds lines that belong together;
+//! - `boundary` fills a session up to a limit, by what `counted` knows of it without reading it;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
 
 mod alias;
 mod append;
 mod atomic;
+mod boundary;
+mod counted;
 mod directory;
 pub mod fsck;
 mod gc;
@@ -35,8 +38,10 @@ mod whole;
 
 pub use alias::Claim;
 pub use append::Appender;
+pub use boundary::{Bounded, BoundedLine, Placed};
 pub use directory::Facts;
 pub use gc::{Archived, Receipt, Thin};
+pub use link::{Continued, Successor};
 pub use names::Entry;
 pub use reader::LogReader;
 pub use rewrite::{Rewrite, rename_new, write_atomically};

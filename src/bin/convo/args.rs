@@ -56,6 +56,15 @@ pub struct Reading {
     pub expect_provider: Option<String>,
 }
 
+/// How far is read.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "Input")]
+pub struct Chained {
+    /// With the whole chain that the session is in, each message once
+    #[arg(long)]
+    pub chain: bool,
+}
+
 /// Where a changed session goes.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]

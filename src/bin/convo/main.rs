@@ -2,11 +2,13 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod args;
+mod chains;
 mod change;
 mod claims;
 mod commands;
 mod complete;
 mod context;
+mod continuation;
 mod counting;
 mod export;
 mod incoming;
@@ -20,6 +22,7 @@ mod source;
 mod stamps;
 mod summarizer;
 mod summing;
+mod tree;
 
 use args::Global;
 use clap::{ArgMatches, FromArgMatches};

@@ -4,6 +4,7 @@ use super::Run;
 use crate::args::{Changing, Input, Reading, pair};
 use crate::change::{self, Stamps};
 use crate::context::{Context, named};
+use crate::continuation::{Filling, Target};
 use crate::incoming::{self, Incoming};
 use crate::output::in_line;
 use clap::Args;
@@ -30,6 +31,7 @@ use std::io::{IsTerminal, Read};
   convo append chat -r assistant '22 C and sunny.'
   convo append chat --event 'The build turned red.'        context, without a turn
   convo append chat --stream < messages.jsonl              many, with tool calls and results
+  convo append chat --boundary 500 'And then?'             in a new session when 500 are full
   convo append - 'And tomorrow?' < in.jsonl > out.jsonl    a stream")]
 pub struct Append {
     /// The session: a name, a file, or -
@@ -84,6 +86,13 @@ pub struct Append {
         help_heading = "The message"
     )]
     processed: bool,
+    /// Go on in a new session when this one has N messages
+    ///
+    /// As `continue` does, at the end of the chain that the name belongs to. An exchange that is not finished goes along;
+    /// one that would fill a session by itself stays, and makes it longer. N must be more than what is copied.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(3..), help_heading = "The session")]
+    #[arg(conflicts_with_all = ["in_place", "stdout", "output", "to", "dry_run"])]
+    boundary: Option<u64>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -136,6 +145,12 @@ impl Run for Append {
             && self.changing.in_place.is_none();
         if self.ack && !(stored && self.stream) {
             return Err(Error::new(Kind::Usage, "--ack is for --stream into a session of the store").into());
+        }
+        if self.boundary.is_some() && !stored {
+            let error = Error::new(Kind::Usage, "--boundary is for sessions of the store");
+            return Err(error
+                .hint("convo continue makes the next session of a stream")
+                .into());
         }
         if self.stream {
             return self.many(context, &input, stored);
@@ -197,12 +212,35 @@ impl Append {
     fn one(&self, context: &Context, name: &str, text: &str) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
         let store = context.store()?;
-        let id = store.resolve(name)?;
-        // The log's length tells an append from the one before it.
-        let what = || format!("{id}\n{}\n{text}", store.size(&id).unwrap_or_default());
-        let line = self.line(text, &context.new_id("msg_", what)?, Some(&context.clock.now()));
-        let line = counted(line, counter::name_in(&store.first_line(&id)?).as_deref());
-        store.append(&id, &[&line]).map_err(|error| named(error, name))?;
+        let made = |id: &str| -> convo::Result<Vec<u8>> {
+            // The log's length tells an append from the one before it.
+            let what = || format!("{id}\n{}\n{text}", store.size(id).unwrap_or_default());
+            let line = self.line(text, &context.new_id("msg_", what)?, Some(&context.clock.now()));
+            Ok(counted(line, counter::name_in(&store.first_line(id)?).as_deref()))
+        };
+        let line = match self.boundary {
+            None => {
+                let id = store.resolve(name)?;
+                let line = made(&id)?;
+                store.append(&id, &[&line]).map_err(|error| named(error, name))?;
+                line
+            }
+            Some(limit) => {
+                let mut filling = Filling::open(context, name, limit)?;
+                loop {
+                    let line = [(made(filling.id())?, true)];
+                    if filling.append(&line, true).map_err(|error| named(error, name))? == 1 {
+                        break line
+                            .into_iter()
+                            .map(|(line, _)| line)
+                            .collect::<Vec<_>>()
+                            .concat();
+                    }
+                    // It was full, and the message is one of the next session.
+                    context.chance.take_back();
+                }
+            }
+        };
         if self.changing.json {
             context.output.print_done(&String::from_utf8_lossy(&line))?;
         }
@@ -276,9 +314,9 @@ impl Append {
         let mut report = Report::default();
         if let (true, Input::Name(name)) = (stored, input) {
             let store = context.store()?;
-            let id = store.resolve(name)?;
+            let mut target = Target::open(context, name, self.boundary)?;
+            let id = target.id().to_string();
             let size = store.size(&id)?;
-            let mut appender = store.appender(&id)?;
             let tokenizer = known(counter::name_in(&store.first_line(&id)?).as_deref());
             let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
             let done = incoming.each_group(&mut report, |group| {
@@ -287,10 +325,7 @@ impl Append {
                     let what = || format!("{id}\n{size}\n{}", String::from_utf8_lossy(record.body));
                     let stamp = || Ok((context.new_id("msg_", what)?, Some(context.clock.now())));
                     let line = incoming::stamped(record, tokenizer, stamp)?;
-                    match &line {
-                        Some(line) => appender.push(line)?,
-                        None => appender.push_record(record),
-                    }
+                    target.push(record, line.as_deref())?;
                     let stored = line.as_deref().unwrap_or(record.body);
                     if self.changing.json {
                         printed.push_str(&String::from_utf8_lossy(stored));
@@ -301,7 +336,7 @@ impl Append {
                         printed.push('\n');
                     }
                 }
-                appender.flush().map_err(|error| named(error, name))?;
+                target.flush().map_err(|error| named(error, name))?;
                 // What is printed is stored.
                 if printed.is_empty() {
                     Ok(())
@@ -313,7 +348,7 @@ impl Append {
             incoming.tell_left_out(context);
             context
                 .output
-                .tell(name, &format!("acknowledged {}", appender.acknowledged()));
+                .tell(name, &format!("acknowledged {}", target.acknowledged()));
             return done;
         }
         let mut lines: Vec<Vec<u8>> = Vec::new();

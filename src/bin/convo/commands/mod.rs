@@ -6,11 +6,13 @@ mod cat;
 mod check;
 mod compact;
 mod context;
+mod r#continue;
 mod count;
 mod expand;
 mod fsck;
 mod gc;
 mod generate;
+mod join;
 mod key;
 mod list;
 mod migrate;
@@ -75,9 +77,11 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every verb that is built in.
-pub const ALL: [Verb; 20] = [
+pub const ALL: &[Verb] = &[
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
+    verb::<r#continue::Continue>("continue", Group::Write, false),
+    verb::<join::Join>("join", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),
     verb::<list::List>("list", Group::Read, false),
     verb::<show::Show>("show", Group::Read, false),
@@ -120,8 +124,7 @@ pub const HELP: &str = "help";
 
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
-    static TABLE: [Verb; 20] = ALL;
-    TABLE.iter().find(|verb| verb.name == name)
+    ALL.iter().find(|verb| verb.name == name)
 }
 
 /// The command line without verbs.
