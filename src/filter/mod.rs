@@ -6,6 +6,7 @@ pub mod compat;
 pub mod cover;
 pub mod expand;
 pub mod gc;
+pub mod memory;
 pub mod repair;
 pub mod restore;
 pub mod settle;

@@ -1,0 +1,14 @@
+//! What a session remembers by itself: how many turns stay whole, what waits for a summary, what there is room for,
+//! and what happens when summaries fail.
+//!
+//! [`Machine`] is all of it, without a session and without a clock.
+
+mod estimate;
+mod machine;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+pub use estimate::{Estimate, shorten, turn_size};
+pub use machine::{Cost, Enforced, Machine, Part, Request, Shown};
+pub use queue::List;
