@@ -13,6 +13,7 @@ mod inputs;
 mod output;
 mod pairs;
 mod plugin;
+mod remember;
 mod source;
 mod stamps;
 mod summarizer;

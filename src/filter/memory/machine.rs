@@ -14,6 +14,8 @@ pub struct Shown {
     pub recent: List,
     /// Those that wait for a summary, unless they are not shown.
     pub pending: List,
+    /// Those that wait until summaries succeed again, where those are shown.
+    pub backlog: List,
     /// What the summary takes, see [`Cost::spoken`]; 0 when there is none or it is not shown.
     pub summary: u64,
 }
@@ -66,6 +68,7 @@ pub struct Machine<T> {
     memory: Memory,
     health: Health,
     is_recovering: bool,
+    shows_all: bool,
     summary: String,
     backlog: Queue<T>,
     pending: Queue<T>,
@@ -96,6 +99,7 @@ impl<T: Clone> Machine<T> {
             memory,
             health: Health::default(),
             is_recovering: false,
+            shows_all: false,
             summary: String::new(),
             backlog: Queue::default(),
             pending: Queue::default(),
@@ -108,6 +112,12 @@ impl<T: Clone> Machine<T> {
     pub fn with_health(mut self, health: Health, is_recovering: bool) -> Self {
         self.health = health;
         self.is_recovering = is_recovering;
+        self
+    }
+
+    /// A model is shown everything, whatever the health: what waits is never hidden.
+    pub fn showing_all(mut self) -> Self {
+        self.shows_all = true;
         self
     }
 
@@ -173,24 +183,21 @@ impl<T: Clone> Machine<T> {
 
     /// Whether a model is shown the summary, and what waits for one.
     pub fn shows_summary(&self) -> bool {
-        self.memory.strategy == Strategy::RollingSummary && self.state() != State::Degraded
+        self.shows_all || self.memory.strategy == Strategy::RollingSummary && self.state() != State::Degraded
     }
 
     /// Tokens of what a model is shown.
     pub fn tokens(&self, cost: &impl Cost) -> u64 {
-        self.tokens_with(
-            self.recent.list(),
-            self.pending.list(),
-            cost.spoken(&self.summary),
-            cost,
-        )
+        self.tokens_with(cost.spoken(&self.summary), cost)
     }
 
-    fn tokens_with(&self, recent: List, pending: List, summary: u64, cost: &impl Cost) -> u64 {
+    fn tokens_with(&self, summary: u64, cost: &impl Cost) -> u64 {
         let shows = self.shows_summary();
+        let listed = |is: bool, queue: &Queue<T>| if is { queue.list() } else { List::default() };
         cost.context(&Shown {
-            recent,
-            pending: if shows { pending } else { List::default() },
+            recent: self.recent.list(),
+            pending: listed(shows, &self.pending),
+            backlog: listed(self.shows_all, &self.backlog),
             summary: if shows { summary } else { 0 },
         })
     }
@@ -244,6 +251,30 @@ impl<T: Clone> Machine<T> {
         }
     }
 
+    /// After a summary: it is cut to its own limit, and the total is enforced.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Unavailable`] when it is blank, when it is too long and the policy is to refuse, or when nothing of it
+    /// could be kept. What is there then is no memory to go on with.
+    pub fn settle(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
+        let refused = |what: String| Error::new(Kind::Unavailable, what);
+        let (most, tokens) = (self.memory.summary, cost.summary(&self.summary));
+        if self.summary.trim().is_empty() {
+            return Err(refused("the summary is blank".to_string()));
+        }
+        if tokens > most {
+            if self.memory.overflow == Overflow::Error {
+                return Err(refused(format!("the summary has {tokens} tokens of {most}")));
+            }
+            let shorter = cost.shorten(&self.summary, most);
+            self.summary =
+                shorter.ok_or_else(|| refused(format!("nothing of the summary fits {most} tokens")))?;
+        }
+        self.enforce(cost)
+            .map_err(|error| refused(format!("with the summary {}", error.message)))
+    }
+
     /// Lets go until the total is met, the newest turn excepted. What makes nothing smaller is not done.
     fn enforce(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
         let Memory { total, overflow, .. } = self.memory;
@@ -251,7 +282,7 @@ impl<T: Clone> Machine<T> {
         let mut enforced = Enforced {
             dropped: Vec::new(),
             fits: true,
-            tokens: self.tokens_with(self.recent.list(), self.pending.list(), spoken, cost),
+            tokens: self.tokens_with(spoken, cost),
         };
         if total == 0 || enforced.tokens <= total {
             return Ok(enforced);
@@ -269,24 +300,23 @@ impl<T: Clone> Machine<T> {
             self.summary = shorter;
         }
         let spoken = cost.spoken(&self.summary);
-        let tokens = |memory: &Self, spoken: u64| {
-            memory.tokens_with(memory.recent.list(), memory.pending.list(), spoken, cost)
-        };
-        enforced.tokens = tokens(self, spoken);
+        enforced.tokens = self.tokens_with(spoken, cost);
         while enforced.tokens > total {
             // Where no turn stays whole, the newest is among those that wait.
             let floor = usize::from(self.recent.is_empty());
-            let entries = match shows && self.pending.len() > floor {
+            let waits = self.pending.len() + if self.shows_all { self.backlog.len() } else { 0 };
+            let entries = match shows && waits > floor {
+                true if self.shows_all && !self.backlog.is_empty() => &mut self.backlog,
                 true => &mut self.pending,
                 false if self.recent.len() > 1 => &mut self.recent,
                 false => break,
             };
             let Some(oldest) = entries.pop() else { break };
             enforced.dropped.push(oldest.turn);
-            enforced.tokens = tokens(self, spoken);
+            enforced.tokens = self.tokens_with(spoken, cost);
         }
         if enforced.tokens > total && shows && !self.summary.is_empty() {
-            let without = tokens(self, 0);
+            let without = self.tokens_with(0, cost);
             // What does not help is not destroyed.
             if without <= total {
                 self.summary.clear();
@@ -360,17 +390,7 @@ impl<T: Clone> Machine<T> {
     }
 
     fn try_apply(&mut self, request: &Request<T>, summary: &str, cost: &impl Cost) -> Result<Enforced<T>> {
-        let refused = |what: String| Error::new(Kind::Unavailable, what);
-        let (most, tokens) = (self.memory.summary, cost.summary(summary));
-        if tokens > most && self.memory.overflow == Overflow::Error {
-            return Err(refused(format!("the summary has {tokens} tokens of {most}")));
-        }
-        self.summary = match tokens > most {
-            true => cost
-                .shorten(summary, most)
-                .ok_or_else(|| refused(format!("nothing of the summary fits {most} tokens")))?,
-            false => summary.to_string(),
-        };
+        self.summary = summary.to_string();
         let asked: HashSet<u64> = request.serials.iter().copied().collect();
         for entries in [&mut self.backlog, &mut self.pending] {
             entries.retain(|entry| !asked.contains(&entry.serial));
@@ -381,8 +401,7 @@ impl<T: Clone> Machine<T> {
         let waiting = std::mem::take(&mut self.pending);
         self.backlog.extend(waiting);
         std::mem::swap(&mut self.backlog, &mut self.pending);
-        self.enforce(cost)
-            .map_err(|error| refused(format!("with the summary {}", error.message)))
+        self.settle(cost)
     }
 
     /// An attempt failed.
