@@ -45,6 +45,7 @@ use super::report::{Loss, Report};
 use super::{Purpose, written};
 use crate::error::Result;
 use crate::model::health::Health;
+use crate::model::json;
 use crate::model::message::{Message, Part, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
@@ -71,6 +72,13 @@ pub fn write_context(session: &Session, view: &View, out: &mut dyn Write) -> Res
     let mut context = State::of(session, view)?.context();
     context.push(b'\n');
     written(out.write_all(&context))
+}
+
+/// Whether a session came from a document of PenguiFlow's.
+pub fn is_own(session: &Session) -> bool {
+    let header = session.header();
+    let metadata = header.iter().find(|(name, _)| name == "metadata");
+    metadata.is_some_and(|(_, metadata)| json::member(metadata, "penguiflow").is_some())
 }
 
 /// Messages of turns that the strategy drops.

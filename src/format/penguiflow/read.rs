@@ -7,7 +7,7 @@ use super::turn::{self, Zone};
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::report::Report;
 use crate::model::health::{Health, State};
-use crate::model::json::{self, Dialect, Elements, Members, ObjectBuilder, push_text};
+use crate::model::json::{self, Dialect, Elements, Fault, Members, ObjectBuilder, push_text};
 use crate::model::key;
 use crate::model::session::Session;
 use std::borrow::Cow;
@@ -56,7 +56,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         let at = place(error.valid_up_to());
         return Err(refused("not UTF-8").at("", at));
     }
-    let members = members(bytes).map_err(|(what, at)| refused(what).at("", place(at)))?;
+    let members = members(bytes).map_err(|fault| refused(fault.what).at("", place(fault.offset)))?;
     let member = |name: &str| {
         let found = members.iter().find(|(known, _)| known == name);
         found
@@ -139,11 +139,14 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     Ok(vec![session])
 }
 
+/// The members of a document by name.
+type Parts<'a> = Vec<(Cow<'a, str>, Value<'a>)>;
+
 /// The members of the document; of one name the last, at the first one's place.
-fn members(bytes: &[u8]) -> std::result::Result<Vec<(Cow<'_, str>, Value<'_>)>, (&'static str, usize)> {
-    let mut scan = Members::new(bytes, Dialect::Python).map_err(|fault| (fault.what, fault.offset))?;
-    let mut all: Vec<(Cow<'_, str>, Value<'_>)> = Vec::new();
-    while let Some(member) = scan.next().map_err(|fault| (fault.what, fault.offset))? {
+fn members(bytes: &[u8]) -> std::result::Result<Parts<'_>, Fault> {
+    let mut scan = Members::new(bytes, Dialect::Python)?;
+    let mut all = Parts::new();
+    while let Some(member) = scan.next()? {
         let name = json::unescape(member.key);
         let value = Value {
             raw: member.value,
@@ -168,12 +171,7 @@ fn excerpt(raw: &[u8]) -> String {
 }
 
 /// The header line: what of the document is neither turn nor summary.
-fn header(
-    source: &Source<'_>,
-    members: &[(Cow<'_, str>, Value<'_>)],
-    state: State,
-    attempt: Option<&[u8]>,
-) -> Vec<u8> {
+fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Option<&[u8]>) -> Vec<u8> {
     const KNOWN: [&str; 8] = [
         "version",
         "health",

@@ -7,8 +7,10 @@ use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::compact::when::When;
 use convo::filter::cover::{self, Options};
+use convo::filter::memory;
 use convo::filter::summarize::Dates;
 use convo::model::health::{Health, Policy};
+use convo::model::session::Session;
 use std::time::Duration;
 
 /// What is to be covered, and by whom.
@@ -159,6 +161,26 @@ pub struct Trying {
 }
 
 impl Trying {
+    /// How long to wait after failures of a session: as it says itself, where nothing else is asked for.
+    pub fn policy_of(&self, session: &Session) -> Policy {
+        let Ok(Some(memory)) = memory::memory_of(session) else {
+            return self.policy();
+        };
+        let (asked, default, own) = (self.policy(), Policy::default(), memory.policy());
+        Policy {
+            retry_attempts: match asked.retry_attempts == default.retry_attempts {
+                true => own.retry_attempts,
+                false => asked.retry_attempts,
+            },
+            base: if asked.base == default.base {
+                own.base
+            } else {
+                asked.base
+            },
+            ..own
+        }
+    }
+
     /// How long to wait after failures.
     pub fn policy(&self) -> Policy {
         Policy {
