@@ -8,6 +8,7 @@ pub mod cover;
 pub mod expand;
 pub mod gc;
 pub mod join;
+pub mod memory;
 pub mod promotion;
 pub mod repair;
 pub mod restore;

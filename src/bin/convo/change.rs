@@ -222,6 +222,11 @@ fn stream(
         (None, Some(_)) => own(opened.format, &label)?,
         (None, None) => Format::Native,
     };
+    // PenguiFlow notes when a turn was, and a file that is kept knows the time; a stream does not.
+    let place = match changing.in_place.is_some() && to == Format::Penguiflow {
+        true => Place::Store,
+        false => Place::Stream,
+    };
     // Back in the format that it came in, only what was said counts: ids and books were added on the way.
     let opened_as = opened.format;
     let wraps = opened_as == to && (changing.in_place.is_some() || !to.is_lines());
@@ -245,7 +250,7 @@ fn stream(
     let value = opened.value.take().filter(|_| opened_as == to);
     let mut sessions = Sessions::new(value.as_deref());
     sessions_of(context, opened, reading.strict, |mut session| {
-        let planned = plan(&session, &Stamps::new(context, &session, Place::Stream));
+        let planned = plan(&session, &Stamps::new(context, &session, place));
         let told = match planned.map_err(|error| named(error, &label))? {
             Plan::Nothing(why) => format!("unchanged: {why}"),
             Plan::Lines(lines, told) => {

@@ -18,6 +18,7 @@ mod output;
 mod pairs;
 mod penguins;
 mod plugin;
+mod remember;
 mod source;
 mod stamps;
 mod summarizer;

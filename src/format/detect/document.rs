@@ -118,7 +118,7 @@ fn penguiflow(members: &Members<'_>) -> bool {
         .and_then(json::text)
         .is_some_and(|name| State::from_name(&name).is_some());
     let listed = |name: &&str| get(members, name).is_some_and(|raw| raw.starts_with(b"["));
-    version && health && ["turns", "pending", "backlog"].iter().any(|name| listed(&name))
+    version && health && ["turns", "pending", "backlog"].iter().any(listed)
 }
 
 fn array(text: &[u8], hints: Hints<'_>) -> Detection {

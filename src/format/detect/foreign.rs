@@ -96,7 +96,6 @@ fn document(members: &Members<'_>) -> Option<&'static str> {
     let has = |name: &str| has(members, name);
     let array = |name: &str| begins(members, name, b'[');
     let object = |name: &str| begins(members, name, b'{');
-    let turns = ["turns", "pending", "backlog"].into_iter().any(array);
     let pair = |list: &str, one: &str, other: &str| {
         let first = shapes(get(members, list).unwrap_or_default());
         first
@@ -116,9 +115,6 @@ fn document(members: &Members<'_>) -> Option<&'static str> {
         () if pair("conversations", "from", "value") => Some(SHAREGPT),
         () if has("processed_length") && (has("provider") || has("messages")) => Some(GOAITOOLS),
         () if has("version") && has("provider") && array("messages") => Some(GOAITOOLS),
-        () if turns && (has("health") || has("config_snapshot") || (has("strategy") && has("budget"))) => {
-            Some("a PenguiFlow memory")
-        }
         () if !has("messages") && request(members) => Some(RESPONSES),
         () if array("output") && get(members, "object") == Some(b"\"response\"") => Some(RESPONSES),
         () if array("contents") => Some(GEMINI),

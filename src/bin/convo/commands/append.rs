@@ -7,6 +7,7 @@ use crate::context::{Context, named};
 use crate::continuation::{Filling, Target};
 use crate::incoming::{self, Incoming};
 use crate::output::in_line;
+use crate::remember;
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
@@ -156,7 +157,9 @@ impl Run for Append {
             return self.many(context, &input, stored);
         }
         let text = self.take_text(&input)?;
-        if let (true, Input::Name(name)) = (stored, &input) {
+        if let (true, Input::Name(name)) = (stored, &input)
+            && !self.remembers(context, name)?
+        {
             return self.one(context, name, &text);
         }
         change::run(
@@ -167,7 +170,7 @@ impl Run for Append {
             |session, stamps| {
                 let line = self.message(&text, stamps)?;
                 let line = counted(line, counter::named_by(session).as_deref());
-                self.planned(session, stamps, vec![line], "1 message added")
+                self.planned(context, session, stamps, vec![line], "1 message added")
             },
         )
     }
@@ -206,6 +209,13 @@ impl Append {
             text.pop();
         }
         Ok(text)
+    }
+
+    /// Whether the session of this name is to be read, since it lets go of what is old when something is added.
+    fn remembers(&self, context: &Context, name: &str) -> anyhow::Result<bool> {
+        let store = context.store()?;
+        let first = store.first_line(&store.resolve(name)?)?;
+        Ok(remember::is_asked_for(&first))
     }
 
     /// One message for a session of the store: nothing of the session is read.
@@ -247,9 +257,10 @@ impl Append {
         Ok(())
     }
 
-    /// What is added, and that the model has seen it.
+    /// What is added, that the model has seen it, and what makes room for it.
     fn planned(
         &self,
+        context: &Context,
         session: &Session,
         stamps: &Stamps<'_>,
         mut lines: Vec<Vec<u8>>,
@@ -269,7 +280,7 @@ impl Append {
                 .raw("set", set.finish());
             lines.push(meta.finish());
         }
-        Ok(Plan::Lines(lines, told.to_string()))
+        remember::added(context, session, lines, told.to_string(), stamps)
     }
 
     fn message(&self, text: &str, stamps: &Stamps<'_>) -> convo::Result<Vec<u8>> {
@@ -312,7 +323,9 @@ impl Append {
             .into());
         }
         let mut report = Report::default();
-        if let (true, Input::Name(name)) = (stored, input) {
+        if let (true, Input::Name(name)) = (stored, input)
+            && !self.remembers(context, name)?
+        {
             let store = context.store()?;
             let mut target = Target::open(context, name, self.boundary)?;
             let id = target.id().to_string();
@@ -384,7 +397,13 @@ impl Append {
                     Ok(changed.unwrap_or_else(|| line.clone()))
                 });
                 let told = format!("{} messages added", lines.len());
-                self.planned(session, stamps, stamped.collect::<convo::Result<_>>()?, &told)
+                self.planned(
+                    context,
+                    session,
+                    stamps,
+                    stamped.collect::<convo::Result<_>>()?,
+                    &told,
+                )
             },
         )
     }

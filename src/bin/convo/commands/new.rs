@@ -1,7 +1,7 @@
 //! `new`: makes a session.
 
 use super::Run;
-use crate::args::{checked_name, pair, tokenizer};
+use crate::args::{checked_name, memory, pair, tokenizer};
 use crate::claims::share;
 use crate::context::{Context, named};
 use crate::keyed::Keyed;
@@ -10,6 +10,7 @@ use convo::error::{Error, Kind};
 use convo::format::native::HeaderBuilder;
 use convo::model::json::ObjectBuilder;
 use convo::model::key::{checked_id, is_id};
+use convo::model::memory::Memory;
 use convo::store::Store;
 use convo::tokens::{Tokenizer, counter};
 
@@ -57,6 +58,15 @@ pub struct New {
     /// Messages that are added then carry their tokens, which are not counted again.
     #[arg(long, value_name = "NAME", value_parser = tokenizer, help_heading = "The session")]
     tokenizer: Option<Tokenizer>,
+    /// What it is to remember: rolling_summary,keep_last=5,total=10000,...
+    ///
+    /// rolling_summary (the default) or truncation, and KEY=VALUE: keep_last=5 turns stay whole; the summary has at most
+    /// summary=1000 tokens, everything together total=10000 (0: no limit); overflow=truncate_oldest, truncate_summary or
+    /// error says what gives way then. Of failed summaries retry_attempts=3 in a row are repeated after backoff=2s,
+    /// doubled each time, and then every rest=30s, with at most backlog=20 turns at once. `append` then keeps within the total,
+    /// and `summarize --if-due` sums up what is beyond the turns that stay.
+    #[arg(long, value_name = "WHAT", value_parser = memory, help_heading = "The session")]
+    memory: Option<Memory>,
     /// Another name for it
     #[arg(long, value_name = "NAME", help_heading = "The session")]
     alias: Vec<String>,
@@ -199,6 +209,10 @@ impl New {
             .text("created_at", Some(now))
             .text("title", self.title.as_deref())
             .text("tokenizer", self.tokenizer.map(Tokenizer::name));
+        if let Some(memory) = &self.memory {
+            memory.check()?;
+            header.raw("memory", memory.write());
+        }
         for (name, value) in keyed.header(&self.meta) {
             header.raw(name, value);
         }

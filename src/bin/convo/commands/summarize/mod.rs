@@ -8,6 +8,7 @@ use crate::args::{Changing, Input, Reading};
 use crate::change;
 use crate::context::{Context, named};
 use crate::inputs::each_session;
+use crate::remember;
 use crate::summarizer::With;
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -95,7 +96,8 @@ impl Run for Summarize {
                 |session, stamps| {
                     let counter = self.asking.counting.counter(context, &id(session), session)?;
                     let stamp = |content: &str| stamps.event(content);
-                    match cover::apply(session, counter, &options, &answer, stamp) {
+                    let planned = cover::apply(session, counter, &options, &answer, stamp);
+                    match remember::summarized(context, session, planned, stamps) {
                         Err(error) if error.kind == Kind::Unavailable => {
                             failure.plan(session, stamps, &answer.by, &error.message)
                         }
@@ -114,8 +116,13 @@ impl Run for Summarize {
                     if let Some(why) = self.trying.not_due(&Health::of(session), &context.clock.now()) {
                         return Ok(Plan::Nothing(why));
                     }
+                    let options = match remember::due(session, &options)? {
+                        Ok(options) => options,
+                        Err(why) => return Ok(Plan::Nothing(why)),
+                    };
                     let counter = self.asking.counting.counter(context, &id(session), session)?;
                     let planned = cover::extract(session, counter, &options, |content| stamps.event(content));
+                    let planned = remember::summarized(context, session, planned, stamps);
                     unreached(context, session, planned)
                 },
             ),
@@ -127,6 +134,10 @@ impl Run for Summarize {
                     &self.reading,
                     &self.changing,
                     |session, stamps| {
+                        let options = match remember::due(session, &options)? {
+                            Ok(options) => options,
+                            Err(why) => return Ok(Plan::Nothing(why)),
+                        };
                         let counter = self.asking.counting.counter(context, &id(session), session)?;
                         let planned = thinker.plan(session, stamps, counter, &options);
                         unreached(context, session, planned)
@@ -142,9 +153,11 @@ impl Summarize {
         each_session(context, inputs, &self.reading, |label, session| {
             let counter = self.asking.counting.counter(context, label, &session)?;
             let not_due = self.trying.not_due(&Health::of(&session), &context.clock.now());
-            let asked = match not_due {
-                Some(why) => Asked::Nothing(why),
-                None => cover::ask(&session, counter, options).map_err(|error| named(error, label))?,
+            let asked = match (not_due, remember::due(&session, options)?) {
+                (Some(why), _) | (None, Err(why)) => Asked::Nothing(why),
+                (None, Ok(options)) => {
+                    cover::ask(&session, counter, &options).map_err(|error| named(error, label))?
+                }
             };
             match asked {
                 Asked::Nothing(why) => context.output.tell(label, &format!("nothing to ask: {why}")),

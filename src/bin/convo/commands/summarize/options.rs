@@ -7,8 +7,10 @@ use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::compact::when::When;
 use convo::filter::cover::{self, Options};
+use convo::filter::memory;
 use convo::filter::summarize::Dates;
 use convo::model::health::{Health, Policy};
+use convo::model::session::Session;
 use std::time::Duration;
 
 /// What is to be covered, and by whom.
@@ -182,6 +184,19 @@ impl Trying {
     /// How often it is asked again.
     pub fn retries(&self) -> u64 {
         self.retries.unwrap_or(0).into()
+    }
+
+    /// How long to wait after failures of a session: as it says itself, where nothing else is asked for.
+    pub fn policy_of(&self, session: &Session) -> Policy {
+        let Ok(Some(memory)) = memory::memory_of(session) else {
+            return self.policy();
+        };
+        let own = memory.policy();
+        Policy {
+            retry_attempts: self.retry_attempts.unwrap_or(own.retry_attempts),
+            base: self.backoff.unwrap_or(own.base),
+            ..own
+        }
     }
 
     /// How long to wait after failures.
