@@ -14,6 +14,7 @@ mod check;
 mod compact;
 mod context;
 mod count;
+mod events;
 mod expand;
 mod fixtures;
 mod fsck;

@@ -57,6 +57,8 @@ pub struct Options {
     pub when: Option<When>,
     /// Exchanges that stay: the newest, and at least one.
     pub keep_last: usize,
+    /// Tells the line with which begins what the model has not seen: the exchange that reaches it stays, and all behind it.
+    pub unseen: fn(&Session) -> Option<usize>,
     /// First and last message to cover, either of them open; none: the oldest exchanges.
     pub cover: Option<[Option<String>; 2]>,
     /// Whether the summary before is input. Otherwise what it stands for is summed up anew, as far as the log has it.
@@ -86,6 +88,7 @@ impl Default for Options {
             window: None,
             when: None,
             keep_last: KEEP_LAST,
+            unseen: |_| None,
             cover: None,
             rolling: true,
             summary_budget: BUDGET,

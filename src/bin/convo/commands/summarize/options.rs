@@ -9,6 +9,7 @@ use convo::filter::compact::when::When;
 use convo::filter::cover::{self, Options};
 use convo::filter::memory;
 use convo::filter::summarize::Dates;
+use convo::format::goaitools;
 use convo::model::health::{Health, Policy};
 use convo::model::session::Session;
 use std::time::Duration;
@@ -121,6 +122,7 @@ impl Asking {
             window,
             when: self.when.clone(),
             keep_last: self.keep_last,
+            unseen: goaitools::unseen,
             cover: self.cover.clone().map(|Ends(ends)| ends),
             rolling: self.rolling == "on",
             summary_budget: self.summary_budget,
