@@ -38,4 +38,5 @@ mod restore;
 mod salvage;
 mod show;
 mod status;
+mod summarize;
 mod truncate;

@@ -63,8 +63,8 @@ pub struct Options {
     pub cover: Option<[Option<String>; 2]>,
     /// Whether the summary before is input. Otherwise what it stands for is summed up anew, as far as the log has it.
     pub rolling: bool,
-    /// Most tokens of the summary's text.
-    pub summary_budget: u64,
+    /// Most tokens of the summary's text; none: [`BUDGET`], and from the built-in summariser a share of what it covers.
+    pub summary_budget: Option<u64>,
     /// Least gain, per mille of the view, where no budget asks for more.
     pub min_gain: u64,
     /// Most tokens that a summariser takes at once; none: as many as there are.
@@ -91,7 +91,7 @@ impl Default for Options {
             unseen: |_| None,
             cover: None,
             rolling: true,
-            summary_budget: BUDGET,
+            summary_budget: None,
             min_gain: 100,
             chunk: None,
             prompt: PROMPT.to_string(),
@@ -100,6 +100,13 @@ impl Default for Options {
             instruction_share: 25,
             dates: Dates::default(),
         }
+    }
+}
+
+impl Options {
+    /// Most tokens of the summary's text.
+    pub fn most(&self) -> u64 {
+        self.summary_budget.unwrap_or(BUDGET)
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Span {
 }
 
 /// Fewest tokens of text that are worth asking for.
-const LEAST: u64 = 16;
+pub(super) const LEAST: u64 = 16;
 
 /// The span, or why there is none.
 pub(super) fn choose(
@@ -46,7 +46,7 @@ pub(super) fn choose(
         return Ok(Err(format!("{} tokens, within the budget", today.total)));
     }
     let frame = summary_cost(work.counter, "");
-    let wanted = options.summary_budget.saturating_add(frame);
+    let wanted = options.most().saturating_add(frame);
     let (items, room) = match &options.cover {
         Some(ends) => {
             let items = named(work, ends, options)?;

@@ -158,7 +158,7 @@ fn event() -> Value {
                 "here": {"type": "boolean"},
                 "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
                 "by": {"type": "string"},
-                "role": {"type": "string"},
+                "as": {"type": "string", "description": "The role under which a model is shown it"},
                 "tokenizer": {"type": "string"},
                 "was": size,
                 "now": size,
