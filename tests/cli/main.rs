@@ -27,6 +27,7 @@ mod migrate_to;
 mod new;
 mod opaque;
 mod pairs;
+mod penguins;
 mod plugins;
 mod readme;
 mod regression;

@@ -176,8 +176,10 @@ fn as_text(arguments: &[u8]) -> Vec<u8> {
 
 /// A value as Python's `json.dumps(sort_keys=True)` has it.
 fn push_sorted(out: &mut Vec<u8>, value: &[u8], depth: usize) {
+    if depth == DEEPEST {
+        return out.extend_from_slice(&json::compact(value).0);
+    }
     let close = match value.first() {
-        Some(b'{' | b'[') if depth == DEEPEST => None,
         Some(b'{') => Some(b'}'),
         Some(b'[') => Some(b']'),
         _ => None,
