@@ -29,6 +29,7 @@ mod migrate_to;
 mod new;
 mod opaque;
 mod pairs;
+mod penguins;
 mod plugins;
 mod promote;
 mod readme;
