@@ -172,7 +172,12 @@ fn event() -> Value {
                 "why": {"type": "string"},
             })),
             of("restore", &["id", "at", "of"], json!({"of": id})),
-            of("link", &["id", "at", "continued_to"], json!({"continued_to": id})),
+            of("link", &["id", "at"], json!({
+                "continued_to": id,
+                "promoted_to": id,
+                "promoted_from": id,
+                "alias": {"type": "string"},
+            })),
             of("gc", &["id", "at", "lines", "bytes"], json!({
                 "lines": {"type": "integer", "minimum": 0},
                 "bytes": {"type": "integer", "minimum": 0},
