@@ -35,7 +35,7 @@ pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
         .flat_map(|atom| work.atoms[*atom].items.clone())
         .collect();
     items.sort_unstable();
-    let messages: Vec<Message<'_>> = items.iter().filter_map(|at| work.original(*at)).collect();
+    let messages: Vec<Message<'_>> = items.iter().filter_map(|at| told(work, *at)).collect();
     // A digest of marks says nothing.
     if !messages.iter().any(Message::calls_tools) || messages.iter().any(has_marks) {
         return None;
@@ -53,6 +53,16 @@ pub fn line(work: &Work<'_>, exchange: usize) -> Option<Vec<u8>> {
         .text("category", "context")
         .raw("metadata", covers);
     Some(body.finish())
+}
+
+/// What a digest tells of a message: what the log has where marks stand in the view, else what the view came with. An
+/// edit is no mark: a stream does not have what was there before it, and both must decide alike.
+fn told<'w>(work: &'w Work<'_>, at: usize) -> Option<Message<'w>> {
+    let shown = work.view.items[at].message(work.session)?;
+    if has_marks(&shown) {
+        return work.original(at);
+    }
+    Some(shown)
 }
 
 /// Whether something of a message was elided before it came here.

@@ -151,9 +151,12 @@ pub fn smallest(error: &Error) -> Option<u64> {
     rest.split(' ').next()?.parse().ok()
 }
 
+/// How the failure of a policy begins that lets nothing give way.
+pub const OVERFLOW: &str = "the summary and the newest exchanges";
+
 /// Failures that random options may meet: the budget cannot be reached, or a policy forbids it.
 pub fn is_expected(error: &Error) -> std::result::Result<(), TestCaseError> {
-    let overflow = error.message.starts_with("the summary and the newest exchanges");
+    let overflow = error.message.starts_with(OVERFLOW);
     let target = error.message.ends_with(" are the least");
     prop_assert!(
         error.kind == Kind::No && (overflow || target || smallest(error).is_some()),
