@@ -9,6 +9,7 @@ pub mod gc;
 pub mod repair;
 pub mod restore;
 pub mod settle;
+pub mod split;
 pub mod summarize;
 #[cfg(test)]
 mod tests;

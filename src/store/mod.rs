@@ -3,7 +3,7 @@
 //! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
 //! - `lock` alone locks, only `naming`, `atomic` and `rewrite` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else
 //!   is at a file;
-//! - `names` finds a session, `alias`, `link` and `trash` are what their names say;
+//! - `names` finds a session, `alias`, `link`, `split` and `trash` are what their names say;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
 
 mod alias;
@@ -24,6 +24,7 @@ pub mod pair;
 mod pieces;
 mod reader;
 mod rewrite;
+mod split;
 mod stage;
 mod tail;
 #[cfg(test)]

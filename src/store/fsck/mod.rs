@@ -8,6 +8,7 @@ mod log;
 mod mend;
 mod records;
 mod repair;
+mod splits;
 
 use super::{Facts, SESSIONS, Store, atomic, log_name};
 use crate::error::{Error, Kind, Place, Result};
@@ -170,6 +171,10 @@ struct Links {
     continued_from: Option<String>,
     /// The session that continues it, and the event that tells so; none when the header does.
     continued_to: Vec<(String, Option<String>)>,
+    /// The session of which it is a piece.
+    split_from: Option<splits::Part>,
+    /// Events that tell of pieces, and which.
+    split_into: Vec<(String, Vec<String>)>,
     /// Events of gcs whose lines the archive must have.
     packed: Vec<String>,
 }

@@ -19,6 +19,7 @@ mod remove;
 mod restore;
 mod show;
 mod summarize;
+mod split;
 mod truncate;
 
 use crate::args::Global;
@@ -74,7 +75,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every verb that is built in.
-pub const ALL: [Verb; 20] = [
+pub const ALL: [Verb; 21] = [
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),
@@ -88,6 +89,7 @@ pub const ALL: [Verb; 20] = [
     verb::<compact::Compact>("compact", Group::Change, false),
     verb::<summarize::Summarize>("summarize", Group::Change, false),
     verb::<expand::Expand>("expand", Group::Change, false),
+    verb::<split::Split>("split", Group::Change, false),
     verb::<restore::Restore>("restore", Group::Change, false),
     verb::<alias::Alias>("alias", Group::Keep, false),
     verb::<remove::Remove>("remove", Group::Keep, false),
@@ -118,7 +120,7 @@ pub const HELP: &str = "help";
 
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
-    static TABLE: [Verb; 20] = ALL;
+    static TABLE: [Verb; 21] = ALL;
     TABLE.iter().find(|verb| verb.name == name)
 }
 
