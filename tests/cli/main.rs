@@ -34,5 +34,6 @@ mod remove;
 mod restore;
 mod salvage;
 mod show;
+mod split;
 mod status;
 mod truncate;

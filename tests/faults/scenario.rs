@@ -168,6 +168,14 @@ pub const OPERATIONS: &[Operation] = &[
         ..BASE
     },
     Operation {
+        name: "split",
+        prepare: cut,
+        arguments: &["split", "chat", "--max-messages", "4", "--at", "m3"],
+        between: Between::Files,
+        brings: ("store/sessions/chat.jsonl", "\"type\":\"split\""),
+        ..BASE
+    },
+    Operation {
         name: "restore a cut",
         prepare: cut,
         arguments: &["restore", "chat"],

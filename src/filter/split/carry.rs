@@ -18,7 +18,12 @@ pub(super) struct Carried {
 }
 
 /// The messages that later pieces begin with, in order. One that says the same as the one before it is not repeated.
-pub(super) fn collect(session: &Session, view: &View, carry: Carry, counter: Option<Counter>) -> Vec<Carried> {
+pub(super) fn collect(
+    session: &Session,
+    view: &View,
+    carry: Carry,
+    counter: Option<Counter>,
+) -> Vec<Carried> {
     let is_standing = |item: &Item| match item.traits(session).map(|traits| traits.category) {
         Some(Category::System) => carry != Carry::None,
         Some(Category::Context) => carry == Carry::Context,
@@ -26,11 +31,18 @@ pub(super) fn collect(session: &Session, view: &View, carry: Carry, counter: Opt
     };
     let mut found: Vec<Carried> = Vec::new();
     let mut tokens = 0;
-    for (at, item) in view.items.iter().enumerate().filter(|(_, item)| is_standing(item)) {
+    for (at, item) in view
+        .items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| is_standing(item))
+    {
         let Some(message) = item.message(session) else {
             continue;
         };
-        let before = found.last().and_then(|last| view.items[last.item].message(session));
+        let before = found
+            .last()
+            .and_then(|last| view.items[last.item].message(session));
         if is_marker(&message) || before.is_some_and(|before| says_the_same(&before, &message)) {
             continue;
         }
@@ -46,18 +58,26 @@ fn says_the_same(one: &Message<'_>, other: &Message<'_>) -> bool {
 
 /// Whether it tells that a session continues another, which is true of that session alone.
 fn is_marker(message: &Message<'_>) -> bool {
-    let kind = |object: &[u8]| json::member(object, "type").and_then(json::text).as_deref() == Some("session_transition");
+    let kind = |object: &[u8]| {
+        json::member(object, "type").and_then(json::text).as_deref() == Some("session_transition")
+    };
     let Some(metadata) = message.metadata else {
         return false;
     };
     let inner = json::members(metadata, Dialect::Strict).unwrap_or_default();
-    kind(metadata) || inner.iter().any(|(_, value)| value.first() == Some(&b'{') && kind(value))
+    kind(metadata)
+        || inner
+            .iter()
+            .any(|(_, value)| value.first() == Some(&b'{') && kind(value))
 }
 
 /// A copy of a message, the nth one of the piece `id`: with an id of its own, and the id of what it is a
 /// copy of.
 pub(super) fn copy(body: &[u8], of: &str, id: &str, nth: usize) -> Vec<u8> {
-    let own = format!("msg_{}", &key::sha256(format!("{id}\n{nth}\n{of}").as_bytes())[..16]);
+    let own = format!(
+        "msg_{}",
+        &key::sha256(format!("{id}\n{nth}\n{of}").as_bytes())[..16]
+    );
     let text = |text: &str| {
         let mut raw = Vec::new();
         json::push_text(&mut raw, text);

@@ -127,7 +127,9 @@ fn asked(
             continue;
         }
         if cut != *item {
-            notes.push(format!("the cut before {id} moved to the beginning of its exchange"));
+            notes.push(format!(
+                "the cut before {id} moved to the beginning of its exchange"
+            ));
         }
         asked.insert(cut);
     }
@@ -202,7 +204,10 @@ impl Parts<'_> {
         let messages = carried as u64;
         let tokens = carried.checked_sub(1).map_or(0, |last| self.carried[last].tokens);
         let full = |limit: Option<u64>, size: u64| limit.filter(|limit| size >= *limit && size > 0);
-        let full = match (full(self.ways.max_messages, messages), full(self.ways.max_tokens, tokens)) {
+        let full = match (
+            full(self.ways.max_messages, messages),
+            full(self.ways.max_tokens, tokens),
+        ) {
             (Some(limit), _) => Some((limit, "messages", messages)),
             (None, Some(limit)) => Some((limit, "tokens", tokens)),
             (None, None) => None,
@@ -227,7 +232,8 @@ impl Parts<'_> {
         if let Some(mut open) = self.open.take() {
             let is_over = |limit: Option<u64>, size: u64| limit.is_some_and(|limit| size > limit);
             let ways = self.ways;
-            open.is_too_large = is_over(ways.max_messages, open.messages) || is_over(ways.max_tokens, open.tokens);
+            open.is_too_large =
+                is_over(ways.max_messages, open.messages) || is_over(ways.max_tokens, open.tokens);
             self.done.push(open);
         }
     }

@@ -22,7 +22,12 @@ const OWN: [&str; 11] = [
 ];
 
 /// What another system keeps about the neighbours of a session, which a piece has its own of.
-const LINKS: [&str; 4] = ["continued_from", "continued_to", "continuation_index", "continuation_time"];
+const LINKS: [&str; 4] = [
+    "continued_from",
+    "continued_to",
+    "continuation_index",
+    "continuation_time",
+];
 
 /// Objects in objects in which those are looked for.
 const NESTED: u32 = 2;
@@ -67,7 +72,10 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
         }
     }
     let metadata = before.iter().find(|(name, _)| name == "metadata");
-    line.raw("metadata", metadata_of(metadata.map(|(_, raw)| raw.as_slice()), text("id"), nth, count));
+    line.raw(
+        "metadata",
+        metadata_of(metadata.map(|(_, raw)| raw.as_slice()), text("id"), nth, count),
+    );
     line.finish()
 }
 
@@ -85,7 +93,9 @@ fn metadata_of(before: Option<&[u8]>, parent: Option<String>, nth: usize, count:
     if let Some(parent) = parent {
         lineage.text("parent", &parent);
     }
-    lineage.raw("part", (nth + 1).to_string()).raw("parts", count.to_string());
+    lineage
+        .raw("part", (nth + 1).to_string())
+        .raw("parts", count.to_string());
     metadata.raw("lineage", lineage.finish());
     metadata.finish()
 }
@@ -101,7 +111,9 @@ fn without_links(raw: &[u8], depth: u32) -> Vec<u8> {
     let changed: Vec<_> = objects
         .map(|(name, value)| (name.as_ref(), without_links(value, depth - 1)))
         .collect();
-    let changes = changed.iter().map(|(name, value)| (*name, Some(value.as_slice())));
+    let changes = changed
+        .iter()
+        .map(|(name, value)| (*name, Some(value.as_slice())));
     let changes: Vec<_> = changes.chain(LINKS.map(|name| (name, None))).collect();
     json::with_members(raw, &changes).unwrap_or_else(|_| raw.to_vec())
 }

@@ -124,7 +124,12 @@ impl<'s> Split<'s> {
     /// Decides where a session is cut. Tokens are counted when there is a counter, which a limit of tokens needs.
     /// A limit that what is carried would fill is [`Usage`](crate::error::Kind::Usage), a message that is not in the
     /// view [`No`](crate::error::Kind::No).
-    pub fn plan(session: &'s Session, ways: &Ways, carry: Carry, counter: Option<Counter>) -> Result<Split<'s>> {
+    pub fn plan(
+        session: &'s Session,
+        ways: &Ways,
+        carry: Carry,
+        counter: Option<Counter>,
+    ) -> Result<Split<'s>> {
         let view = View::replay(session);
         let carried = carry::collect(session, &view, carry, counter);
         let mut notes = Vec::new();
@@ -164,7 +169,11 @@ impl<'s> Split<'s> {
 
     /// What a file of a piece is called: its id, and where there is nothing to cut that of the session.
     pub fn name(&self, nth: usize) -> String {
-        if self.is_whole() { self.stem.clone() } else { self.id(nth) }
+        if self.is_whole() {
+            self.stem.clone()
+        } else {
+            self.id(nth)
+        }
     }
 
     /// When the piece begins: the first time that one of its messages carries.

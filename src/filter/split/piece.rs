@@ -35,9 +35,11 @@ pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<Piece> {
     }
     let mut items = split.view.items[part.items.clone()].iter().peekable();
     for index in part.lines.clone() {
+        let mut between = Vec::new();
         while let Some(item) = items.next_if(|item| item.line().is_none()) {
-            put_in(source, item, &mut session, &mut reshaping);
+            between.push(item);
         }
+        put_in(source, &between, &mut session, &mut reshaping);
         if !stays(source, index) {
             continue;
         }
@@ -45,15 +47,15 @@ pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<Piece> {
         if !matches!(source.class(index), Class::Message(_)) {
             continue;
         }
-        reshaping.fates.push(match items.next_if(|item| item.line() == Some(index)) {
-            Some(Item::Edited(_, body)) => Fate::Becomes(body.clone()),
-            Some(_) => Fate::Stays,
-            None => Fate::Goes,
-        });
+        reshaping
+            .fates
+            .push(match items.next_if(|item| item.line() == Some(index)) {
+                Some(Item::Edited(_, body)) => Fate::Becomes(body.clone()),
+                Some(_) => Fate::Stays,
+                None => Fate::Goes,
+            });
     }
-    for item in items {
-        put_in(source, item, &mut session, &mut reshaping);
-    }
+    put_in(source, &items.collect::<Vec<_>>(), &mut session, &mut reshaping);
     if !reshaping.is_empty() {
         let about = About {
             strategy: "split".to_string(),
@@ -76,19 +78,24 @@ pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<Piece> {
     Ok(Piece { id, session })
 }
 
-/// Puts in what stands between lines: a summary as a line of its own, a message that a compaction put in by the
-/// piece's event.
-fn put_in(source: &Session, item: &Item, session: &mut Session, reshaping: &mut Reshaping) {
-    match item {
-        Item::Summary(index) => {
-            match summary_line(source, *index) {
+/// Puts in what stands between two lines: a summary as a line of its own, a message that a compaction put in by the
+/// piece's event; ahead of a summary, of which no event can name the place, as a line too.
+fn put_in(source: &Session, items: &[&Item], session: &mut Session, reshaping: &mut Reshaping) {
+    let summary = items.iter().rposition(|item| matches!(item, Item::Summary(_)));
+    for (place, item) in items.iter().enumerate() {
+        match item {
+            Item::Inserted(body) if summary.is_none_or(|summary| place > summary) => {
+                reshaping.inserts.push((reshaping.fates.len(), body.clone()));
+                continue;
+            }
+            Item::Summary(index) => match summary_line(source, *index) {
                 Some(line) => session.push_new(&line),
                 None => session.push_from(source, *index),
-            }
-            reshaping.fates.push(Fate::Stays);
+            },
+            Item::Inserted(body) => session.push_new(body),
+            Item::Line(_) | Item::Edited(..) => continue,
         }
-        Item::Inserted(body) => reshaping.inserts.push((reshaping.fates.len(), body.clone())),
-        Item::Line(_) | Item::Edited(..) => {}
+        reshaping.fates.push(Fate::Stays);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Links between sessions, and aliases.
 
-use super::{Check, Found, Links, Stamp, Trouble, quarantined, splits};
+use super::{Check, Found, Links, Stamp, Trouble, quarantined};
 use crate::error::{Kind, Place, Result};
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
@@ -73,7 +73,7 @@ pub(super) fn check(
             tell(found(id, Trouble::BrokenLink, what, remedy));
         }
     }
-    splits::check(store, check, links, &removed, tell)
+    Ok(())
 }
 
 /// Whether a session is there, in the trash, or where it cannot be looked: what is no file or folder is told with the

@@ -172,11 +172,19 @@ struct Links {
     /// The session that continues it, and the event that tells so; none when the header does.
     continued_to: Vec<(String, Option<String>)>,
     /// The session of which it is a piece.
-    split_from: Option<splits::Part>,
+    split_from: Option<Part>,
     /// Events that tell of pieces, and which.
     split_into: Vec<(String, Vec<String>)>,
     /// Events of gcs whose lines the archive must have.
     packed: Vec<String>,
+}
+
+/// Of which session one is a piece.
+#[derive(Debug)]
+struct Part {
+    parent: String,
+    part: usize,
+    parts: usize,
 }
 
 /// What was looked at.
@@ -268,6 +276,7 @@ impl Store {
             links.insert(id.clone(), seen.links);
         }
         links::check(self, check, &links, tell)?;
+        splits::check(self, check, &links, tell)?;
         if check.ids.is_none() {
             self.check_aliases(check.repair, tell)?;
         }

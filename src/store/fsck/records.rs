@@ -1,6 +1,6 @@
 //! What the records of a log say of each other.
 
-use super::{Links, Trouble, splits};
+use super::{Links, Part, Trouble};
 use crate::model::event::{Action, Event};
 use crate::model::json;
 use crate::model::record::Kind as Line;
@@ -50,7 +50,7 @@ pub(super) fn troubles(session: &Session) -> Vec<(usize, Trouble, String)> {
 pub(super) fn links(session: &Session) -> Links {
     let mut links = Links {
         continued_from: session.header_text("continued_from"),
-        split_from: splits::part(session),
+        split_from: part(session),
         ..Links::default()
     };
     for index in session.live_events() {
@@ -84,4 +84,24 @@ pub(super) fn links(session: &Session) -> Links {
     });
     links.continued_to.extend(own.map(|to| (to.into_owned(), None)));
     links
+}
+
+/// Of which session it is a piece, as its first line says.
+fn part(session: &Session) -> Option<Part> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    let lineage = json::member(metadata, "lineage")?;
+    let text = |name| json::member(lineage, name).and_then(json::text);
+    let number = |name| {
+        std::str::from_utf8(json::member(lineage, name)?)
+            .ok()?
+            .parse()
+            .ok()
+    };
+    text("kind").filter(|kind| kind == "split")?;
+    Some(Part {
+        parent: text("parent")?.into_owned(),
+        part: number("part")?,
+        parts: number("parts")?,
+    })
 }

@@ -1,36 +1,12 @@
 //! What sessions say of those that they are pieces of, and the other way round.
 
-use super::links::{Removed, is_there};
+use super::links::{is_there, removed};
 use super::{Check, Found, Links, Trouble};
 use crate::error::{Place, Result};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::ObjectBuilder;
 use crate::model::key;
-use crate::model::session::Session;
 use crate::store::{Store, log_name, split};
 use std::collections::BTreeMap;
-
-/// Of which session one is a piece.
-#[derive(Debug)]
-pub(super) struct Part {
-    parent: String,
-    part: usize,
-    parts: usize,
-}
-
-/// Reads it from the session's first line.
-pub(super) fn part(session: &Session) -> Option<Part> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    let lineage = json::member(metadata, "lineage")?;
-    let text = |name| json::member(lineage, name).and_then(json::text);
-    let number = |name| std::str::from_utf8(json::member(lineage, name)?).ok()?.parse().ok();
-    text("kind").filter(|kind| kind == "split")?;
-    Some(Part {
-        parent: text("parent")?.into_owned(),
-        part: number("part")?,
-        parts: number("parts")?,
-    })
-}
 
 /// Looks whether every split has both ends: the session tells of its pieces, and they are there. A session that is
 /// gone is missed by none of its pieces.
@@ -38,17 +14,22 @@ pub(super) fn check(
     store: &Store,
     check: &Check<'_>,
     links: &BTreeMap<String, Links>,
-    removed: &Removed,
     tell: &mut dyn FnMut(Found),
 ) -> Result<()> {
     let found = |id: &str, trouble, what: String, remedy: Option<&str>| Found {
         session: Some(id.to_string()),
-        file: store.path().join("sessions").join(log_name(id)).display().to_string(),
+        file: store
+            .path()
+            .join("sessions")
+            .join(log_name(id))
+            .display()
+            .to_string(),
         place: Place::default(),
         trouble,
         what,
         remedy: remedy.map(str::to_string),
     };
+    let removed = removed(store)?;
     for (parent, pieces) in untold(links) {
         let id = format!("{parent} {}", pieces.ids.join(" "));
         if pieces.ids.len() < pieces.parts {
@@ -57,18 +38,26 @@ pub(super) fn check(
             tell(found(parent, Trouble::MissingLink, what, None));
             continue;
         }
-        let what = format!("it was split into {}, and does not tell so", pieces.ids.join(", "));
+        let what = format!(
+            "it was split into {}, and does not tell so",
+            pieces.ids.join(", ")
+        );
         if let Some(stamp) = check.repair {
             let (event, at) = stamp(&format!("split {id}"))?;
             store.append(parent, &[&split::event(&event, &at, &pieces.ids)])?;
         }
-        tell(found(parent, Trouble::MissingLink, what, Some("a split event is added")));
+        tell(found(
+            parent,
+            Trouble::MissingLink,
+            what,
+            Some("a split event is added"),
+        ));
     }
     for (id, own) in links {
         for (event, pieces) in &own.split_into {
             let mut there = Vec::new();
             for piece in pieces {
-                if key::is_id(piece) && is_there(store, piece, removed)? {
+                if key::is_id(piece) && is_there(store, piece, &removed)? {
                     there.push(piece.clone());
                 }
             }
@@ -96,7 +85,12 @@ pub(super) fn check(
                 store.append(id, &lines)?;
             }
             let what = format!("it was split into {}, which is not there", gone.join(", "));
-            tell(found(id, Trouble::BrokenLink, what, Some("the other pieces are told anew")));
+            tell(found(
+                id,
+                Trouble::BrokenLink,
+                what,
+                Some("the other pieces are told anew"),
+            ));
         }
     }
     Ok(())
@@ -128,5 +122,8 @@ fn untold(links: &BTreeMap<String, Links>) -> Vec<(&str, Pieces)> {
         let ids = ids.into_iter().map(|(_, id)| id.to_string()).collect();
         (parent, Pieces { ids, parts })
     };
-    splits.into_iter().map(|(split, ids)| pieces(split, ids)).collect()
+    splits
+        .into_iter()
+        .map(|(split, ids)| pieces(split, ids))
+        .collect()
 }

@@ -119,6 +119,7 @@ fn event() -> Value {
                 "key": {"type": "string"},
                 "scope": {},
                 "continued_from": id,
+                "continuation_index": {"type": "integer", "minimum": 0},
                 "tokenizer": {"type": "string"},
                 "source": {"type": "object"},
                 "metadata": {"type": "object"},
@@ -173,6 +174,7 @@ fn event() -> Value {
             })),
             of("restore", &["id", "at", "of"], json!({"of": id})),
             of("link", &["id", "at", "continued_to"], json!({"continued_to": id})),
+            of("split", &["id", "at", "into"], json!({"into": {"type": "array", "items": id}})),
             of("gc", &["id", "at", "lines", "bytes"], json!({
                 "lines": {"type": "integer", "minimum": 0},
                 "bytes": {"type": "integer", "minimum": 0},

@@ -49,7 +49,12 @@ pub struct Split {
     ///
     /// Copies of what stands whatever is said stand at the head of each later piece: system messages, with context those
     /// of that category too. Each says in its metadata (`copied_from`) what it is a copy of, so that `join` leaves it out.
-    #[arg(long, value_name = "WHAT", default_value = "system", help_heading = "The pieces")]
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "system",
+        help_heading = "The pieces"
+    )]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     carry: Carry,
     /// What the ids of the pieces begin with [default: the session's]
@@ -128,9 +133,7 @@ impl Run for Split {
             return each_session(context, &inputs, &self.reading, |label, session| {
                 let split = self.plan(context, label, &session)?;
                 let told = Told::of(&split, label, self.counts());
-                context
-                    .output
-                    .stdout(|out| told.rows(&split, self.json, out))?;
+                context.output.stdout(|out| told.rows(&split, self.json, out))?;
                 told.notes(context, &split);
                 Ok(())
             });
@@ -251,7 +254,9 @@ impl Split {
             if !to.is_lines() && *nth + split.parts.len() > 1 {
                 let what = format!("{} holds one session, and these are several", to.name());
                 let error = named(Error::new(Kind::Usage, what), &label);
-                return Err(error.hint("--out DIR writes each piece to a file of its own").into());
+                return Err(error
+                    .hint("--out DIR writes each piece to a file of its own")
+                    .into());
             }
             for piece in 0..split.parts.len() {
                 *nth += 1;

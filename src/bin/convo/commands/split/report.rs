@@ -29,12 +29,21 @@ impl<'l> Told<'l> {
         for (nth, part) in split.parts.iter().enumerate() {
             let began = split.began(nth);
             let began = began.as_deref().map_or("-".into(), visible);
-            let tokens = if self.counted { part.tokens.to_string() } else { "-".to_string() };
+            let tokens = if self.counted {
+                part.tokens.to_string()
+            } else {
+                "-".to_string()
+            };
             let id = split.id(nth);
             let reason = part.reason.name();
             write(
                 out,
-                format!("{id}\t{}\t{}\t{tokens}\t{}\t{reason}", part.messages, part.exchanges, in_line(&began)),
+                format!(
+                    "{id}\t{}\t{}\t{tokens}\t{}\t{reason}",
+                    part.messages,
+                    part.exchanges,
+                    in_line(&began)
+                ),
             )?;
         }
         Ok(())
@@ -66,13 +75,21 @@ impl<'l> Told<'l> {
         for note in &split.notes {
             context.output.tell(self.label, note);
         }
-        for (nth, part) in split.parts.iter().enumerate().filter(|(_, part)| part.is_too_large) {
+        for (nth, part) in split
+            .parts
+            .iter()
+            .enumerate()
+            .filter(|(_, part)| part.is_too_large)
+        {
             let size = if self.counted {
                 format!("{} messages, {} tokens", part.messages, part.tokens)
             } else {
                 format!("{} messages", part.messages)
             };
-            let what = format!("{}: one exchange is larger than the limit ({size}); it stays whole", split.id(nth));
+            let what = format!(
+                "{}: one exchange is larger than the limit ({size}); it stays whole",
+                split.id(nth)
+            );
             let error = Error::new(Kind::No, what).at(self.label, Place::default());
             context.output.error(&error);
         }
