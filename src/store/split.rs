@@ -92,16 +92,18 @@ impl Store {
         Ok(true)
     }
 
-    /// Whether the session of this id begins with these lines, whatever was appended since.
+    /// Whether the session of this id begins with these lines, whatever was appended since. Damaged ones are not looked
+    /// at: the run that was cut off may have left half a line in the session that is split.
     fn begins_so(&self, id: &str, session: &Session) -> Result<bool> {
         if !self.has(id)? {
             return Ok(false);
         }
         let (mut report, mut there) = (Report::default(), self.reader(id)?);
-        for index in (0..session.len()).filter(|index| session.class(*index) != Class::Blank) {
+        let is_good = |index: &usize| !matches!(session.class(*index), Class::Blank | Class::Unreadable);
+        for index in (0..session.len()).filter(is_good) {
             let same = loop {
                 match there.next(&mut report)? {
-                    Some(record) if matches!(record.kind, Line::Blank) => {}
+                    Some(record) if matches!(record.kind, Line::Blank | Line::Unreadable(_)) => {}
                     Some(record) => break record.body == session.record(index).body,
                     None => break false,
                 }

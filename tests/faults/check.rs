@@ -123,17 +123,24 @@ impl Golden {
                     _ => wrong("the log is neither old nor new"),
                 }
             }
-            Between::Files | Between::Each => {
+            Between::Files | Between::Each | Between::Linked => {
+                let mut torn = false;
+                let tears = between == Between::Linked && matches!(ending, Ending::Cut | Ending::Dark);
                 let mut paths = now
                     .files
                     .keys()
                     .chain(self.old.files.keys())
                     .chain(self.new.files.keys());
-                let fits = |path: &String| {
-                    let there = now.files.get(path);
-                    there == self.old.files.get(path) || there == self.new.files.get(path)
+                let mut fits = |path: &String| {
+                    let (there, old) = (now.files.get(path), self.old.files.get(path));
+                    if tears && path == self.operation.brings.0 && there != old {
+                        torn = there != self.new.files.get(path);
+                        return there.zip(old).is_some_and(|(there, old)| there.starts_with(old));
+                    }
+                    there == old || there == self.new.files.get(path)
                 };
                 match paths.find(|path| !fits(path)) {
+                    None if torn => Ok(Found::Torn),
                     None => Ok(Found::Between(0)),
                     Some(path) => wrong(&format!("{path} is neither old nor new")),
                 }
@@ -297,7 +304,10 @@ impl Golden {
         }
         let finishes = found == Found::Old
             || matches!(found, Found::Between(_))
-                && matches!(self.operation.between, Between::Files | Between::Each);
+                && matches!(
+                    self.operation.between,
+                    Between::Files | Between::Each | Between::Linked
+                );
         if outcome.status != 0 || !finishes {
             return Ok(());
         }

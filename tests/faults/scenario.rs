@@ -31,7 +31,9 @@ pub enum Between {
     Moved,
     /// Each file on its own is old or new; a failure has changed none.
     Files,
-    /// The same, and a failure tells of each file in its report.
+    /// The same, and the log that is brought may be torn at its end: its last line tells of the other files.
+    Linked,
+    /// The same as for files, and a failure tells of each file in its report.
     Each,
     /// The file that is brought is old or new, at its end torn as a log; what stands beside it is behind it at most.
     Books,
@@ -169,9 +171,8 @@ pub const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "split",
-        prepare: cut,
-        arguments: &["split", "chat", "--max-messages", "4", "--at", "m3"],
-        between: Between::Files,
+        arguments: &["split", "chat", "--every-turns", "1"],
+        between: Between::Linked,
         brings: ("store/sessions/chat.jsonl", "\"type\":\"split\""),
         ..BASE
     },
