@@ -35,5 +35,7 @@ mod restore;
 mod salvage;
 mod show;
 mod split;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod status;
 mod truncate;
