@@ -1,7 +1,7 @@
 //! A session that is kept as several others too: first the pieces are there, whole, the last one first, so that none
 //! leads to one that is not; then the old one tells of them. That line is the commit.
 
-use super::Store;
+use super::{Store, atomic, log_name};
 use crate::error::{Error, Kind, Result};
 use crate::format::Reader;
 use crate::format::report::Report;
@@ -81,7 +81,10 @@ impl Store {
         if new < ids.len() {
             // Those of a run that was killed may be durable or not.
             self.settle_names()?;
-            ids.iter().try_for_each(|id| self.settle_lines(id))?;
+            if let Some(sessions) = self.sessions()? {
+                let names: Vec<String> = ids.iter().map(|id| log_name(id)).collect();
+                atomic::sync_files(sessions, names.iter().map(String::as_str))?;
+            }
         }
         if known {
             self.settle_lines(parent)?;

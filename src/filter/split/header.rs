@@ -3,7 +3,6 @@
 use super::Split;
 use crate::model::event::VERSION;
 use crate::model::json::{self, Dialect, ObjectBuilder};
-use crate::tokens::counter;
 use std::borrow::Cow;
 
 /// Members that are the session's alone, or that a piece has its own of.
@@ -38,8 +37,7 @@ const REPEATED: usize = 4096;
 
 /// The session line of a piece, from 0.
 pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
-    let (session, count) = (split.session, split.parts.len());
-    let before = session.header();
+    let (before, count) = (&split.header, split.parts.len());
     let text = |name: &str| {
         let value = before.iter().find(|(known, _)| known == name);
         value.and_then(|(_, raw)| json::text(raw).map(Cow::into_owned))
@@ -59,14 +57,14 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
         line.text("title", &format!("{title} ({}/{count})", nth + 1));
     }
     // The one under which the lines were counted, whatever a later event says.
-    if let Some(tokenizer) = counter::named_by(session) {
-        line.text("tokenizer", &tokenizer);
+    if let Some(tokenizer) = &split.tokenizer {
+        line.text("tokenizer", tokenizer);
     }
     if let Some(before) = nth.checked_sub(1) {
         line.text("continued_from", &split.id(before));
     }
     line.raw("continuation_index", nth.to_string());
-    for (name, value) in &before {
+    for (name, value) in before {
         if !OWN.contains(&name.as_str()) && (nth == 0 || value.len() <= REPEATED) {
             line.raw(name, value);
         }

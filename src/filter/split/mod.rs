@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::View;
-use crate::tokens::Counter;
+use crate::tokens::{Counter, counter};
 use carry::Carried;
 pub use piece::Piece;
 use sha2::{Digest, Sha256};
@@ -111,6 +111,9 @@ pub struct Split<'s> {
     session: &'s Session,
     view: View,
     carried: Vec<Carried>,
+    /// The members of the session's line as later events have left them, and the tokenizer that the line names.
+    header: Vec<(String, Vec<u8>)>,
+    tokenizer: Option<String>,
     stem: String,
     /// Ids of messages that have none, by their lines.
     derived: OnceCell<HashMap<usize, String>>,
@@ -138,6 +141,8 @@ impl<'s> Split<'s> {
             session,
             view,
             carried,
+            header: session.header(),
+            tokenizer: counter::named_by(session),
             stem: stem(session),
             derived: OnceCell::new(),
             parts,

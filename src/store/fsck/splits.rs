@@ -6,7 +6,7 @@ use crate::error::{Place, Result};
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
 use crate::store::{Store, log_name, split};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Looks whether every split has both ends: the session tells of its pieces, and they are there. A session that is
 /// gone is missed by none of its pieces.
@@ -55,20 +55,14 @@ pub(super) fn check(
     }
     for (id, own) in links {
         for (event, pieces) in &own.split_into {
-            let mut there = Vec::new();
+            let (mut there, mut gone) = (Vec::new(), Vec::new());
             for piece in pieces {
-                if key::is_id(piece) && is_there(store, piece, &removed)? {
-                    there.push(piece.clone());
-                }
+                let found = key::is_id(piece) && is_there(store, piece, &removed)?;
+                if found { &mut there } else { &mut gone }.push(piece.clone());
             }
-            if there.len() == pieces.len() {
+            if gone.is_empty() {
                 continue;
             }
-            let gone: Vec<&str> = pieces
-                .iter()
-                .filter(|piece| !there.contains(piece))
-                .map(String::as_str)
-                .collect();
             if let Some(stamp) = check.repair {
                 let (own, at) = stamp(&format!("unlink {id} {event}"))?;
                 let mut line = ObjectBuilder::default();
@@ -104,14 +98,16 @@ struct Pieces {
 
 /// The splits of which there are pieces and whose session tells of none of them.
 fn untold(links: &BTreeMap<String, Links>) -> Vec<(&str, Pieces)> {
+    let pairs = links.iter().flat_map(|(parent, own)| {
+        let pieces = own.split_into.iter().flat_map(|(_, pieces)| pieces);
+        pieces.map(move |piece| (parent.as_str(), piece.as_str()))
+    });
+    let told: HashSet<(&str, &str)> = pairs.collect();
     let mut splits: BTreeMap<(&str, &str, usize), Vec<(usize, &str)>> = BTreeMap::new();
     for (id, own) in links {
         let Some(part) = &own.split_from else { continue };
         let stem = id.rsplit_once('.').map_or(id.as_str(), |(stem, _)| stem);
-        let known = links.get(&part.parent).is_none_or(|parent| {
-            let mut told = parent.split_into.iter();
-            told.any(|(_, pieces)| pieces.contains(id))
-        });
+        let known = !links.contains_key(&part.parent) || told.contains(&(part.parent.as_str(), id.as_str()));
         if !known {
             let split = (part.parent.as_str(), stem, part.parts);
             splits.entry(split).or_default().push((part.part, id));

@@ -18,8 +18,8 @@ mod plugins;
 mod remove;
 mod restore;
 mod show;
-mod summarize;
 mod split;
+mod summarize;
 mod truncate;
 
 use crate::args::Global;
