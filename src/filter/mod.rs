@@ -3,9 +3,13 @@
 
 pub mod compact;
 pub mod compat;
+pub mod continuation;
 pub mod cover;
 pub mod expand;
 pub mod gc;
+pub mod join;
+pub mod memory;
+pub mod promotion;
 pub mod repair;
 pub mod restore;
 pub mod settle;

@@ -124,6 +124,7 @@ impl Format {
                 | Format::Jsonl
                 | Format::Picoclaw
                 | Format::PicoclawLegacy
+                | Format::Penguin
                 | Format::Goaitools
                 | Format::Penguiflow
                 | Format::PenguiflowContext
@@ -278,6 +279,9 @@ pub fn write(
     match format {
         Format::Picoclaw => return picoclaw::write(session, view, purpose, out, report),
         Format::PicoclawLegacy => return picoclaw::write_document(session, view, purpose, out, report),
+        Format::Penguin => {
+            return penguin::write(session, view, purpose, &penguin::Save::default(), out, report);
+        }
         _ => {}
     }
     // States have a place for some of the lines that are no messages.

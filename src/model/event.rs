@@ -234,7 +234,8 @@ pub enum Span<'a> {
 }
 
 impl<'a> Span<'a> {
-    fn read(raw: &'a [u8]) -> Option<Span<'a>> {
+    /// Out of an element of `drop`.
+    pub fn read(raw: &'a [u8]) -> Option<Span<'a>> {
         if let Some(id) = json::text(raw) {
             return Some(Span::One(Target { id, nth: None }));
         }

@@ -2,7 +2,8 @@
 //!
 //! An atom is the smallest piece that may leave the view: a user message; a reply, which is one assistant
 //! message with all results of its tool calls; an open loop, which is everything since the last user message
-//! when reasoning is part of it. An exchange begins with a user message that does not directly follow another.
+//! when reasoning is part of it. An exchange begins with a user message that does not directly follow another; until it
+//! is answered, with what happened ahead of it since the newest reply.
 //! System messages are neither: they stay where they are.
 
 use super::message::{Category, Role};
@@ -63,6 +64,7 @@ impl Cuts {
             begins[index] = piece.traits.role == Role::User && before != Some(Role::User);
             before = Some(piece.traits.role);
         }
+        lead_with_news(&pieces, &mut begins);
         let atoms = number(&pieces, &stays);
         let parted = parted(&atoms);
         Cuts {
@@ -147,6 +149,30 @@ impl Cuts {
     /// Number of the atom that an item belongs to; none for system messages and summaries.
     pub fn atom(&self, item: usize) -> Option<usize> {
         self.atoms[item]
+    }
+}
+
+/// What happened since the newest reply goes with the question that follows it: the model has seen neither, and whoever
+/// keeps the one must not lose the other.
+fn lead_with_news(pieces: &[Option<Piece>], begins: &mut [bool]) {
+    let said = |piece: &Option<Piece>| {
+        piece
+            .as_ref()
+            .is_some_and(|piece| piece.traits.role == Role::Assistant)
+    };
+    let since = pieces.iter().rposition(said).map_or(0, |newest| newest + 1);
+    let happened = |piece: &Option<Piece>| {
+        piece.as_ref().is_some_and(|piece| {
+            piece.traits.role == Role::User && piece.traits.category == Category::Context
+        })
+    };
+    let news = pieces[since..].iter().position(happened).map(|at| since + at);
+    let question = (since..begins.len()).find(|index| begins[*index]);
+    if let (Some(news), Some(question)) = (news, question)
+        && news < question
+    {
+        begins[news] = true;
+        begins[question] = false;
     }
 }
 
@@ -298,6 +324,19 @@ mod tests {
         assert_eq!(cuts.exchanges(), 2);
         assert_eq!(cuts.last_exchanges(1), Some(7));
         assert_eq!(cuts.last_exchanges(2), None);
+    }
+
+    #[test]
+    fn what_happened_goes_with_the_question_until_it_is_answered() {
+        let log = [USER, REPLY, EVENT, RULES, EVENT, USER, USER, REPLY];
+        let starts = |end: usize| cuts(&log[..end]).exchange_starts();
+        assert_eq!(starts(3), [0], "it is part of the newest exchange");
+        assert_eq!(starts(6), [0, 2]);
+        assert_eq!(starts(7), [0, 2]);
+        assert_eq!(cuts(&log[..7]).last_exchanges(1), Some(2));
+        assert_eq!(starts(8), [0, 5], "the model has seen it");
+        assert_eq!(cuts(&[EVENT, USER]).exchange_starts(), [0]);
+        assert_eq!(cuts(&[USER, EVENT, USER]).exchange_starts(), [0]);
     }
 
     #[test]

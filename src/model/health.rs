@@ -13,7 +13,7 @@
 //! (PenguiFlow's states.) Nothing here reads a clock: whoever asks says what time it is.
 
 use super::event::{Action, Attempt};
-use super::json::ObjectBuilder;
+use super::json::{self, ObjectBuilder};
 use super::message::{Category, Role};
 use super::session::{Class, Session};
 use super::time;
@@ -227,6 +227,11 @@ impl Health {
         }
         event.finish()
     }
+}
+
+/// Whether a line tells of a failure alone: what it is in is no different for it.
+pub fn is_attempt(line: &[u8]) -> bool {
+    json::member(line, "type").and_then(json::text).as_deref() == Some("attempt")
 }
 
 #[cfg(test)]

@@ -139,6 +139,13 @@ impl Chance {
         seed.map_or(Chance::System, |seed| Chance::Seed(seed, AtomicU64::new(0)))
     }
 
+    /// The last id was not used: with a seed the next one takes its place, as if it had never been made.
+    pub fn take_back(&self) {
+        if let Chance::Seed(_, made) = self {
+            made.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
     /// Sixteen hex digits. `what` is asked for with a seed only, and tells one run of a program from the next.
     pub fn digits(&self, what: impl FnOnce() -> String) -> Result<String> {
         match self {

@@ -146,6 +146,22 @@ pub fn is_rfc3339(text: &str) -> bool {
         && text[..10].parse::<civil::Date>().is_ok()
 }
 
+/// An RFC 3339 time as local time without zone, to the microsecond, without a fraction that is 0.
+pub fn local(time: &str) -> Option<String> {
+    let moment = time.parse::<Timestamp>().ok()?;
+    let local = moment.to_zoned(TimeZone::system()).datetime();
+    let text = local.strftime("%Y-%m-%dT%H:%M:%S").to_string();
+    match local.subsec_nanosecond() / 1000 {
+        0 => Some(text),
+        micros => Some(format!("{text}.{micros:06}")),
+    }
+}
+
+/// The moment of an RFC 3339 time, to compare times of different zones.
+pub fn moment(time: &str) -> Option<Timestamp> {
+    time.parse().ok()
+}
+
 /// The moment of an RFC 3339 time in seconds since 1970, to compare times of different zones.
 pub fn seconds(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_second)

@@ -9,6 +9,20 @@ use std::io::Read;
 
 pub(super) const ALIASES: &str = "aliases";
 
+/// So many sessions are told that claim one name. It means none of them for long, and further ones make no difference.
+const CLAIMS: usize = 64;
+
+/// What became of a name that sessions may share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// It names these sessions now.
+    Made(Vec<String>),
+    /// It named the session already, or so many that one more makes no difference.
+    There,
+    /// It is the own name of another session, and was left to that.
+    Own(String),
+}
+
 /// The file that an alias has. Only a name that can be read back from it is taken.
 fn encoded(name: &str) -> Result<String> {
     let refuse = |why: &str| Err(Error::new(Kind::Unsafe, format!("unsafe alias {name:?}: {why}")));
@@ -98,7 +112,9 @@ impl Store {
         let Some(aliases) = self.aliases_folder()? else {
             return Err(no_alias(name));
         };
-        if !atomic::unlink(aliases, &file)? {
+        // Nobody is to bring it back who has just read it.
+        let held = atomic::open_locked(aliases, &file, None, OFlags::RDWR, self.lock_timeout)?;
+        if held.is_none() || !atomic::unlink(aliases, &file)? {
             return Err(no_alias(name));
         }
         atomic::sync_directory(aliases).map_err(|error| error.kind(Kind::Unsure))
@@ -134,23 +150,94 @@ impl Store {
     }
 
     fn claim(&self, name: &str, file: &str, ids: &[String]) -> Result<()> {
+        self.change_alias(file, |known| match known {
+            None => Ok(Some(ids.to_vec())),
+            Some(known) if known == ids => Ok(None),
+            // More claims of the same name: those that are there stay.
+            Some(known) if known.iter().all(|id| ids.contains(id)) => Ok(Some(ids.to_vec())),
+            Some(known) => Err(taken(name, known)),
+        })
+        .map(drop)
+    }
+
+    /// Gives a session a name that others may have too: with the second one it resolves to none of them, but tells them
+    /// all. What is there already stays; see [`Claim`].
+    pub fn alias_share(&self, name: &str, id: &str) -> Result<Claim> {
+        let file = encoded(name)?;
+        if let Some(other) = self.own_session(name)?
+            && other != id
+        {
+            return Ok(Claim::Own(other));
+        }
+        let changed = self.change_alias(&file, |known| {
+            let mut ids = known.map(<[String]>::to_vec).unwrap_or_default();
+            if ids.iter().any(|known| known == id) || ids.len() >= CLAIMS {
+                return Ok(None);
+            }
+            ids.push(id.to_string());
+            ids.sort();
+            Ok(Some(ids))
+        })?;
+        Ok(changed.map_or(Claim::There, Claim::Made))
+    }
+
+    /// Gives a session a name that others had until now.
+    pub fn alias_move(&self, name: &str, id: &str) -> Result<()> {
+        let file = encoded(name)?;
+        self.refuse_session_names(name, id)?;
+        let own = [id.to_string()];
+        self.change_alias(&file, |known| Ok((known != Some(&own)).then(|| own.to_vec())))
+            .map(drop)
+    }
+
+    /// The session whose own name this is, by id or by key, whatever aliases say.
+    pub fn own_session(&self, name: &str) -> Result<Option<String>> {
+        for id in [name, &key::id_for_key(name)] {
+            if key::is_id(id) && self.has(id)? {
+                return Ok(Some(id.to_string()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Changes what an alias names, with nobody else at it: the new ids, or none where nothing changes. Durable in both
+    /// cases, since what is there may be of a process that has not synced yet.
+    fn change_alias(
+        &self,
+        file: &str,
+        decide: impl Fn(Option<&[String]>) -> Result<Option<Vec<String>>>,
+    ) -> Result<Option<Vec<String>>> {
         let aliases = atomic::folder(self.directory(), ALIASES)?;
-        if atomic::create(&aliases, file, &content(ids))? {
+        loop {
+            let held = atomic::open_locked(&aliases, file, None, OFlags::RDWR, self.lock_timeout)?;
+            let known = match held {
+                Some(_) => read(&aliases, file)?,
+                None => None,
+            };
+            let Some(ids) = decide(known.as_deref())? else {
+                atomic::sync_directory(&aliases)?;
+                return Ok(None);
+            };
+            if held.is_some() {
+                atomic::replace(&aliases, file, &content(&ids), self.lock_timeout)?;
+                return Ok(Some(ids));
+            }
+            if atomic::create(&aliases, file, &content(&ids))? {
+                return Ok(Some(ids));
+            }
+        }
+    }
+
+    /// Makes an alias that names one session name another, durably; one that names something else by now stays.
+    pub(super) fn alias_follow(&self, name: &str, from: &str, to: &str) -> Result<()> {
+        if self.aliases_folder()?.is_none() {
             return Ok(());
         }
-        match read(&aliases, file)? {
-            // Perhaps of a process that has not synced yet: what we acknowledge is durable.
-            Some(known) if known == ids => atomic::sync_directory(&aliases),
-            // More claims of the same name: those that are there stay.
-            Some(known) if known.iter().all(|id| ids.contains(id)) => {
-                atomic::replace(&aliases, file, &content(ids), self.lock_timeout)
-            }
-            Some(known) => Err(taken(name, &known)),
-            None => Err(Error::new(
-                Kind::Locked,
-                format!("the alias {name} was just taken away"),
-            )),
-        }
+        let (old, new) = ([from.to_string()], [to.to_string()]);
+        self.change_alias(&encoded(name)?, |known| {
+            Ok((known == Some(&old)).then(|| new.to_vec()))
+        })
+        .map(drop)
     }
 
     /// An alias names a session that is there, and hides no other.
@@ -158,15 +245,13 @@ impl Store {
         if !self.has(key::checked_id(id)?)? {
             return Err(no_session(id));
         }
-        for other in [name, &key::id_for_key(name)] {
-            if key::is_id(other) && (other != id || other == name) && self.has(other)? {
-                return Err(Error::new(
-                    Kind::Exists,
-                    format!("{name} is a session's own name"),
-                ));
-            }
+        match self.own_session(name)? {
+            Some(other) if other != id || other == name => Err(Error::new(
+                Kind::Exists,
+                format!("{name} is a session's own name"),
+            )),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -31,6 +31,15 @@ struct Known {
     chain: Chain,
 }
 
+/// A log whose lock is held, and its end.
+#[derive(Debug)]
+pub(super) struct HeldEnd {
+    pub file: File,
+    pub facts: Facts,
+    pub tail: Tail,
+    shown: String,
+}
+
 impl<'s> Appender<'s> {
     pub(super) fn new(store: &'s Store, id: &str) -> Appender<'s> {
         Appender {
@@ -75,6 +84,12 @@ impl<'s> Appender<'s> {
         if self.pending.is_empty() {
             return Ok(self.acknowledged);
         }
+        let held = self.hold()?;
+        self.write(held)
+    }
+
+    /// Takes the log's lock and looks at its end.
+    pub(super) fn hold(&mut self) -> Result<HeldEnd> {
         let name = log_name(&self.id);
         let sessions = self.store.sessions()?.ok_or_else(|| no_session(&self.id))?;
         let (file, before) = match self.known.take() {
@@ -98,6 +113,23 @@ impl<'s> Appender<'s> {
             _ => Tail::read(&file, facts.size)
                 .map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?,
         };
+        Ok(HeldEnd {
+            file,
+            facts,
+            tail,
+            shown,
+        })
+    }
+
+    /// Writes what waits to a log that is held, makes it durable, and lets go of the lock.
+    pub(super) fn write(&mut self, held: HeldEnd) -> Result<u64> {
+        let HeldEnd {
+            file,
+            facts,
+            tail,
+            shown,
+        } = held;
+        let sessions = self.store.sessions()?.ok_or_else(|| no_session(&self.id))?;
         let mut chain = tail.chain;
         self.pending.close(&mut chain);
         let bytes = self.pending.bytes(tail.torn);
@@ -119,6 +151,18 @@ impl<'s> Appender<'s> {
             });
         }
         Ok(self.acknowledged)
+    }
+
+    /// Lets go of a log that was held, and writes nothing.
+    pub(super) fn release(&mut self, held: HeldEnd) {
+        if !held.tail.torn && held.file.unlock().is_ok() {
+            self.known = Some(Known {
+                file: held.file,
+                facts: held.facts,
+                length: held.facts.size,
+                chain: held.tail.chain,
+            });
+        }
     }
 
     /// Computes the checksums anew when a program that takes no lock got its lines in before ours. Only digits

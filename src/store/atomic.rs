@@ -251,12 +251,13 @@ pub fn replace(directory: &Directory, name: &str, bytes: &[u8], timeout: Duratio
 /// new file is given back, still locked.
 pub fn replace_through(
     directory: &Directory,
-    name: &str,
+    name: impl AsRef<OsStr>,
     hidden: String,
     bytes: &[u8],
     dress: impl FnOnce(&File) -> Result<()>,
     timeout: Duration,
 ) -> Result<File> {
+    let name = name.as_ref();
     let mut temporary = Temporary::new(directory, hidden, FILE_MODE, timeout)?;
     let failed = |error| Error::io(directory.shown(name), error).kind(Kind::InputOutput);
     temporary.file.write_all(bytes).map_err(failed)?;

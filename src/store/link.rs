@@ -1,69 +1,249 @@
 //! A session that another one continues: first the new one is there, whole and with its way back, then the old one
 //! tells of it. That line is the commit; a crash between leaves a session from which it can be derived.
 
-use super::Store;
+use super::append::HeldEnd;
+use super::{Appender, LogReader, Store, atomic, log_name, no_session};
 use crate::error::{Error, Kind, Result};
+use crate::format::Reader;
+use crate::format::report::Report;
+use crate::model::chain::{self, Links};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
+use crate::model::session::Session;
+use rustix::fs::OFlags;
+use std::collections::HashSet;
 
-/// The line that tells that a session is continued by another.
-pub fn link(id: &str, at: &str, child: &str) -> Vec<u8> {
+/// The line that tells that a session is continued by another; `aliases` are those that named the old one and
+/// are to name the new one.
+pub fn link(id: &str, at: &str, child: &str, aliases: &[String]) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
         .text("type", "link")
         .text("id", id)
         .text("at", at)
         .text("continued_to", child);
+    if !aliases.is_empty() {
+        let mut names = Vec::from(b"[");
+        for (nth, name) in aliases.iter().enumerate() {
+            if nth > 0 {
+                names.push(b',');
+            }
+            json::push_text(&mut names, name);
+        }
+        names.push(b']');
+        event.raw("aliases", names);
+    }
     event.finish()
 }
 
+/// A session that is to continue another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Successor {
+    /// Its id.
+    pub id: String,
+    /// Its lines, the session line first.
+    pub lines: Vec<Vec<u8>>,
+    /// Id and time of the event that tells of it in the old one.
+    pub stamp: (String, String),
+}
+
+/// What became of a session that was to be continued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Continued {
+    /// It is continued in this one now; these aliases went along.
+    Now(String, Vec<String>),
+    /// It was continued in this one before.
+    Before(String),
+    /// It is as it was: there was no plan.
+    Not,
+}
+
 impl Store {
-    /// Makes the session `child` of these lines, whose header says that it continues `parent`, and then tells so in
-    /// `parent`. Done again after a crash it completes what is missing, and makes no second session.
+    /// Continues a session in the one that `plan` makes of it; others wait meanwhile. What a run left that died in
+    /// it is completed: the plan for a session must be the same each time. Aliases of the old session name the new one
+    /// then.
     pub fn continue_session(
         &self,
         parent: &str,
-        child: &str,
-        lines: &[Vec<u8>],
-        stamp: (&str, &str),
-    ) -> Result<()> {
-        let header = lines.first().map(Vec::as_slice).unwrap_or_default();
-        let text = |name| json::member(header, name).and_then(json::text);
-        if text("continued_from").as_deref() != Some(parent) || text("id").as_deref() != Some(child) {
-            return Err(Error::new(
-                Kind::Usage,
-                format!("the header of {child} does not say that it continues {parent}"),
-            ));
+        report: &mut Report,
+        plan: &mut dyn FnMut(&Session) -> Result<Option<Successor>>,
+    ) -> Result<Continued> {
+        let mut appender = self.appender(parent)?;
+        let held = appender.hold()?;
+        let session = self.held_session(parent, &held, report)?;
+        if let Some(child) = Links::of(&session).continued_to.pop() {
+            self.finish_aliases(parent, &session, &child)?;
+            return Ok(Continued::Before(child));
         }
-        self.size(key::checked_id(parent)?)?;
-        match self.create_session(child, lines) {
-            Err(error) if error.kind == Kind::Exists && self.header_of(child)?.as_deref() == Some(header) => {
+        let Some(successor) = plan(&session)? else {
+            return Ok(Continued::Not);
+        };
+        let aliases = self.aliases_of(parent)?;
+        let made = self.create_successor(parent, &successor)?;
+        let linked = self.tell(&mut appender, held, &successor, &aliases);
+        if let (Err(error), true) = (&linked, made) {
+            // Nobody knows of it yet.
+            if error.kind != Kind::Unsure && self.take_back(&successor.id).is_err() {
+                return linked
+                    .map_err(|error| error.kind(Kind::Unsure).hint("the same again completes it"))
+                    .map(|()| Continued::Not);
             }
-            made => made?,
         }
-        self.add_link(parent, child, stamp)
+        linked?;
+        self.move_aliases(&aliases, parent, &successor.id)?;
+        Ok(Continued::Now(successor.id, aliases))
+    }
+
+    /// The id for the session that continues another: the first of these that nobody else has. With the lock of the
+    /// old one held it stays so.
+    pub fn successor_id(&self, parent: &str, ids: &[String]) -> Result<String> {
+        for id in ids {
+            let free = !self.has(id)? && self.alias_ids(id)?.is_none();
+            if free || self.has(id)? && self.continues(id, parent)? {
+                return Ok(id.clone());
+            }
+        }
+        Err(Error::new(
+            Kind::Exists,
+            format!("{} are other sessions", ids.join(" and ")),
+        ))
+    }
+
+    /// Whether a session says that it continues another.
+    fn continues(&self, id: &str, parent: &str) -> Result<bool> {
+        let line = self.first_line(id)?;
+        let from = json::member(&super::log::strip(&line), "continued_from")
+            .and_then(json::text)
+            .is_some_and(|from| from == parent);
+        Ok(from)
+    }
+
+    /// The session of a log that is held.
+    fn held_session(&self, id: &str, held: &HeldEnd, report: &mut Report) -> Result<Session> {
+        let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
+        let file = sessions
+            .file(log_name(id), OFlags::RDONLY)?
+            .ok_or_else(|| no_session(id))?;
+        let mut reader = LogReader::new(file, held.facts.size);
+        let mut session = Session::default();
+        while let Some(record) = reader.next(report)? {
+            session.push(&record);
+        }
+        Ok(session)
+    }
+
+    /// Makes the new session; whether it was not there. One that a dead run left gets what it has not: messages of the
+    /// exchange that is open may have come meanwhile.
+    fn create_successor(&self, parent: &str, successor: &Successor) -> Result<bool> {
+        let id = &successor.id;
+        match self.create_session(id, &successor.lines) {
+            Err(error) if error.kind == Kind::Exists && self.has(id)? && self.continues(id, parent)? => {}
+            made => return made.map(|()| true),
+        }
+        let there = self.load(id, &mut Report::default())?;
+        let ids: HashSet<String> = (0..there.len())
+            .filter_map(|index| own_id(there.record(index).body))
+            .collect();
+        let missing: Vec<&[u8]> = successor.lines[1..]
+            .iter()
+            .map(Vec::as_slice)
+            .filter(|line| own_id(line).is_none_or(|id| !ids.contains(&id)))
+            .collect();
+        self.append(id, &missing)?;
+        self.settle_names()?;
+        Ok(false)
+    }
+
+    fn tell(
+        &self,
+        appender: &mut Appender<'_>,
+        held: HeldEnd,
+        successor: &Successor,
+        aliases: &[String],
+    ) -> Result<()> {
+        let (event, at) = &successor.stamp;
+        appender.push(&link(event, at, &successor.id, aliases))?;
+        appender.write(held).map(drop)
+    }
+
+    /// Takes a session away that was made just now, and of which nobody was told.
+    fn take_back(&self, id: &str) -> Result<()> {
+        let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
+        atomic::unlink(sessions, &log_name(id))?;
+        atomic::sync_directory(sessions)
+    }
+
+    /// The aliases that name this session and no other.
+    fn aliases_of(&self, id: &str) -> Result<Vec<String>> {
+        let mut aliases = self.aliases()?;
+        aliases.retain(|(_, ids)| matches!(&ids[..], [only] if only == id));
+        Ok(aliases.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// What a run that died after the commit has left to do: its event names the aliases.
+    fn finish_aliases(&self, parent: &str, session: &Session, child: &str) -> Result<()> {
+        let mut aliases = Vec::new();
+        for index in session.live_events() {
+            let record = session.record(index);
+            if record.event().and_then(chain::child).as_deref() == Some(child)
+                && let Some(names) = json::member(record.body, "aliases")
+            {
+                let names = json::elements(names, json::Dialect::Strict).unwrap_or_default();
+                aliases.extend(
+                    names
+                        .into_iter()
+                        .filter_map(json::text)
+                        .map(|name| name.into_owned()),
+                );
+            }
+        }
+        self.move_aliases(&aliases, parent, child)
+    }
+
+    /// Makes these aliases name another session, those that still name the old one.
+    fn move_aliases(&self, aliases: &[String], from: &str, to: &str) -> Result<()> {
+        let moved = aliases
+            .iter()
+            .try_for_each(|name| self.alias_follow(name, from, to));
+        moved.map_err(|error| {
+            error.kind(Kind::Unsure).hint(format!(
+                "{from} is continued in {to}; `convo continue {from}` moves the aliases that still name it"
+            ))
+        })
+    }
+
+    /// Moves an alias that a session which is continued has kept, since a run died before it came to that.
+    pub fn settle_alias(&self, name: &str, from: &str) -> Result<()> {
+        if self.alias_ids(name)?.is_none_or(|ids| ids != [from]) {
+            return Ok(());
+        }
+        let session = self.load(from, &mut Report::default())?;
+        match Links::of(&session).continued_to.pop() {
+            Some(child) => self.finish_aliases(from, &session, &child),
+            None => Ok(()),
+        }
     }
 
     /// Tells in a session that another one continues it, unless it does already.
     pub(super) fn add_link(&self, parent: &str, child: &str, (id, at): (&str, &str)) -> Result<()> {
+        key::checked_id(parent)?;
         loop {
-            let mut report = crate::format::report::Report::default();
+            let mut report = Report::default();
             let (session, length) = self.load_with_length(parent, &mut report)?;
-            let known = session.live_events().into_iter().any(|index| {
-                let body = session.record(index).body;
-                json::member(body, "continued_to").and_then(json::text).as_deref() == Some(child)
-            });
-            if known || self.append_to(parent, &[&link(id, at, child)], length)? {
+            let known = Links::of(&session)
+                .continued_to
+                .iter()
+                .any(|known| known == child);
+            if known || self.append_to(parent, &[&link(id, at, child, &[])], length)? {
                 return Ok(());
             }
         }
     }
+}
 
-    /// The first line of a session, without its checksum.
-    fn header_of(&self, id: &str) -> Result<Option<Vec<u8>>> {
-        let mut report = crate::format::report::Report::default();
-        let mut reader = self.reader(id)?;
-        let first = crate::format::Reader::next(&mut reader, &mut report)?;
-        Ok(first.map(|record| record.body.to_vec()))
-    }
+/// The id in a line.
+fn own_id(line: &[u8]) -> Option<String> {
+    json::member(line, "id")
+        .and_then(json::text)
+        .map(|id| id.into_owned())
 }

@@ -4,11 +4,15 @@
 //! - `lock` alone locks, only `naming`, `atomic` and `rewrite` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else
 //!   is at a file;
 //! - `names` finds a session, `alias`, `link`, `split` and `trash` are what their names say;
+//! - `whole` adds lines that belong together;
+//! - `boundary` fills a session up to a limit, by what `counted` knows of it without reading it;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
 
 mod alias;
 mod append;
 mod atomic;
+mod boundary;
+mod counted;
 mod directory;
 pub mod fsck;
 mod gc;
@@ -24,16 +28,21 @@ pub mod pair;
 mod pieces;
 mod reader;
 mod rewrite;
+mod spare;
 mod split;
 mod stage;
 mod tail;
 #[cfg(test)]
 mod tests;
 mod trash;
+mod whole;
 
+pub use alias::Claim;
 pub use append::Appender;
+pub use boundary::{Bounded, BoundedLine, Placed};
 pub use directory::Facts;
 pub use gc::{Archived, Receipt, Thin};
+pub use link::{Continued, Successor};
 pub use names::Entry;
 pub use reader::LogReader;
 pub use rewrite::{Rewrite, rename_new, write_atomically};

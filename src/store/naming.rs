@@ -56,6 +56,12 @@ pub fn rename_new(from: &Directory, old: &str, to: &Directory, new: impl AsRef<O
     }
 }
 
+/// Gives a file another name in its folder, in place of the file that had it.
+pub fn put(directory: &Directory, old: &str, new: &OsStr) -> Result<()> {
+    fs::renameat(directory, old, directory, new.as_bytes())
+        .map_err(|errno| failed(directory.shown(new), errno))
+}
+
 /// Whether two names are those of one file.
 fn is_linked(from: &Directory, old: &str, to: &Directory, new: &OsStr) -> bool {
     let (one, other) = (from.facts(old).ok().flatten(), to.facts(new).ok().flatten());

@@ -3,6 +3,7 @@
 use super::atomic::{self, Temporary};
 use super::directory::{self, Directory, Facts};
 use super::lease::{self, Writers};
+use super::spare;
 use crate::error::{Error, Kind, Result};
 use crate::model::key;
 use rustix::fs::{self, AtFlags, Gid, Mode, OFlags, Uid};
@@ -20,6 +21,8 @@ use std::time::Duration;
 pub struct Rewrite {
     /// Keep the old file under its name and this suffix.
     pub backup: Option<OsString>,
+    /// Keep the old file under its name and this suffix too, in the place of what has that name.
+    pub spare: Option<OsString>,
     /// Replace it although it has other hard links, or an owner that cannot be kept, or another program has it open.
     pub force: bool,
     /// The file as it was when its content was read: if it is another by now, nothing is changed.
@@ -34,6 +37,7 @@ impl Default for Rewrite {
     fn default() -> Self {
         Rewrite {
             backup: None,
+            spare: None,
             force: false,
             read: None,
             lines: false,
@@ -88,7 +92,21 @@ pub fn write_atomically(
         .as_deref()
         .map(|suffix| back_up(&directory, name, suffix, &facts))
         .transpose()?;
-    swap(&directory, name, temporary, (&old, &facts), options.lines).inspect_err(|error| {
+    let spared = options.spare.as_deref().map_or(Ok(()), |suffix| {
+        let dressed = |new: &File| dress(new, &facts, path, true);
+        let link = hidden_link(name);
+        spare::keep(
+            &directory,
+            name,
+            suffix,
+            (&old, &facts),
+            link,
+            dressed,
+            options.lock_timeout,
+        )
+    });
+    let swapped = spared.and_then(|()| swap(&directory, name, temporary, (&old, &facts), options.lines));
+    swapped.inspect_err(|error| {
         if error.kind != Kind::Unsure {
             take_back(&directory, saved.flatten());
         }
@@ -213,7 +231,13 @@ fn open_old(directory: &Directory, name: &OsStr, options: &Rewrite) -> Result<Op
 /// Whether every other link is ours: the backup of a run that did not come to replace the file, or the name under which
 /// one wrote it that did not come to take that name away.
 fn is_backed_up(directory: &Directory, name: &OsStr, facts: &Facts, options: &Rewrite) -> Result<bool> {
-    let mut others = vec![OsString::from(hidden(name))];
+    let mut others = vec![OsString::from(hidden(name)), hidden_link(name).into()];
+    others.extend(
+        options
+            .spare
+            .as_deref()
+            .map(|suffix| spare::name_of(name, suffix)),
+    );
     if let Some(suffix) = &options.backup {
         let mut backup = name.to_os_string();
         backup.push(suffix);
@@ -233,6 +257,11 @@ fn is_backed_up(directory: &Directory, name: &OsStr, facts: &Facts, options: &Re
 /// dead one left.
 pub(super) fn hidden(name: &OsStr) -> String {
     format!(".convo-{}", &key::sha256(name.as_bytes())[..16])
+}
+
+/// The name under which its spare copy is made.
+fn hidden_link(name: &OsStr) -> String {
+    format!("{}.spare", hidden(name))
 }
 
 /// Whether nobody has written to the file. A backup's link changes only what is not compared.

@@ -95,3 +95,22 @@ fn errors() {
     env.run(&["alias", "add", "x"]).status(2);
     env.run(&["alias", "list"]).fine().gives("");
 }
+
+#[test]
+fn a_name_can_be_moved() {
+    let env = Env::with_chat();
+    env.run(&["new", "--id", "other", "--alias", "work"]).fine();
+    env.run(&["alias", "add", "work", "trip"]).status(73);
+    let moved = env.run(&["alias", "add", "--move", "work", "trip"]).status(0);
+    assert_eq!(moved.stderr, "convo: work: names trip\n");
+    env.run(&["alias", "add", "--move", "-q", "work", "trip"]).fine();
+    env.run(&["alias", "resolve", "work"]).fine().gives("trip\n");
+    env.run(&["alias", "add", "--move", "-q", "new", "trip"]).fine();
+    env.run(&["alias", "list", "work"])
+        .fine()
+        .gives("new\ttrip\nwork\ttrip\n");
+    env.run(&["alias", "list", "other"]).fine().gives("");
+    env.run(&["alias", "list", "nobody"]).status(66);
+    env.run(&["alias", "add", "--move", "other", "trip"]).status(73);
+    env.run(&["alias", "add", "--move", "x", "nobody"]).status(66);
+}

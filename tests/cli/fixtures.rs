@@ -5,6 +5,7 @@ mod goaitools;
 mod pairs;
 mod penguin;
 mod picoclaw;
+mod picoclaw_back;
 
 use crate::env::{Env, Run};
 use serde_json::Value;

@@ -102,3 +102,114 @@ fn wrong_usage_is_2() {
     env.run(&["new", "operand"]).status(2);
     assert!(!env.store().exists());
 }
+
+#[test]
+fn a_key_is_what_programs_call_it() {
+    let env = Env::new();
+    let key = "scope1.channel-telegram.chat-direct__123";
+    env.run(&["new", "--key", key, "--system", "Hi."])
+        .fine()
+        .gives(format!("{key}\n"));
+    snapshot!("new_key", env.run(&["cat", key]).fine());
+    snapshot!("new_key_taken", env.run(&["new", "--key", key]).status(73));
+    env.run(&["new", "--key", key, "--if-missing"])
+        .fine()
+        .gives(format!("{key}\n"));
+    env.shell("convo append \"$(convo key --channel telegram --chat 123)\" -q hello && convo count --json \"$(convo key --channel telegram --chat 123)\" | grep -c '\"messages\":2'")
+        .status(0)
+        .gives("1\n");
+    // Keys of others, which are no ids.
+    env.run(&["new", "--key", "agent:main:main"])
+        .fine()
+        .gives("key_agent_3amain_3amain\n");
+    env.run(&["new", "--key", "agent:main:main", "--if-missing"])
+        .fine()
+        .gives("key_agent_3amain_3amain\n");
+    env.run(&["append", "-q", "agent:main:main", "x"]).fine();
+    // With an id of its own the key is another name.
+    env.run(&["new", "--key", "t:u:s", "--id", "chat"])
+        .fine()
+        .gives("chat\n");
+    env.run(&["new", "--key", "t:u:s", "--if-missing"])
+        .fine()
+        .gives("chat\n");
+    env.run(&["alias", "list", "chat"]).fine().gives("t:u:s\tchat\n");
+    let refused = [
+        env.run(&["new", "--key", "t:u:s"]).status(73),
+        env.run(&["new", "--key", "t:u:s", "--id", "other", "--if-missing"])
+            .status(73),
+        env.run(&["new", "--if-missing"]).status(2),
+        env.run(&["new", "--key", "a/b"]).status(2),
+        env.run(&["new", "--key", " "]).status(2),
+        env.run(&["new", "--key", "@last"]).status(77),
+        env.run(&["new", "--scope", "{}"]).status(2),
+        env.run(&["new", "--scope", "@none.json"]).status(66),
+    ];
+    snapshot!("new_key_refused", refused.map(|run| run.to_string()).join("\n"));
+    let ids = env.run(&["list"]).fine().out().lines().count();
+    assert_eq!(ids, 3);
+}
+
+#[test]
+fn a_scope_brings_its_names_along() {
+    let env = Env::new();
+    let question = "--channel slack --chat D1 --chat-type direct --sender U1 --dm-scope per-peer";
+    let make = format!("convo key --form picoclaw --json {question} | convo new --scope @- --if-missing");
+    let made = env.shell(&make).fine();
+    let id = made.out().trim_end().to_string();
+    assert!(id.starts_with("sk_v1_"));
+    snapshot!("new_scope", env.run(&["cat", &id]).fine());
+    snapshot!("new_scope_aliases", env.run(&["alias", "list"]).fine());
+    env.shell(&make).fine().gives(made.out());
+    // The name of the main session is every session's, and given to none.
+    env.run(&["alias", "resolve", "agent:main:main"]).status(66);
+    // A name that two have means none of them.
+    let other = make.replace("slack", "sms").replace("D1", "D2");
+    snapshot!("new_scope_shared", env.shell(&other).status(0));
+    env.shell(&other).fine();
+    env.run(&["alias", "resolve", "agent:main:direct:u1"]).status(73);
+    env.run(&["append", "agent:main:direct:u1", "for whom?"])
+        .status(73)
+        .says("is claimed by 2 sessions");
+    env.run(&["alias", "add", "-q", "--move", "agent:main:direct:u1", &id])
+        .fine();
+    env.run(&["alias", "resolve", "agent:main:direct:u1"])
+        .fine()
+        .gives(made.out());
+    // The own form finds what PicoClaw calls it, and a bare scope is enough.
+    let own = env
+        .shell(&format!("convo key --json {}", question.replace("D1", "D3")))
+        .fine();
+    let own = own.objects()[0].clone();
+    let run = env.run(&["new", "-q", "--scope", &own.to_string()]).fine();
+    assert_eq!(run.out().trim_end(), "scope1.channel-slack.sender-U1");
+    let bare = env
+        .run(&["new", "--stdout", "--scope", &own["scope"].to_string()])
+        .fine();
+    assert_eq!(bare.objects()[0]["key"], own["key"]);
+    assert_eq!(bare.objects()[0]["scope"], own["scope"]);
+}
+
+#[test]
+fn of_many_that_make_one_session_one_does() {
+    let env = Env::new();
+    let key = "scope1.channel-cli.chat-direct__1";
+    let names = r#"{"key":"scope1.channel-cli.chat-direct__1","scope":{"agent_id":"main"},"aliases":["a:1","a:2"],"shared":[]}"#;
+    let mut children = Vec::new();
+    for _ in 0..12 {
+        let mut command = env.command(&["new", "--scope", names, "--if-missing"]);
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        children.push(command.spawn().unwrap());
+    }
+    for child in children {
+        let run = env.ended(child);
+        assert_eq!((run.status, run.out()), (0, format!("{key}\n").as_str()), "{run}");
+    }
+    env.run(&["list"]).status(0);
+    assert_eq!(env.run(&["cat", key]).fine().out().lines().count(), 1);
+    env.run(&["alias", "list"])
+        .fine()
+        .gives(format!("a:1\t{key}\na:2\t{key}\n"));
+}

@@ -123,24 +123,46 @@ impl Golden {
                     _ => wrong("the log is neither old nor new"),
                 }
             }
-            Between::Files | Between::Each | Between::Linked => {
-                let mut torn = false;
-                let tears = between == Between::Linked && matches!(ending, Ending::Cut | Ending::Dark);
+            Between::Steps => {
+                let torn = matches!(ending, Ending::Cut | Ending::Dark | Ending::DarkAfter);
                 let mut paths = now
                     .files
                     .keys()
                     .chain(self.old.files.keys())
                     .chain(self.new.files.keys());
+                let mut is_torn = false;
                 let mut fits = |path: &String| {
-                    let (there, old) = (now.files.get(path), self.old.files.get(path));
-                    if tears && path == self.operation.brings.0 && there != old {
-                        torn = there != self.new.files.get(path);
-                        return there.zip(old).is_some_and(|(there, old)| there.starts_with(old));
+                    let (there, new) = (now.files.get(path), self.new.files.get(path));
+                    if there == self.old.files.get(path) || there == new {
+                        return true;
                     }
-                    there == old || there == self.new.files.get(path)
+                    let (Some(there), Some(new)) = (there, new) else {
+                        return false;
+                    };
+                    if !new.starts_with(there) {
+                        return false;
+                    }
+                    let whole = there.ends_with(b"\n");
+                    is_torn |= !whole;
+                    whole || torn
                 };
                 match paths.find(|path| !fits(path)) {
-                    None if torn => Ok(Found::Torn),
+                    None if is_torn => Ok(Found::Torn),
+                    None => Ok(Found::Between(0)),
+                    Some(path) => wrong(&format!("{path} is neither old nor the beginning of the new one")),
+                }
+            }
+            Between::Files | Between::Each => {
+                let mut paths = now
+                    .files
+                    .keys()
+                    .chain(self.old.files.keys())
+                    .chain(self.new.files.keys());
+                let fits = |path: &String| {
+                    let there = now.files.get(path);
+                    there == self.old.files.get(path) || there == self.new.files.get(path)
+                };
+                match paths.find(|path| !fits(path)) {
                     None => Ok(Found::Between(0)),
                     Some(path) => wrong(&format!("{path} is neither old nor new")),
                 }
@@ -206,7 +228,11 @@ impl Golden {
         match (status, found) {
             (0, Found::New | Found::Alike) | (74..=77, Found::Old) | (76, _) => Ok(()),
             // What is shown is the same, and the same again finishes it.
-            (74 | 75 | 77, Found::Between(_)) if self.operation.between == Between::View => Ok(()),
+            (74 | 75 | 77, Found::Between(_))
+                if matches!(self.operation.between, Between::View | Between::Steps) =>
+            {
+                Ok(())
+            }
             (74 | 75, Found::Between(count)) if self.operation.between == Between::Lines => {
                 let told = outcome.stderr.contains(&format!("acknowledged {count}\n"));
                 if told || mute {
@@ -302,12 +328,13 @@ impl Golden {
         if outcome.status != 0 && !told && !(done && self.operation.again.contains(&outcome.status)) {
             return Err(format!("the same again after {found:?}:\n{}", shown(&outcome)));
         }
-        let finishes = found == Found::Old
-            || matches!(found, Found::Between(_))
-                && matches!(
-                    self.operation.between,
-                    Between::Files | Between::Each | Between::Linked
-                );
+        // A stream that is sent again is another one.
+        let goes_on = match self.operation.between {
+            Between::Files | Between::Each => true,
+            Between::Steps => self.operation.input.is_empty(),
+            _ => false,
+        };
+        let finishes = found == Found::Old || matches!(found, Found::Between(_)) && goes_on;
         if outcome.status != 0 || !finishes {
             return Ok(());
         }

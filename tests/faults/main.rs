@@ -2,7 +2,7 @@
 //! cuts, damaged bytes, crowds, hostile names and input. Each is checked for what `convo-store`(7) promises.
 //!
 //! `cargo test --locked --test faults`; `FAULTS=long` runs ten times as many, `FAULTS=power` one kind only, and
-//! `FAULTS_SEED` draws other numbers. What needs strace or mounts says so where they are missing.
+//! `FAULTS_SEED` draws other numbers, and `FAULTS_OF=continue,join` takes only the operations with these words. What needs strace or mounts says so where they are missing.
 #![allow(clippy::unwrap_used)]
 
 mod bytes;

@@ -45,6 +45,19 @@ pub fn chat(place: &Place) {
     }
 }
 
+/// With a question that has no answer, and eight messages in all.
+pub fn asked(place: &Place) {
+    chat(place);
+    place.sets_up(&["append", "chat", "four?"]);
+}
+
+/// The same, and it goes on in another session.
+pub fn continued(place: &Place) {
+    asked(place);
+    place.sets_up(&["continue", "trip", "-q"]);
+    place.sets_up(&["append", "trip", "five?"]);
+}
+
 pub fn cut(place: &Place) {
     chat(place);
     place.sets_up(&["truncate", "chat", "--keep-last", "1"]);

@@ -14,8 +14,8 @@
 
 use super::place::Place;
 use super::prepare::{
-    LONG, NATIVE, STREAM, aliased, chat, cut, damaged, file, folder, packed, packed_and_cut, pair, removed,
-    torn, twice, worked, worked_file,
+    LONG, NATIVE, STREAM, aliased, asked, chat, continued, cut, damaged, file, folder, packed,
+    packed_and_cut, pair, removed, torn, twice, worked, worked_file,
 };
 
 /// What may be found beside the old and the new state while a command is not acknowledged.
@@ -31,14 +31,15 @@ pub enum Between {
     Moved,
     /// Each file on its own is old or new; a failure has changed none.
     Files,
-    /// The same, and the log that is brought may be torn at its end: its last line tells of the other files.
-    Linked,
-    /// The same as for files, and a failure tells of each file in its report.
+    /// The same, and a failure tells of each file in its report.
     Each,
     /// The file that is brought is old or new, at its end torn as a log; what stands beside it is behind it at most.
     Books,
     /// Anything that shows the same and has every line.
     View,
+    /// Each file is old, or the beginning of the new one in whole lines; what is torn is torn at its end. The same
+    /// again goes on from there.
+    Steps,
 }
 
 pub struct Operation {
@@ -172,7 +173,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation {
         name: "split",
         arguments: &["split", "chat", "--every-turns", "1"],
-        between: Between::Linked,
+        between: Between::Steps,
         brings: ("store/sessions/chat.jsonl", "\"type\":\"split\""),
         ..BASE
     },
@@ -344,6 +345,53 @@ pub const OPERATIONS: &[Operation] = &[
         session: None,
         between: Between::View,
         brings: ("work/pair/.convo/archive/x.jsonl", "text 2"),
+        ..BASE
+    },
+    Operation {
+        name: "continue",
+        prepare: asked,
+        arguments: &["continue", "trip"],
+        session: Some("chat.1"),
+        between: Between::Steps,
+        brings: ("store/sessions/chat.1.jsonl", "\"four?\""),
+        again: &[73, 0],
+        ..BASE
+    },
+    Operation {
+        name: "append --boundary",
+        prepare: asked,
+        arguments: &["append", "trip", "hello", "--boundary", "8"],
+        session: Some("chat.1"),
+        between: Between::Steps,
+        brings: ("store/sessions/chat.1.jsonl", "\"hello\""),
+        ..BASE
+    },
+    Operation {
+        name: "append --boundary to what is continued",
+        prepare: continued,
+        arguments: &["append", "chat", "hello", "--boundary", "8"],
+        session: Some("chat.1"),
+        between: Between::Appended,
+        brings: ("store/sessions/chat.1.jsonl", "\"hello\""),
+        ..BASE
+    },
+    Operation {
+        name: "append --stream --boundary",
+        prepare: asked,
+        arguments: &["append", "chat", "--stream", "--boundary", "8"],
+        input: STREAM,
+        session: Some("chat.1"),
+        between: Between::Steps,
+        brings: ("store/sessions/chat.1.jsonl", "\"five\""),
+        ..BASE
+    },
+    Operation {
+        name: "join",
+        prepare: continued,
+        arguments: &["join", "chat", "--id", "whole"],
+        session: Some("whole"),
+        brings: ("store/sessions/whole.jsonl", "\"five?\""),
+        again: &[73],
         ..BASE
     },
     Operation {

@@ -4,6 +4,7 @@ use crate::output::Color;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::Format;
+use convo::model::memory::Memory;
 use convo::tokens::Tokenizer;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,6 +55,15 @@ pub struct Reading {
     /// Names are compared byte for byte. A state that is empty yet becomes one of this provider.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub expect_provider: Option<String>,
+}
+
+/// How far is read.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "Input")]
+pub struct Chained {
+    /// With the whole chain that the session is in, each message once
+    #[arg(long)]
+    pub chain: bool,
 }
 
 /// Where a changed session goes.
@@ -125,6 +135,21 @@ pub fn tokenizer(name: &str) -> Result<Tokenizer, String> {
         Some(hint) => format!("{}; {hint}", error.message),
         None => error.message,
     })
+}
+
+/// What a session is to remember: a strategy, and KEY=VALUE behind commas.
+pub fn memory(text: &str) -> Result<Memory, String> {
+    let mut memory = Memory::default();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let (key, value) = part.split_once('=').unwrap_or(("strategy", part));
+        memory
+            .set(&key.trim().replace('-', "_"), value.trim())
+            .map_err(|error| match error.hint {
+                Some(hint) => format!("{}; {hint}", error.message),
+                None => error.message,
+            })?;
+    }
+    Ok(memory)
 }
 
 /// How small a view is to become.

@@ -6,13 +6,14 @@ use crate::context::{Context, Opened, named};
 pub use crate::export::{Export, tell_dangling};
 use crate::export::{Sessions, wrap};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
-use crate::pairs;
 pub use crate::stamps::{Place, Stamps};
+use crate::{pairs, penguins};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::settle::{Joined, Lines, settle};
 use convo::format::report::Report;
 use convo::format::{Format, Purpose};
+use convo::model::health::is_attempt;
 use convo::model::session::Session;
 use convo::model::view::View;
 use convo::store::{Facts, Rewrite, write_atomically};
@@ -148,7 +149,7 @@ fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) 
             .filter_map(|line| serde_json::from_slice(line).ok())
             .collect();
         let report = serde_json::json!({
-            "schema": "convo.change/1", "id": id, "changed": !lines.is_empty(), "what": told, "records": records,
+            "schema": "convo.change/1", "id": id, "changed": lines.iter().any(|line| !is_attempt(line)), "what": told, "records": records,
         });
         context.output.print_done(&report.to_string())?;
     }
@@ -221,6 +222,11 @@ fn stream(
         (None, Some(_)) => own(opened.format, &label)?,
         (None, None) => Format::Native,
     };
+    // PenguiFlow notes when a turn was, and a file that is kept knows the time; a stream does not.
+    let place = match changing.in_place.is_some() && to == Format::Penguiflow {
+        true => Place::Store,
+        false => Place::Stream,
+    };
     // Back in the format that it came in, only what was said counts: ids and books were added on the way.
     let opened_as = opened.format;
     let wraps = opened_as == to && (changing.in_place.is_some() || !to.is_lines());
@@ -244,7 +250,7 @@ fn stream(
     let value = opened.value.take().filter(|_| opened_as == to);
     let mut sessions = Sessions::new(value.as_deref());
     sessions_of(context, opened, reading.strict, |mut session| {
-        let planned = plan(&session, &Stamps::new(context, &session, Place::Stream));
+        let planned = plan(&session, &Stamps::new(context, &session, place));
         let told = match planned.map_err(|error| named(error, &label))? {
             Plan::Nothing(why) => format!("unchanged: {why}"),
             Plan::Lines(lines, told) => {
@@ -307,6 +313,11 @@ fn in_place(
     if pair(context, input, reading, changing, plan)? {
         return Ok(());
     }
+    if penguins::is_session(path, reading, changing).map_err(refused)? {
+        let plan = |session: &Session| plan(session, &Stamps::new(context, session, Place::Store));
+        return penguins::change(context, path, reading, changing, plan)
+            .map_err(|error| at(error, &input.label()));
+    }
     let file = std::fs::File::open(path).and_then(|file| Facts::of(&file));
     let read = file.map_err(|error| refused(Error::io("cannot read", error)))?;
     let options = Rewrite {
@@ -340,12 +351,16 @@ fn pair(
         return Ok(false);
     }
     let plan = |session: &Session| plan(session, &Stamps::new(context, session, Place::Pair));
-    let done = pairs::change(context, path, reading, changing, plan);
-    done.map_err(|error| match error.downcast::<Error>() {
-        Ok(error) => named(error, &input.label()).into(),
-        Err(error) => error,
-    })?;
+    pairs::change(context, path, reading, changing, plan).map_err(|error| at(error, &input.label()))?;
     Ok(true)
+}
+
+/// The error with the input's name in it.
+fn at(error: anyhow::Error, label: &str) -> anyhow::Error {
+    match error.downcast::<Error>() {
+        Ok(error) => named(error, label).into(),
+        Err(error) => error,
+    }
 }
 
 /// Writes a file whole or not at all.

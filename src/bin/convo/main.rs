@@ -2,21 +2,28 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod args;
+mod chains;
 mod change;
+mod claims;
 mod commands;
 mod complete;
 mod context;
+mod continuation;
 mod counting;
 mod export;
 mod incoming;
 mod inputs;
+mod keyed;
 mod output;
 mod pairs;
+mod penguins;
 mod plugin;
+mod remember;
 mod source;
 mod stamps;
 mod summarizer;
 mod summing;
+mod tree;
 
 use args::Global;
 use clap::{ArgMatches, FromArgMatches};

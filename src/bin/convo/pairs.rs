@@ -6,7 +6,7 @@ use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
 use convo::format::Format;
 use convo::format::detect::HEAD;
-use convo::format::picoclaw::{LOG, log_lines};
+use convo::format::picoclaw::{LOG, SIDECAR, log_lines};
 use convo::format::report::Report;
 use convo::model::record::Record;
 use convo::model::session::Session;
@@ -17,8 +17,12 @@ use std::path::Path;
 
 /// Whether this file is the log of a PicoClaw session, beyond doubt or because `--from` says so.
 pub fn is_pair(path: &Path, reading: &Reading) -> convo::Result<bool> {
-    let name = path.file_name().and_then(|name| name.to_str());
-    if !name.is_some_and(|name| name.ends_with(LOG)) {
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let sidecar = name.strip_suffix(SIDECAR);
+    if sidecar.is_none() && !name.ends_with(LOG) {
         return Ok(false);
     }
     match std::fs::symlink_metadata(path) {
@@ -26,13 +30,20 @@ pub fn is_pair(path: &Path, reading: &Reading) -> convo::Result<bool> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io("cannot read", error)),
         _ => return Ok(false),
     }
-    if let Some(format) = reading.from {
-        return Ok(format == Format::Picoclaw);
+    let is_ours = match reading.from {
+        Some(format) => format == Format::Picoclaw,
+        None => {
+            let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+            let (head, whole) = head(&mut file, HEAD)?;
+            let verdict = detect_file(&head, whole, Some(path));
+            verdict.format == Some(Format::Picoclaw) && verdict.others.is_empty()
+        }
+    };
+    if let (true, Some(stem)) = (is_ours, sidecar) {
+        let what = "it is the sidecar of a session, and no session of its own";
+        return Err(Error::new(Kind::Usage, what).hint(format!("name its log: {stem}{LOG}")));
     }
-    let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
-    let (head, whole) = head(&mut file, HEAD)?;
-    let verdict = detect_file(&head, whole, Some(path));
-    Ok(verdict.format == Some(Format::Picoclaw) && verdict.others.is_empty())
+    Ok(is_ours)
 }
 
 /// Plans a change of the session whose log this is, and carries it out under its lock.

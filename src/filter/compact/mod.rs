@@ -12,7 +12,7 @@ mod step;
 pub(super) mod summary;
 mod target;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod tiered;
 pub mod when;
 pub(super) mod work;

@@ -6,7 +6,7 @@ use super::super::{Plan, Stamp, compact};
 use super::event::{Written, plan};
 use super::ground::Ground;
 use super::{NO_GAIN, Options, pins, span};
-use crate::error::{Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::model::session::Session;
 use crate::tokens::Counter;
 use std::collections::HashSet;
@@ -49,7 +49,7 @@ pub fn extract(
         ..compact::Options::default()
     };
     let Some((made, _)) = made(&work, &wanted, &span) else {
-        return Ok(Plan::Nothing(NO_GAIN.to_string()));
+        return nothing(options, chosen.budget);
     };
     let written = Written {
         items: &chosen.items,
@@ -58,7 +58,20 @@ pub fn extract(
         sha256: ground.fingerprint(session, &chosen.items),
     };
     match plan(session, &ground, &work, &written, options, stamp) {
-        Err(error) if error.kind == Kind::Unavailable => Ok(Plan::Nothing(NO_GAIN.to_string())),
+        Err(error) if error.kind == Kind::Unavailable => nothing(options, chosen.budget),
         planned => planned,
+    }
+}
+
+/// Nothing shorter can be said: an answer where nothing asks for it, else a budget that cannot be reached.
+fn nothing(options: &Options, room: u64) -> Result<Plan> {
+    match options.budget {
+        None => Ok(Plan::Nothing(NO_GAIN.to_string())),
+        Some(budget) => {
+            let what =
+                format!("a budget of {budget} tokens leaves {room} for the summary: too few to say anything");
+            let hint = "a smaller --keep-last leaves more; `compact` may make smaller what stays";
+            Err(Error::new(Kind::No, what).hint(hint))
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::foreign;
 use super::lines::{has_body, native_line};
 use super::seen::{first_elements, seen_members};
 use super::{Detection, Format, Hints, Members, excerpt, get, has, is_text};
-use crate::format::goaitools;
+use crate::format::{goaitools, penguin};
 use crate::model::health::State;
 use crate::model::json::{self, Dialect};
 
@@ -32,6 +32,9 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
     if line && role && hints.sidecar {
         return known(Format::Picoclaw, "a message line with a .meta.json beside it");
     }
+    if penguin::is_checkpoint(|name| get(&members, name)) {
+        return known(Format::Penguin, "a checkpoint of a session");
+    }
     if let Some(what) = foreign::beside(&members) {
         return Detection::unknown(format!("{what}, which is no session"));
     }
@@ -58,7 +61,7 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
     }
     let messages = get(&members, "messages").filter(|value| value.starts_with(b"["));
     let shapes = messages.map(foreign::shapes).unwrap_or_default();
-    if penguin(&members, shapes.first()) {
+    if is_penguin(&members, shapes.first()) {
         return known(
             Format::Penguin,
             "a document with id, times and messages of categories",
@@ -96,7 +99,7 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
 }
 
 /// Whether a document has the marks of Penguin's; `first` is the first of its messages.
-fn penguin(members: &Members<'_>, first: Option<&Members<'_>>) -> bool {
+fn is_penguin(members: &Members<'_>, first: Option<&Members<'_>>) -> bool {
     let any = |names: [&str; 2]| names.iter().any(|name| has(members, name));
     let id = get(members, "id")
         .and_then(json::text)
@@ -115,7 +118,7 @@ fn penguiflow(members: &Members<'_>) -> bool {
         .and_then(json::text)
         .is_some_and(|name| State::from_name(&name).is_some());
     let listed = |name: &&str| get(members, name).is_some_and(|raw| raw.starts_with(b"["));
-    version && health && ["turns", "pending", "backlog"].iter().any(|name| listed(&name))
+    version && health && ["turns", "pending", "backlog"].iter().any(listed)
 }
 
 fn array(text: &[u8], hints: Hints<'_>) -> Detection {

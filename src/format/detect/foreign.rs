@@ -96,7 +96,6 @@ fn document(members: &Members<'_>) -> Option<&'static str> {
     let has = |name: &str| has(members, name);
     let array = |name: &str| begins(members, name, b'[');
     let object = |name: &str| begins(members, name, b'{');
-    let turns = ["turns", "pending", "backlog"].into_iter().any(array);
     let pair = |list: &str, one: &str, other: &str| {
         let first = shapes(get(members, list).unwrap_or_default());
         first
@@ -116,9 +115,6 @@ fn document(members: &Members<'_>) -> Option<&'static str> {
         () if pair("conversations", "from", "value") => Some(SHAREGPT),
         () if has("processed_length") && (has("provider") || has("messages")) => Some(GOAITOOLS),
         () if has("version") && has("provider") && array("messages") => Some(GOAITOOLS),
-        () if turns && (has("health") || has("config_snapshot") || (has("strategy") && has("budget"))) => {
-            Some("a PenguiFlow memory")
-        }
         () if !has("messages") && request(members) => Some(RESPONSES),
         () if array("output") && get(members, "object") == Some(b"\"response\"") => Some(RESPONSES),
         () if array("contents") => Some(GEMINI),
@@ -278,6 +274,8 @@ pub(super) fn beside(members: &Members<'_>) -> Option<&'static str> {
     match () {
         () if has("role") || has("messages") || has("conversations") => None,
         () if has("etag") && has("schema_version") => Some("a key-value record of PenguiFlow"),
+        () if index(members, &["session_id", "message_id"]) => Some("Penguin's index of checkpoints"),
+        () if index(members, &["message_count", "token_count"]) => Some("Penguin's index of sessions"),
         () if has("$schemaVersion") => Some("a run state of the OpenAI Agents SDK"),
         () if has("sessionId") && has("dateCreated") => Some("the index of Continue's sessions"),
         () if has("sessionId") && has("messageId") && is_text(members, "message") => {
@@ -290,6 +288,13 @@ pub(super) fn beside(members: &Members<'_>) -> Option<&'static str> {
         () if has("chosen") && has("rejected") => Some("pairs of a preferred and a rejected answer"),
         () => None,
     }
+}
+
+/// Whether the first row of an index has these members.
+fn index(members: &Members<'_>, names: &[&str]) -> bool {
+    let row = members.first().filter(|(_, row)| row.first() == Some(&b'{'));
+    let row = row.map(|(_, row)| seen_members(row).0).unwrap_or_default();
+    names.iter().all(|name| super::has(&row, name))
 }
 
 /// Text that is no JSON, of systems that write such.

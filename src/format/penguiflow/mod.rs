@@ -6,9 +6,10 @@
 //! | of the header | holds |
 //! |---|---|
 //! | `health`, `config_snapshot` | as in the document |
+//! | `attempt` | the id of the `attempt` event that stands for a health other than healthy |
 //! | `summary` | as in the document, when it is no text |
 //! | `members` | members that PenguiFlow does not know |
-//! | `convo` | failures and waits, which PenguiFlow itself forgets |
+//! | `convo` | waits, which PenguiFlow itself forgets |
 //! | `newline` | false, when none ended the document |
 //!
 //! | of a turn's assistant message | holds |
@@ -18,7 +19,8 @@
 //! | `members` | members that PenguiFlow does not know |
 //! | `raw` | the turn as it was spelled, when that cannot be made again; it counts while both texts are the same |
 //!
-//! A turn that waits for its answer stands in the document's member `convo`, which PenguiFlow drops without harm.
+//! A turn that waits for its answer and the attempt that failed last stand in the document's member `convo`, which
+//! PenguiFlow drops without harm.
 
 mod config;
 mod digest;
@@ -42,6 +44,8 @@ pub use write::request;
 use super::report::{Loss, Report};
 use super::{Purpose, written};
 use crate::error::Result;
+use crate::model::health::Health;
+use crate::model::json;
 use crate::model::message::{Message, Part, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
@@ -70,6 +74,13 @@ pub fn write_context(session: &Session, view: &View, out: &mut dyn Write) -> Res
     written(out.write_all(&context))
 }
 
+/// Whether a session came from a document of PenguiFlow's.
+pub fn is_own(session: &Session) -> bool {
+    let header = session.header();
+    let metadata = header.iter().find(|(name, _)| name == "metadata");
+    metadata.is_some_and(|(_, metadata)| json::member(metadata, "penguiflow").is_some())
+}
+
 /// Messages of turns that the strategy drops.
 fn messages(state: &State) -> usize {
     state.dropped.iter().map(|placed| placed.items.len()).sum()
@@ -83,11 +94,12 @@ fn lose(session: &Session, view: &View, state: &State, report: &mut Report) {
         .filter(|item| matches!(item, Item::Summary(_)))
         .count();
     let count = |class: Class| {
-        (0..session.len())
-            .filter(|at| session.class(*at) == class)
-            .count()
+        let lines = (0..session.len()).filter(|at| session.class(*at) == class);
+        lines.count()
     };
-    report.lose(Loss::Event, count(Class::Event).saturating_sub(summaries) as u64);
+    // The newest attempt is the health, and the summary in view the summary.
+    let kept = summaries + usize::from(Health::of(session).line.is_some());
+    report.lose(Loss::Event, count(Class::Event).saturating_sub(kept) as u64);
     report.lose(Loss::Unreadable, count(Class::Unreadable) as u64);
     if !state.is_own() {
         report.lose(Loss::Header, count(Class::Header) as u64);

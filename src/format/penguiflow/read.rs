@@ -2,11 +2,12 @@
 
 use super::super::native::{self, HeaderBuilder};
 use super::super::{Format, Source};
+use super::config;
 use super::turn::{self, Zone};
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::report::Report;
-use crate::model::health::State;
-use crate::model::json::{self, Dialect, Elements, Members, ObjectBuilder, push_text};
+use crate::model::health::{Health, State};
+use crate::model::json::{self, Dialect, Elements, Fault, Members, ObjectBuilder, push_text};
 use crate::model::key;
 use crate::model::session::Session;
 use std::borrow::Cow;
@@ -15,6 +16,15 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Where the unanswered messages of a turn are kept, and what is known of failures: PenguiFlow drops it without harm.
 pub(super) const OWN: &str = "convo";
+
+/// Who wrote what stands in a document.
+pub(super) const BY: &str = "penguiflow";
+
+/// The time of what has none.
+const NO_TIME: &str = "1970-01-01T00:00:00Z";
+
+/// The id of an attempt of which a document tells no more than that there was one.
+pub(super) const BASE_ATTEMPT: &str = "evt_penguiflow";
 
 /// A member: its value and where in the document that begins.
 #[derive(Clone, Copy)]
@@ -46,7 +56,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         let at = place(error.valid_up_to());
         return Err(refused("not UTF-8").at("", at));
     }
-    let members = members(bytes).map_err(|(what, at)| refused(what).at("", place(at)))?;
+    let members = members(bytes).map_err(|fault| refused(fault.what).at("", place(fault.offset)))?;
     let member = |name: &str| {
         let found = members.iter().find(|(known, _)| known == name);
         found
@@ -79,7 +89,8 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     };
 
     let mut session = Session::default();
-    session.push_new(&header(source, &members, state));
+    let attempt = attempt(state, member(OWN), member("config_snapshot"));
+    session.push_new(&header(source, &members, state, attempt.as_deref()));
     if let Some(summary) = member("summary").and_then(|value| summary(value, place(value.at), report)) {
         session.push_new(&summary);
     }
@@ -113,6 +124,9 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
             nth += 1;
         }
     }
+    if let Some(attempt) = attempt {
+        session.push_new(&attempt);
+    }
     let open = member(OWN).and_then(|own| json::member(own.raw, "open"));
     for message in open
         .and_then(|open| json::elements(open, Dialect::Strict))
@@ -125,11 +139,14 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     Ok(vec![session])
 }
 
+/// The members of a document by name.
+type Parts<'a> = Vec<(Cow<'a, str>, Value<'a>)>;
+
 /// The members of the document; of one name the last, at the first one's place.
-fn members(bytes: &[u8]) -> std::result::Result<Vec<(Cow<'_, str>, Value<'_>)>, (&'static str, usize)> {
-    let mut scan = Members::new(bytes, Dialect::Python).map_err(|fault| (fault.what, fault.offset))?;
-    let mut all: Vec<(Cow<'_, str>, Value<'_>)> = Vec::new();
-    while let Some(member) = scan.next().map_err(|fault| (fault.what, fault.offset))? {
+fn members(bytes: &[u8]) -> std::result::Result<Parts<'_>, Fault> {
+    let mut scan = Members::new(bytes, Dialect::Python)?;
+    let mut all = Parts::new();
+    while let Some(member) = scan.next()? {
         let name = json::unescape(member.key);
         let value = Value {
             raw: member.value,
@@ -154,7 +171,7 @@ fn excerpt(raw: &[u8]) -> String {
 }
 
 /// The header line: what of the document is neither turn nor summary.
-fn header(source: &Source<'_>, members: &[(Cow<'_, str>, Value<'_>)], state: State) -> Vec<u8> {
+fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Option<&[u8]>) -> Vec<u8> {
     const KNOWN: [&str; 8] = [
         "version",
         "health",
@@ -167,6 +184,9 @@ fn header(source: &Source<'_>, members: &[(Cow<'_, str>, Value<'_>)], state: Sta
     ];
     let mut own = ObjectBuilder::default();
     own.text("health", state.name());
+    if let Some(id) = attempt.and_then(|attempt| json::member(attempt, "id")) {
+        own.raw("attempt", id);
+    }
     let mut others = ObjectBuilder::default();
     for (name, value) in members {
         let raw = json::compact(value.raw).0;
@@ -174,7 +194,7 @@ fn header(source: &Source<'_>, members: &[(Cow<'_, str>, Value<'_>)], state: Sta
             "config_snapshot" => drop(own.raw("config_snapshot", raw)),
             // What is said and not answered yet becomes messages.
             OWN if raw.first() == Some(&b'{') => {
-                let rest = json::with_members(&raw, &[("open", None)]).unwrap_or(raw);
+                let rest = json::with_members(&raw, &[("open", None), ("attempt", None)]).unwrap_or(raw);
                 if rest != b"{}" {
                     own.raw(OWN, rest);
                 }
@@ -207,6 +227,33 @@ fn header(source: &Source<'_>, members: &[(Cow<'_, str>, Value<'_>)], state: Sta
     built.finish(&id)
 }
 
+/// The attempt that failed last, as far as it is known: PenguiFlow itself forgets how many there were, and when.
+fn attempt(state: State, own: Option<Value<'_>>, snapshot: Option<Value<'_>>) -> Option<Vec<u8>> {
+    if state == State::Healthy {
+        return None;
+    }
+    let degraded = state != State::Retry;
+    let kept = own
+        .and_then(|own| json::member(own.raw, "attempt"))
+        .map(|raw| json::compact(raw).0)
+        .filter(|raw| {
+            let said = json::member(raw, "health").and_then(json::text);
+            json::member(raw, "type") == Some(b"\"attempt\"")
+                && (said.as_deref() == Some("degraded")) == degraded
+        });
+    if kept.is_some() {
+        return kept;
+    }
+    let attempts = snapshot.and_then(|snapshot| config::memory(snapshot.raw).ok());
+    let attempts = attempts.unwrap_or_default().retry_attempts;
+    let health = Health {
+        failures: if degraded { attempts.saturating_add(1) } else { 1 },
+        degraded,
+        ..Health::default()
+    };
+    Some(health.event(BASE_ATTEMPT, NO_TIME, BY))
+}
+
 /// The summary as an event that stands where its line stands; none when it is empty.
 fn summary(value: Value<'_>, place: Place, report: &mut Report) -> Option<Vec<u8>> {
     let content = match value.raw.first() {
@@ -228,10 +275,10 @@ pub(super) fn summary_line(content: &[u8]) -> Vec<u8> {
     event
         .text("type", "summary")
         .text("id", &format!("evt_{}", &key::sha256(content)[..16]))
-        .text("at", "1970-01-01T00:00:00Z")
+        .text("at", NO_TIME)
         .raw("content", content)
         .raw("covers", "null")
         .raw("here", "true")
-        .text("by", "penguiflow");
+        .text("by", BY);
     event.finish()
 }

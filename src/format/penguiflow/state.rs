@@ -1,6 +1,7 @@
 //! What PenguiFlow would have in memory of a session: its turns by what becomes of them, the summary, the health.
 
 use super::config;
+use super::read::{BASE_ATTEMPT, BY};
 use super::reply;
 use super::turn::{self, Turn, Zone};
 use crate::error::Result;
@@ -10,7 +11,7 @@ use crate::model::json::{self, push_text};
 use crate::model::memory::{Memory, Strategy};
 use crate::model::message::{Category, Message};
 use crate::model::session::Session;
-use crate::model::view::View;
+use crate::model::view::{Item, View};
 
 /// A turn, and which of the view's items it is.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub struct State {
     pub(super) open_messages: Vec<Vec<u8>>,
     pub(super) snapshot: Option<Vec<u8>>,
     noted: Option<Vec<u8>>,
+    /// The attempt that failed last, when this program knows of it.
+    pub(super) attempt: Option<Vec<u8>>,
 }
 
 impl State {
@@ -64,15 +67,28 @@ impl State {
             (None, Some(raw)) => Memory::read(raw)?,
             (None, None) => Memory::default(),
         };
-        let health = noted
+        let before = noted
             .and_then(|noted| json::member(noted, "health"))
             .and_then(json::text)
-            .and_then(|name| health::State::from_name(&name))
-            .unwrap_or_else(|| without_clock(&Health::of(session)));
+            .and_then(|name| health::State::from_name(&name));
+        let attempts = Health::of(session);
+        let attempt = attempts.line.map(|line| session.record(line).body.to_vec());
+        let summary = Told::of(session, view);
+        let is_base = |attempt: &[u8]| {
+            let id = json::member(attempt, "id");
+            id.is_some() && id == noted.and_then(|noted| json::member(noted, "attempt"))
+        };
+        let health = match (&attempt, before) {
+            (Some(attempt), Some(before)) if is_base(attempt) => before,
+            // What failed since was an attempt of this program's.
+            (Some(_), _) => without_clock(&attempts),
+            (None, Some(before)) if summary.is_own || summary.raw == EMPTY => before,
+            (None, _) => health::State::Healthy,
+        };
         let mut state = State {
             memory,
             health,
-            summary: summary(session, view),
+            summary: summary.raw,
             turns: Vec::new(),
             open: Vec::new(),
             dropped: Vec::new(),
@@ -83,8 +99,12 @@ impl State {
                 None => Some(config::snapshot(&memory, None)),
             },
             noted: noted.map(<[u8]>::to_vec),
+            attempt: attempt.filter(|attempt| !is_made_up(attempt)),
         };
         state.place(session, view);
+        if before.is_some_and(|before| before != health) {
+            state.move_with_health();
+        }
         Ok(state)
     }
 
@@ -170,6 +190,18 @@ impl State {
         }
     }
 
+    /// What waits does so until the memory recovers, once it goes without summaries, and for the next summary before.
+    fn move_with_health(&mut self) {
+        let (from, to) = match self.health {
+            health::State::Degraded => (Zone::Pending, Zone::Backlog),
+            health::State::Healthy | health::State::Retry => (Zone::Backlog, Zone::Pending),
+            health::State::Recovering => return,
+        };
+        for placed in self.turns.iter_mut().filter(|placed| placed.zone == from) {
+            placed.zone = to;
+        }
+    }
+
     /// The turns of a zone.
     pub fn of_zone(&self, zone: Zone) -> impl Iterator<Item = &Turn> {
         let turns = self.turns.iter().filter(move |placed| placed.zone == zone);
@@ -209,23 +241,40 @@ fn without_clock(health: &Health) -> health::State {
     }
 }
 
+fn is_made_up(attempt: &[u8]) -> bool {
+    json::member(attempt, "id").and_then(json::text).as_deref() == Some(BASE_ATTEMPT)
+}
+
+const EMPTY: &[u8] = b"\"\"";
+
 /// The summary in view: PenguiFlow's own as it is, another's between PenguiFlow's tags.
-fn summary(session: &Session, view: &View) -> Vec<u8> {
-    let mut raw = b"\"\"".to_vec();
-    for item in &view.items {
-        let (Some(text), crate::model::view::Item::Summary(line)) = (item.summary(session), item) else {
-            continue;
+struct Told {
+    raw: Vec<u8>,
+    is_own: bool,
+}
+
+impl Told {
+    fn of(session: &Session, view: &View) -> Told {
+        let mut told = Told {
+            raw: EMPTY.to_vec(),
+            is_own: false,
         };
-        let record = session.record(*line);
-        let event = record.event().map(|event| event.raw).unwrap_or_default();
-        raw = match json::member(event, "by") {
-            Some(b"\"penguiflow\"") => json::member(event, "content").unwrap_or(b"\"\"").to_vec(),
-            _ => {
-                let mut raw = Vec::new();
-                push_text(&mut raw, &reply::wrapped(&text));
-                raw
-            }
-        };
+        for item in &view.items {
+            let (Some(text), Item::Summary(line)) = (item.summary(session), item) else {
+                continue;
+            };
+            let record = session.record(*line);
+            let event = record.event().map(|event| event.raw).unwrap_or_default();
+            told.is_own = json::member(event, "by").and_then(json::text).as_deref() == Some(BY);
+            told.raw = match json::member(event, "content") {
+                Some(content) if told.is_own => content.to_vec(),
+                _ => {
+                    let mut raw = Vec::new();
+                    push_text(&mut raw, &reply::wrapped(&text));
+                    raw
+                }
+            };
+        }
+        told
     }
-    raw
 }

@@ -59,7 +59,11 @@ impl State {
         }
         open.push(b']');
         let open = (!self.open_messages.is_empty()).then_some(open);
-        json::with_members(before, &[("open", open.as_deref())]).unwrap_or_else(|_| before.to_vec())
+        json::with_members(
+            before,
+            &[("attempt", self.attempt.as_deref()), ("open", open.as_deref())],
+        )
+        .unwrap_or_else(|_| before.to_vec())
     }
 
     /// What a model is shown: the turns that stay whole, and, unless the memory goes without summaries, those that

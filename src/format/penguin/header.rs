@@ -2,20 +2,38 @@
 
 use super::super::native::{self, HeaderBuilder};
 use super::super::{Format, Source};
+use super::carried::{self, CARRIED, Carried};
+use super::member::{given, is_words, values, without};
 use super::merge::Merge;
-use super::message::{Messages, given, is_words, values, without};
+use super::message::Messages;
+use super::numbers;
+use super::sums::Sums;
 use crate::error::Place;
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::key;
+use crate::model::{key, time};
 use std::borrow::Cow;
 
 /// The lists of records that a session has beside its messages.
-const RECORDS: [&str; 3] = [
+pub(super) const RECORDS: [&str; 3] = [
     "llm_request_lifecycles",
     "tool_call_records",
     "tool_result_records",
 ];
 const OWN: [&str; 4] = ["id", "created_at", "last_active", "metadata"];
+
+/// Members of the header that are never carried, or have a place of their own.
+const OUR_OWN: [&str; 10] = [
+    "type",
+    "version",
+    "id",
+    "key",
+    "created_at",
+    "title",
+    "continued_from",
+    "continuation_index",
+    "source",
+    "metadata",
+];
 
 /// The endings of a session's file and of its spare copies.
 const ENDINGS: [&str; 3] = [".json", ".json.bak", ".json.temp"];
@@ -53,6 +71,7 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
     let head = reader.clean(&merge.head, place);
     let [mut id, mut created, mut active, metadata] = values(&head, OWN);
     let inner = metadata.unwrap_or_default();
+    let own = Carried::of(inner);
     let mut taken = Vec::new();
     if reader.older {
         // There the members of the session stand in its metadata.
@@ -63,18 +82,22 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
     let mut kept = ObjectBuilder::default();
     let mut built = HeaderBuilder::default();
 
-    let own = id.filter(|raw| is_words(raw)).and_then(json::text);
-    if let Some(raw) = given(id).filter(|_| own.as_ref().is_none_or(|id| was_changed(id))) {
+    let own_id = id.filter(|raw| is_words(raw)).and_then(json::text);
+    if let Some(raw) = given(id).filter(|_| own_id.as_ref().is_none_or(|id| was_changed(id))) {
         kept.raw("id", raw);
     }
-    let key = identity(own, source, reader, place);
+    let key = identity(own_id, source, reader, place);
     let id = if key::is_id(&key) {
         key.clone()
     } else {
         key::id_for_key(&key)
     };
 
-    if let Some(raw) = given(created) {
+    if own.get("created_at").is_some() {
+        if let Some(raw) = own.or("created_at", None) {
+            built.raw("created_at", raw.to_vec());
+        }
+    } else if let Some(raw) = given(created) {
         match reader.time(raw, "created_at", place) {
             Some(time) => {
                 built.text("created_at", Some(&time));
@@ -102,7 +125,10 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
         }
     }
     built.text("title", title.as_deref());
-    built.text("key", (key != id).then_some(key.as_str()));
+    match own.get("key") {
+        Some(raw) => built.raw("key", raw.to_vec()),
+        None => built.text("key", (key != id).then_some(key.as_str())),
+    };
     built.text("continued_from", continued.as_deref());
     if let Some(raw) = index {
         built.raw("continuation_index", raw.to_vec());
@@ -116,7 +142,11 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
     built.raw("source", whence);
 
     if let Some(raw) = metadata {
+        taken.extend((!own.is_empty()).then_some(CARRIED));
         reader.keep_metadata(raw, &taken, &mut kept, place);
+        if let Some(places) = carried::places(raw, &taken).filter(|_| !reader.older) {
+            kept.raw("places", places);
+        }
     }
     for (name, value) in RECORDS.into_iter().zip(values(&head, RECORDS)) {
         if let Some(raw) = given(value).filter(|raw| *raw != b"[]") {
@@ -129,13 +159,32 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
     if let Some(rest) = without(&head, &known) {
         kept.raw("members", rest);
     }
-    if !kept.is_empty() {
-        built.raw(
-            "metadata",
-            [br#"{"penguin":"#, kept.finish().as_slice(), b"}"].concat(),
-        );
+    if !reader.older && is_stale(inner, active, &reader.sums) {
+        kept.raw("as_read", reader.sums.noted());
     }
-    built.finish(&id)
+    if let Some(numbers) = numbers::found(&merge.head) {
+        kept.raw("numbers", numbers);
+    }
+    if let Some(metadata) = own.metadata((!kept.is_empty()).then(|| kept.finish())) {
+        built.raw("metadata", metadata);
+    }
+    let line = built.finish(&id);
+    let others: Vec<_> = own
+        .others(&OUR_OWN)
+        .map(|(name, raw)| (name, Some(raw)))
+        .collect();
+    json::with_members(&line, &others).unwrap_or(line)
+}
+
+/// Whether the document says of its messages what is not so, as when it was written while more were added.
+fn is_stale(metadata: &[u8], active: Option<&[u8]>, sums: &Sums) -> bool {
+    let [messages, tokens] = values(metadata, ["message_count", "token_count"]);
+    let differs = |said: Option<&[u8]>, is: u64| said.is_some_and(|said| said != is.to_string().as_bytes());
+    let active = active.and_then(json::text).and_then(|text| time::read(&text));
+    let active = active.and_then(|reading| time::moment(&reading.time));
+    differs(messages, sums.messages)
+        || differs(tokens, sums.tokens)
+        || (active.is_some() && sums.newest > active)
 }
 
 /// Whether decoding a text lost something, as a lone surrogate, so that its spelling is worth keeping.

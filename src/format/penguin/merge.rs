@@ -2,7 +2,8 @@
 
 use super::super::report::Report;
 use super::document::Document;
-use super::message::{identity, without};
+use super::member::without;
+use super::message::identity;
 use crate::error::Place;
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::key::Derive;

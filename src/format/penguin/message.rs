@@ -1,11 +1,15 @@
 //! One message of a Penguin session as a line of the record stream.
 
 use super::super::report::{Loss, Report};
+use super::carried::{self, CARRIED, Carried};
+use super::member::{given, is_count, is_words, values, without};
+use super::sums::Sums;
+use super::{category, numbers};
 use crate::error::Place;
-use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::Derive;
-use crate::model::message::Category;
-use crate::model::time;
+use crate::model::message::{Category, Role};
+use crate::model::{summary, time};
 use std::collections::HashSet;
 
 /// The members of a message that have a meaning, in Penguin's order.
@@ -22,24 +26,20 @@ const MEMBERS: [&str; 10] = [
     "message_type",
 ];
 
-/// Penguin's categories; the first five have the numbers from 1. Those without one of ours go by the role.
-const CATEGORIES: [(&str, Option<Category>); 7] = [
-    ("SYSTEM", Some(Category::System)),
-    ("CONTEXT", Some(Category::Context)),
-    ("DIALOG", Some(Category::Dialog)),
-    ("SYSTEM_OUTPUT", Some(Category::SystemOutput)),
-    ("ERROR", None),
-    ("INTERNAL", None),
-    ("UNKNOWN", None),
-];
+/// The members of the metadata that the line takes.
+pub(super) const TAKEN: [&str; 3] = ["tool_calls", "tool_call_id", "action_type"];
 
-/// The names until March 2025.
-const OLDER_CATEGORIES: [(&str, Option<Category>); 5] = [
-    ("SYSTEM_PROMPT", Some(Category::System)),
-    ("DECLARATIVE_NOTES", Some(Category::Context)),
-    ("WORKING_MEMORY", Some(Category::Context)),
-    ("CONVERSATION", Some(Category::Dialog)),
-    ("ACTION_RESULTS", Some(Category::SystemOutput)),
+/// Members of a line that have a place of their own when they were carried.
+const PLACED: [&str; 9] = [
+    "role",
+    "tool_calls",
+    "tool_call_id",
+    "name",
+    "id",
+    "timestamp",
+    "category",
+    "tokens",
+    "metadata",
 ];
 
 /// Turns messages into lines, one after another.
@@ -54,39 +54,10 @@ pub(super) struct Messages<'r> {
     ids: HashSet<String>,
     /// The time of the last message that has one.
     newest: Option<String>,
-}
-
-/// The values of these members, the last of repeated ones; what is no object has none.
-pub(super) fn values<'a, const N: usize>(object: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
-    let mut found = [None; N];
-    let Ok(mut members) = Members::new(object, Dialect::Python) else {
-        return found;
-    };
-    while let Ok(Some(member)) = members.next() {
-        let name = member.name();
-        if let Some(index) = names.iter().position(|known| *known == name) {
-            found[index] = Some(member.value);
-        }
-    }
-    found
-}
-
-/// The object without these members; none when nothing is left.
-pub(super) fn without(object: &[u8], names: &[&str]) -> Option<Vec<u8>> {
-    let changes: Vec<(&str, Option<&[u8]>)> = names.iter().map(|name| (*name, None)).collect();
-    json::with_members(object, &changes)
-        .ok()
-        .filter(|rest| rest != b"{}")
-}
-
-/// The value, unless it is null.
-pub(super) fn given(value: Option<&[u8]>) -> Option<&[u8]> {
-    value.filter(|raw| *raw != b"null")
-}
-
-/// Whether the value is a string with something to see in it.
-pub(super) fn is_words(value: &[u8]) -> bool {
-    json::text(value).is_some_and(|text| !text.trim().is_empty())
+    /// The text of the first rules.
+    prompt: Option<String>,
+    /// What the messages come to.
+    pub sums: Sums,
 }
 
 /// The id of a message as it is told apart in other copies of the session.
@@ -109,6 +80,8 @@ impl<'r> Messages<'r> {
             derive,
             ids,
             newest: None,
+            prompt: None,
+            sums: Sums::default(),
         }
     }
 
@@ -144,11 +117,18 @@ impl<'r> Messages<'r> {
         Some(reading.time)
     }
 
-    /// The line of an element of `messages`, without a line ending.
-    pub fn line(&mut self, raw: &[u8], place: Place) -> Vec<u8> {
+    /// The line of an element of `messages`, without a line ending. Of a summary that stands it is the event.
+    pub fn line(&mut self, raw: &[u8], place: Place, stands: bool) -> Vec<u8> {
         let object = self.clean(raw, place);
+        let numbers = numbers::found(raw);
+        let [tokens] = values(&object, ["tokens"]);
+        self.sums.add(tokens);
         if object.first() == Some(&b'{') {
-            return self.message(&object, place);
+            let [metadata] = values(&object, ["metadata"]);
+            return match metadata.and_then(carried::summary).filter(|_| stands) {
+                Some(event) => self.summary(&object, event, place),
+                None => self.message(&object, numbers, place),
+            };
         }
         self.report
             .damage(place, "a message that is no object: carried along, not read");
@@ -159,10 +139,45 @@ impl<'r> Messages<'r> {
             line.text("at", time);
         }
         line.text("format", "penguin").raw("raw", &object);
+        if let Some(numbers) = numbers {
+            line.raw("numbers", numbers);
+        }
         line.finish()
     }
 
-    fn message(&mut self, object: &[u8], place: Place) -> Vec<u8> {
+    fn passed(&mut self, time: String) {
+        self.sums.newest = self.sums.newest.max(time::moment(&time));
+        self.newest = Some(time);
+    }
+
+    /// The event that a message was, of which it is the text.
+    fn summary(&mut self, object: &[u8], event: &[u8], place: Place) -> Vec<u8> {
+        let [content, id, timestamp] = values(object, ["content", "id", "timestamp"]);
+        let text = content.and_then(json::text).unwrap_or_default();
+        let mut line = ObjectBuilder::default();
+        line.text("type", "summary")
+            .text("id", &self.id(object, id, place).0);
+        if let Some(time) = given(timestamp).and_then(|raw| self.time(raw, "timestamp", place)) {
+            line.text("at", &time);
+            self.passed(time);
+        }
+        line.text(
+            "content",
+            &summary::unquoted(&text).unwrap_or_else(|| text.into_owned()),
+        );
+        for (name, value) in carried::in_order(event).unwrap_or_default() {
+            if !matches!(
+                name.as_ref(),
+                "type" | "id" | "at" | "content" | "covers" | "here"
+            ) {
+                line.raw(&name, value);
+            }
+        }
+        line.raw("here", "true");
+        line.finish()
+    }
+
+    fn message(&mut self, object: &[u8], numbers: Option<Vec<u8>>, place: Place) -> Vec<u8> {
         let [
             role,
             content,
@@ -175,13 +190,11 @@ impl<'r> Messages<'r> {
             recipient,
             kind,
         ] = values(object, MEMBERS);
-        // What the line has no member for.
+        // What the line has no member for, and what Penguin has none for.
         let mut kept = ObjectBuilder::default();
+        let own = metadata.map(Carried::of).unwrap_or_default();
 
-        let [calls, call_id, action] = values(
-            metadata.unwrap_or_default(),
-            ["tool_calls", "tool_call_id", "action_type"],
-        );
+        let [calls, call_id, action] = values(metadata.unwrap_or_default(), TAKEN);
         let calls = calls.filter(|raw| raw.first() == Some(&b'['));
         let call_id = call_id.filter(|raw| is_words(raw));
         let action = action.filter(|raw| is_words(raw));
@@ -192,9 +205,10 @@ impl<'r> Messages<'r> {
         }
         let (category, category_kept) = self.category(category, place);
         let mut line = ObjectBuilder::default();
-        match role.filter(|raw| is_words(raw)) {
-            Some(raw) => line.raw("role", raw),
-            None => {
+        let role = role.filter(|raw| is_words(raw)).ok_or(role);
+        match role {
+            Ok(raw) => line.raw("role", own.or("role", None).unwrap_or(raw)),
+            Err(role) => {
                 if let Some(raw) = given(role) {
                     kept.raw("role", raw);
                 }
@@ -211,30 +225,47 @@ impl<'r> Messages<'r> {
             content.map_or(&b"null"[..], |raw| if self.older { only_text(raw) } else { raw }),
         );
         for (name, value) in [("tool_calls", calls), ("tool_call_id", call_id), ("name", action)] {
-            if let Some(raw) = value {
+            if let Some(raw) = own.or(name, value) {
                 line.raw(name, raw);
             }
         }
-        line.text("id", &own_id);
-        if let Some(raw) = given(timestamp) {
+        match own.get("id") {
+            Some(raw) => line.raw("id", raw),
+            None => line.text("id", &own_id),
+        };
+        if own.get("timestamp").is_some() {
+            if let Some(raw) = own.or("timestamp", None) {
+                line.raw("timestamp", raw);
+            }
+        } else if let Some(raw) = given(timestamp) {
             match self.time(raw, "timestamp", place) {
                 Some(time) => {
                     line.text("timestamp", &time);
-                    self.newest = Some(time);
+                    self.passed(time);
                 }
                 None => {
                     kept.raw("timestamp", raw);
                 }
             }
         }
-        if let Some(category) = category {
-            line.text("category", category.name());
-        }
-        if let Some(raw) = category_kept {
-            kept.raw("category", raw);
+        if own.get("category").is_some() {
+            if let Some(raw) = own.or("category", None) {
+                line.raw("category", raw);
+            }
+        } else {
+            if let Some(category) = category {
+                line.text("category", category.name());
+            }
+            if let Some(raw) = category_kept {
+                kept.raw("category", raw);
+            }
         }
         match given(tokens) {
-            None | Some(b"0") => {}
+            None | Some(b"0") => {
+                if let Some(raw) = own.or("tokens", None) {
+                    line.raw("tokens", raw);
+                }
+            }
             Some(raw) if is_count(raw) => {
                 line.raw("tokens", raw);
             }
@@ -243,38 +274,49 @@ impl<'r> Messages<'r> {
                 kept.raw("tokens", raw);
             }
         }
-        for (name, value) in [
-            ("agent_id", agent),
-            ("recipient_id", recipient),
-            ("message_type", kind),
-        ] {
-            if let Some(raw) = given(value).filter(|raw| *raw != br#""message""# || name != "message_type") {
+        for (name, value) in [("agent_id", agent), ("recipient_id", recipient)] {
+            if let Some(raw) = given(value) {
                 kept.raw(name, raw);
             }
         }
+        let is_prompt = self.is_prompt(role.ok(), category, content);
+        let role = role.ok().and_then(json::text).unwrap_or_default();
+        let usual = category::message_type(Role::from_name(&role), is_prompt);
+        if let Some(raw) = given(kind).filter(|raw| json::text(raw).as_deref() != Some(usual)) {
+            kept.raw("message_type", raw);
+        }
         if let Some(raw) = metadata {
-            let taken = [
-                ("tool_calls", calls),
-                ("tool_call_id", call_id),
-                ("action_type", action),
-            ];
-            let taken: Vec<&str> = taken
-                .into_iter()
-                .filter(|(_, raw)| raw.is_some())
-                .map(|(name, _)| name)
-                .collect();
+            let found = [calls, call_id, action].map(|raw| raw.is_some());
+            let names = TAKEN.into_iter().zip(found).filter(|(_, found)| *found);
+            let mut taken: Vec<&str> = names.map(|(name, _)| name).collect();
+            taken.extend((!own.is_empty()).then_some(CARRIED));
             self.keep_metadata(raw, &taken, &mut kept, place);
+            if let Some(places) = carried::places(raw, &taken) {
+                kept.raw("places", places);
+            }
         }
         if let Some(rest) = without(object, &MEMBERS) {
             kept.raw("members", rest);
         }
-        if !kept.is_empty() {
-            line.raw(
-                "metadata",
-                [br#"{"penguin":"#, kept.finish().as_slice(), b"}"].concat(),
-            );
+        if let Some(numbers) = numbers {
+            kept.raw("numbers", numbers);
+        }
+        if let Some(metadata) = own.metadata((!kept.is_empty()).then(|| kept.finish())) {
+            line.raw("metadata", metadata);
+        }
+        for (name, value) in own.others(&PLACED) {
+            line.raw(name, value);
         }
         line.finish()
+    }
+
+    /// Whether these are the rules that the session begins with.
+    fn is_prompt(&mut self, role: Option<&[u8]>, category: Option<Category>, content: Option<&[u8]>) -> bool {
+        let is_rule = role == Some(br#""system""#) && category == Some(Category::System);
+        let Some(text) = content.and_then(json::text).filter(|_| is_rule) else {
+            return false;
+        };
+        *self.prompt.get_or_insert_with(|| text.clone().into_owned()) == text
     }
 
     /// Keeps what is left of a `metadata` member.
@@ -324,31 +366,19 @@ impl<'r> Messages<'r> {
             return (None, None);
         };
         let name = json::text(raw);
-        let older: &[_] = if self.older { &OLDER_CATEGORIES } else { &[] };
-        let mut known = CATEGORIES.iter().chain(older);
         let found = match &name {
-            Some(name) => known.find(|(known, _)| name.eq_ignore_ascii_case(known)),
-            None => {
-                let number = std::str::from_utf8(raw)
-                    .ok()
-                    .and_then(|digits| digits.parse::<usize>().ok());
-                let found = number
-                    .filter(|number| (1..=5).contains(number))
-                    .map(|number| &CATEGORIES[number - 1]);
-                if let (Some((name, _)), Some(number)) = (found, number) {
-                    self.report.damage(
-                        place,
-                        format!("its category is the number {number}: read as {name}"),
-                    );
-                }
-                found
-            }
+            Some(name) => category::named(name, self.older),
+            None => category::numbered(raw).map(|(number, known)| {
+                let what = format!("its category is the number {number}: read as {}", known.0);
+                self.report.damage(place, what);
+                known
+            }),
         };
         match found {
             Some((known, category)) => {
-                let follows = category.is_some_and(|category| category.name().to_ascii_uppercase() == *known);
+                let follows = category.is_some_and(|category| category::name_of(category) == known);
                 let same = follows && name.as_deref() == Some(known);
-                (*category, (!same).then_some(raw))
+                (category, (!same).then_some(raw))
             }
             None => {
                 self.report.damage(place, "an unknown category: the role decides");
@@ -365,11 +395,6 @@ fn role_of(category: Option<Category>, answers_call: bool) -> &'static str {
         Some(Category::System | Category::Context | Category::SystemOutput) => "system",
         Some(Category::Dialog) | None => "user",
     }
-}
-
-/// Whether this is a whole number above 0.
-fn is_count(raw: &[u8]) -> bool {
-    std::str::from_utf8(raw).is_ok_and(|digits| digits.parse::<u64>().is_ok_and(|count| count > 0))
 }
 
 /// The text of a list that is one text part and nothing else, which is how the older format spelled a string.

@@ -27,24 +27,37 @@
 //! `messages` that is no object becomes a `foreign` event. A text of the header that decoding changed, as one
 //! with a lone surrogate, stays in `id` or `metadata` as well, so that every parser can read the header.
 
+mod carried;
+mod category;
+mod checkpoint;
 mod document;
+mod element;
 mod header;
+mod member;
 mod mend;
 mod merge;
 mod message;
 mod notice;
+mod numbers;
+mod print;
 mod salvage;
+mod sums;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use super::{Source, report::Report};
 use crate::error::{Error, Kind, Place, Result};
+use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
+use checkpoint::Checkpoint;
+pub use checkpoint::is_checkpoint;
 use document::Document;
 use merge::{Candidate, Merge};
 use message::Messages;
-pub use notice::{is_lost, is_session_name, notice};
+pub use notice::{Condition, condition, is_lost, is_session_name, notice};
+pub use write::{Save, name_of, write};
 
 /// The spare copies, the one that is preferred first.
 const SPARES: [&str; 2] = [".temp", ".bak"];
@@ -61,16 +74,24 @@ type Spare = (String, Vec<u8>);
 /// Reads a document, or what is left of a damaged or missing one and of the copies beside it, into one session. An
 /// error when there is no session in any of them.
 pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    let session = match Checkpoint::of(source.bytes) {
+        Some(checkpoint) => checkpoint.read(source, report, session)?,
+        None => session(source, report)?,
+    };
+    Ok(vec![session])
+}
+
+fn session(source: &Source<'_>, report: &mut Report) -> Result<Session> {
     let list_allowed = header::has_older_name(source);
     let primary = Document::read(source.bytes, list_allowed);
-    let session = match primary {
+    match primary {
         Ok(document) if document.is_whole() => {
             for (name, bytes) in spares(source, &SPARES[..1], false, report) {
                 if let Ok(copy) = Document::read(&bytes, list_allowed) {
                     tell_newer(&name, &copy, &document, report);
                 }
             }
-            convert(&Merge::alone(&document), source, report)
+            Ok(convert(&Merge::alone(&document), source, report))
         }
         primary => {
             report.mended = true;
@@ -99,10 +120,9 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
             let base = best(&candidates, source, why)?;
             let name = source.name.unwrap_or(PIPE);
             let merge = Merge::of(&candidates, base, name, (place, why), report);
-            convert(&merge, source, report)
+            Ok(convert(&merge, source, report))
         }
-    };
-    Ok(vec![session])
+    }
 }
 
 /// Which candidate has the most messages; of equals a whole one, then the first.
@@ -161,20 +181,37 @@ fn tell_newer(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mu
     }
 }
 
+/// Whether a message is the text of a summary of ours.
+fn is_summary(raw: &[u8]) -> bool {
+    memchr::memmem::find(raw, b"\"convo\"").is_some()
+        && json::member(raw, "metadata").and_then(carried::summary).is_some()
+}
+
 fn convert(merge: &Merge<'_>, source: &Source<'_>, report: &mut Report) -> Session {
     for (place, what) in &merge.damage {
         report.damage(*place, *what);
     }
     let older = header::is_older(&merge.head, merge.is_list, source);
+    report.mended |= older || !merge.damage.is_empty();
     let mut reader = Messages::new(older, report);
     let mut session = Session::default();
     let mut push = |mut line: Vec<u8>, place: Place| {
         line.push(b'\n');
         session.push(&Record::parse(&line, place));
     };
+    // A summary replaces the one before it, so that only the last one is still the event that it was.
+    let summary = merge.elements.iter().rposition(|(_, raw)| is_summary(raw));
+    let told = reader.report.findings.len();
+    let elements = merge.elements.iter().enumerate();
+    let lines: Vec<_> = elements
+        .map(|(nth, (place, raw))| (reader.line(raw, *place, summary == Some(nth)), *place))
+        .collect();
+    // The header knows what the messages come to, and still is told of first.
+    let of_messages = reader.report.findings.len() - told;
     push(header::header(merge, source, &mut reader), merge.start);
-    for (place, raw) in &merge.elements {
-        push(reader.line(raw, *place), *place);
+    reader.report.findings[told..].rotate_left(of_messages);
+    for (line, place) in lines {
+        push(line, place);
     }
     if reader.naive {
         report.note(

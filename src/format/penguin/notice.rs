@@ -28,6 +28,34 @@ pub fn is_session_name(name: &str) -> bool {
     }
 }
 
+/// What can be done with a file in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// A session that Penguin's own parser reads.
+    Whole,
+    /// A session of the older form.
+    Older,
+    /// Something that Penguin's parser stops at: damage, bytes that are no text, a byte order mark, a bare list.
+    Damaged,
+}
+
+/// In which condition a file is.
+pub fn condition(source: &Source<'_>) -> Condition {
+    let Ok(text) = std::str::from_utf8(source.bytes) else {
+        return Condition::Damaged;
+    };
+    let bytes = text.as_bytes();
+    let start = json::skip_space(bytes, 0);
+    let whole = json::value_end(bytes, start, Dialect::Python)
+        .is_ok_and(|end| json::skip_space(bytes, end) == bytes.len());
+    let is_list = bytes.get(start) == Some(&b'[');
+    match bytes.get(start) {
+        Some(b'{' | b'[') if whole && header::is_older(&bytes[start..], is_list, source) => Condition::Older,
+        Some(b'{') if whole => Condition::Whole,
+        _ => Condition::Damaged,
+    }
+}
+
 /// Whether these bytes say nothing as they stand: damaged JSON, or none at all. What is JSON to its end is
 /// something, be it a session or not.
 pub fn is_lost(bytes: &[u8]) -> bool {

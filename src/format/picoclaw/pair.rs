@@ -143,7 +143,9 @@ impl Said {
 
     /// When the session was changed last: as the system that it came from says, or when its newest line was said.
     pub fn updated(&self, session: &Session) -> Option<String> {
-        let newest = session.newest_time().filter(|time| time::is_rfc3339(time));
+        // What was read without any time has the first of all times.
+        let newest = session.newest_time().filter(|time| time::seconds(time) > Some(0));
+        let newest = newest.filter(|time| time::is_rfc3339(time));
         match (&self.updated, newest) {
             (Some(told), Some(newest)) if time::seconds(&newest) > time::seconds(told) => Some(newest),
             (Some(told), _) => Some(told.clone()),

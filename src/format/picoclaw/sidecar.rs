@@ -122,8 +122,8 @@ impl Sidecar {
 
     /// Adds a member that PicoClaw does not know, unless it would be one that it knows.
     pub(super) fn add_unknown(&mut self, name: &str, raw: Vec<u8>) {
-        let known = |known: &&str| known.eq_ignore_ascii_case(name);
-        if NAMES.iter().any(|name| known(&name)) || !name.is_ascii() {
+        let is_known = NAMES.iter().any(|known| known.eq_ignore_ascii_case(name));
+        if is_known || !name.is_ascii() {
             return;
         }
         self.unknown.push(raw);

@@ -5,6 +5,7 @@ use super::inbound::{Dimension, Inbound};
 use super::owner::Parts;
 use super::{Form, Scope};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// A message that came in, and what it says about sessions.
 #[derive(Clone, Debug, Default)]
@@ -17,66 +18,70 @@ pub struct Arrival<'a> {
     pub links: Option<Links>,
 }
 
-/// What counts where a question does not say.
-#[derive(Clone, Debug)]
-pub struct Defaults {
-    /// The agent.
-    pub agent: String,
+/// What is settled for every question, whatever it says itself.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Where messages come from, and for which agent; what is blank is up to the message.
+    pub inbound: Inbound<'static>,
     /// What tells conversations apart.
-    pub dimensions: Vec<Dimension>,
+    pub dimensions: Option<Vec<Dimension>>,
     /// Persons of several ids.
-    pub links: Links,
-    /// Parts that say whose it is.
+    pub links: Option<Links>,
+    /// Whose sessions they are.
     pub owner: Parts,
+    /// Whose they are where nothing says so.
+    pub default_owner: Parts,
 }
 
-impl Default for Defaults {
-    fn default() -> Self {
-        Defaults {
-            agent: String::new(),
-            dimensions: Dimension::DEFAULT.to_vec(),
-            links: Links::default(),
-            owner: Parts::default(),
-        }
+impl Settings {
+    /// The parts that count for these.
+    pub fn owner(&self, parts: &Parts) -> Parts {
+        self.owner
+            .clone()
+            .or(parts.clone())
+            .or(self.default_owner.clone())
     }
 }
+
+/// Nobody.
+static NO_LINKS: LazyLock<Links> = LazyLock::new(Links::default);
 
 impl Arrival<'_> {
     /// What tells its conversations apart.
-    pub fn dimensions<'d>(&'d self, defaults: &'d Defaults) -> &'d [Dimension] {
-        self.dimensions.as_deref().unwrap_or(&defaults.dimensions)
+    pub fn dimensions<'d>(&'d self, settings: &'d Settings) -> &'d [Dimension] {
+        let own = settings.dimensions.as_deref().or(self.dimensions.as_deref());
+        own.unwrap_or(&Dimension::DEFAULT)
     }
 
     /// The persons of several ids.
-    pub fn links<'d>(&'d self, defaults: &'d Defaults) -> &'d Links {
-        self.links.as_ref().unwrap_or(&defaults.links)
+    pub fn links<'d>(&'d self, settings: &'d Settings) -> &'d Links {
+        let own = settings.links.as_ref().or(self.links.as_ref());
+        own.unwrap_or(&NO_LINKS)
     }
 
-    /// Where it came from, the agent filled in.
-    pub fn inbound<'d>(&'d self, defaults: &'d Defaults) -> Cow<'d, Inbound<'d>> {
-        if self.inbound.agent.trim().is_empty() && !defaults.agent.is_empty() {
-            let mut inbound = self.inbound.clone();
-            inbound.agent = Cow::Borrowed(&defaults.agent);
-            return Cow::Owned(inbound);
+    /// Where it came from, as far as that is not settled.
+    pub fn inbound<'d>(&'d self, settings: &'d Settings) -> Cow<'d, Inbound<'d>> {
+        if settings.inbound == Inbound::default() {
+            return Cow::Borrowed(&self.inbound);
         }
-        Cow::Borrowed(&self.inbound)
+        Cow::Owned(settings.inbound.or(&self.inbound))
     }
 
     /// The scope of which a key of this form is made.
-    pub fn scope(&self, form: Form, defaults: &Defaults) -> Scope {
-        let (dimensions, links) = (self.dimensions(defaults), self.links(defaults));
+    pub fn scope(&self, form: Form, settings: &Settings) -> Scope {
+        let (dimensions, links) = (self.dimensions(settings), self.links(settings));
         match form {
-            Form::Convo | Form::Penguiflow => self.inbound(defaults).exact(dimensions, links),
-            Form::Picoclaw => self.inbound(defaults).folded(dimensions, links),
+            Form::Convo | Form::Penguiflow => self.inbound(settings).exact(dimensions, links),
+            Form::Picoclaw => self.inbound(settings).folded(dimensions, links),
         }
     }
 
     /// The names that PicoClaw gives the session, and where the key is another form, the one that PicoClaw has for it.
-    pub fn aliases(&self, form: Form, defaults: &Defaults) -> Vec<String> {
-        let inbound = self.inbound(defaults);
-        let mut aliases = inbound.aliases(self.links(defaults));
+    pub fn aliases(&self, form: Form, settings: &Settings) -> Vec<String> {
+        let inbound = self.inbound(settings);
+        let mut aliases = inbound.aliases(self.links(settings));
         if form == Form::Convo {
-            let folded = inbound.folded(self.dimensions(defaults), self.links(defaults));
+            let folded = inbound.folded(self.dimensions(settings), self.links(settings));
             aliases.extend(folded.key(Form::Picoclaw));
         }
         aliases

@@ -1,8 +1,8 @@
 //! A question for a key, as JSON has it: a scope, a message that came in, or whose session it is; and the answer.
 
-use super::arrival::{Arrival, Defaults};
+use super::arrival::{Arrival, Settings};
 use super::identity::Links;
-use super::inbound::Dimension;
+use super::inbound::{Dimension, Inbound};
 use super::owner::Parts;
 use super::value::text;
 use super::{Form, Scope, notes, signature, wrong};
@@ -47,6 +47,7 @@ struct Given<'a> {
     parts: Parts,
     key: Option<Cow<'a, str>>,
     scope: Option<&'a [u8]>,
+    dimensions: Option<&'a [u8]>,
     has_values: bool,
     came_in: bool,
 }
@@ -113,7 +114,7 @@ impl<'a> Given<'a> {
             b"values" => self.has_values = true,
             b"session_key" => self.key = json::text(raw),
             b"identity_links" => self.arrival.links = Some(Links::read(raw)?),
-            b"dimensions" => self.arrival.dimensions = Some(dimensions(raw)?),
+            b"dimensions" => self.dimensions = Some(raw),
             _ => {}
         }
         Ok(())
@@ -136,10 +137,6 @@ impl<'a> Asked<'a> {
     /// Reads an object: the scope of a session; or where a message came from, flat or in a member `context`; or tenant,
     /// user and session. Other members are passed over.
     pub fn read(object: &'a [u8]) -> Result<Asked<'a>> {
-        // The dimensions of a scope may be any.
-        if json::member(object, "values").is_some() && json::member(object, "context").is_none() {
-            return Ok(Asked::Scope(Scope::read(object)?));
-        }
         let mut given = Given::default();
         given.read(object)?;
         if let Some(key) = given.key.filter(|key| signature::is_explicit(key)) {
@@ -152,7 +149,12 @@ impl<'a> Asked<'a> {
                 other => Ok(other),
             };
         }
+        // The dimensions of a scope may be any.
+        if given.has_values {
+            return Ok(Asked::Scope(Scope::read(object)?));
+        }
         if given.came_in {
+            given.arrival.dimensions = given.dimensions.map(dimensions).transpose()?;
             return Ok(Asked::Inbound(Box::new(given.arrival)));
         }
         if given.parts != Parts::default() {
@@ -167,12 +169,13 @@ impl<'a> Asked<'a> {
     }
 
     /// The key; none where no session is named.
-    pub fn key(&self, form: Form, defaults: &Defaults) -> Result<Option<String>> {
+    pub fn key(&self, form: Form, settings: &Settings) -> Result<Option<String>> {
         let key = match self {
             Asked::Given(key) => Some(key.clone().into_owned()),
-            Asked::Scope(scope) => Some(scope.key(form)?),
-            Asked::Inbound(arrival) => Some(arrival.scope(form, defaults).key(form)?),
-            Asked::Owner(parts) => match parts.clone().or(defaults.owner.clone()).owner()? {
+            Asked::Scope(scope) if settings.inbound == Inbound::default() => Some(scope.key(form)?),
+            Asked::Scope(_) => return Err(taken_as_it_is()),
+            Asked::Inbound(arrival) => Some(arrival.scope(form, settings).key(form)?),
+            Asked::Owner(parts) => match settings.owner(parts).owner()? {
                 Some(owner) => Some(owner.key(form)?),
                 None => None,
             },
@@ -181,16 +184,16 @@ impl<'a> Asked<'a> {
     }
 
     /// What whoever asks should know though he did not ask for it: that an id was lost, or a person is not certain.
-    pub fn warnings(&self, form: Form, defaults: &Defaults) -> Vec<String> {
+    pub fn warnings(&self, form: Form, settings: &Settings) -> Vec<String> {
         match self {
-            Asked::Inbound(arrival) => notes::warnings(arrival, form, defaults),
+            Asked::Inbound(arrival) => notes::warnings(arrival, form, settings),
             _ => Vec::new(),
         }
     }
 
     /// The key with all that belongs to it; none where no session is named.
-    pub fn answer(&self, form: Form, defaults: &Defaults) -> Result<Option<Answer>> {
-        let Some(key) = self.key(form, defaults)? else {
+    pub fn answer(&self, form: Form, settings: &Settings) -> Result<Option<Answer>> {
+        let Some(key) = self.key(form, settings)? else {
             return Ok(None);
         };
         let mut answer = Answer {
@@ -205,20 +208,20 @@ impl<'a> Asked<'a> {
                 answer.notes = notes::of_scope(scope, form);
             }
             Asked::Inbound(arrival) => {
-                let scope = arrival.scope(form, defaults);
+                let scope = arrival.scope(form, settings);
                 answer.signature = Some(scope.signature(form)?);
                 answer.scope = Some(scope.write());
-                answer.aliases = arrival.aliases(form, defaults);
+                answer.aliases = arrival.aliases(form, settings);
                 answer.shared = answer
                     .aliases
                     .iter()
                     .filter(|alias| signature::is_main_alias(alias))
                     .cloned()
                     .collect();
-                answer.notes = notes::of_arrival(arrival, &scope, form, defaults);
+                answer.notes = notes::of_arrival(arrival, &scope, form, settings);
             }
             Asked::Owner(parts) => {
-                let Some(owner) = parts.clone().or(defaults.owner.clone()).owner()? else {
+                let Some(owner) = settings.owner(parts).owner()? else {
                     return Ok(None);
                 };
                 answer.signature = Some(owner.signature(form)?);
@@ -235,6 +238,13 @@ impl<'a> Asked<'a> {
         }
         Ok(Some(answer))
     }
+}
+
+fn taken_as_it_is() -> Error {
+    Error::new(
+        Kind::Usage,
+        "a scope is taken as it is, and options say otherwise where it came from",
+    )
 }
 
 /// Refuses a key that would be two lines, or would move a terminal's cursor.

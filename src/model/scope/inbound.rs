@@ -195,6 +195,23 @@ impl Inbound<'_> {
         }
     }
 
+    /// What is known here, and where something is blank what is known there.
+    pub fn or<'d>(&'d self, other: &'d Inbound<'_>) -> Inbound<'d> {
+        let first =
+            |one: &'d str, other: &'d str| Cow::Borrowed(if one.trim().is_empty() { other } else { one });
+        Inbound {
+            agent: first(&self.agent, &other.agent),
+            channel: first(&self.channel, &other.channel),
+            account: first(&self.account, &other.account),
+            chat: first(&self.chat, &other.chat),
+            chat_type: first(&self.chat_type, &other.chat_type),
+            topic: first(&self.topic, &other.topic),
+            space: first(&self.space, &other.space),
+            space_type: first(&self.space_type, &other.space_type),
+            sender: first(&self.sender, &other.sender),
+        }
+    }
+
     /// Whether the topic is part of the chat: in a forum of Telegram, unless topics are a dimension.
     pub fn is_forum(&self, dimensions: &[Dimension]) -> bool {
         folded(&self.channel) == "telegram"

@@ -19,7 +19,7 @@ mod spelled;
 mod tests;
 mod value;
 
-pub use arrival::{Arrival, Defaults};
+pub use arrival::{Arrival, Settings};
 pub use asked::{Answer, Asked};
 pub use identity::Links;
 pub use inbound::{Dimension, Inbound};

@@ -1,7 +1,7 @@
 //! What is ambiguous about a key, in words: which other sessions could have the same one, and what was read otherwise
 //! than it was written.
 
-use super::arrival::{Arrival, Defaults};
+use super::arrival::{Arrival, Settings};
 use super::fold::{self, folded};
 use super::inbound::Dimension;
 use super::owner::Owner;
@@ -61,11 +61,11 @@ pub(super) fn of_arrival(
     arrival: &Arrival<'_>,
     scope: &Scope,
     form: Form,
-    defaults: &Defaults,
+    settings: &Settings,
 ) -> Vec<String> {
-    let inbound = arrival.inbound(defaults);
-    let dimensions = arrival.dimensions(defaults);
-    let mut notes = warnings(arrival, form, defaults);
+    let inbound = arrival.inbound(settings);
+    let dimensions = arrival.dimensions(settings);
+    let mut notes = warnings(arrival, form, settings);
     if form == Form::Picoclaw {
         for (name, value, id) in [
             ("agent", &inbound.agent, &scope.agent),
@@ -119,7 +119,7 @@ pub(super) fn of_arrival(
         notes.push("without a chat_type the scope says direct, and the alias unknown".to_string());
     }
     if dimensions.contains(&Dimension::Sender) {
-        notes.extend(of_sender(arrival, form, defaults));
+        notes.extend(of_sender(arrival, form, settings));
     }
     notes.extend(of_scope(scope, form));
     let mut seen = std::collections::HashSet::new();
@@ -128,17 +128,12 @@ pub(super) fn of_arrival(
 }
 
 /// What is told though nobody asked: that nothing of an id is left, or that the sender may be somebody else.
-pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, defaults: &Defaults) -> Vec<String> {
+pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
-    let inbound = &arrival.inbound;
+    let inbound = &*arrival.inbound(settings);
     if form == Form::Picoclaw {
-        let agent = if inbound.agent.trim().is_empty() {
-            defaults.agent.as_str()
-        } else {
-            &inbound.agent
-        };
         for (name, value, default) in [
-            ("agent", agent, fold::AGENT),
+            ("agent", &inbound.agent, fold::AGENT),
             ("account", &inbound.account, fold::ACCOUNT),
         ] {
             if fold::is_emptied(value) {
@@ -148,10 +143,10 @@ pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, defaults: &Defaults) -
             }
         }
     }
-    if arrival.dimensions(defaults).contains(&Dimension::Sender)
+    if arrival.dimensions(settings).contains(&Dimension::Sender)
         && let Some(found) =
             arrival
-                .links(defaults)
+                .links(settings)
                 .find(&inbound.channel, &inbound.sender, form == Form::Picoclaw)
         && !found.others.is_empty()
     {
@@ -165,10 +160,10 @@ pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, defaults: &Defaults) -
 }
 
 /// Of who the sender is.
-fn of_sender(arrival: &Arrival<'_>, form: Form, defaults: &Defaults) -> Vec<String> {
-    let inbound = &arrival.inbound;
+fn of_sender(arrival: &Arrival<'_>, form: Form, settings: &Settings) -> Vec<String> {
+    let inbound = &*arrival.inbound(settings);
     let found = arrival
-        .links(defaults)
+        .links(settings)
         .find(&inbound.channel, &inbound.sender, form == Form::Picoclaw);
     let Some(found) = found else { return Vec::new() };
     let mut notes = Vec::new();

@@ -42,7 +42,7 @@ fn asked(object: &str) -> Result<Answer> {
 
 fn answer(object: &str, form: Form) -> Result<Answer> {
     Ok(Asked::read(object.as_bytes())?
-        .answer(form, &Defaults::default())?
+        .answer(form, &Settings::default())?
         .unwrap())
 }
 
@@ -336,7 +336,7 @@ fn questions_are_told_by_their_members() {
         assert!(Asked::read(bad.as_bytes()).is_err(), "{bad}");
     }
     let two_lines = Asked::read(br#"{"session_key":"agent:a\nb"}"#).unwrap();
-    assert!(two_lines.key(Form::Convo, &Defaults::default()).is_err());
+    assert!(two_lines.key(Form::Convo, &Settings::default()).is_err());
 }
 
 fn arbitrary() -> impl Strategy<Value = (Scope, bool)> {
@@ -381,7 +381,7 @@ proptest! {
     fn no_question_is_too_odd(object in "\\{(\"(channel|chat_id|dimensions|values|scope|context|session)\":(\"[a-z:|]{0,3}\"|\\[\\]|null|1|\\{\\}),?){0,3}\\}") {
         if let Ok(asked) = Asked::read(object.as_bytes()) {
             for form in Form::ALL {
-                let _ = asked.answer(form, &Defaults::default());
+                let _ = asked.answer(form, &Settings::default());
             }
         }
     }

@@ -208,37 +208,3 @@ fn a_program_that_has_the_log_open_would_lose_what_it_writes() {
     appender.flush().unwrap();
     assert!(read(&store, "one").0.last().unwrap().contains("\"e\""));
 }
-
-#[test]
-fn a_continued_session_is_there_before_anything_points_to_it() {
-    let (_folder, store) = store();
-    begin(&store, "one", &["a"]);
-    let child = [
-        br#"{"type":"session","version":1,"id":"two","continued_from":"one"}"#.to_vec(),
-        message("b"),
-    ];
-    assert_eq!(
-        kind(store.continue_session("gone", "two", &child, ("l1", NOW))),
-        Kind::Usage
-    );
-    // A crash between: the new session is there, and nothing tells of it.
-    store.create_session("two", &child).unwrap();
-    for event in ["l1", "l2"] {
-        store
-            .continue_session("one", "two", &child, (event, NOW))
-            .unwrap();
-    }
-    let lines = read(&store, "one").0;
-    assert_eq!(
-        lines.iter().filter(|line| line.contains("continued_to")).count(),
-        1,
-        "{lines:?}"
-    );
-    assert!(lines[2].contains(r#""id":"l1""#));
-    begin(&store, "three", &["x"]);
-    let other = [br#"{"type":"session","version":1,"id":"three","continued_from":"one"}"#.to_vec()];
-    assert_eq!(
-        kind(store.continue_session("one", "three", &other, ("l3", NOW))),
-        Kind::Exists
-    );
-}

@@ -1,5 +1,6 @@
 //! What a store promises, against real files.
 
+mod chains;
 mod files;
 mod fsck;
 mod gc;

@@ -113,9 +113,13 @@ fn other_files_are_changed_as_ever() {
         "s.json",
         r#"{"key":"a:b","messages":[{"role":"user","content":"x"}],"summary":""}"#,
     );
-    env.run(&["append", "s.json", "-i", "x"])
-        .status(2)
-        .says("not changed in place");
+    env.run(&["append", "s.json", "-i", "y"]).fine();
+    let document = env.read("s.json");
+    assert!(
+        document.starts_with("{\n  \"key\": \"a:b\",\n  \"messages\": [\n"),
+        "{document}"
+    );
+    assert!(document.contains("\"content\": \"y\""), "{document}");
     env.write(
         "s.jsonl",
         r#"{"key":"a:b","messages":[{"role":"user","content":"x"}],"summary":""}"#,
@@ -126,4 +130,15 @@ fn other_files_are_changed_as_ever() {
     env.write("bare.jsonl", crate::env::BARE);
     env.run(&["append", "bare.jsonl", "-i", "x"]).fine();
     assert!(env.read("bare.jsonl").contains("\"id\":\"msg_"));
+}
+
+#[test]
+fn a_sidecar_is_no_session_of_its_own() {
+    let pair = Pair::usual();
+    let run = |pair: &Pair| pair.env.run(&["append", "p/s.meta.json", "-i", "x"]);
+    pair.refuses(2, "it is the sidecar of a session", run);
+    fs::remove_file(pair.path("s.jsonl")).unwrap();
+    let before = pair.sidecar();
+    run(&pair).status(2).says("name its log: s.jsonl");
+    assert_eq!(pair.sidecar(), before);
 }

@@ -4,8 +4,10 @@ use super::Run;
 use crate::args::{Changing, Input, Reading, pair};
 use crate::change::{self, Stamps};
 use crate::context::{Context, named};
+use crate::continuation::{Filling, Target};
 use crate::incoming::{self, Incoming};
 use crate::output::in_line;
+use crate::remember;
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
@@ -30,6 +32,7 @@ use std::io::{IsTerminal, Read};
   convo append chat -r assistant '22 C and sunny.'
   convo append chat --event 'The build turned red.'        context, without a turn
   convo append chat --stream < messages.jsonl              many, with tool calls and results
+  convo append chat --boundary 500 'And then?'             in a new session when 500 are full
   convo append - 'And tomorrow?' < in.jsonl > out.jsonl    a stream")]
 pub struct Append {
     /// The session: a name, a file, or -
@@ -84,6 +87,13 @@ pub struct Append {
         help_heading = "The message"
     )]
     processed: bool,
+    /// Go on in a new session when this one has N messages
+    ///
+    /// As `continue` does, at the end of the chain that the name belongs to. An exchange that is not finished goes along;
+    /// one that would fill a session by itself stays, and makes it longer. N must be more than what is copied.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(3..), help_heading = "The session")]
+    #[arg(conflicts_with_all = ["in_place", "stdout", "output", "to", "dry_run"])]
+    boundary: Option<u64>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -137,11 +147,19 @@ impl Run for Append {
         if self.ack && !(stored && self.stream) {
             return Err(Error::new(Kind::Usage, "--ack is for --stream into a session of the store").into());
         }
+        if self.boundary.is_some() && !stored {
+            let error = Error::new(Kind::Usage, "--boundary is for sessions of the store");
+            return Err(error
+                .hint("convo continue makes the next session of a stream")
+                .into());
+        }
         if self.stream {
             return self.many(context, &input, stored);
         }
         let text = self.take_text(&input)?;
-        if let (true, Input::Name(name)) = (stored, &input) {
+        if let (true, Input::Name(name)) = (stored, &input)
+            && !self.remembers(context, name)?
+        {
             return self.one(context, name, &text);
         }
         change::run(
@@ -152,7 +170,7 @@ impl Run for Append {
             |session, stamps| {
                 let line = self.message(&text, stamps)?;
                 let line = counted(line, counter::named_by(session).as_deref());
-                self.planned(session, stamps, vec![line], "1 message added")
+                self.planned(context, session, stamps, vec![line], "1 message added")
             },
         )
     }
@@ -193,25 +211,56 @@ impl Append {
         Ok(text)
     }
 
+    /// Whether the session of this name is to be read, since it lets go of what is old when something is added.
+    fn remembers(&self, context: &Context, name: &str) -> anyhow::Result<bool> {
+        let store = context.store()?;
+        let first = store.first_line(&store.resolve(name)?)?;
+        Ok(remember::is_asked_for(&first))
+    }
+
     /// One message for a session of the store: nothing of the session is read.
     fn one(&self, context: &Context, name: &str, text: &str) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
         let store = context.store()?;
-        let id = store.resolve(name)?;
-        // The log's length tells an append from the one before it.
-        let what = || format!("{id}\n{}\n{text}", store.size(&id).unwrap_or_default());
-        let line = self.line(text, &context.new_id("msg_", what)?, Some(&context.clock.now()));
-        let line = counted(line, counter::name_in(&store.first_line(&id)?).as_deref());
-        store.append(&id, &[&line]).map_err(|error| named(error, name))?;
+        let made = |id: &str| -> convo::Result<Vec<u8>> {
+            // The log's length tells an append from the one before it.
+            let what = || format!("{id}\n{}\n{text}", store.size(id).unwrap_or_default());
+            let line = self.line(text, &context.new_id("msg_", what)?, Some(&context.clock.now()));
+            Ok(counted(line, counter::name_in(&store.first_line(id)?).as_deref()))
+        };
+        let line = match self.boundary {
+            None => {
+                let id = store.resolve(name)?;
+                let line = made(&id)?;
+                store.append(&id, &[&line]).map_err(|error| named(error, name))?;
+                line
+            }
+            Some(limit) => {
+                let mut filling = Filling::open(context, name, limit)?;
+                loop {
+                    let line = [(made(filling.id())?, true)];
+                    if filling.append(&line, true).map_err(|error| named(error, name))? == 1 {
+                        break line
+                            .into_iter()
+                            .map(|(line, _)| line)
+                            .collect::<Vec<_>>()
+                            .concat();
+                    }
+                    // It was full, and the message is one of the next session.
+                    context.chance.take_back();
+                }
+            }
+        };
         if self.changing.json {
             context.output.print_done(&String::from_utf8_lossy(&line))?;
         }
         Ok(())
     }
 
-    /// What is added, and that the model has seen it.
+    /// What is added, that the model has seen it, and what makes room for it.
     fn planned(
         &self,
+        context: &Context,
         session: &Session,
         stamps: &Stamps<'_>,
         mut lines: Vec<Vec<u8>>,
@@ -231,7 +280,7 @@ impl Append {
                 .raw("set", set.finish());
             lines.push(meta.finish());
         }
-        Ok(Plan::Lines(lines, told.to_string()))
+        remember::added(context, session, lines, told.to_string(), stamps)
     }
 
     fn message(&self, text: &str, stamps: &Stamps<'_>) -> convo::Result<Vec<u8>> {
@@ -274,11 +323,13 @@ impl Append {
             .into());
         }
         let mut report = Report::default();
-        if let (true, Input::Name(name)) = (stored, input) {
+        if let (true, Input::Name(name)) = (stored, input)
+            && !self.remembers(context, name)?
+        {
             let store = context.store()?;
-            let id = store.resolve(name)?;
+            let mut target = Target::open(context, name, self.boundary)?;
+            let id = target.id().to_string();
             let size = store.size(&id)?;
-            let mut appender = store.appender(&id)?;
             let tokenizer = known(counter::name_in(&store.first_line(&id)?).as_deref());
             let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
             let done = incoming.each_group(&mut report, |group| {
@@ -287,10 +338,7 @@ impl Append {
                     let what = || format!("{id}\n{size}\n{}", String::from_utf8_lossy(record.body));
                     let stamp = || Ok((context.new_id("msg_", what)?, Some(context.clock.now())));
                     let line = incoming::stamped(record, tokenizer, stamp)?;
-                    match &line {
-                        Some(line) => appender.push(line)?,
-                        None => appender.push_record(record),
-                    }
+                    target.push(record, line.as_deref())?;
                     let stored = line.as_deref().unwrap_or(record.body);
                     if self.changing.json {
                         printed.push_str(&String::from_utf8_lossy(stored));
@@ -301,7 +349,7 @@ impl Append {
                         printed.push('\n');
                     }
                 }
-                appender.flush().map_err(|error| named(error, name))?;
+                target.flush().map_err(|error| named(error, name))?;
                 // What is printed is stored.
                 if printed.is_empty() {
                     Ok(())
@@ -313,7 +361,7 @@ impl Append {
             incoming.tell_left_out(context);
             context
                 .output
-                .tell(name, &format!("acknowledged {}", appender.acknowledged()));
+                .tell(name, &format!("acknowledged {}", target.acknowledged()));
             return done;
         }
         let mut lines: Vec<Vec<u8>> = Vec::new();
@@ -349,7 +397,13 @@ impl Append {
                     Ok(changed.unwrap_or_else(|| line.clone()))
                 });
                 let told = format!("{} messages added", lines.len());
-                self.planned(session, stamps, stamped.collect::<convo::Result<_>>()?, &told)
+                self.planned(
+                    context,
+                    session,
+                    stamps,
+                    stamped.collect::<convo::Result<_>>()?,
+                    &told,
+                )
             },
         )
     }

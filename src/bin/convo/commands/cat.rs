@@ -1,7 +1,8 @@
 //! `cat`: the whole log as a stream, or an export.
 
 use super::Run;
-use crate::args::{Input, Reading, Writing};
+use crate::args::{Chained, Input, Reading, Writing};
+use crate::chains;
 use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
 use crate::export::{Sessions, wrap};
@@ -11,6 +12,7 @@ use clap::Args;
 use convo::filter::settle::Lines;
 use convo::format::report::Report;
 use convo::format::{Format, Purpose};
+use convo::model::session::Session;
 use std::io::Write;
 
 /// Print sessions as a stream, or export them to another format
@@ -31,6 +33,8 @@ pub struct Cat {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
+    chained: Chained,
+    #[command(flatten)]
     writing: Writing,
     /// Messages as JSON, one object a line
     #[arg(long, help_heading = "Output")]
@@ -44,6 +48,16 @@ impl Run for Cat {
         let to = self.writing.to.unwrap_or(Format::Native);
         write_to(context, &self.writing, |out| {
             let mut written = 0;
+            if self.chained.chain {
+                return chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
+                    out.separate();
+                    written += 1;
+                    match to {
+                        Format::Native => whole(&session, out),
+                        _ => self.exporter(context, label, to).write(&session, written, out),
+                    }
+                });
+            }
             each_input(context, &inputs, &self.reading, |opened| {
                 out.separate();
                 if to == Format::Native {
@@ -116,4 +130,20 @@ impl Cat {
         })?;
         sessions.finish(&export, written, out)
     }
+
+    fn exporter<'e>(&self, context: &'e Context, label: &'e str, to: Format) -> Export<'e> {
+        Export {
+            context,
+            label,
+            to,
+            purpose: Purpose::Export,
+            strict: self.reading.strict,
+        }
+    }
+}
+
+/// Every line of a session that is in memory.
+fn whole(session: &Session, out: &mut dyn Write) -> anyhow::Result<()> {
+    let mut lines = Lines::new(out);
+    Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?)
 }

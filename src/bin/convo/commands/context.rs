@@ -1,10 +1,10 @@
 //! `context`: the view, which is what a model would be sent.
 
 use super::Run;
-use crate::args::{Counting, Fitting, Input, Reading, Writing};
+use crate::args::{Chained, Counting, Fitting, Input, Reading, Writing};
+use crate::chains;
 use crate::change::{Export, tell_dangling, write_to};
 use crate::context::{Context, named};
-use crate::inputs::each_session;
 use clap::Args;
 use convo::check::{Api, Options};
 use convo::error::{Error, Kind};
@@ -38,6 +38,8 @@ pub struct View {
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
+    chained: Chained,
+    #[command(flatten)]
     writing: Writing,
     /// Messages as JSON, one object a line
     #[arg(long, help_heading = "Output")]
@@ -56,31 +58,37 @@ impl Run for View {
         let to = self.writing.to.unwrap_or(Format::Native);
         write_to(context, &self.writing, |out| {
             let mut written = 0;
-            each_session(context, &inputs, &self.reading, |label, mut session| {
-                written += 1;
-                if let Some(budget) = budget {
-                    self.fit(context, label, &mut session, budget)?;
-                }
-                out.separate();
-                if to == Format::Native {
-                    let view = Replayed::replay(&session);
-                    tell_dangling(context, label, &session, &view);
-                    return native(&session, &view, out);
-                }
-                let strict = self.reading.strict;
-                let session = match Api::from_name(to.name()) {
-                    Some(api) => sendable(context, label, session, api, strict)?,
-                    None => session,
-                };
-                Export {
-                    context,
-                    label,
-                    to,
-                    purpose: Purpose::Context,
-                    strict,
-                }
-                .write(&session, written, out)
-            })
+            chains::each(
+                context,
+                &inputs,
+                &self.reading,
+                self.chained,
+                |label, mut session| {
+                    written += 1;
+                    if let Some(budget) = budget {
+                        self.fit(context, label, &mut session, budget)?;
+                    }
+                    out.separate();
+                    if to == Format::Native {
+                        let view = Replayed::replay(&session);
+                        tell_dangling(context, label, &session, &view);
+                        return native(&session, &view, out);
+                    }
+                    let strict = self.reading.strict;
+                    let session = match Api::from_name(to.name()) {
+                        Some(api) => sendable(context, label, session, api, strict)?,
+                        None => session,
+                    };
+                    Export {
+                        context,
+                        label,
+                        to,
+                        purpose: Purpose::Context,
+                        strict,
+                    }
+                    .write(&session, written, out)
+                },
+            )
         })
     }
 }

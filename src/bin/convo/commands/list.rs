@@ -5,9 +5,11 @@ use crate::args::{Input, Reading, duration};
 use crate::context::Context;
 use crate::inputs::each_session;
 use crate::output::{columns, moment, visible};
+use crate::tree::{self, Node};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::report::Report;
+use convo::model::chain::Links;
 use convo::model::health::{Health, State};
 use convo::model::json;
 use convo::model::session::{Class, Session};
@@ -28,6 +30,7 @@ use std::time::Duration;
   convo list | cut -f1                          the ids
   convo list --older-than 30d | cut -f1 | xargs -r convo remove
   convo list --json | jq -r 'select(.messages > 100).id'
+  convo list --tree                             continuations and branches below their first session
   convo list ./session.json                     what a file holds")]
 pub struct List {
     /// Only these: names or files [default: the whole store]
@@ -41,9 +44,23 @@ pub struct List {
     newer_than: Option<Duration>,
     #[command(flatten)]
     reading: Reading,
+    /// Continuations below the first session of their chain, branches further in
+    ///
+    /// The ids are indented; with --json each session has its depth.
+    #[arg(long, help_heading = "Output")]
+    tree: bool,
     /// One JSON object a session
     #[arg(long, help_heading = "Output")]
     json: bool,
+}
+
+/// Members of a session line that tell of its chain.
+#[derive(Default)]
+struct Chain {
+    index: Option<u64>,
+    original: Option<String>,
+    source_tokens: Option<u64>,
+    tokens: Option<u64>,
 }
 
 /// One line of the list.
@@ -55,7 +72,11 @@ struct Row {
     view: usize,
     created: Option<String>,
     updated: Option<String>,
-    continued_from: Option<String>,
+    links: Links,
+    /// What the session line says of the chain.
+    chain: Chain,
+    branched_from: Option<String>,
+    depth: usize,
     aliases: Vec<String>,
     damaged: bool,
     health: Health,
@@ -89,6 +110,23 @@ impl Run for List {
             )
         });
         let now = context.clock.now();
+        let leaves = tree::arrange(&rows.iter().map(node).collect::<Vec<_>>());
+        for leaf in &leaves {
+            let row = &mut rows[leaf.node];
+            row.depth = if self.tree { leaf.depth } else { 0 };
+            // Counted from the first session; what another system wrote there may be anything.
+            row.chain.index = leaf.index.filter(|index| *index > 0).or(row.chain.index);
+        }
+        if self.tree {
+            let mut places = vec![0; rows.len()];
+            leaves
+                .iter()
+                .enumerate()
+                .for_each(|(place, leaf)| places[leaf.node] = place);
+            let mut placed: Vec<(usize, Row)> = places.into_iter().zip(rows).collect();
+            placed.sort_by_key(|(place, _)| *place);
+            rows = placed.into_iter().map(|(_, row)| row).collect();
+        }
         context.output.stdout(|out| match columns() {
             Some(columns) if !self.json => table(&rows, columns, &now, out),
             _ => rows.iter().try_for_each(|row| self.print(row, &now, out)),
@@ -103,13 +141,32 @@ impl Row {
     }
 }
 
+fn node(row: &Row) -> Node {
+    Node {
+        id: row.id.clone(),
+        continued_from: row.links.continued_from.clone(),
+        branched_from: row.branched_from.clone(),
+        newest: row.updated.as_deref().and_then(time::seconds),
+    }
+}
+
+/// The id, as far in as it belongs.
+fn indented(row: &Row) -> String {
+    format!("{}{}", "  ".repeat(row.depth), flat(&row.id))
+}
+
 fn flat(text: &str) -> String {
     visible(text).replace(['\t', '\n'], " ")
 }
 
 /// The rows for people: aligned, and no wider than the terminal.
 fn table(rows: &[Row], columns: usize, now: &str, out: &mut dyn Write) -> anyhow::Result<()> {
-    let widest = rows.iter().map(|row| row.id.len()).max().unwrap_or(0).max(2);
+    let widest = rows
+        .iter()
+        .map(|row| indented(row).len())
+        .max()
+        .unwrap_or(0)
+        .max(2);
     let heading = format!("{:<widest$}  {:>8}  {:<16}  TITLE", "ID", "MESSAGES", "UPDATED");
     let line = |row: &Row| {
         let updated = row.updated.as_deref().map_or("-".to_string(), moment);
@@ -119,7 +176,7 @@ fn table(rows: &[Row], columns: usize, now: &str, out: &mut dyn Write) -> anyhow
             .map_or(String::new(), |state| format!("[{}] ", state.name()));
         format!(
             "{:<widest$}  {:>8}  {updated:<16}  {health}{title}",
-            flat(&row.id),
+            indented(row),
             row.view
         )
     };
@@ -183,15 +240,13 @@ fn stored(context: &Context) -> anyhow::Result<Vec<Row>> {
 fn row(session: &Session, label: &str, damaged: bool) -> Row {
     let view = View::replay(session);
     let header = session.header();
+    let raw = |name: &str| header.iter().find(|(known, _)| known == name).map(|(_, raw)| raw);
     let text = |name: &str| {
-        let value = header
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value);
-        value
+        raw(name)
             .and_then(|raw| json::text(raw))
             .map(|text| text.into_owned())
     };
+    let number = |name: &str| raw(name).and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
     Row {
         id: text("id").unwrap_or_else(|| label.to_string()),
         title: text("title")
@@ -206,7 +261,18 @@ fn row(session: &Session, label: &str, damaged: bool) -> Row {
             .count(),
         created: text("created_at"),
         updated: session.newest_time(),
-        continued_from: text("continued_from"),
+        links: Links::of(session),
+        chain: Chain {
+            index: number("continuation_index"),
+            original: text("original_created_at"),
+            source_tokens: number("source_tokens"),
+            tokens: number("chain_tokens"),
+        },
+        branched_from: raw("metadata")
+            .and_then(|metadata| json::member(json::member(metadata, "lineage")?, "parent"))
+            .and_then(json::text)
+            .map(|parent| parent.into_owned()),
+        depth: 0,
         aliases: Vec::new(),
         damaged,
         health: Health::of(session),
@@ -262,7 +328,10 @@ impl List {
             serde_json::json!({
                 "schema": "convo.list/1", "id": row.id, "title": row.title, "key": row.key,
                 "messages": row.messages, "view": row.view, "created_at": row.created,
-                "updated_at": row.updated, "continued_from": row.continued_from, "aliases": row.aliases,
+                "updated_at": row.updated, "continued_from": row.links.continued_from,
+                "continued_to": row.links.continued_to, "continuation_index": row.chain.index,
+                "original_created_at": row.chain.original, "source_tokens": row.chain.source_tokens,
+                "chain_tokens": row.chain.tokens, "depth": row.depth, "aliases": row.aliases,
                 "damaged": row.damaged, "health": row.health.state(now).name(), "failures": row.health.failures,
                 "next_attempt_at": row.health.next_attempt_at,
             })
@@ -273,7 +342,7 @@ impl List {
                 .map_or(String::new(), |state| format!("\t{}", state.name()));
             format!(
                 "{}\t{}\t{}\t{}{health}",
-                flat(&row.id),
+                indented(row),
                 row.view,
                 flat(updated),
                 flat(title)

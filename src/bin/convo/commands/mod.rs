@@ -6,11 +6,14 @@ mod cat;
 mod check;
 mod compact;
 mod context;
+mod r#continue;
 mod count;
 mod expand;
 mod fsck;
 mod gc;
 mod generate;
+mod join;
+mod key;
 mod list;
 mod migrate;
 mod new;
@@ -75,9 +78,11 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 }
 
 /// Every verb that is built in.
-pub const ALL: [Verb; 21] = [
+pub const ALL: &[Verb] = &[
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
+    verb::<r#continue::Continue>("continue", Group::Write, false),
+    verb::<join::Join>("join", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),
     verb::<list::List>("list", Group::Read, false),
     verb::<show::Show>("show", Group::Read, false),
@@ -91,6 +96,7 @@ pub const ALL: [Verb; 21] = [
     verb::<expand::Expand>("expand", Group::Change, false),
     verb::<split::Split>("split", Group::Change, false),
     verb::<restore::Restore>("restore", Group::Change, false),
+    verb::<key::Key>("key", Group::Keep, false),
     verb::<alias::Alias>("alias", Group::Keep, false),
     verb::<remove::Remove>("remove", Group::Keep, false),
     verb::<gc::Gc>("gc", Group::Keep, false),
@@ -120,8 +126,7 @@ pub const HELP: &str = "help";
 
 /// The verb of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
-    static TABLE: [Verb; 21] = ALL;
-    TABLE.iter().find(|verb| verb.name == name)
+    ALL.iter().find(|verb| verb.name == name)
 }
 
 /// The command line without verbs.

@@ -1,10 +1,10 @@
 //! `show`: a session for people.
 
 use super::Run;
-use crate::args::{Input, Reading};
+use crate::args::{Chained, Input, Reading};
+use crate::chains;
 use crate::change::tell_dangling;
 use crate::context::Context;
-use crate::inputs::each_session;
 use crate::output::{columns, in_line, moment, visible};
 use clap::Args;
 use convo::filter::restore;
@@ -24,6 +24,7 @@ use std::fmt::Write as _;
 #[command(before_long_help = "Examples:
   convo show chat
   convo show --all --full chat        everything the log holds
+  convo show --chain chat             with the sessions before and after it
   convo show ./session.json           any format
   convo show @last | head")]
 pub struct Show {
@@ -32,6 +33,8 @@ pub struct Show {
     inputs: Vec<String>,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    chained: Chained,
     /// Show messages that are not in view too
     #[arg(long, help_heading = "Output")]
     all: bool,
@@ -56,7 +59,7 @@ impl Run for Show {
             fold: if self.full { usize::MAX } else { FOLDED },
             tools: HashMap::new(),
         };
-        each_session(context, &inputs, &self.reading, |label, session| {
+        chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
             let view = View::replay(&session);
             tell_dangling(context, label, &session, &view);
             page.session(&session, &view, label, self.all);

@@ -12,31 +12,37 @@ use proptest::prelude::*;
 use std::collections::HashSet;
 
 pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
-    if !is_plain(&case.before, &case.view) {
-        return Ok(());
+    // Whoever takes all reasoning out has it switched off.
+    let thinking = case.options.thinking != Thinking::Drop;
+    let broken = broken((&case.before, &case.view), (&done.after, &done.view), thinking);
+    prop_assert!(broken.is_none(), "I1: {}", broken.unwrap_or_default());
+    Ok(())
+}
+
+/// What an interface does not take of the second that took the first.
+pub fn broken(before: (&Session, &View), after: (&Session, &View), thinking: bool) -> Option<String> {
+    if !is_plain(before.0, before.1) {
+        return None;
     }
-    for api in Api::ALL {
-        for stateless in [false, true] {
-            let options = check::Options {
-                // Whoever takes all reasoning out has it switched off.
-                thinking: case.options.thinking != Thinking::Drop,
-                stateless,
-                open_end: true,
-                ..check::Options::default()
-            };
-            if errors(api, &case.before, &case.view, &options).is_empty() {
-                let found = errors(api, &done.after, &done.view, &options);
-                prop_assert!(
-                    found.is_empty(),
-                    "I1: {} {:?}\n{}",
-                    api.name(),
-                    found,
-                    requested(api, &done.after, &done.view)
-                );
+    let asked = Api::ALL
+        .into_iter()
+        .flat_map(|api| [false, true].map(|stateless| (api, stateless)));
+    for (api, stateless) in asked {
+        let options = check::Options {
+            thinking,
+            stateless,
+            open_end: true,
+            ..check::Options::default()
+        };
+        if errors(api, before.0, before.1, &options).is_empty() {
+            let found = errors(api, after.0, after.1, &options);
+            if !found.is_empty() {
+                let sent = requested(api, after.0, after.1);
+                return Some(format!("{} {found:?}\n{sent}", api.name()));
             }
         }
     }
-    Ok(())
+    None
 }
 
 fn elements(api: Api, session: &Session, view: &View) -> Vec<Vec<u8>> {

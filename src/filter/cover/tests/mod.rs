@@ -1,1 +1,57 @@
-//! Tests.
+//! What holds of every summary, whoever writes it; `CONVO_COMPACTIONS=100000` runs so many of the random ones.
+
+mod properties;
+mod requests;
+mod small;
+
+use super::{Answer, Asked, Options, Request, apply, ask, extract};
+use crate::error::Result;
+use crate::filter::{Plan, Stamp};
+use crate::model::session::Session;
+use crate::tokens::{Counter, Tokenizer};
+
+fn stamp(_: &str) -> Result<Stamp> {
+    Ok(Stamp {
+        id: "evt_new".into(),
+        at: "2026-05-01T00:00:00Z".into(),
+    })
+}
+
+/// A stamp that no other event has.
+fn stamped(session: &Session) -> impl Fn(&str) -> Result<Stamp> {
+    let id = format!("evt_made_{}", session.len());
+    move |_: &str| {
+        Ok(Stamp {
+            id: id.clone(),
+            at: "2026-05-01T00:00:00Z".into(),
+        })
+    }
+}
+
+fn counter(session: &Session) -> Counter {
+    Counter::of(Tokenizer::named("chars4").unwrap(), session)
+}
+
+fn with(session: &Session, plan: &Plan) -> Session {
+    let mut after = session.clone();
+    if let Plan::Lines(lines, _) = plan {
+        lines.iter().for_each(|line| after.push_new(line));
+    }
+    after
+}
+
+fn asked(session: &Session, options: &Options) -> Request {
+    match ask(session, counter(session), options).unwrap() {
+        Asked::Request(request) => *request,
+        Asked::Nothing(why) => panic!("nothing to ask: {why}"),
+    }
+}
+
+fn applied(session: &Session, options: &Options, answer: &Answer) -> Result<Session> {
+    let plan = apply(session, counter(session), options, answer, stamped(session))?;
+    Ok(with(session, &plan))
+}
+
+fn extracted(session: &Session, options: &Options) -> Result<Plan> {
+    extract(session, counter(session), options, stamped(session))
+}

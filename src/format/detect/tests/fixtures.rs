@@ -33,8 +33,7 @@ fn verdict(path: &Path) -> Detection {
 }
 
 /// What the evidence on the files of a folder names; the first that fits counts.
-const NAMES: [(&str, &str); 18] = [
-    ("penguiflow/states/", "a PenguiFlow memory"),
+const NAMES: [(&str, &str); 17] = [
     ("wild/aichat/", "aichat"),
     ("wild/aider/", "aider"),
     ("wild/chatgpt-export/", "ChatGPT"),
@@ -77,6 +76,8 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
         (format != Some(expected)).then(|| expected.name().to_string())
     } else if path.starts_with("goaitools/states/") {
         (format != Some(Format::Goaitools)).then(|| "goaitools".to_string())
+    } else if path.starts_with("penguiflow/states/") {
+        (format != Some(Format::Penguiflow)).then(|| Format::Penguiflow.name().to_string())
     } else if path.starts_with("picoclaw/") || path.starts_with("penguin/") {
         // Their own tests tell what is read; no file of theirs is anyone else's.
         let foreign = verdict.evidence.contains("does not read");

@@ -96,7 +96,7 @@ fn names_what_it_does_not_read() {
         (r#"{"title":"t","mapping":{},"current_node":"n"}"#, "ChatGPT"),
         (r#"[{"mapping":{}}]"#, "ChatGPT"),
         (
-            r#"{"version":1,"health":"healthy","summary":"","turns":[],"pending":[]}"#,
+            r#"{"etag":"e","schema_version":1,"value":{},"tombstone":false}"#,
             "PenguiFlow",
         ),
         (

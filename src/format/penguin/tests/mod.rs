@@ -3,6 +3,7 @@
 mod damage;
 mod fixtures;
 mod salvage;
+mod written;
 
 use super::super::Source;
 use super::super::report::{Loss, Report};
@@ -126,7 +127,7 @@ fn every_member_has_its_place() {
             r#"{"role":"user","content":"x","tool_calls":[],"tool_call_id":"c","name":"ls","id":"m","#,
             r#""timestamp":"2026-01-02T03:04:05Z","category":"dialog","tokens":7,"#,
             r#""metadata":{"penguin":{"agent_id":"a","message_type":"action","metadata":{"n":1e400,"status":"ok"},"#,
-            r#""members":{"n":-0.0}}}}"#
+            r#""places":{"tool_calls":1,"tool_call_id":2,"action_type":3},"members":{"n":-0.0}}}}"#
         )
     );
     assert!(!report.is_damaged());
@@ -137,7 +138,10 @@ fn what_a_line_cannot_take_is_kept() {
     let (line, report) =
         only(r#","timestamp":"soon","tokens":-1,"metadata":{"x":[NaN,-Infinity],"action_type":" "}"#);
     assert!(line.ends_with(
-        r#""metadata":{"penguin":{"timestamp":"soon","tokens":-1,"metadata":{"x":[null,null],"action_type":" "}}}}"#
+        concat!(
+            r#""metadata":{"penguin":{"timestamp":"soon","tokens":-1,"metadata":{"x":[null,null],"action_type":" "},"#,
+            r#""numbers":{"/metadata/x/0":"NaN","/metadata/x/1":"-Infinity"}}}}"#
+        )
     ), "{line}");
     assert_eq!(report.losses[&Loss::Number], 2);
     assert_eq!(report.findings.iter().filter(|finding| finding.damage).count(), 3);

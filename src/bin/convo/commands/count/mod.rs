@@ -3,9 +3,9 @@
 mod picture;
 
 use super::Run;
-use crate::args::{Counting, Input, Reading, Window, window};
+use crate::args::{Chained, Counting, Input, Reading, Window, window};
+use crate::chains;
 use crate::context::Context;
-use crate::inputs::each_session;
 use crate::output::{columns, counted, in_line, visible};
 use clap::{Args, ValueEnum};
 use convo::error::Error;
@@ -32,6 +32,8 @@ pub struct Count {
     inputs: Vec<String>,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    chained: Chained,
     #[command(flatten)]
     counting: Counting,
     /// Tell how much of this is used: tokens, or a model's name
@@ -85,7 +87,7 @@ impl Run for Count {
         let inputs = Input::all(&self.inputs);
         context.output.stdout(|out| {
             let mut first = true;
-            each_session(context, &inputs, &self.reading, |label, session| {
+            chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
                 let counter = self.counting.counter(context, label, &session)?;
                 let usage = Usage::of(&session, counter);
                 if self.json {

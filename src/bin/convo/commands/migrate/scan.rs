@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Endings of files that are looked at in a directory; capital letters are others.
-const ENDINGS: [&str; 3] = [".json", ".jsonl", ".ndjson"];
+const ENDINGS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".json.gz"];
 
 /// Files that systems keep beside their sessions.
 const INDEXES: [&str; 2] = [penguin::INDEX, "checkpoint_index.json"];

@@ -8,6 +8,8 @@ use crate::args::{Changing, Input, Reading};
 use crate::change;
 use crate::context::{Context, named};
 use crate::inputs::each_session;
+use crate::remember;
+use crate::summarizer::With;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -50,14 +52,14 @@ pub struct Summarize {
     /// One object for each piece that is asked at once: {"schema":"convo.summary-request/1", "session", "covers", "ids",
     /// "sha256", "previous_summary", "budget", "tokenizer", "chunk", "pins", "instructions", "messages"}. Of several pieces
     /// the answer to one is `previous_summary` of the next, and the last answer is the summary.
-    #[arg(long, conflicts_with_all = ["apply", "in_place", "stdout", "dry_run", "log"], help_heading = "In two steps")]
+    #[arg(long, conflicts_with_all = ["apply", "in_place", "stdout", "dry_run", "log"], hide_short_help = true, help_heading = "In two steps")]
     request: bool,
     /// Take this answer: a file, or - for standard input
     ///
     /// {"schema":"convo.summary/1", "sha256", "summary"}, and where they are known "covers", "budget" and "by"; or the request
     /// with "summary" put in. When what it covers has changed since, nothing happens and the status is 75. What was
     /// appended since stays.
-    #[arg(long, value_name = "FILE", help_heading = "In two steps", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "In two steps", value_hint = clap::ValueHint::FilePath)]
     apply: Option<String>,
     #[command(flatten)]
     reading: Reading,
@@ -73,7 +75,10 @@ impl Run for Summarize {
         self.changing.log = self.log;
         self.changing.tells = true;
         context.output.speak_json(self.changing.json);
-        self.asking.check(self.request || self.apply.is_some())?;
+        let two_steps = self.request || self.apply.is_some();
+        let asks = !two_steps && self.asking.with != With::Extract;
+        self.asking.check(two_steps)?;
+        self.trying.check(asks, asks || self.apply.is_some())?;
         let options = self.asking.options()?;
         self.asking.counting.tell_estimate(context)?;
         let inputs = Input::all(&self.inputs);
@@ -91,7 +96,8 @@ impl Run for Summarize {
                 |session, stamps| {
                     let counter = self.asking.counting.counter(context, &id(session), session)?;
                     let stamp = |content: &str| stamps.event(content);
-                    match cover::apply(session, counter, &options, &answer, stamp) {
+                    let planned = cover::apply(session, counter, &options, &answer, stamp);
+                    match remember::summarized(context, session, planned, stamps) {
                         Err(error) if error.kind == Kind::Unavailable => {
                             failure.plan(session, stamps, &answer.by, &error.message)
                         }
@@ -110,8 +116,13 @@ impl Run for Summarize {
                     if let Some(why) = self.trying.not_due(&Health::of(session), &context.clock.now()) {
                         return Ok(Plan::Nothing(why));
                     }
+                    let options = match remember::due(session, &options)? {
+                        Ok(options) => options,
+                        Err(why) => return Ok(Plan::Nothing(why)),
+                    };
                     let counter = self.asking.counting.counter(context, &id(session), session)?;
                     let planned = cover::extract(session, counter, &options, |content| stamps.event(content));
+                    let planned = remember::summarized(context, session, planned, stamps);
                     unreached(context, session, planned)
                 },
             ),
@@ -123,6 +134,10 @@ impl Run for Summarize {
                     &self.reading,
                     &self.changing,
                     |session, stamps| {
+                        let options = match remember::due(session, &options)? {
+                            Ok(options) => options,
+                            Err(why) => return Ok(Plan::Nothing(why)),
+                        };
                         let counter = self.asking.counting.counter(context, &id(session), session)?;
                         let planned = thinker.plan(session, stamps, counter, &options);
                         unreached(context, session, planned)
@@ -138,9 +153,11 @@ impl Summarize {
         each_session(context, inputs, &self.reading, |label, session| {
             let counter = self.asking.counting.counter(context, label, &session)?;
             let not_due = self.trying.not_due(&Health::of(&session), &context.clock.now());
-            let asked = match not_due {
-                Some(why) => Asked::Nothing(why),
-                None => cover::ask(&session, counter, options).map_err(|error| named(error, label))?,
+            let asked = match (not_due, remember::due(&session, options)?) {
+                (Some(why), _) | (None, Err(why)) => Asked::Nothing(why),
+                (None, Ok(options)) => {
+                    cover::ask(&session, counter, &options).map_err(|error| named(error, label))?
+                }
             };
             match asked {
                 Asked::Nothing(why) => context.output.tell(label, &format!("nothing to ask: {why}")),

@@ -7,18 +7,20 @@ use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::compact::when::When;
 use convo::filter::cover::{self, Options};
+use convo::filter::memory;
 use convo::filter::summarize::Dates;
 use convo::model::health::{Health, Policy};
+use convo::model::session::Session;
 use std::time::Duration;
 
 /// What is to be covered, and by whom.
 #[derive(Args, Clone, Debug)]
 pub struct Asking {
-    /// Who writes it: extract, cmd:'PROGRAM ARGS', or a plugin's name
+    /// Who writes it: extract, cmd:'PROGRAM', a plugin
     ///
-    /// extract is built in: it needs no model and no network, quotes word for word, and is the same everywhere. A program of
+    /// extract, the default, is built in: it needs no model and no network, quotes word for word, and is the same everywhere. A program of
     /// cmd: is run by the shell; the plugin NAME is the program convo-NAME.
-    #[arg(long, value_name = "WHO", default_value = "extract", value_parser = With::read, help_heading = "What to do")]
+    #[arg(long, value_name = "WHO", default_value = "extract", hide_default_value = true, value_parser = With::read, help_heading = "What to do")]
     pub with: With,
     #[command(flatten)]
     fitting: Fitting,
@@ -26,16 +28,16 @@ pub struct Asking {
     #[arg(long, value_name = "N", default_value_t = cover::KEEP_LAST, value_parser = exchanges, help_heading = "What to do")]
     keep_last: usize,
     /// Cover the messages from one to another: FIRST..LAST, FIRST.. or ..LAST
-    #[arg(long, value_name = "IDS", value_parser = ends, help_heading = "What to do")]
+    #[arg(long, value_name = "IDS", value_parser = ends, hide_short_help = true, help_heading = "What to do")]
     cover: Option<Ends>,
     /// Act only then: 'tokens>=20000 || failures>=1'
     ///
     /// As in 'tokens>=100000 && messages>=10 || fraction>=0.8'. Terms are tokens, messages, exchanges, tool_tokens, fraction
     /// (of --window) and failures (in a row); && binds tighter than ||.
-    #[arg(long, value_name = "TRIGGER", value_parser = When::read, help_heading = "What to do")]
+    #[arg(long, value_name = "TRIGGER", value_parser = When::read, hide_short_help = true, help_heading = "What to do")]
     when: Option<When>,
     /// Most tokens of the summary
-    #[arg(long, value_name = "TOKENS", default_value_t = cover::BUDGET, value_parser = clap::value_parser!(u64).range(1..), help_heading = "The summary")]
+    #[arg(long, value_name = "TOKENS", default_value_t = cover::BUDGET, value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true, help_heading = "The summary")]
     summary_budget: u64,
     /// Whether the summary before is input (on), or all it stands for is summed up anew (off)
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_value = "on", default_missing_value = "on", value_parser = ["on", "off"], hide_short_help = true, help_heading = "The summary")]
@@ -71,7 +73,7 @@ pub struct Asking {
     ///
     /// A span that is longer is cut between exchanges, else between messages, else between sentences; each piece is given
     /// the answer to the one before, and nothing is left out.
-    #[arg(long, value_name = "TOKENS", value_parser = pieces, help_heading = "The program")]
+    #[arg(long, value_name = "TOKENS", value_parser = pieces, hide_short_help = true, help_heading = "The program")]
     chunk: Option<Window>,
     #[command(flatten)]
     pub counting: Counting,
@@ -94,8 +96,7 @@ impl Asking {
             }
             () => return Ok(()),
         };
-        let what = format!("{wrong} is for programs, and the built-in summarizer is none");
-        Err(Error::new(Kind::Usage, what).hint("--with cmd:'PROGRAM ARGS', or --with NAME for a plugin"))
+        Err(for_programs(wrong))
     }
 
     /// What is asked for, checked.
@@ -138,33 +139,73 @@ impl Asking {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "The program")]
 pub struct Trying {
-    /// How long it may take; then it is ended
-    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
-    pub timeout: Duration,
-    /// Ask again at once, so many times, when it fails
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub retries: u32,
-    /// How long to wait after a failure; each further one in a row doubles it
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
-    pub backoff: Duration,
-    /// Failures in a row after which it is left alone until the time of the next attempt has come
-    #[arg(long, value_name = "N", default_value_t = 3, hide_short_help = true)]
-    pub retry_attempts: u64,
-    /// Do nothing before the time of the next attempt has come
-    #[arg(long)]
+    /// How long it may take; then it is ended [default: 120s]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
+    timeout: Option<Duration>,
+    /// Ask again, so many times, when it fails [default: 0]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    retries: Option<u32>,
+    /// How long to wait after a failure; each further one in a row doubles it [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
+    backoff: Option<Duration>,
+    /// Failures in a row after which it is left alone until the time of the next attempt has come [default: 3]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    retry_attempts: Option<u64>,
+    /// After a failure: not before the time has come
+    #[arg(long, help_heading = "What to do")]
     pub if_due: bool,
     /// Ask although it failed too often
-    #[arg(long, conflicts_with = "if_due")]
+    #[arg(long, conflicts_with = "if_due", hide_short_help = true)]
     pub retry: bool,
 }
 
 impl Trying {
+    /// Refuses options that would have no effect: what asks nobody has nothing to wait for, and the built-in summarizer
+    /// cannot fail.
+    pub fn check(&self, asks: bool, may_fail: bool) -> convo::Result<()> {
+        let wrong = [
+            ("--timeout", self.timeout.is_some() && !asks),
+            ("--retries", self.retries.is_some() && !asks),
+            ("--retry", self.retry && !asks),
+            ("--backoff", self.backoff.is_some() && !may_fail),
+            ("--retry-attempts", self.retry_attempts.is_some() && !may_fail),
+        ];
+        match wrong.iter().find(|(_, wrong)| *wrong) {
+            None => Ok(()),
+            Some((name, _)) => Err(for_programs(name)),
+        }
+    }
+
+    /// How long a program may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or(Duration::from_secs(120))
+    }
+
+    /// How often it is asked again.
+    pub fn retries(&self) -> u64 {
+        self.retries.unwrap_or(0).into()
+    }
+
+    /// How long to wait after failures of a session: as it says itself, where nothing else is asked for.
+    pub fn policy_of(&self, session: &Session) -> Policy {
+        let Ok(Some(memory)) = memory::memory_of(session) else {
+            return self.policy();
+        };
+        let own = memory.policy();
+        Policy {
+            retry_attempts: self.retry_attempts.unwrap_or(own.retry_attempts),
+            base: self.backoff.unwrap_or(own.base),
+            ..own
+        }
+    }
+
     /// How long to wait after failures.
     pub fn policy(&self) -> Policy {
+        let defaults = Policy::default();
         Policy {
-            retry_attempts: self.retry_attempts,
-            base: self.backoff,
-            ..Policy::default()
+            retry_attempts: self.retry_attempts.unwrap_or(defaults.retry_attempts),
+            base: self.backoff.unwrap_or(defaults.base),
+            ..defaults
         }
     }
 
@@ -174,6 +215,11 @@ impl Trying {
         let early = self.if_due && health.failures > 0 && !health.is_due(now);
         early.then(|| format!("the next attempt is due at {next}"))
     }
+}
+
+fn for_programs(option: &str) -> Error {
+    let what = format!("{option} is for programs that write summaries, and here none is asked");
+    Error::new(Kind::Usage, what).hint("--with cmd:'PROGRAM ARGS', or --with NAME for a plugin")
 }
 
 fn exchanges(text: &str) -> Result<usize, String> {

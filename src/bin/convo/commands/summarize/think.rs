@@ -3,11 +3,13 @@
 use super::options::Trying;
 use crate::args::Changing;
 use crate::context::{Context, named};
+use crate::remember;
 use crate::stamps::{Place, Stamps};
 use crate::summarizer::Program;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::cover::{self, Answer, Asked, Options, Request};
+use convo::format::{Format, penguiflow};
 use convo::model::health::Health;
 use convo::model::session::Session;
 use convo::tokens::Counter;
@@ -20,6 +22,8 @@ pub struct Thinker<'r> {
     failure: Failure<'r>,
     /// What it said of a session of the store, which may have grown when that is to be stored: it is not asked twice.
     memory: Option<(String, Thought)>,
+    /// Whether an answer that is too long is cut instead of refused.
+    cuts: bool,
 }
 
 /// What became of asking.
@@ -41,6 +45,7 @@ impl<'r> Thinker<'r> {
             trying,
             failure: Failure::new(context, trying, changing),
             memory: None,
+            cuts: false,
         }
     }
 
@@ -53,6 +58,7 @@ impl<'r> Thinker<'r> {
         options: &Options,
     ) -> convo::Result<Plan> {
         let id = session.header_text("id").unwrap_or_default();
+        self.cuts = remember::cuts_summaries(session)?;
         let known = self.memory.take();
         let known = known.filter(|(of, _)| stamps.place() == Place::Store && *of == id);
         let thought = match known {
@@ -69,7 +75,9 @@ impl<'r> Thinker<'r> {
         };
         let planned = match &thought {
             Thought::Answer(answer) => {
-                cover::apply(session, counter, options, answer, |content| stamps.event(content))
+                let planned =
+                    cover::apply(session, counter, options, answer, |content| stamps.event(content));
+                remember::summarized(self.context, session, planned, stamps)
             }
             Thought::Failed(why) => Err(Error::new(Kind::Unavailable, why)),
         };
@@ -90,7 +98,7 @@ impl<'r> Thinker<'r> {
         if let Some(why) = self.trying.not_due(&health, &now) {
             return Ok(Some(Plan::Nothing(why)));
         }
-        if self.trying.retry || !health.rests(&self.trying.policy(), &now) {
+        if self.trying.retry || !health.rests(&self.trying.policy_of(session), &now) {
             return Ok(None);
         }
         let next = health.next_attempt_at.as_deref().unwrap_or_default();
@@ -140,7 +148,7 @@ impl<'r> Thinker<'r> {
                 Ok(answer) => return Ok(answer),
                 Err(why) => why,
             };
-            if failures > u64::from(self.trying.retries) {
+            if failures > self.trying.retries() {
                 return Err(why);
             }
             self.context.output.tell(id, &format!("{why}; it is asked again"));
@@ -156,7 +164,7 @@ impl<'r> Thinker<'r> {
         counter: Counter,
         id: &str,
     ) -> Result<(String, Option<String>), String> {
-        let answer = self.program.ask(line, self.trying.timeout);
+        let answer = self.program.ask(line, self.trying.timeout());
         let bytes = answer.map_err(|(why, said)| {
             said.lines().for_each(|line| self.context.output.tell(id, line));
             why
@@ -165,8 +173,12 @@ impl<'r> Thinker<'r> {
         if reply.sha256.is_some_and(|sha256| sha256 != request.sha256) {
             return Err("its answer is to another request".to_string());
         }
-        cover::accept(&reply.text, Some(request.budget), counter).map_err(|error| error.message)?;
-        Ok((reply.text, reply.by))
+        let text = match self.cuts {
+            true => remember::cut(&reply.text, request.budget, counter),
+            false => reply.text,
+        };
+        cover::accept(&text, Some(request.budget), counter).map_err(|error| error.message)?;
+        Ok((text, reply.by))
     }
 }
 
@@ -190,13 +202,16 @@ impl<'r> Failure<'r> {
     pub fn plan(&self, session: &Session, stamps: &Stamps<'_>, by: &str, why: &str) -> convo::Result<Plan> {
         let error = Error::new(Kind::Unavailable, format!("no summary: {why}"));
         self.tell(session, stamps, error.hint("the session was left as it is"))?;
-        // A stream without its log has no place for it.
-        if stamps.place() == Place::Stream && !self.changing.log {
+        // A stream without its log has no place for it, unless the document itself has one.
+        if stamps.place() == Place::Stream && !self.changing.log && !self.document_tells(session) {
             return Ok(Plan::Nothing("it stays as it is".to_string()));
         }
         // When it failed is no matter of what is in the session.
         let now = self.context.clock.now();
-        let health = self.trying.policy().failed(&Health::of(session), &now, why);
+        let health = self
+            .trying
+            .policy_of(session)
+            .failed(&Health::of(session), &now, why);
         let stamp = stamps.event(why)?;
         let next = health.next_attempt_at.as_deref().unwrap_or(&now);
         let told = format!(
@@ -206,9 +221,17 @@ impl<'r> Failure<'r> {
         Ok(Plan::Lines(vec![health.event(&stamp.id, &now, by)], told))
     }
 
+    /// Whether what is written is a document that has a place for failures.
+    fn document_tells(&self, session: &Session) -> bool {
+        let to = self.changing.writing.to;
+        let back = self.changing.in_place.is_some() || to == Some(Format::Penguiflow);
+        back && to.is_none_or(|to| to == Format::Penguiflow) && penguiflow::is_own(session)
+    }
+
     /// Tells of an error that leaves a session as it is, and goes on; what would be replaced as a whole stays.
     pub fn tell(&self, session: &Session, stamps: &Stamps<'_>, error: Error) -> convo::Result<()> {
-        let replaces = self.changing.in_place.is_some() && !self.changing.log;
+        let replaces =
+            self.changing.in_place.is_some() && !self.changing.log && !self.document_tells(session);
         if replaces || stamps.place() == Place::Pair {
             return Err(error);
         }

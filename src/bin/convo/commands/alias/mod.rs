@@ -1,10 +1,13 @@
 //! `alias`: other names for sessions.
 
+mod promote;
+
 use super::Run;
 use crate::args::checked_name;
 use crate::context::Context;
 use clap::{Args, Subcommand};
 use convo::error::{Error, Kind};
+use promote::Promotion;
 
 /// Give sessions of the store other names
 ///
@@ -15,6 +18,8 @@ use convo::error::{Error, Kind};
   convo alias add work session_20261120_180203_9f2c41d07ab3e655
   convo append work 'Where were we?'
   convo alias resolve work
+  convo alias add --move work session_20261121_090000_41d07ab3e6559f2c
+  convo alias promote \"$key\" agent:main:direct:ann    history under an older name
   convo alias remove work",
     subcommand_required = true,
     arg_required_else_help = false
@@ -28,6 +33,9 @@ pub struct Alias {
 enum Action {
     /// Name a session; a name that is taken is status 73
     Add {
+        /// Take the name from the sessions that have it
+        #[arg(long = "move")]
+        moved: bool,
         /// The new name
         alias: String,
         /// The session: id, prefix, alias, key or @last
@@ -40,6 +48,8 @@ enum Action {
     },
     /// Print every name and the id of its session
     List {
+        /// Only the names of this session
+        name: Option<String>,
         /// One JSON object a line
         #[arg(long)]
         json: bool,
@@ -49,16 +59,33 @@ enum Action {
         /// The name
         alias: String,
     },
+    /// Take over the history that is kept under an older name
+    ///
+    /// Only into a session with nothing in its view and no summary: the view and the summary of the first session
+    /// that has one of the older names as its own id or key, and a history. Its log stays, says where its history went,
+    /// and gives it to no other; the older name means the new session from then on. The name of an agent's main session
+    /// is every session's: nothing is taken from it. Without ALIAS the names that the session's header lists. Done
+    /// again it changes nothing; nothing to take is status 1.
+    Promote {
+        /// The session that has no history yet
+        name: String,
+        /// Older names, the first one first
+        #[arg(value_name = "ALIAS")]
+        aliases: Vec<String>,
+    },
 }
 
 impl Run for Alias {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let store = context.store()?;
         match self.action {
-            Action::Add { alias, name } => {
+            Action::Add { moved, alias, name } => {
                 checked_name(&alias)?;
                 let id = store.resolve(&name)?;
-                store.alias_add(&alias, &id)?;
+                match moved {
+                    true => store.alias_move(&alias, &id)?,
+                    false => store.alias_add(&alias, &id)?,
+                }
                 context.output.tell(&alias, &format!("names {id}"));
                 Ok(())
             }
@@ -67,8 +94,12 @@ impl Run for Alias {
                 context.output.tell(&alias, "is no name any more");
                 Ok(())
             }
-            Action::List { json } => {
-                let aliases = store.aliases()?;
+            Action::List { name, json } => {
+                let mut aliases = store.aliases()?;
+                if let Some(name) = name {
+                    let id = store.resolve(&name)?;
+                    aliases.retain(|(_, ids)| ids.contains(&id));
+                }
                 context.output.stdout(|out| {
                     for (alias, ids) in aliases {
                         let line = if json {
@@ -82,6 +113,7 @@ impl Run for Alias {
                     Ok(())
                 })
             }
+            Action::Promote { name, aliases } => Promotion::new(context, &name, &aliases)?.run(),
             Action::Resolve { alias } => {
                 let ids = store.alias_ids(&alias)?.unwrap_or_default();
                 match ids.as_slice() {

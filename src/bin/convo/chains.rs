@@ -1,0 +1,125 @@
+//! The sessions of a chain, found in the store and put in order.
+
+use crate::args::{Chained, Input, Reading};
+use crate::context::{Context, named};
+use crate::inputs::{each_session, tell_and_go_on};
+use convo::error::{Error, Kind, Place, Result};
+use convo::filter::join::join;
+use convo::format::report::Report;
+use convo::model::chain::{self, Branched, Links, Order};
+use convo::model::key;
+use convo::model::session::Session;
+use std::collections::HashSet;
+
+/// How far a chain is followed from the session that is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Back to the first one.
+    Back,
+    /// Also forward to the last one.
+    Both,
+}
+
+/// Reads the sessions of the chain that a session of the store is in, the first one first; what is wrong with one is
+/// told on the way.
+pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>, Order)> {
+    let store = context.store()?;
+    let id = store.resolve(name)?;
+    let mut seen = HashSet::from([id.clone()]);
+    let load = |id: &str| {
+        let mut report = Report::default();
+        let session = store.load(id, &mut report)?;
+        context.output.report(id, &mut report);
+        Ok::<Session, Error>(session)
+    };
+    let mut next = |id: &str| match key::is_id(id) && store.has(id)? && seen.insert(id.to_string()) {
+        true => load(id).map(Some),
+        false => Ok(None),
+    };
+    let mut sessions = vec![load(&id)?];
+    let mut from = Links::of(&sessions[0]).continued_from;
+    while let Some(parent) = from.take() {
+        if let Some(session) = next(&parent)? {
+            from = Links::of(&session).continued_from;
+            sessions.push(session);
+        }
+    }
+    let named_at = sessions.len() - 1;
+    sessions.reverse();
+    let mut forward = match reach {
+        Reach::Back => Vec::new(),
+        Reach::Both => Links::of(&sessions[named_at]).continued_to,
+    };
+    while !forward.is_empty() {
+        let mut found = Vec::new();
+        for child in std::mem::take(&mut forward) {
+            found.extend(next(&child)?);
+        }
+        // Of several that continue one the order tells; they need not be read to their ends.
+        if let [only] = &found[..] {
+            forward = Links::of(only).continued_to;
+        }
+        sessions.extend(found);
+    }
+    let last = (reach == Reach::Back).then_some(named_at);
+    let order = ordered(&sessions, last).map_err(|error| named(error, name))?;
+    Ok((sessions, order))
+}
+
+/// Puts sessions in order.
+pub fn ordered(sessions: &[Session], last: Option<usize>) -> Result<Order> {
+    let links: Vec<Links> = sessions.iter().map(Links::of).collect();
+    chain::order(&links, last).map_err(|Branched { id, children }| {
+        let what = format!("{id} is continued in {}", children.join(" and in "));
+        let last = children.first().map_or("", String::as_str);
+        Error::new(Kind::Usage, what).hint(format!("name the last session that is meant: --chain {last}"))
+    })
+}
+
+/// Tells what is wrong with the links.
+pub fn tell(context: &Context, label: &str, order: &mut Order) {
+    let mut report = Report::default();
+    for fault in order.faults.drain(..) {
+        report.damage(Place::default(), fault);
+    }
+    context.output.report(label, &mut report);
+}
+
+/// Goes through the sessions of inputs as [`each_session`] does; with `chained` through what they and the sessions of
+/// their chains are together, which is one session for each name, and one for each other input.
+pub fn each(
+    context: &Context,
+    inputs: &[Input],
+    reading: &Reading,
+    chained: Chained,
+    mut each: impl FnMut(&str, Session) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if !chained.chain {
+        return each_session(context, inputs, reading, each);
+    }
+    for input in inputs {
+        let label = input.label();
+        let read = || -> anyhow::Result<(Vec<Session>, Order)> {
+            if let Input::Name(name) = input {
+                return Ok(read(context, name, Reach::Both)?);
+            }
+            let mut sessions = Vec::new();
+            each_session(context, std::slice::from_ref(input), reading, |_, session| {
+                sessions.push(session);
+                Ok(())
+            })?;
+            let order = ordered(&sessions, None).map_err(|error| named(error, &label))?;
+            Ok((sessions, order))
+        };
+        let done = read().and_then(|(sessions, mut order)| {
+            if sessions.is_empty() {
+                return Ok(());
+            }
+            tell(context, &label, &mut order);
+            let id = sessions.iter().find_map(|session| session.header_text("id"));
+            each(&label, join(&sessions, &order, id.as_deref())?.session)
+        });
+        tell_and_go_on(context, done, inputs.len())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! `alias promote`: the history that a program kept under an older name goes on in the session that it uses now.
+
+use crate::context::{Context, named};
+use convo::error::{Error, Kind};
+use convo::filter::Stamp;
+use convo::filter::promotion::{self, Promoted};
+use convo::format::picoclaw;
+use convo::format::report::Report;
+use convo::model::json::{self, ObjectBuilder};
+use convo::model::key;
+use convo::model::scope::{Form, fold, main_key, signature};
+use convo::model::session::Session;
+use convo::model::view::View;
+use convo::store::Store;
+use std::collections::HashSet;
+
+/// How often it is tried anew when a session grew meanwhile.
+const TRIES: u32 = 50;
+
+/// Whose history goes where.
+pub struct Promotion<'c> {
+    context: &'c Context,
+    store: &'c Store,
+    /// The session that has none.
+    target: String,
+    /// Older names, in order.
+    names: Vec<String>,
+}
+
+/// A session as it was read.
+struct Read {
+    id: String,
+    session: Session,
+    view: View,
+    length: u64,
+    promoted: Promoted,
+}
+
+/// Where the history is.
+struct Source {
+    name: String,
+    read: Read,
+}
+
+impl<'c> Promotion<'c> {
+    /// Into the session of this name, from the sessions of these; without any, from those that the session's header
+    /// names as PicoClaw does. The name of an agent's main session, which is every session's, counts among those that
+    /// are asked for as a mistake, and among the others as nothing.
+    pub fn new(context: &'c Context, target: &str, names: &[String]) -> anyhow::Result<Promotion<'c>> {
+        let store = context.store()?;
+        let target = store.resolve(target)?;
+        let header = store.first_line(&target)?;
+        let main = Mains::of(names, &header);
+        if let Some(shared) = names.iter().find(|name| main.hold(name)) {
+            let what = format!("{shared} is the name of an agent's main session, which every session has");
+            return Err(Error::new(Kind::Usage, what)
+                .hint("no history is taken from it: it may be anybody's")
+                .into());
+        }
+        let names = match names {
+            [] => picoclaw::aliases(&header)
+                .into_iter()
+                .filter(|name| !main.hold(name))
+                .collect(),
+            names => names.to_vec(),
+        };
+        Ok(Promotion {
+            context,
+            store,
+            target,
+            names,
+        })
+    }
+
+    /// Takes the first history over. Done again it makes sure of what is done, and changes nothing.
+    pub fn run(&self) -> anyhow::Result<()> {
+        for _ in 0..TRIES {
+            let target = self.read(&self.target)?;
+            if let Some(from) = &target.promoted.from {
+                return self.done_before(from);
+            }
+            if promotion::has_history(&target.session, &target.view) {
+                self.let_go()?;
+                let error = Error::new(Kind::No, "it has a history of its own: nothing was taken over");
+                return Err(named(error, &self.target).into());
+            }
+            let Some(source) = self.source()? else {
+                let why = match self.names.is_empty() {
+                    true => "it has no other name to take a history from",
+                    false => "none of its names is that of a session with a history",
+                };
+                let error = Error::new(Kind::No, why);
+                return Err(named(error, &self.target)
+                    .hint("convo alias promote NAME ALIAS... names older names")
+                    .into());
+            };
+            if self.take(&target, &source)? {
+                return Ok(());
+            }
+        }
+        Err(named(
+            Error::new(Kind::Locked, "it changes faster than it can be read"),
+            &self.target,
+        )
+        .into())
+    }
+
+    fn read(&self, id: &str) -> convo::Result<Read> {
+        let mut report = Report::default();
+        let (session, length) = self.store.load_with_length(id, &mut report)?;
+        self.context.output.report(id, &mut report);
+        let view = View::replay(&session);
+        Ok(Read {
+            id: id.to_string(),
+            promoted: Promoted::of(&session),
+            session,
+            view,
+            length,
+        })
+    }
+
+    /// The sessions that have these names as their own, in order.
+    fn sources(&self) -> convo::Result<Vec<(String, String)>> {
+        let (mut found, mut seen) = (Vec::new(), HashSet::from([self.target.clone()]));
+        for name in &self.names {
+            if let Some(id) = self.store.own_session(name)?
+                && seen.insert(id.clone())
+            {
+                found.push((name.clone(), id));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The first of them that has a history which nobody else has taken over.
+    fn source(&self) -> convo::Result<Option<Source>> {
+        for (name, id) in self.sources()? {
+            let read = self.read(&id)?;
+            match &read.promoted.to {
+                Some((other, _)) if *other != self.target => {
+                    let what = format!("its history is that of {other} already");
+                    self.context.output.tell(&name, &what);
+                }
+                _ if promotion::has_history(&read.session, &read.view) => {
+                    return Ok(Some(Source { name, read }));
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// First the source says where its history goes, then the target has it, in one piece. Whoever dies between the
+    /// two leaves the history where it was, and promised to this session.
+    fn take(&self, target: &Read, source: &Source) -> anyhow::Result<bool> {
+        let from = &source.read;
+        if from.promoted.to.is_none() {
+            let given = promotion::given(&self.stamp(from, &self.target)?, &self.target);
+            if !self.store.append_to(&from.id, &[&given], from.length)? {
+                return Ok(false);
+            }
+        }
+        let taken = promotion::taken(&self.stamp(target, &from.id)?, &from.id, &source.name);
+        let lines = promotion::lines(&from.session, &from.view, &target.session, taken);
+        if !self.store.append_whole(&self.target, &lines, target.length)? {
+            return Ok(false);
+        }
+        self.claim(&source.name)?;
+        let count = crate::output::counted(lines.len() as u64 - 1, "line");
+        self.context.output.tell(
+            &self.target,
+            &format!("has the history of {} now: {count}", from.id),
+        );
+        Ok(true)
+    }
+
+    fn done_before(&self, from: &str) -> anyhow::Result<()> {
+        // The target is never first to say so: but a copy of the store may hold one of the two.
+        if self.store.has(from)? {
+            let read = self.read(from)?;
+            if read.promoted.to.is_none() {
+                let given = promotion::given(&self.stamp(&read, &self.target)?, &self.target);
+                self.store.append(from, &[&given])?;
+            }
+        }
+        for (name, id) in self.sources()? {
+            if id == from {
+                self.claim(&name)?;
+            }
+        }
+        self.store.settle_lines(&self.target)?;
+        let told = format!("unchanged: it has the history of {from} already");
+        self.context.output.tell(&self.target, &told);
+        Ok(())
+    }
+
+    /// Takes back what a source promised to this session, which has found a history of its own.
+    fn let_go(&self) -> convo::Result<()> {
+        for (_, id) in self.sources()? {
+            let read = self.read(&id)?;
+            if let Some((to, event)) = &read.promoted.to
+                && *to == self.target
+                && !event.is_empty()
+            {
+                let stamp = self.stamp(&read, event)?;
+                let mut back = ObjectBuilder::default();
+                back.text("type", "restore")
+                    .text("id", &stamp.id)
+                    .text("at", &stamp.at)
+                    .text("of", event);
+                self.store.append_to(&id, &[&back.finish()], read.length)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on the older name means the session that has the history, where a name can: an id is always its own.
+    fn claim(&self, name: &str) -> convo::Result<()> {
+        if key::is_id(name) && self.store.has(name)? {
+            return Ok(());
+        }
+        match self.store.alias_claim(name, &[self.target.clone()]) {
+            Err(error) if error.kind == Kind::Exists => {
+                self.context.output.tell(name, &error.message);
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    fn stamp(&self, read: &Read, other: &str) -> convo::Result<Stamp> {
+        let what = || format!("{}\n{}\npromote {other}", read.id, read.length);
+        Ok(Stamp {
+            id: self.context.new_id("evt_", what)?,
+            at: self.context.clock.now(),
+        })
+    }
+}
+
+/// The names of agents' main sessions, as they are and hashed.
+struct Mains(HashSet<String>);
+
+impl Mains {
+    /// Of every agent that these names and the session's header are of.
+    fn of(names: &[String], header: &[u8]) -> Mains {
+        let mut mains = HashSet::from([fold::AGENT.to_string()]);
+        let scope = json::member(header, "scope").and_then(|scope| json::member(scope, "agent_id"));
+        mains.extend(scope.and_then(json::text).map(|agent| agent.into_owned()));
+        for name in names.iter().chain(&picoclaw::aliases(header)) {
+            let agent = signature::legacy(name).map(|(agent, _)| fold::folded(agent).into_owned());
+            mains.extend(agent);
+        }
+        let hashed = mains.iter().map(|agent| signature::main_key(agent));
+        let own = mains.iter().filter_map(|agent| main_key(agent, Form::Convo).ok());
+        Mains(hashed.chain(own).collect())
+    }
+
+    fn hold(&self, name: &str) -> bool {
+        signature::is_main_alias(name) || self.0.contains(name.trim())
+    }
+}

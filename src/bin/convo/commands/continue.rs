@@ -1,0 +1,214 @@
+//! `continue`: a session that goes on where another ends.
+
+use super::Run;
+use crate::args::{Counting, Input, Reading, Writing};
+use crate::change::{Export, write_to};
+use crate::context::{Context, Opened, named};
+use crate::continuation::{Taken, go_on};
+use crate::inputs::{each_input, sessions_of, tell_and_go_on};
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::filter::continuation::{self, Before, Layout, New};
+use convo::filter::settle::Lines;
+use convo::format::report::Report;
+use convo::format::{Format, Purpose};
+use convo::model::chain::Links;
+use convo::model::key;
+use convo::model::session::Session;
+use convo::store::Continued;
+use std::io::Write;
+
+/// Go on in a new session
+///
+/// The new session begins with copies of what stands: rules, context and the summary in view, and the last exchange
+/// when it has no answer yet. It knows the session that it continues, its place in the chain, when the first one
+/// began, and the tokens so far; aliases go along. In the store its id is printed, the old session names it, and
+/// once more is status 73. A stream comes out as the new session alone.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo continue chat                          prints chat.1; aliases of chat name that now
+  convo continue @last --json                  with what it took along
+  convo continue < old.jsonl > new.jsonl       a stream
+  convo append chat 'Next.' --boundary 200     the same by itself, whenever 200 messages are full
+  convo show --chain chat.1                    all of it
+  convo join chat.1                            back into one session")]
+pub struct Continue {
+    /// Sessions: names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    counting: Counting,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    writing: Writing,
+    /// Print the new session; leave the store as it is
+    #[arg(long, help_heading = "Output")]
+    stdout: bool,
+    /// Print what was done as JSON, one object a session
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Run for Continue {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        let inputs = Input::all(&self.inputs);
+        let streams = self.stdout || self.writing.to.is_some() || self.writing.output.is_some();
+        let is_stored = |input: &&Input| !streams && matches!(input, Input::Name(_));
+        let stored = inputs.iter().filter(is_stored).count();
+        if stored == 0 {
+            return self.filter(context, &inputs);
+        }
+        if stored < inputs.len() {
+            let error = Error::new(Kind::Usage, "sessions of the store and streams in one call");
+            return Err(error
+                .hint("--stdout makes streams of the store's sessions")
+                .into());
+        }
+        for input in &inputs {
+            let done = self.store(context, &input.label());
+            tell_and_go_on(context, done, inputs.len())?;
+        }
+        Ok(())
+    }
+}
+
+fn continued(id: &str, child: &str) -> Error {
+    Error::new(Kind::Exists, format!("{id} is continued in {child}")).hint(format!("convo continue {child}"))
+}
+
+impl Continue {
+    fn store(&self, context: &Context, name: &str) -> anyhow::Result<()> {
+        let id = context.store()?.resolve(name)?;
+        let mut report = Report::default();
+        let asked = self.counting.asked(context)?;
+        let (done, taken) =
+            go_on(context, &id, asked, None, &mut report).map_err(|error| named(error, name))?;
+        context.output.report(name, &mut report);
+        match done {
+            Continued::Now(child, aliases) => self.tell(context, &id, &child, &aliases, &taken),
+            Continued::Before(child) => Err(named(continued(&id, &child), name).into()),
+            Continued::Not => Err(named(Error::new(Kind::No, "there is nothing to continue"), name).into()),
+        }
+    }
+
+    fn tell(
+        &self,
+        context: &Context,
+        id: &str,
+        child: &str,
+        aliases: &[String],
+        taken: &Taken,
+    ) -> anyhow::Result<()> {
+        if !self.json {
+            return context.output.print_done(child);
+        }
+        let told = serde_json::json!({
+            "schema": "convo.continue/1", "id": child, "continued_from": id, "continuation_index": taken.index,
+            "copies": taken.copies, "aliases": aliases,
+        });
+        context.output.print_done(&told.to_string())
+    }
+
+    fn filter(&self, context: &Context, inputs: &[Input]) -> anyhow::Result<()> {
+        write_to(context, &self.writing, |out| {
+            let mut written = 0;
+            each_input(context, inputs, &self.reading, |opened| {
+                out.separate();
+                self.stream(context, opened, &mut written, out)
+            })
+        })
+    }
+
+    fn stream(
+        &self,
+        context: &Context,
+        opened: Opened,
+        written: &mut usize,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let label = opened.label.clone();
+        let to = self.writing.to.unwrap_or(Format::Native);
+        let strict = self.reading.strict;
+        sessions_of(context, opened, strict, |session| {
+            let made = self
+                .made(context, &label, &session, to)
+                .map_err(|error| named(error, &label))?;
+            *written += 1;
+            if to == Format::Native {
+                let mut lines = Lines::new(out);
+                return Ok((0..made.len()).try_for_each(|index| lines.write(made.full(index)))?);
+            }
+            let export = Export {
+                context,
+                label: &label,
+                to,
+                purpose: Purpose::Export,
+                strict,
+            };
+            export.write(&made, *written, out)
+        })
+    }
+
+    /// The session that continues this one: made from its lines alone.
+    fn made(&self, context: &Context, label: &str, session: &Session, to: Format) -> convo::Result<Session> {
+        let links = Links::of(session);
+        let Some(source) = links.id else {
+            return Err(
+                Error::new(Kind::Data, "it has no id that the new session could name")
+                    .hint("a session line begins it: convo new --stdout prints one"),
+            );
+        };
+        if let Some(child) = links.continued_to.first() {
+            return Err(continued(&source, child));
+        }
+        if Before::told(session).is_none() {
+            let what = "the sessions ahead of it are not counted: it does not tell of them";
+            context.output.tell(label, what);
+        }
+        let before = Before::guessed(session);
+        let created_at = match context.clock.is_fixed() {
+            true => Some(context.clock.now()),
+            false => session.newest_time(),
+        };
+        let layout = match to {
+            Format::Penguin => Layout::Penguin,
+            _ => Layout::Native,
+        };
+        let id = match layout {
+            Layout::Native => continuation::ids(&source, before.sessions + 1)[0].clone(),
+            Layout::Penguin => penguin_id(&source, created_at.as_deref()),
+        };
+        let new = New {
+            id: &id,
+            created_at: created_at.as_deref(),
+            layout,
+            limit: None,
+        };
+        let counter = self.counting.counter(context, label, session)?;
+        let mut made = Session::default();
+        let plan = continuation::plan(session, counter, &before, &new)?;
+        plan.unwrap_or_default()
+            .lines
+            .iter()
+            .for_each(|line| made.push_new(line));
+        Ok(made)
+    }
+}
+
+/// An id as Penguin makes them, of the time and of the session that is continued.
+fn penguin_id(source: &str, created_at: Option<&str>) -> String {
+    let digest = key::sha256(source.as_bytes());
+    let digits: String = created_at
+        .unwrap_or_default()
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .take(14)
+        .map(char::from)
+        .collect();
+    match digits.len() {
+        14 => format!("session_{}_{}_{}", &digits[..8], &digits[8..], &digest[..8]),
+        _ => format!("session_{}", &digest[..16]),
+    }
+}

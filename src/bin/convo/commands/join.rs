@@ -1,0 +1,176 @@
+//! `join`: several sessions as one, a chain back into one.
+
+use super::Run;
+use crate::args::{Input, Reading, Writing, checked_name};
+use crate::chains::{self, Reach};
+use crate::change::{Export, tell_dangling, write_to};
+use crate::context::{Context, named, stopped};
+use crate::inputs::each_session;
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::filter::join::{self, Joined};
+use convo::filter::settle::Lines;
+use convo::format::{Format, Purpose};
+use convo::model::chain::Order;
+use convo::model::key::checked_id;
+use convo::model::session::Session;
+use convo::model::view::View;
+
+/// Make one session of several
+///
+/// A chain becomes one session again: in the order of its links, each message once. Copies that a continuation begins
+/// with are left out, and what events name is named anew. Sessions without links stay in the order given. What is
+/// missing and links without counterpart are told (status 65), and the rest is joined. One name of the store means the whole
+/// chain that it is in. In the store a new session is made and its id printed; the others stay as they are.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo join chat.3                             the chain of this session, from its first to its last
+  convo join --chain chat.3                     the same, up to this one
+  convo join monday tuesday --id week           sessions without links, in this order
+  convo join conversations/session_*.json       files: the joined session as a stream
+  convo cat a b c | convo join > whole.jsonl    a stream")]
+pub struct Join {
+    /// Sessions: names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// This session and those that it continues
+    #[arg(long, value_name = "LAST", help_heading = "What is joined")]
+    chain: Option<String>,
+    /// The id of the new session [default: made of what is joined]
+    #[arg(long, value_name = "ID", help_heading = "The session")]
+    id: Option<String>,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    writing: Writing,
+    /// Print the joined session; leave the store as it is
+    #[arg(long, help_heading = "Output")]
+    stdout: bool,
+    /// Print what was done as JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Run for Join {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        if let Some(id) = &self.id {
+            checked_name(checked_id(id)?)?;
+        }
+        let (sessions, mut order, is_stored) = self.read(context)?;
+        let label = self
+            .chain
+            .as_ref()
+            .or(self.inputs.first())
+            .map_or("-", String::as_str);
+        let faulty = !order.faults.is_empty();
+        chains::tell(context, label, &mut order);
+        if faulty && self.reading.strict {
+            return Err(named(stopped(), label).into());
+        }
+        let joined =
+            join::join(&sessions, &order, self.id.as_deref()).map_err(|error| named(error, label))?;
+        let view = View::replay(&joined.session);
+        tell_dangling(context, &joined.id, &joined.session, &view);
+        if is_stored && !self.stdout && self.writing.to.is_none() && self.writing.output.is_none() {
+            return self.store(context, &joined, sessions.len());
+        }
+        self.tell(context, &joined, sessions.len());
+        self.print(context, &joined)
+    }
+}
+
+impl Join {
+    /// The sessions, their order, and whether all are the store's.
+    fn read(&self, context: &Context) -> anyhow::Result<(Vec<Session>, Order, bool)> {
+        let inputs = match (&self.chain, &self.inputs[..]) {
+            (Some(_), []) => Vec::new(),
+            (_, inputs) => Input::all(inputs),
+        };
+        let alone = match (&self.chain, &inputs[..]) {
+            (Some(last), []) => Some((last.as_str(), Reach::Back)),
+            (None, [Input::Name(name)]) => Some((name.as_str(), Reach::Both)),
+            _ => None,
+        };
+        if let Some((name, reach)) = alone {
+            let (sessions, order) = chains::read(context, name, reach)?;
+            return Ok((sessions, order, true));
+        }
+        let mut sessions = Vec::new();
+        each_session(context, &inputs, &self.reading, |_, session| {
+            sessions.push(session);
+            Ok(())
+        })?;
+        let last = match &self.chain {
+            None => None,
+            Some(last) => {
+                let is_last = |session: &Session| session.header_text("id").as_ref() == Some(last);
+                let place = sessions.iter().position(is_last);
+                Some(place.ok_or_else(|| {
+                    let error = Error::new(Kind::NotFound, "it is none of the sessions that are joined");
+                    named(error, last)
+                })?)
+            }
+        };
+        let order = chains::ordered(&sessions, last)?;
+        let is_stored = inputs.iter().all(|input| matches!(input, Input::Name(_)));
+        Ok((sessions, order, is_stored))
+    }
+
+    fn store(&self, context: &Context, joined: &Joined, sessions: usize) -> anyhow::Result<()> {
+        let session = &joined.session;
+        let lines: Vec<Vec<u8>> = (0..session.len())
+            .map(|index| session.record(index).body.to_vec())
+            .collect();
+        context.store()?.create_session(&joined.id, &lines)?;
+        self.tell(context, joined, sessions);
+        if !self.json {
+            return context.output.print_done(&joined.id);
+        }
+        let told = serde_json::json!({
+            "schema": "convo.join/1", "id": joined.id, "sessions": sessions,
+            "messages": session.messages().count(), "left_out": joined.left_out, "kept_copies": joined.kept,
+            "renamed": joined.renamed,
+        });
+        context.output.print_done(&told.to_string())
+    }
+
+    fn tell(&self, context: &Context, joined: &Joined, sessions: usize) {
+        let mut what = format!(
+            "{sessions} sessions are one of {} messages, {} copies left out",
+            joined.session.messages().count(),
+            joined.left_out
+        );
+        for (count, why) in [
+            (joined.kept, "copies of messages that are not here stay"),
+            (joined.renamed, "messages have another id, since theirs was taken"),
+        ] {
+            if count > 0 {
+                what.push_str(&format!("; {count} {why}"));
+            }
+        }
+        match joined.kept + joined.renamed {
+            0 => context.output.detail(&joined.id, &what),
+            _ => context.output.tell(&joined.id, &what),
+        }
+    }
+
+    fn print(&self, context: &Context, joined: &Joined) -> anyhow::Result<()> {
+        write_to(context, &self.writing, |out| {
+            let to = self.writing.to.unwrap_or(Format::Native);
+            if to == Format::Native {
+                let mut lines = Lines::new(out);
+                let session = &joined.session;
+                return Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?);
+            }
+            let export = Export {
+                context,
+                label: &joined.id,
+                to,
+                purpose: Purpose::Export,
+                strict: self.reading.strict,
+            };
+            export.write(&joined.session, 1, out)
+        })
+    }
+}

@@ -1,0 +1,369 @@
+//! `key`: the key of the session that is meant.
+
+mod objects;
+mod options;
+
+use super::Run;
+use crate::context::{Context, named};
+use crate::output::{in_line, path_name};
+use clap::Args;
+use convo::error::{Error, Kind, Place};
+use convo::model::json::{self, ObjectBuilder};
+use convo::model::scope::owner::{Owner, Parts, Paths};
+use convo::model::scope::{Answer, Arrival, Asked, Form, Scope, Settings, main_key, signature};
+use objects::Objects;
+use options::{Place as Whence, Whose};
+use std::collections::HashSet;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+/// So many lines that got no key are told; the rest are counted.
+const TOLD: u64 = 10;
+
+/// Make the key of a session from what is known about it
+///
+/// A key is what a session is called by a program that knows an agent, a chat and a sender, or a tenant, a user and
+/// a session: the same every time, and of nobody else. It is a name like any other: `convo append "$(convo key ...)"`.
+/// Without options that say which session, JSON objects are read from FILE or standard input, one or many, and each
+/// gets a line: a scope (agent_id, channel, account, dimensions, values), a message (channel, chat_id, sender_id, ...),
+/// or tenant_id, user_id and session_id. A line that gets no key is an empty one.
+///
+/// The own form spells the parts out, `scope1.channel-telegram.chat-direct__123`, letters as they are, so that
+/// different parts never give the same key; one of more than 128 bytes is a hash. --form makes the keys of PicoClaw
+/// and PenguiFlow, which mix some up: --explain tells which.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  key=$(convo key --channel telegram --chat 123 --sender 456)
+  convo new --key \"$key\" --if-missing && convo append \"$key\" 'Hello'
+  convo key --dm-scope per-peer --channel slack --chat D1 --sender U1 --explain
+  convo key --tenant acme --user ann --session web-7
+  convo key --context tool.json --user-path auth.user --require-explicit
+  convo key --form picoclaw < contexts.jsonl > keys
+  convo key --json --channel cli | convo new --scope @- --if-missing
+  convo key --parse scope1.channel-telegram.chat-direct__123")]
+pub struct Key {
+    /// JSON objects; - or none: standard input
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    whence: Whence,
+    #[command(flatten)]
+    whose: Whose,
+    /// Of the main session of the agent
+    #[arg(long, conflicts_with_all = ["file", "context", "channel", "chat", "sender", "session"], help_heading = "Where a message came from")]
+    main: bool,
+    /// How it is spelled: convo, picoclaw, penguiflow
+    ///
+    /// By default convo.
+    #[arg(long, value_name = "FORM", default_value = "convo", value_parser = ["convo", "picoclaw", "penguiflow"])]
+    #[arg(
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    form: String,
+    /// The key with scope, signature and aliases, as JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Tell what might share the key, and why
+    #[arg(long, help_heading = "Output")]
+    explain: bool,
+    /// Stop at the first line that gets no key
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
+    strict: bool,
+    /// Print what a key says, as JSON
+    #[arg(long, value_name = "KEY", exclusive = true, help_heading = "Output")]
+    parse: Option<String>,
+}
+
+impl Run for Key {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        if let Some(key) = &self.parse {
+            return context.output.print(&parsed(key)?);
+        }
+        let form = Form::named(&self.form).unwrap_or_default();
+        if self.main {
+            let agent = self.whence.agent.as_deref().unwrap_or_default();
+            let answer = Answer {
+                key: main_key(agent, form)?,
+                aliases: vec![signature::main_alias(&convo::model::scope::fold::agent(agent))],
+                ..Answer::default()
+            };
+            return self.print(context, &answer, form);
+        }
+        let settings = Settings {
+            inbound: self.whence.inbound(),
+            dimensions: self.whence.dimensions()?,
+            links: self.whence.links()?,
+            owner: self.whose.given(),
+            default_owner: self.whose.defaults(),
+        };
+        if self.whence.is_given() && (self.whose.is_given() || self.whose.context.is_some()) {
+            let error = Error::new(Kind::Usage, "a message and a tenant, user or session in one call");
+            return Err(error
+                .hint("they are two ways to say which session is meant")
+                .into());
+        }
+        let mut asking = Asking {
+            key: &self,
+            context,
+            form,
+            settings,
+            warned: HashSet::new(),
+            without: 0,
+        };
+        if let (Some(path), file) = (&self.whose.context, &self.file) {
+            if file.is_some() {
+                return Err(Error::new(Kind::Usage, "--context and FILE: two inputs in one call").into());
+            }
+            let paths = self.whose.paths();
+            return asking.each(path, |object| tool_context(object, &paths));
+        }
+        if let Some(path) = &self.file {
+            return asking.each(path, |object| Asked::read(object));
+        }
+        if self.whence.is_given() {
+            return asking.one(&Asked::Inbound(Box::<Arrival<'_>>::default()));
+        }
+        if self.whose.is_given() {
+            return asking.one(&Asked::Owner(Parts::default()));
+        }
+        asking.each(&PathBuf::from("-"), |object| Asked::read(object))
+    }
+}
+
+/// Whose session the context of a tool call is.
+fn tool_context<'o>(object: &'o [u8], paths: &Paths) -> convo::Result<Asked<'o>> {
+    if let Err(fault) = json::value_end(object, 0, json::Dialect::Strict) {
+        return Err(Error::new(Kind::Data, format!("no JSON object: {}", fault.what)));
+    }
+    if object.first() != Some(&b'{') {
+        return Err(Error::new(Kind::Data, "no JSON object"));
+    }
+    paths.find(object).map(Asked::Owner)
+}
+
+/// What a key says.
+fn parsed(key: &str) -> convo::Result<String> {
+    let bytes = if let Some(scope) = Scope::of_key(key) {
+        scope.write()
+    } else if let Some(owner) = Owner::of_key(key) {
+        owner.write()
+    } else if let Some((agent, rest)) = signature::legacy(key) {
+        let mut object = ObjectBuilder::default();
+        object.text("agent_id", agent).text("rest", rest);
+        object.finish()
+    } else {
+        let error = Error::new(Kind::No, format!("{key:?} does not say what it is of"));
+        return Err(
+            match convo::model::scope::is_hashed(key) || signature::is_opaque(key) {
+                true => error.hint("it is a hash"),
+                false => error,
+            },
+        );
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// One run's questions.
+struct Asking<'k> {
+    key: &'k Key,
+    context: &'k Context,
+    form: Form,
+    settings: Settings,
+    /// What was warned of already.
+    warned: HashSet<String>,
+    /// How many questions got no key.
+    without: u64,
+}
+
+impl Asking<'_> {
+    /// A question of the command line.
+    fn one(&mut self, asked: &Asked<'_>) -> anyhow::Result<()> {
+        self.warn(asked, "");
+        match asked.answer(self.form, &self.settings)? {
+            Some(answer) => self.key.print(self.context, &answer, self.form),
+            None => Err(self.no_session().into()),
+        }
+    }
+
+    /// Questions of a file, each with a line for its answer.
+    fn each(
+        &mut self,
+        path: &PathBuf,
+        read: impl for<'o> Fn(&'o [u8]) -> convo::Result<Asked<'o>>,
+    ) -> anyhow::Result<()> {
+        let label = if path.as_os_str() == "-" {
+            "-".to_string()
+        } else {
+            path_name(path)
+        };
+        let input: Box<dyn std::io::Read> = if path.as_os_str() == "-" {
+            if std::io::stdin().is_terminal() {
+                let error = Error::new(
+                    Kind::Usage,
+                    "nothing says which session, and standard input is a terminal",
+                );
+                return Err(error.hint("convo key --help has examples").into());
+            }
+            Box::new(std::io::stdin())
+        } else {
+            let file = std::fs::File::open(path).map_err(|error| Error::io("cannot open", error));
+            Box::new(file.map_err(|error| named(error, &label))?)
+        };
+        let mut objects = Objects::new(input);
+        let output = &self.context.output;
+        output.stdout(|out| {
+            let mut number = 0_u64;
+            loop {
+                if !objects.has_more() {
+                    out.flush().map_err(|error| Error::io("cannot write", error))?;
+                }
+                let next = objects.next().map_err(|error| named(error, &label))?;
+                let Some((object, place)) = next else { break };
+                number += 1;
+                if let Err(error) = self.line(out, object, place, &label, &read) {
+                    match error.downcast::<Error>() {
+                        Ok(error) if !self.key.strict && error.at.is_some() => self.refuse(out, &error)?,
+                        Ok(error) => return Err(error.into()),
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            if self.without > TOLD {
+                output.tell(&label, &format!("{} of {number} got no key", self.without));
+            }
+            Ok(())
+        })
+    }
+
+    /// The answer to one object.
+    fn line(
+        &mut self,
+        out: &mut dyn Write,
+        object: &[u8],
+        place: Place,
+        label: &str,
+        read: &impl for<'o> Fn(&'o [u8]) -> convo::Result<Asked<'o>>,
+    ) -> anyhow::Result<()> {
+        let at = |error: Error| error.at(label, place);
+        let asked = read(object).map_err(at)?;
+        if !matches!(asked, Asked::Scope(_) | Asked::Owner(_)) {
+            self.warn(&asked, label);
+        }
+        if self.key.json || self.key.explain {
+            let answer = asked.answer(self.form, &self.settings).map_err(at)?;
+            let answer = answer.ok_or_else(|| at(self.no_session()))?;
+            if self.key.explain && !self.key.json {
+                for note in &answer.notes {
+                    self.context.output.explain(&format!("{}: {note}", answer.key));
+                }
+            }
+            self.key.write(out, &answer, self.form)?;
+            return Ok(());
+        }
+        let key = asked.key(self.form, &self.settings).map_err(at)?;
+        let key = key.ok_or_else(|| at(self.no_session()))?;
+        out.write_all(key.as_bytes())
+            .and_then(|()| out.write_all(b"\n"))
+            .map_err(|error| Error::io("cannot write", error).into())
+    }
+
+    /// A question that gets no key: told, and its line is empty, so that answers stand beside their questions.
+    fn refuse(&mut self, out: &mut dyn Write, error: &Error) -> anyhow::Result<()> {
+        self.without += 1;
+        match self.without > TOLD {
+            true => self.context.output.note_status(error.kind),
+            false => self.context.output.error(error),
+        }
+        let mut line = Vec::new();
+        if self.key.json {
+            let mut object = ObjectBuilder::default();
+            object
+                .text("schema", "convo.key/1")
+                .raw("key", b"null")
+                .text("why", &error.message);
+            line = object.finish();
+        }
+        line.push(b'\n');
+        out.write_all(&line)
+            .map_err(|error| Error::io("cannot write", error).into())
+    }
+
+    /// Tells of what is uncertain, of each thing once.
+    fn warn(&mut self, asked: &Asked<'_>, label: &str) {
+        if self.key.explain {
+            return; // it is among the notes
+        }
+        for warning in asked.warnings(self.form, &self.settings) {
+            if self.warned.insert(warning.clone()) && self.warned.len() as u64 <= TOLD {
+                self.context.output.tell(label, &warning);
+            }
+        }
+    }
+
+    fn no_session(&self) -> Error {
+        if self.key.whose.require_explicit {
+            return Error::new(Kind::No, "no session is named: no key");
+        }
+        Error::new(Kind::Usage, "no session is named, and none is made up")
+            .hint("--session names one; with --require-explicit this is no error, but status 1")
+    }
+}
+
+impl Key {
+    /// Prints the only answer.
+    fn print(&self, context: &Context, answer: &Answer, form: Form) -> anyhow::Result<()> {
+        if self.explain && !self.json {
+            answer
+                .notes
+                .iter()
+                .for_each(|note| context.output.explain(&in_line(note)));
+        }
+        context.output.stdout(|out| self.write(out, answer, form))
+    }
+
+    fn write(&self, out: &mut dyn Write, answer: &Answer, form: Form) -> anyhow::Result<()> {
+        let mut line = if self.json {
+            self.object(answer, form)
+        } else {
+            answer.key.clone().into_bytes()
+        };
+        line.push(b'\n');
+        out.write_all(&line)
+            .map_err(|error| Error::io("cannot write", error).into())
+    }
+
+    fn object(&self, answer: &Answer, form: Form) -> Vec<u8> {
+        let list = |texts: &[String]| {
+            let mut list = Vec::from(b"[");
+            for (nth, text) in texts.iter().enumerate() {
+                if nth > 0 {
+                    list.push(b',');
+                }
+                json::push_text(&mut list, text);
+            }
+            list.push(b']');
+            list
+        };
+        let mut object = ObjectBuilder::default();
+        object
+            .text("schema", "convo.key/1")
+            .text("key", &answer.key)
+            .text("form", form.name());
+        if let Some(signature) = &answer.signature {
+            object.text("signature", signature);
+        }
+        if let Some(scope) = &answer.scope {
+            object.raw("scope", scope);
+        }
+        object
+            .raw("aliases", list(&answer.aliases))
+            .raw("shared", list(&answer.shared));
+        if self.explain {
+            object.raw("notes", list(&answer.notes));
+        }
+        object.finish()
+    }
+}

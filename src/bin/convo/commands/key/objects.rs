@@ -1,0 +1,159 @@
+//! JSON objects one after another, one a line or spread over many, as they come.
+
+use convo::error::{Error, Place, Result};
+use convo::model::json::{self, Dialect};
+use std::io::{BufRead, BufReader, Read};
+
+/// Bytes read at once.
+const BLOCK: usize = 64 * 1024;
+
+/// Objects of an input. Lines are read one by one; an object that is spread over lines is read with all that follows.
+pub struct Objects {
+    input: BufReader<Box<dyn Read>>,
+    line: Vec<u8>,
+    /// Of what is handed out next.
+    place: Place,
+    rest: Option<Rest>,
+    begun: bool,
+}
+
+/// An input that was read to its end.
+struct Rest {
+    bytes: Vec<u8>,
+    at: usize,
+    /// Whether each line counts for itself, after one that is no JSON.
+    lines: bool,
+}
+
+impl Objects {
+    pub fn new(input: Box<dyn Read>) -> Objects {
+        Objects {
+            input: BufReader::with_capacity(BLOCK, input),
+            line: Vec::new(),
+            place: Place::default(),
+            rest: None,
+            begun: false,
+        }
+    }
+
+    /// Whether more is there without waiting for it.
+    pub fn has_more(&self) -> bool {
+        self.rest.is_some() || !self.input.buffer().is_empty()
+    }
+
+    /// The next object, or what stands in its place, and where it begins.
+    pub fn next(&mut self) -> Result<Option<(&[u8], Place)>> {
+        while self.rest.is_none() {
+            self.place.offset += self.line.len() as u64;
+            self.line.clear();
+            let read = self.input.read_until(b'\n', &mut self.line);
+            if read.map_err(|error| Error::io("cannot read", error))? == 0 {
+                return Ok(None);
+            }
+            self.place.line += 1;
+            if self.place.line == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
+                self.line.drain(..3);
+                self.place.offset += 3;
+            }
+            let start = json::skip_space(&self.line, 0);
+            if start == self.line.len() {
+                continue;
+            }
+            let whole = self.begun || json::value_end(&self.line, start, Dialect::Strict).is_ok();
+            self.begun = true;
+            if whole {
+                return Ok(Some((self.line.trim_ascii(), self.place)));
+            }
+            let mut bytes = std::mem::take(&mut self.line);
+            let read = self.input.read_to_end(&mut bytes);
+            read.map_err(|error| Error::io("cannot read", error))?;
+            self.rest = Some(Rest {
+                bytes,
+                at: 0,
+                lines: false,
+            });
+        }
+        let place = &mut self.place;
+        Ok(self.rest.as_mut().and_then(|rest| rest.next(place)))
+    }
+}
+
+impl Rest {
+    fn next(&mut self, place: &mut Place) -> Option<(&[u8], Place)> {
+        let start = json::skip_space(&self.bytes, self.at);
+        self.pass(start, place);
+        if start == self.bytes.len() {
+            return None;
+        }
+        let end = match json::value_end(&self.bytes, start, Dialect::Strict) {
+            Ok(end) if !self.lines => end,
+            _ => {
+                self.lines = true;
+                memchr::memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |length| start + length)
+            }
+        };
+        let begun = *place;
+        self.pass(end, place);
+        Some((self.bytes[start..end].trim_ascii(), begun))
+    }
+
+    fn pass(&mut self, to: usize, place: &mut Place) {
+        place.line += memchr::memchr_iter(b'\n', &self.bytes[self.at..to]).count() as u64;
+        place.offset += (to - self.at) as u64;
+        self.at = to;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(input: &str) -> Vec<(String, u64, u64)> {
+        let mut objects = Objects::new(Box::new(std::io::Cursor::new(input.as_bytes().to_vec())));
+        let mut all = Vec::new();
+        while let Some((object, place)) = objects.next().unwrap() {
+            all.push((
+                String::from_utf8(object.to_vec()).unwrap(),
+                place.line,
+                place.offset,
+            ));
+        }
+        all
+    }
+
+    fn own(object: &str, line: u64, offset: u64) -> (String, u64, u64) {
+        (object.to_string(), line, offset)
+    }
+
+    #[test]
+    fn one_a_line() {
+        assert_eq!(
+            all("\n{\"a\":1}\r\n \n{\"b\"\n{}"),
+            [own("{\"a\":1}", 2, 1), own("{\"b\"", 4, 12), own("{}", 5, 17)]
+        );
+        assert_eq!(all(""), []);
+    }
+
+    #[test]
+    fn spread_over_lines() {
+        assert_eq!(
+            all("\u{feff}{\n\"a\": 1\n}\n{\n}{}\n"),
+            [own("{\n\"a\": 1\n}", 1, 3), own("{\n}", 4, 14), own("{}", 5, 17)]
+        );
+    }
+
+    #[test]
+    fn behind_a_damaged_line_each_counts_for_itself() {
+        assert_eq!(
+            all("{\"a\"\n{}\n[\n]"),
+            [
+                own("{\"a\"", 1, 0),
+                own("{}", 2, 5),
+                own("[", 3, 8),
+                own("]", 4, 10)
+            ]
+        );
+        // Each is looked through once, however many there are.
+        assert_eq!(all(&"[\n".repeat(100_000)).len(), 100_000);
+    }
+}

@@ -1,0 +1,280 @@
+//! Going on in a new session of the store: for `continue`, and for `append` when a session is full.
+
+use crate::context::{Context, named};
+use convo::error::{Error, Kind, Result};
+use convo::filter::continuation::{self, Before, Layout, New};
+use convo::format::report::Report;
+use convo::model::key;
+use convo::model::message::{Category, Role};
+use convo::model::record::Record;
+use convo::model::session::{Session, Traits};
+use convo::store::{Appender, Bounded, BoundedLine, Continued, Placed, Store, Successor};
+use convo::tokens::{Counter, Tokenizer, counter};
+use std::collections::HashSet;
+
+/// What a new session took along.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Its place in the chain; the first session has 0.
+    pub index: u64,
+    /// Messages that are copies.
+    pub copies: u64,
+    /// Things that happened and were left behind.
+    pub left: u64,
+}
+
+/// What is known of the sessions ahead of one in its chain. Sessions of other systems do not tell, and are read.
+pub fn before(store: &Store, session: &Session, asked: Option<Tokenizer>) -> Result<Before> {
+    let mut chain: Vec<Session> = Vec::new();
+    let mut seen = HashSet::new();
+    let known = loop {
+        let oldest = chain.last().unwrap_or(session);
+        if let Some(before) = Before::told(oldest) {
+            break before;
+        }
+        let from = oldest.header_text("continued_from").unwrap_or_default();
+        if !key::is_id(&from) || !seen.insert(from.clone()) || !store.has(&from)? {
+            break Before::guessed(oldest);
+        }
+        chain.push(store.load(&from, &mut Report::default())?);
+    };
+    let and = |before: Before, session: &Session| before.and(session, counts(session, asked));
+    Ok(chain.iter().rev().fold(known, and))
+}
+
+/// How the messages of a session are counted.
+fn counts(session: &Session, asked: Option<Tokenizer>) -> Counter {
+    let own = counter::named_by(session);
+    let named = own.as_deref().and_then(|name| Tokenizer::named(name).ok());
+    Counter::new(asked.or(named).unwrap_or(Tokenizer::DEFAULT), own.as_deref())
+}
+
+/// Continues a session of the store in a new one, unless it is continued already.
+pub fn go_on(
+    context: &Context,
+    id: &str,
+    asked: Option<Tokenizer>,
+    limit: Option<u64>,
+    report: &mut Report,
+) -> Result<(Continued, Taken)> {
+    let store = context.store()?;
+    let now = context.clock.now();
+    let mut taken = Taken::default();
+    let done = store.continue_session(id, report, &mut |session| {
+        if session.header_text("id").is_none() {
+            let what = "it has no session line that the new one could name";
+            return Err(Error::new(Kind::Data, what).hint("convo fsck --repair makes one"));
+        }
+        let before = before(store, session, asked)?;
+        taken.index = before.sessions + 1;
+        let child = store.successor_id(id, &continuation::ids(id, taken.index))?;
+        let new = New {
+            id: &child,
+            created_at: Some(&now),
+            layout: Layout::Native,
+            limit,
+        };
+        let Some(made) = continuation::plan(session, counts(session, asked), &before, &new)? else {
+            return Ok(None);
+        };
+        (taken.copies, taken.left) = (made.copies, made.left);
+        // Made again it is the same event.
+        let event = format!(
+            "evt_{}",
+            &key::sha256(format!("link\n{id}\n{child}").as_bytes())[..16]
+        );
+        Ok(Some(Successor {
+            id: child,
+            lines: made.lines,
+            stamp: (event, now.clone()),
+        }))
+    })?;
+    Ok((done, taken))
+}
+
+/// The sessions of a chain, filled one after the other.
+pub struct Filling<'c> {
+    context: &'c Context,
+    store: &'c Store,
+    /// What the user calls it.
+    name: &'c str,
+    limit: u64,
+    bounded: Bounded<'c>,
+    acknowledged: u64,
+}
+
+impl<'c> Filling<'c> {
+    /// Goes to the end of the chain that the name means.
+    pub fn open(context: &'c Context, name: &'c str, limit: u64) -> Result<Filling<'c>> {
+        let store = context.store()?;
+        let id = store.resolve(name)?;
+        let end = store.end_of_chain(&id).map_err(|error| named(error, name))?;
+        if end != id && name != id {
+            store.settle_alias(name, &id)?;
+        }
+        Ok(Filling {
+            context,
+            store,
+            name,
+            limit,
+            bounded: store.bounded(&end, limit)?,
+            acknowledged: 0,
+        })
+    }
+
+    /// The session that is being filled.
+    pub fn id(&self) -> &str {
+        self.bounded.id()
+    }
+
+    /// Number of lines that are durable.
+    pub fn acknowledged(&self) -> u64 {
+        self.acknowledged + self.bounded.acknowledged()
+    }
+
+    fn enter(&mut self, id: &str) -> Result<()> {
+        let end = self.store.end_of_chain(id)?;
+        self.acknowledged += self.bounded.acknowledged();
+        self.bounded = self.store.bounded(&end, self.limit)?;
+        Ok(())
+    }
+
+    /// Appends lines, in order, and goes on in a new session wherever one is full. With `once` it stops when the
+    /// session changes, and tells how many lines are durable.
+    pub fn append(&mut self, lines: &[BoundedLine], once: bool) -> Result<usize> {
+        let mut done = 0;
+        while done < lines.len() {
+            let moved = match self.bounded.append(&lines[done..], false)? {
+                Placed::All => return Ok(lines.len()),
+                Placed::ContinuedIn(child) => {
+                    self.enter(&child)?;
+                    true
+                }
+                Placed::Until(more) => {
+                    done += more;
+                    let over = self.leave()?;
+                    if over {
+                        done += self.finish(&lines[done..])?;
+                    }
+                    !over
+                }
+            };
+            if moved && once {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Goes on in a new session; or tells that this one must take more, since an exchange that is not finished would
+    /// fill a new one by itself.
+    fn leave(&mut self) -> Result<bool> {
+        let mut report = Report::default();
+        let from = self.bounded.id().to_string();
+        let (done, taken) = go_on(self.context, &from, None, Some(self.limit), &mut report)
+            .map_err(|error| named(error, self.name))?;
+        self.context.output.report(&from, &mut report);
+        match done {
+            Continued::Not => {
+                let what =
+                    format!("{from} is full, and goes on until the exchange is finished that fills it");
+                self.context.output.detail(self.name, &what);
+                return Ok(true);
+            }
+            Continued::Before(child) => self.enter(&child)?,
+            Continued::Now(child, _) => {
+                let mut what = format!("{from} is full: it goes on in {child}");
+                if taken.left > 0 {
+                    what.push_str(&format!("; {} things that happened stay behind", taken.left));
+                }
+                self.context.output.tell(self.name, &what);
+                self.enter(&child)?;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Appends over the limit up to where the exchange may be finished.
+    fn finish(&mut self, lines: &[BoundedLine]) -> Result<usize> {
+        let ends = |(line, _): &BoundedLine| {
+            let place = convo::error::Place { line: 1, offset: 1 };
+            let record = Record::parse(line, place);
+            record
+                .message()
+                .map(Traits::of)
+                .is_some_and(|traits| match traits.role {
+                    Role::Assistant => !traits.calls,
+                    Role::User => traits.category != Category::Context,
+                    _ => false,
+                })
+        };
+        let end = lines.iter().position(ends).map_or(lines.len(), |last| last + 1);
+        match self.bounded.append(&lines[..end], true)? {
+            Placed::ContinuedIn(child) => self.enter(&child).map(|()| 0),
+            _ => Ok(end),
+        }
+    }
+}
+
+/// Where a stream of lines goes: into one session, or into as many as it fills.
+pub enum Target<'c> {
+    /// One session, however long it becomes.
+    One(String, Appender<'c>),
+    /// The sessions of a chain, and what waits for them.
+    Chain(Box<Filling<'c>>, Vec<BoundedLine>),
+}
+
+impl<'c> Target<'c> {
+    /// Opens the session of this name, or the end of its chain when there is a limit.
+    pub fn open(context: &'c Context, name: &'c str, limit: Option<u64>) -> Result<Target<'c>> {
+        if let Some(limit) = limit {
+            return Ok(Target::Chain(
+                Box::new(Filling::open(context, name, limit)?),
+                Vec::new(),
+            ));
+        }
+        let store = context.store()?;
+        let id = store.resolve(name)?;
+        let appender = store.appender(&id)?;
+        Ok(Target::One(id, appender))
+    }
+
+    /// The session that is being filled.
+    pub fn id(&self) -> &str {
+        match self {
+            Target::One(id, _) => id,
+            Target::Chain(filling, _) => filling.id(),
+        }
+    }
+
+    /// Adds a record to what the next flush writes, or the line that was made of it.
+    pub fn push(&mut self, record: &Record<'_>, line: Option<&[u8]>) -> Result<()> {
+        match (self, line) {
+            (Target::One(_, appender), Some(line)) => appender.push(line),
+            (Target::One(_, appender), None) => {
+                appender.push_record(record);
+                Ok(())
+            }
+            (Target::Chain(_, waiting), line) => {
+                waiting.push((line.unwrap_or(record.body).to_vec(), record.message().is_some()));
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes everything that was pushed durable.
+    pub fn flush(&mut self) -> Result<()> {
+        match self {
+            Target::One(_, appender) => appender.flush().map(drop),
+            Target::Chain(filling, waiting) => filling.append(&std::mem::take(waiting), false).map(drop),
+        }
+    }
+
+    /// Number of lines that are durable.
+    pub fn acknowledged(&self) -> u64 {
+        match self {
+            Target::One(_, appender) => appender.acknowledged(),
+            Target::Chain(filling, _) => filling.acknowledged(),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Sessions that remember by themselves: what is added to one makes room for itself, and what waits is what a summary
+//! is made of.
+
+use crate::args::Counting;
+use crate::change::Stamps;
+use crate::context::Context;
+use convo::error::Kind;
+use convo::filter::cover::Options;
+use convo::filter::{Plan, memory};
+use convo::model::json;
+use convo::model::memory::Overflow;
+use convo::model::session::Session;
+use convo::model::view::View;
+use convo::tokens::Counter;
+
+/// Whether a session's own line says what it is to remember, so that the rest of it must be read before anything is added.
+pub fn is_asked_for(first_line: &[u8]) -> bool {
+    json::member(first_line, "memory").is_some()
+}
+
+/// The plan of adding lines to a session, with what leaves for them.
+pub fn added(
+    context: &Context,
+    session: &Session,
+    lines: Vec<Vec<u8>>,
+    told: String,
+    stamps: &Stamps<'_>,
+) -> convo::Result<Plan> {
+    if memory::memory_of(session)?.is_none() {
+        return Ok(Plan::Lines(lines, told));
+    }
+    let counter = Counting::default().counter(context, "", session)?;
+    let remembered = memory::plan(session, lines, told, counter, |content| stamps.event(content))?;
+    let (Some((tokens, most)), Plan::Lines(lines, told)) = (remembered.over, &remembered.plan) else {
+        return Ok(remembered.plan);
+    };
+    // The newest turn stays whatever it takes.
+    context.output.note_status(Kind::No);
+    let told = format!("{told}; over the total: {tokens} tokens of {most}");
+    Ok(Plan::Lines(lines.clone(), told))
+}
+
+/// The plan of a summary, with what leaves for it.
+pub fn summarized(
+    context: &Context,
+    session: &Session,
+    planned: convo::Result<Plan>,
+    stamps: &Stamps<'_>,
+) -> convo::Result<Plan> {
+    match planned? {
+        Plan::Lines(lines, told) => added(context, session, lines, told, stamps),
+        nothing => Ok(nothing),
+    }
+}
+
+/// What is to be covered by a session's next summary: what waits for one, or why there is nothing. A session that
+/// remembers nothing by itself is asked nothing.
+pub fn due(session: &Session, options: &Options) -> convo::Result<Result<Options, String>> {
+    let Some(memory) = memory::memory_of(session)? else {
+        return Ok(Ok(options.clone()));
+    };
+    if options.cover.is_some() || options.budget.is_some() {
+        return Ok(Ok(options.clone()));
+    }
+    let Some(items) = memory::due(session)? else {
+        return Ok(Err("no turn waits for a summary".to_string()));
+    };
+    let view = View::replay(session);
+    let last = items
+        .last()
+        .and_then(|item| session.id(view.items[*item].line()?));
+    Ok(Ok(Options {
+        cover: Some([None, last]),
+        keep_last: 1,
+        summary_budget: memory.summary,
+        min_gain: 0,
+        ..options.clone()
+    }))
+}
+
+/// Whether a summary that is too long for a session is cut, and no failure.
+pub fn cuts_summaries(session: &Session) -> convo::Result<bool> {
+    let memory = memory::memory_of(session)?;
+    Ok(memory.is_some_and(|memory| memory.overflow != Overflow::Error))
+}
+
+/// A summary in at most so many tokens, as far as anything of it can be kept.
+pub fn cut(summary: &str, most: u64, counter: Counter) -> String {
+    let count = |text: &str| counter.tokenizer().count(text);
+    if count(summary) <= most {
+        return summary.to_string();
+    }
+    memory::shorten(summary, most, &count).unwrap_or_else(|| summary.to_string())
+}

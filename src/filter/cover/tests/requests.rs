@@ -1,0 +1,129 @@
+//! What a summariser is asked: everything, once, in pieces that are no larger than they may be.
+
+use super::{Options, asked};
+use crate::model::json::{self, Dialect};
+use crate::model::session::Session;
+
+fn session() -> Session {
+    let mut session = Session::default();
+    session.push_new(br#"{"type":"session","version":1,"id":"s"}"#);
+    for nth in 0..12 {
+        let words = "word ".repeat(if nth == 5 { 400 } else { 20 });
+        let lines = [
+            format!(
+                r#"{{"role":"user","content":"Q{nth}. {words}","id":"u{nth}","timestamp":"2026-01-01T00:00:00Z"}}"#
+            ),
+            format!(
+                r#"{{"role":"assistant","content":null,"id":"c{nth}","tool_calls":[{{"id":"t{nth}","type":"function","function":{{"name":"read","arguments":"{{\"n\":{nth}}}"}}}}]}}"#
+            ),
+            format!(r#"{{"role":"tool","tool_call_id":"t{nth}","content":"R{nth}. {words}","id":"r{nth}"}}"#),
+            format!(
+                r#"{{"role":"assistant","content":"A{nth}.","id":"a{nth}","reasoning":[{{"type":"text","text":"secret"}}]}}"#
+            ),
+        ];
+        lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    }
+    session
+}
+
+/// The messages of each piece: id, content, and the part that it is.
+fn messages(options: &Options) -> Vec<Vec<(String, String, Option<String>)>> {
+    let request = asked(&session(), options);
+    let piece = |nth: usize| {
+        let line = request.line(nth, Some("so far"));
+        let raw = json::member(&line, "messages").unwrap();
+        let text = |raw: &[u8], name: &str| {
+            json::member(raw, name)
+                .and_then(json::text)
+                .map(|text| text.into_owned())
+        };
+        let one = |raw: &[u8]| {
+            let part = json::member(raw, "part").map(|raw| String::from_utf8_lossy(raw).into_owned());
+            (text(raw, "id").unwrap(), text(raw, "content").unwrap(), part)
+        };
+        json::elements(raw, Dialect::Strict)
+            .unwrap()
+            .into_iter()
+            .map(one)
+            .collect()
+    };
+    (0..request.pieces()).map(piece).collect()
+}
+
+#[test]
+fn one_piece_holds_everything_and_no_reasoning() {
+    let request = asked(&session(), &Options::default());
+    assert_eq!(request.pieces(), 1);
+    assert_eq!(request.ids.len(), 40);
+    assert_eq!(request.covers, ["u0".to_string(), "a9".to_string()]);
+    let line = String::from_utf8(request.line(0, Some("ignored"))).unwrap();
+    assert!(line.contains(r#""previous_summary":null"#) && line.contains(r#""chunk":[1,1]"#));
+    assert!(!line.contains("secret"));
+    assert!(line.contains(r#""arguments":"{\"n\":3}""#) && line.contains(r#""tool_call_id":"t3""#));
+}
+
+#[test]
+fn pieces_are_cut_between_exchanges_and_hold_everything_once() {
+    let whole = messages(&Options::default());
+    let options = Options {
+        chunk: Some(400),
+        summary_budget: 100,
+        prompt: String::new(),
+        ..Options::default()
+    };
+    let pieces = messages(&options);
+    assert!(pieces.len() > 4, "{}", pieces.len());
+    // Where all fits, an exchange is in one piece.
+    for piece in &pieces {
+        let whole: Vec<_> = piece.iter().filter(|(_, _, part)| part.is_none()).collect();
+        if whole.len() == piece.len() {
+            let kinds: Vec<&str> = whole.iter().map(|(id, _, _)| &id[..1]).collect();
+            assert!(
+                kinds.starts_with(&["u"]) && kinds.ends_with(&["a"]) || kinds == ["c"] || kinds == ["a"],
+                "{kinds:?}"
+            );
+        }
+    }
+    // What is longer than a piece is in several, and they are all of it.
+    let mut joined: Vec<(String, String)> = Vec::new();
+    for (id, content, part) in pieces.into_iter().flatten() {
+        match joined.last_mut() {
+            Some((last, text)) if *last == id && part.is_some() => text.push_str(&content),
+            _ => joined.push((id, content)),
+        }
+    }
+    let whole: Vec<(String, String)> = whole
+        .into_iter()
+        .flatten()
+        .map(|(id, content, _)| (id, content))
+        .collect();
+    assert_eq!(joined, whole);
+}
+
+#[test]
+fn a_later_piece_has_the_answer_before() {
+    let options = Options {
+        chunk: Some(400),
+        summary_budget: 100,
+        ..Options::default()
+    };
+    let request = asked(
+        &session(),
+        &Options {
+            prompt: String::new(),
+            ..options.clone()
+        },
+    );
+    let line = String::from_utf8(request.line(1, Some("so far"))).unwrap();
+    assert!(line.contains(r#""previous_summary":"so far""#) && line.contains(r#""chunk":[2,"#));
+    let error = super::ask(
+        &session(),
+        super::counter(&session()),
+        &Options {
+            chunk: Some(150),
+            ..options
+        },
+    )
+    .unwrap_err();
+    assert!(error.message.contains("leaves no room"), "{error:?}");
+}

@@ -1,0 +1,231 @@
+//! Events of a session that becomes part of another: what they name has another id there, or is not there again.
+
+use super::quoted;
+use crate::model::event::{Action, Event, Span, Target};
+use crate::model::json::{self, Dialect};
+use crate::model::session::Session;
+use std::collections::{HashMap, HashSet};
+
+/// What becomes of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It stays; perhaps with another id.
+    Kept(Option<String>),
+    /// It is left out: a copy of the message that has this id.
+    Copy(String),
+    /// It is left out, and nothing stands for it.
+    Gone,
+}
+
+/// The messages of a session by their names.
+pub(super) struct Names<'s> {
+    session: &'s Session,
+    fates: &'s HashMap<usize, Fate>,
+    places: HashMap<String, Vec<usize>>,
+    /// Ids of messages that events put in: they are in no line of their own.
+    inserted: HashSet<String>,
+}
+
+impl<'s> Names<'s> {
+    pub fn of(session: &'s Session, fates: &'s HashMap<usize, Fate>) -> Names<'s> {
+        let mut names = Names {
+            session,
+            fates,
+            places: HashMap::new(),
+            inserted: HashSet::new(),
+        };
+        for (index, _) in session.messages() {
+            if let Some(id) = session.record(index).message().and_then(|message| message.id()) {
+                names.places.entry(id.into_owned()).or_default().push(index);
+            }
+        }
+        for (index, id) in session.derived_ids() {
+            names.places.entry(id).or_insert_with(|| vec![index]);
+        }
+        for index in session.live_events() {
+            if let Some(Action::Compact(compact)) = session.record(index).event().map(Event::action) {
+                let ids = compact
+                    .insert
+                    .iter()
+                    .filter_map(|insert| json::member(insert.message, "id"));
+                names
+                    .inserted
+                    .extend(ids.filter_map(json::text).map(|id| id.into_owned()));
+            }
+        }
+        names
+    }
+
+    fn line(&self, event: usize, id: &str, nth: Option<u64>) -> Option<usize> {
+        let nth = usize::try_from(nth.unwrap_or(1).checked_sub(1)?).ok()?;
+        self.places
+            .get(id)?
+            .get(nth)
+            .copied()
+            .filter(|line| *line < event)
+    }
+
+    /// The name that a message has in the whole; none when nothing there is meant.
+    fn target(&self, event: usize, id: &str, nth: Option<u64>) -> Option<(String, Option<u64>)> {
+        let Some(line) = self.line(event, id, nth) else {
+            return self.inserted.contains(id).then(|| (id.to_string(), nth));
+        };
+        self.named(line, id, nth)
+    }
+
+    fn named(&self, line: usize, id: &str, nth: Option<u64>) -> Option<(String, Option<u64>)> {
+        match self.fates.get(&line)? {
+            Fate::Kept(None) => Some((id.to_string(), nth)),
+            Fate::Kept(Some(other)) => Some((other.clone(), nth)),
+            Fate::Copy(original) => Some((original.clone(), None)),
+            Fate::Gone => None,
+        }
+    }
+
+    /// The same, or the first message behind it that has a name.
+    fn from(&self, event: usize, target: &Target<'_>) -> Option<(String, Option<u64>)> {
+        let found = self.target(event, &target.id, target.nth);
+        found.or_else(|| {
+            let line = self.line(event, &target.id, target.nth)?;
+            (line + 1..event)
+                .find_map(|line| self.kept(line))
+                .map(|id| (id, None))
+        })
+    }
+
+    /// The id of a message that stays.
+    fn kept(&self, line: usize) -> Option<String> {
+        match self.fates.get(&line)? {
+            Fate::Kept(Some(id)) => Some(id.clone()),
+            Fate::Kept(None) => self.session.id(line),
+            _ => None,
+        }
+    }
+
+    /// The messages between two: those that stay as a range, and the originals of copies one by one.
+    fn range(&self, event: usize, ends: &[impl AsRef<str>; 2]) -> (Option<[String; 2]>, Vec<String>) {
+        let ends = ends.each_ref().map(|id| self.line(event, id.as_ref(), None));
+        let [Some(first), Some(last)] = ends else {
+            return (None, Vec::new());
+        };
+        let mut lines = first..=last;
+        let copies = lines.clone().filter_map(|line| match self.fates.get(&line) {
+            Some(Fate::Copy(original)) => Some(original.clone()),
+            _ => None,
+        });
+        let copies = copies.collect();
+        let mut backward = lines.clone().rev();
+        let own = lines
+            .find_map(|line| self.kept(line))
+            .zip(backward.find_map(|line| self.kept(line)));
+        (own.map(|(first, last)| [first, last]), copies)
+    }
+
+    /// The event as it is in the whole; none when nothing of it is left.
+    pub fn rewritten(&self, index: usize, event: &Event<'_>) -> Option<Vec<u8>> {
+        match event.action() {
+            Action::Truncate(cut) => {
+                let Some(before) = cut.before else {
+                    return Some(event.raw.to_vec());
+                };
+                let target = Target {
+                    id: before,
+                    nth: cut.nth,
+                };
+                self.line(index, &target.id, target.nth)?;
+                let (id, nth) = self.from(index, &target).unzip();
+                let before = id.map_or(b"null".to_vec(), |id| quoted(&id));
+                let nth = nth.flatten().map(|nth| nth.to_string().into_bytes());
+                changed(event.raw, &[("before", Some(&before)), ("nth", nth.as_deref())])
+            }
+            Action::Summary(summary) => {
+                let Some(covers) = &summary.covers else {
+                    return Some(event.raw.to_vec());
+                };
+                match self.range(index, covers).0 {
+                    Some(own) => changed(event.raw, &[("covers", Some(&pair(&own)))]),
+                    None => changed(event.raw, &[("covers", None), ("here", Some(b"true"))]),
+                }
+            }
+            Action::Compact(_) => self.compact(index, event.raw),
+            _ => Some(event.raw.to_vec()),
+        }
+    }
+
+    fn compact(&self, index: usize, raw: &[u8]) -> Option<Vec<u8>> {
+        let list =
+            |name: &str| json::member(raw, name).and_then(|list| json::elements(list, Dialect::Strict));
+        let mut drop = Vec::new();
+        for span in list("drop").unwrap_or_default() {
+            match Span::read(span)? {
+                Span::One(target) => {
+                    if let Some((id, nth)) = self.target(index, &target.id, target.nth) {
+                        let id = quoted(&id);
+                        drop.push(nth.map_or(id.clone(), |nth| {
+                            [b"[", &id[..], b",", nth.to_string().as_bytes(), b"]"].concat()
+                        }));
+                    }
+                }
+                Span::Range(ends) => {
+                    let (own, copies) = self.range(index, &ends);
+                    drop.extend(copies.iter().map(|id| quoted(id)));
+                    drop.extend(own.map(|own| pair(&own)));
+                }
+            }
+        }
+        let moved = |element: &[u8], name: &str| -> Option<Vec<u8>> {
+            let text = json::member(element, name).and_then(json::text)?;
+            let nth =
+                json::member(element, "nth").and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
+            let target = Target { id: text, nth };
+            let (id, nth) = match name {
+                "id" => self.target(index, &target.id, target.nth)?,
+                _ => self.from(index, &target)?,
+            };
+            let nth = nth.map(|nth| nth.to_string().into_bytes());
+            changed(element, &[(name, Some(&quoted(&id))), ("nth", nth.as_deref())])
+        };
+        let edit: Vec<Vec<u8>> = list("edit")
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|edit| moved(edit, "id"))
+            .collect();
+        let placed = |element: &[u8]| moved(element, "before").unwrap_or_else(|| element.to_vec());
+        let insert: Vec<Vec<u8>> = list("insert")
+            .unwrap_or_default()
+            .into_iter()
+            .map(placed)
+            .collect();
+        let summary = json::member(raw, "summary").map(placed);
+        let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
+        for (name, elements) in [("drop", drop), ("edit", edit), ("insert", insert)] {
+            if json::member(raw, name).is_some() {
+                changes.push((
+                    name,
+                    Some([b"[", elements.join(&b","[..]).as_slice(), b"]"].concat()),
+                ));
+            }
+        }
+        changes.extend(summary.map(|summary| ("summary", Some(summary))));
+        let changes: Vec<(&str, Option<&[u8]>)> = changes
+            .iter()
+            .map(|(name, raw)| (*name, raw.as_deref()))
+            .collect();
+        changed(raw, &changes)
+    }
+}
+
+fn changed(raw: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Option<Vec<u8>> {
+    json::with_members(raw, changes).ok()
+}
+
+fn pair(ids: &[String; 2]) -> Vec<u8> {
+    [
+        b"[",
+        quoted(&ids[0]).as_slice(),
+        b",",
+        quoted(&ids[1]).as_slice(),
+        b"]",
+    ]
+    .concat()
+}

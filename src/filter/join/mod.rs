@@ -1,0 +1,316 @@
+//! Several sessions as one: a chain back into the conversation that it is, each message once.
+
+mod events;
+
+use super::continuation::{self, RECORDS, of_conversation, without};
+use crate::error::{Error, Kind, Result};
+use crate::format::native::HeaderBuilder;
+use crate::model::chain::{self, COPIED_FROM, Order, Origin, Step};
+use crate::model::json::{self, Dialect};
+use crate::model::key;
+use crate::model::record::Kind as Line;
+use crate::model::session::Session;
+use crate::model::view::View;
+use events::{Fate, Names};
+use std::collections::{HashMap, HashSet};
+
+/// Events that are of one log or one place in a chain, and not of the conversation.
+const OF_ONE: [&str; 4] = ["link", "gc", "repair", "archive"];
+
+/// Sessions that became one.
+#[derive(Debug, Default)]
+pub struct Joined {
+    /// The session.
+    pub session: Session,
+    /// Its id.
+    pub id: String,
+    /// Copies and markers that were left out.
+    pub left_out: u64,
+    /// Copies that stay, since what they are copies of is not there.
+    pub kept: u64,
+    /// Messages that got another id, since an earlier session has one of theirs.
+    pub renamed: u64,
+}
+
+/// Joins sessions in this order. Without an `id` it is made of the first one's and of what comes out.
+///
+/// # Errors
+/// [`Kind::Usage`] when there is no session at all.
+pub fn join(sessions: &[Session], order: &Order, id: Option<&str>) -> Result<Joined> {
+    let present: Vec<&Session> = order
+        .steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Session(nth) => sessions.get(*nth),
+            Step::Missing(_) => None,
+        })
+        .collect();
+    let Some(first) = present.first() else {
+        return Err(Error::new(Kind::Usage, "there is no session to join"));
+    };
+    let mut work = Work::default();
+    let mut before: Option<&Session> = None;
+    for (place, step) in order.steps.iter().enumerate() {
+        match step {
+            Step::Session(nth) => {
+                work.session(&sessions[*nth], before, place == 0);
+                before = Some(&sessions[*nth]);
+            }
+            Step::Missing(_) => before = None,
+        }
+    }
+    let own = first.header_text("id").unwrap_or_else(|| "session".to_string());
+    let id = id.map_or_else(|| derived(&own, &work.out), str::to_string);
+    let mut session = Session::default();
+    session.push_new(&header(&present, &id));
+    for index in 0..work.out.len() {
+        session.push(&work.out.record(index));
+    }
+    Ok(Joined {
+        session,
+        id,
+        ..work.joined
+    })
+}
+
+/// An id that is the same for the same sessions.
+fn derived(first: &str, lines: &Session) -> String {
+    let all: Vec<u8> = (0..lines.len())
+        .flat_map(|index| lines.full(index).to_vec())
+        .collect();
+    let digest = key::sha256(&all);
+    let named = format!("{first}.joined-{}", &digest[..8]);
+    match key::is_id(&named) {
+        true => named,
+        false => format!("session_{}", &digest[..16]),
+    }
+}
+
+/// The first session's line, as that of the whole.
+fn header(present: &[&Session], id: &str) -> Vec<u8> {
+    let first = present[0].header();
+    let raw = |name: &str| {
+        first
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, raw)| raw.clone())
+    };
+    let mut built = HeaderBuilder::default();
+    for name in ["created_at", "title", "key", "scope", "tokenizer", "source"] {
+        let later = || present[1..].iter().find_map(|session| of(session, name));
+        // A title may have come later; what else a later session says is about that one.
+        if let Some(value) = raw(name).or_else(|| if name == "title" { later() } else { None }) {
+            built.raw(name, value);
+        }
+    }
+    let own = raw("metadata").unwrap_or(b"{}".to_vec());
+    let mut metadata = of_conversation(&own, &foreign(&own, present)).unwrap_or(b"{}".to_vec());
+    let mut joined = Vec::from(b"[");
+    for session in present {
+        if joined.len() > 1 {
+            joined.push(b',');
+        }
+        json::push_text(&mut joined, &session.header_text("id").unwrap_or_default());
+    }
+    joined.push(b']');
+    metadata = json::with_members(&metadata, &[("joined", Some(&joined))]).unwrap_or(metadata);
+    built.raw("metadata", metadata);
+    built.finish(id)
+}
+
+/// A member of a session's line.
+fn of(session: &Session, name: &str) -> Option<Vec<u8>> {
+    session
+        .header()
+        .into_iter()
+        .find(|(known, _)| known == name)
+        .map(|(_, raw)| raw)
+}
+
+/// What Penguin has beside the messages: the first session's members, and the lists of records of all sessions.
+fn foreign(metadata: &[u8], present: &[&Session]) -> Vec<(&'static str, Vec<u8>)> {
+    let inner = json::member(metadata, "penguin").and_then(|raw| json::member(raw, "metadata"));
+    let inner = inner
+        .and_then(|inner| without(inner, &continuation::OF_ONE))
+        .filter(|inner| inner != b"{}");
+    let mut lists: Vec<(&str, Vec<u8>)> = inner.map(|inner| ("metadata", inner)).into_iter().collect();
+    let members = json::member(metadata, "penguin").and_then(|foreign| json::member(foreign, "members"));
+    lists.extend(members.map(|members| ("members", members.to_vec())));
+    for name in RECORDS {
+        let mut all: Vec<Vec<u8>> = Vec::new();
+        for session in present {
+            let metadata = of(session, "metadata").unwrap_or_default();
+            let list = json::member(&metadata, "penguin").and_then(|foreign| json::member(foreign, name));
+            let elements = list
+                .and_then(|list| json::elements(list, Dialect::Strict))
+                .unwrap_or_default();
+            all.extend(elements.into_iter().map(<[u8]>::to_vec));
+        }
+        if !all.is_empty() {
+            lists.push((name, [b"[", all.join(&b","[..]).as_slice(), b"]"].concat()));
+        }
+    }
+    lists
+}
+
+/// What two messages have in common when one is an unmarked copy of the other.
+type Likeness = (Vec<u8>, Vec<u8>, Vec<u8>);
+
+#[derive(Default)]
+struct Work {
+    out: Session,
+    joined: Joined,
+    /// Messages that are there: the id under which a copy may name one, and the id that it has.
+    there: HashMap<String, String>,
+    alike: HashMap<Likeness, String>,
+    /// Ids of events that are there.
+    events: HashSet<String>,
+}
+
+impl Work {
+    /// Adds a session; `before` is the one that it continues, when that is there.
+    fn session(&mut self, session: &Session, before: Option<&Session>, is_first: bool) {
+        let parent = session.header_text("continued_from");
+        let follows = parent.is_some() && before.and_then(|before| before.header_text("id")) == parent;
+        let origins: HashMap<usize, Origin> = chain::origins(session).into_iter().collect();
+        let derived: HashMap<usize, String> = session.derived_ids().collect();
+        let moves = session
+            .live_events()
+            .into_iter()
+            .any(|index| View::is_moved_by(session, index));
+        let mut fates = HashMap::new();
+        let mut new = Vec::new();
+        for (index, _) in session.messages() {
+            let record = session.record(index);
+            let Some(message) = record.message() else { continue };
+            let own = message.id().map(|id| id.into_owned());
+            let id = own
+                .clone()
+                .or_else(|| derived.get(&index).cloned())
+                .unwrap_or_default();
+            let text = |raw: Option<&[u8]>| raw.unwrap_or_default().to_vec();
+            let likeness = || {
+                (
+                    text(Some(message.role)),
+                    text(message.content),
+                    text(message.category),
+                )
+            };
+            let original = match &origins[&index] {
+                Origin::Own => None,
+                Origin::Copy(Some(of)) => self.there.get(of).cloned().map(Some),
+                Origin::Copy(None) => match self.alike.get(&likeness()) {
+                    Some(original) => Some(Some(original.clone())),
+                    None => follows.then_some(None),
+                },
+                Origin::Marker => Some(None),
+            };
+            if let Some(original) = original {
+                self.joined.left_out += 1;
+                fates.insert(index, original.map_or(Fate::Gone, Fate::Copy));
+                continue;
+            }
+            if let Origin::Copy(of) = &origins[&index] {
+                self.joined.kept += 1;
+                // Further copies of it are copies of this one.
+                new.extend(of.clone().map(|of| (of, id.clone())));
+            }
+            let taken = self.there.contains_key(&id);
+            // Events name what has no id by one that depends on the lines before.
+            let changed =
+                (taken && own.is_some() || moves && own.is_none() && !is_first).then(|| match taken {
+                    true => other_id("msg_", session, &id),
+                    false => id.clone(),
+                });
+            self.joined.renamed += u64::from(taken && own.is_some());
+            let now = changed.clone().unwrap_or_else(|| id.clone());
+            self.alike.entry(likeness()).or_insert_with(|| now.clone());
+            new.push((now.clone(), now));
+            fates.insert(index, Fate::Kept(changed));
+        }
+        self.lines(session, &fates, moves);
+        self.there.extend(new);
+    }
+
+    fn lines(&mut self, session: &Session, fates: &HashMap<usize, Fate>, moves: bool) {
+        let names = moves.then(|| Names::of(session, fates));
+        let mut renamed: HashMap<String, String> = HashMap::new();
+        let mut gone: HashSet<String> = HashSet::new();
+        let mut here: Vec<String> = Vec::new();
+        for index in 0..session.len() {
+            let record = session.record(index);
+            let event = match &record.kind {
+                Line::Message(_) => {
+                    match fates.get(&index) {
+                        Some(Fate::Kept(None)) => self.out.push(&record),
+                        Some(Fate::Kept(Some(id))) => {
+                            let id = quoted(id);
+                            let line = json::with_members(record.body, &[("id", Some(&id))]);
+                            match line {
+                                Ok(line) => self.out.push_new(&line),
+                                Err(_) => self.out.push(&record),
+                            }
+                        }
+                        _ => {}
+                    }
+                    continue;
+                }
+                Line::Event(event) => event,
+                Line::Unreadable(_) => {
+                    self.out.push(&record);
+                    continue;
+                }
+                Line::Blank => continue,
+            };
+            let (name, id) = (event.name(), event.id().map(|id| id.into_owned()));
+            let of = json::member(event.raw, "of").and_then(json::text);
+            let copied = json::member(event.raw, COPIED_FROM).and_then(json::text);
+            let is_left = event.is_header()
+                || OF_ONE.contains(&name.as_ref())
+                || copied.is_some_and(|of| self.events.contains(of.as_ref()))
+                || name == "restore" && of.as_ref().is_some_and(|of| gone.contains(of.as_ref()));
+            let line = match (is_left, &names) {
+                (true, _) => None,
+                (false, Some(names)) if View::is_moved_by(session, index) => names.rewritten(index, event),
+                _ => Some(record.body.to_vec()),
+            };
+            let Some(mut line) = line else {
+                gone.extend(id);
+                continue;
+            };
+            if let Some(id) = id {
+                if self.events.contains(&id) {
+                    let other = other_id("evt_", session, &id);
+                    line = json::with_members(&line, &[("id", Some(&quoted(&other)))]).unwrap_or(line);
+                    here.push(other.clone());
+                    renamed.insert(id, other);
+                } else {
+                    here.push(id);
+                }
+            }
+            if let Some(other) = of.and_then(|of| renamed.get(of.as_ref())) {
+                line = json::with_members(&line, &[("of", Some(&quoted(other)))]).unwrap_or(line);
+            }
+            match line == record.body {
+                true => self.out.push(&record),
+                false => self.out.push_new(&line),
+            }
+        }
+        self.events.extend(here);
+    }
+}
+
+fn quoted(text: &str) -> Vec<u8> {
+    let mut raw = Vec::new();
+    json::push_text(&mut raw, text);
+    raw
+}
+
+/// Another id for what has one that an earlier session has too: the same whenever they are joined.
+fn other_id(prefix: &str, session: &Session, id: &str) -> String {
+    let whose = session.header_text("id").unwrap_or_default();
+    format!(
+        "{prefix}{}",
+        &key::sha256(format!("{whose}\n{id}").as_bytes())[..16]
+    )
+}

@@ -1,0 +1,445 @@
+//! A memory as one state machine: a turn is added, a summary is asked for, comes or fails, and what is over the total
+//! gives way. Nothing here reads a clock, and every operation ends: whatever is repeated makes something smaller.
+
+use super::queue::{Entry, List, Queue};
+use crate::error::{Error, Kind, Result};
+use crate::model::health::{Health, State};
+use crate::model::memory::{Memory, Overflow, Strategy};
+use std::collections::HashSet;
+
+/// What a model is shown of a memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// The turns that stay whole.
+    pub recent: List,
+    /// Those that wait for a summary, unless they are not shown.
+    pub pending: List,
+    /// Those that wait until summaries succeed again, where those are shown.
+    pub backlog: List,
+    /// What the summary takes, see [`Cost::spoken`]; 0 when there is none or it is not shown.
+    pub summary: u64,
+}
+
+/// How tokens are counted, and how a summary is made smaller.
+pub trait Cost {
+    /// Tokens of what is shown.
+    fn context(&self, shown: &Shown) -> u64;
+    /// What a summary takes of that, in the unit in which turns are measured; 0 for an empty one.
+    fn spoken(&self, summary: &str) -> u64;
+    /// Tokens of a summary by itself.
+    fn summary(&self, text: &str) -> u64;
+    /// The summary in no more than so many tokens; none when nothing of it could be kept.
+    fn shorten(&self, summary: &str, most: u64) -> Option<String>;
+}
+
+/// What was done to stay within the total.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enforced<T> {
+    /// Turns that left, oldest first.
+    pub dropped: Vec<T>,
+    /// Whether the total is met.
+    pub fits: bool,
+    /// Tokens of what is shown now.
+    pub tokens: u64,
+}
+
+/// What a summary is to be made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request<T> {
+    /// The summary so far.
+    pub previous_summary: String,
+    /// The turns, oldest first.
+    pub turns: Vec<T>,
+    serials: Vec<u64>,
+}
+
+impl<T> Request<T> {
+    /// The same for the oldest turns only, so many.
+    pub fn first(mut self, turns: usize) -> Request<T> {
+        self.turns.truncate(turns);
+        self.serials.truncate(turns);
+        self
+    }
+}
+
+/// A memory.
+#[derive(Clone, Debug)]
+pub struct Machine<T> {
+    memory: Memory,
+    health: Health,
+    is_recovering: bool,
+    shows_all: bool,
+    summary: String,
+    backlog: Queue<T>,
+    pending: Queue<T>,
+    recent: Queue<T>,
+    next: u64,
+}
+
+/// Where a turn of a memory that is made from what was stored belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// It waits for a summary until the memory recovers.
+    Backlog,
+    /// It waits for a summary.
+    Pending,
+    /// It stays whole.
+    Recent,
+}
+
+impl<T: Clone> Machine<T> {
+    /// An empty memory.
+    ///
+    /// # Errors
+    ///
+    /// See [`Memory::check`].
+    pub fn new(memory: Memory) -> Result<Self> {
+        memory.check()?;
+        Ok(Machine {
+            memory,
+            health: Health::default(),
+            is_recovering: false,
+            shows_all: false,
+            summary: String::new(),
+            backlog: Queue::default(),
+            pending: Queue::default(),
+            recent: Queue::default(),
+            next: 0,
+        })
+    }
+
+    /// What was stored of its health, and whether an attempt to recover was under way.
+    pub fn with_health(mut self, health: Health, is_recovering: bool) -> Self {
+        self.health = health;
+        self.is_recovering = is_recovering;
+        self
+    }
+
+    /// A model is shown everything, whatever the health: what waits is never hidden.
+    pub fn showing_all(mut self) -> Self {
+        self.shows_all = true;
+        self
+    }
+
+    /// The summary that was stored.
+    pub fn with_summary(mut self, summary: impl Into<String>) -> Self {
+        self.summary = summary.into();
+        self
+    }
+
+    /// Puts in a turn that was stored, behind those of its part. Nothing else happens.
+    pub fn load(&mut self, part: Part, turn: T, size: u64) {
+        let entry = self.entry(turn, size);
+        match part {
+            Part::Backlog => self.backlog.push(entry),
+            Part::Pending => self.pending.push(entry),
+            Part::Recent => self.recent.push(entry),
+        }
+    }
+
+    fn entry(&mut self, turn: T, size: u64) -> Entry<T> {
+        self.next += 1;
+        Entry {
+            turn,
+            size,
+            serial: self.next,
+        }
+    }
+
+    /// The configuration.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The failures and when the next attempt is due.
+    pub fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// How the summaries fare.
+    pub fn state(&self) -> State {
+        match (self.is_recovering, self.health.failures, self.health.degraded) {
+            (true, ..) => State::Recovering,
+            (_, 0, _) => State::Healthy,
+            (_, _, true) => State::Degraded,
+            (_, _, false) => State::Retry,
+        }
+    }
+
+    /// The summary; empty when there is none.
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// The turns of a part, oldest first.
+    pub fn turns(&self, part: Part) -> impl Iterator<Item = &T> {
+        let entries = match part {
+            Part::Backlog => &self.backlog,
+            Part::Pending => &self.pending,
+            Part::Recent => &self.recent,
+        };
+        entries.entries().map(|entry| &entry.turn)
+    }
+
+    /// Whether a model is shown the summary, and what waits for one.
+    pub fn shows_summary(&self) -> bool {
+        self.shows_all || self.memory.strategy == Strategy::RollingSummary && self.state() != State::Degraded
+    }
+
+    /// Tokens of what a model is shown.
+    pub fn tokens(&self, cost: &impl Cost) -> u64 {
+        self.tokens_with(cost.spoken(&self.summary), cost)
+    }
+
+    fn tokens_with(&self, summary: u64, cost: &impl Cost) -> u64 {
+        let shows = self.shows_summary();
+        let listed = |is: bool, queue: &Queue<T>| if is { queue.list() } else { List::default() };
+        cost.context(&Shown {
+            recent: self.recent.list(),
+            pending: listed(shows, &self.pending),
+            backlog: listed(self.shows_all, &self.backlog),
+            summary: if shows { summary } else { 0 },
+        })
+    }
+
+    /// Adds a turn. The oldest beyond those that stay whole leave or wait, and the total is enforced.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::No`] when the policy is to refuse and the total would be exceeded; the memory is as before then.
+    pub fn add(&mut self, turn: T, size: u64, cost: &impl Cost) -> Result<Enforced<T>> {
+        if self.memory.strategy == Strategy::None {
+            return Ok(Enforced {
+                dropped: vec![turn],
+                fits: true,
+                tokens: self.tokens(cost),
+            });
+        }
+        let entry = self.entry(turn, size);
+        self.recent.push(entry);
+        let keep = usize::try_from(self.memory.keep_last).unwrap_or(usize::MAX);
+        let beyond = self.recent.len().saturating_sub(keep);
+        let evicted = self.recent.take(beyond);
+        let truncates = self.memory.strategy == Strategy::Truncation;
+        let degraded = self.state() == State::Degraded;
+        let mut gone = Queue::default();
+        let waiting = match (truncates, degraded) {
+            (true, _) => &mut gone,
+            (false, true) => &mut self.backlog,
+            (false, false) => &mut self.pending,
+        };
+        waiting.extend(evicted);
+        match self.enforce(cost) {
+            Ok(mut enforced) => {
+                let mut dropped: Vec<T> = gone.into_turns().collect();
+                dropped.append(&mut enforced.dropped);
+                Ok(Enforced { dropped, ..enforced })
+            }
+            Err(error) => {
+                // What was refused was never there.
+                let waiting = match (truncates, degraded) {
+                    (true, _) => &mut gone,
+                    (false, true) => &mut self.backlog,
+                    (false, false) => &mut self.pending,
+                };
+                let mut back = waiting.take_back(beyond);
+                back.extend(std::mem::take(&mut self.recent));
+                back.pop_back();
+                self.recent = back;
+                Err(error)
+            }
+        }
+    }
+
+    /// After a summary: it is cut to its own limit, and the total is enforced.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Unavailable`] when it is blank, when it is too long and the policy is to refuse, or when nothing of it
+    /// could be kept. What is there then is no memory to go on with.
+    pub fn settle(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
+        let refused = |what: String| Error::new(Kind::Unavailable, what);
+        let (most, tokens) = (self.memory.summary, cost.summary(&self.summary));
+        if self.summary.trim().is_empty() {
+            return Err(refused("the summary is blank".to_string()));
+        }
+        if tokens > most {
+            if self.memory.overflow == Overflow::Error {
+                return Err(refused(format!("the summary has {tokens} tokens of {most}")));
+            }
+            let shorter = cost.shorten(&self.summary, most);
+            self.summary =
+                shorter.ok_or_else(|| refused(format!("nothing of the summary fits {most} tokens")))?;
+        }
+        self.enforce(cost)
+            .map_err(|error| refused(format!("with the summary {}", error.message)))
+    }
+
+    /// Lets go until the total is met, the newest turn excepted. What makes nothing smaller is not done.
+    fn enforce(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
+        let Memory { total, overflow, .. } = self.memory;
+        let spoken = cost.spoken(&self.summary);
+        let mut enforced = Enforced {
+            dropped: Vec::new(),
+            fits: true,
+            tokens: self.tokens_with(spoken, cost),
+        };
+        if total == 0 || enforced.tokens <= total {
+            return Ok(enforced);
+        }
+        if overflow == Overflow::Error {
+            let what = format!("the memory would take {} tokens of {total}", enforced.tokens);
+            return Err(Error::new(Kind::No, what).hint("its policy is error: the turn is not kept"));
+        }
+        let shows = self.shows_summary();
+        if shows
+            && cost.summary(&self.summary) > self.memory.summary
+            && let Some(shorter) = cost.shorten(&self.summary, self.memory.summary)
+            && cost.spoken(&shorter) < spoken
+        {
+            self.summary = shorter;
+        }
+        let spoken = cost.spoken(&self.summary);
+        enforced.tokens = self.tokens_with(spoken, cost);
+        while enforced.tokens > total {
+            // Where no turn stays whole, the newest is among those that wait.
+            let floor = usize::from(self.recent.is_empty());
+            let waits = self.pending.len() + if self.shows_all { self.backlog.len() } else { 0 };
+            let entries = match shows && waits > floor {
+                true if self.shows_all && !self.backlog.is_empty() => &mut self.backlog,
+                true => &mut self.pending,
+                false if self.recent.len() > 1 => &mut self.recent,
+                false => break,
+            };
+            let Some(oldest) = entries.pop() else { break };
+            enforced.dropped.push(oldest.turn);
+            enforced.tokens = self.tokens_with(spoken, cost);
+        }
+        if enforced.tokens > total && shows && !self.summary.is_empty() {
+            let without = self.tokens_with(0, cost);
+            // What does not help is not destroyed.
+            if without <= total {
+                self.summary.clear();
+                enforced.tokens = without;
+            }
+        }
+        enforced.fits = enforced.tokens <= total;
+        Ok(enforced)
+    }
+
+    /// Whether a summary is due at this time, RFC 3339.
+    pub fn is_due(&self, now: &str) -> bool {
+        self.part_due(now).is_some()
+    }
+
+    fn part_due(&self, now: &str) -> Option<Part> {
+        if self.memory.strategy != Strategy::RollingSummary {
+            return None;
+        }
+        let part = match (self.backlog.is_empty(), self.pending.is_empty()) {
+            (false, _) => Part::Backlog,
+            (true, false) => Part::Pending,
+            (true, true) => return None,
+        };
+        (self.is_recovering || self.health.is_due(now)).then_some(part)
+    }
+
+    /// What is to be summed up now; none when nothing is due. A memory that goes without begins to recover.
+    pub fn request(&mut self, now: &str) -> Option<Request<T>> {
+        let part = self.part_due(now)?;
+        if self.state() == State::Degraded {
+            self.is_recovering = true;
+        }
+        let entries = match part {
+            Part::Backlog => &self.backlog,
+            _ => &self.pending,
+        };
+        let most = match (part, self.memory.backlog) {
+            (Part::Backlog, limit) if limit > 0 => usize::try_from(limit).unwrap_or(usize::MAX),
+            _ => usize::MAX,
+        };
+        let taken = || entries.entries().take(most);
+        Some(Request {
+            previous_summary: self.summary.clone(),
+            turns: taken().map(|entry| entry.turn.clone()).collect(),
+            serials: taken().map(|entry| entry.serial).collect(),
+        })
+    }
+
+    /// Takes a summary: it stands for exactly the turns of the request.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Unavailable`] when the summary is too long and the policy is to refuse, or when nothing of it could be
+    /// kept. It is a failed attempt, and nothing else changes.
+    pub fn apply(
+        &mut self,
+        request: &Request<T>,
+        summary: &str,
+        now: &str,
+        cost: &impl Cost,
+    ) -> Result<Enforced<T>> {
+        let before = self.clone();
+        let done = self.try_apply(request, summary, cost);
+        if let Err(error) = &done {
+            let why = error.message.clone();
+            *self = before;
+            self.fail(now, &why);
+        }
+        done
+    }
+
+    fn try_apply(&mut self, request: &Request<T>, summary: &str, cost: &impl Cost) -> Result<Enforced<T>> {
+        self.summary = summary.to_string();
+        let asked: HashSet<u64> = request.serials.iter().copied().collect();
+        for entries in [&mut self.backlog, &mut self.pending] {
+            entries.retain(|entry| !asked.contains(&entry.serial));
+        }
+        self.health = Health::default();
+        self.is_recovering = false;
+        // What a request left of the backlog is the oldest of what waits.
+        let waiting = std::mem::take(&mut self.pending);
+        self.backlog.extend(waiting);
+        std::mem::swap(&mut self.backlog, &mut self.pending);
+        self.settle(cost)
+    }
+
+    /// An attempt failed.
+    pub fn fail(&mut self, now: &str, why: &str) {
+        self.health = self.memory.policy().failed(&self.health, now, why);
+        self.is_recovering = false;
+        if self.health.degraded {
+            let waiting = std::mem::take(&mut self.pending);
+            self.backlog.extend(waiting);
+        }
+    }
+
+    /// Asks for summaries until nothing waits or the memory has to go without. `wait` is told until when.
+    pub fn flush(
+        &mut self,
+        mut now: String,
+        cost: &impl Cost,
+        mut ask: impl FnMut(&Request<T>) -> std::result::Result<String, String>,
+        mut wait: impl FnMut(&str),
+    ) -> Result<()> {
+        while !self.pending.is_empty() && self.state() != State::Degraded {
+            if let Some(next) = self.health.next_attempt_at.clone()
+                && !self.health.is_due(&now)
+            {
+                wait(&next);
+                now = next;
+            }
+            let Some(request) = self.request(&now) else {
+                return Ok(());
+            };
+            match ask(&request) {
+                Ok(summary) => {
+                    // One that is refused is counted, and has an end.
+                    let _ = self.apply(&request, &summary, &now, cost);
+                }
+                Err(why) => self.fail(&now, &why),
+            }
+        }
+        Ok(())
+    }
+}

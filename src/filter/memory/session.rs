@@ -1,0 +1,354 @@
+//! The memory of a session: its turns as a [`Machine`] has them, and what is let go when one is added.
+
+use super::super::compact::event::{About, Fate, Reshaping, Summary};
+use super::super::compact::work::summary_cost;
+use super::super::{Plan, Stamp};
+use super::estimate::{Estimate, shorten, turn_size};
+use super::machine::{Cost, Machine, Part, Shown};
+use crate::error::{Error, Kind, Result};
+use crate::format::penguiflow::{Placed, State, Zone};
+use crate::model::health::{self, Health};
+use crate::model::json;
+use crate::model::memory::{Memory, Strategy};
+use crate::model::session::Session;
+use crate::model::view::View;
+use crate::tokens::Counter;
+use std::collections::HashSet;
+
+/// A turn of a session's memory: the items of its view that it is.
+pub type Items = Vec<usize>;
+
+/// How a session's memory is measured.
+enum Measure {
+    /// As PenguiFlow does it.
+    Estimate(Estimate),
+    /// By tokens of messages; those that are no turns, and what waits, are always sent.
+    Tokens { counter: Counter, beside: u64 },
+}
+
+impl Cost for Measure {
+    fn context(&self, shown: &Shown) -> u64 {
+        match self {
+            Measure::Estimate(estimate) => estimate.context(shown),
+            Measure::Tokens { beside, .. } => {
+                beside + shown.recent.size + shown.pending.size + shown.backlog.size + shown.summary
+            }
+        }
+    }
+
+    fn spoken(&self, summary: &str) -> u64 {
+        match self {
+            Measure::Estimate(estimate) => estimate.spoken(summary),
+            Measure::Tokens { .. } if summary.is_empty() => 0,
+            Measure::Tokens { counter, .. } => summary_cost(*counter, summary),
+        }
+    }
+
+    fn summary(&self, text: &str) -> u64 {
+        match self {
+            Measure::Estimate(estimate) => estimate.summary(text),
+            Measure::Tokens { counter, .. } => counter.tokenizer().count(text),
+        }
+    }
+
+    fn shorten(&self, summary: &str, most: u64) -> Option<String> {
+        shorten(summary, most, &|text| self.summary(text))
+    }
+}
+
+/// A session and what it remembers.
+struct Held<'s> {
+    session: &'s Session,
+    view: View,
+    state: State,
+}
+
+/// What the header says a session remembers; none when it says nothing.
+///
+/// # Errors
+///
+/// [`Kind::Config`]: what it says cannot work.
+pub fn memory_of(session: &Session) -> Result<Option<Memory>> {
+    let header = session.header();
+    let says = |name: &str| {
+        header
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value)
+    };
+    let own = says("metadata").is_some_and(|metadata| {
+        let noted = json::member(metadata, "penguiflow");
+        noted.is_some_and(|noted| json::member(noted, "config_snapshot").is_some())
+    });
+    if !own && says("memory").is_none() {
+        return Ok(None);
+    }
+    Ok(Some(State::of(session, &View::replay(session))?.memory))
+}
+
+impl<'s> Held<'s> {
+    fn of(session: &'s Session) -> Result<Self> {
+        let view = View::replay(session);
+        let state = State::of(session, &view)?;
+        Ok(Held { session, view, state })
+    }
+
+    fn measure(&self, counter: Counter) -> Measure {
+        if self.state.is_own() {
+            return Measure::Estimate(Estimate {
+                shows_nothing: self.state.memory.strategy == Strategy::None,
+            });
+        }
+        let beside = self
+            .state
+            .homeless
+            .iter()
+            .map(|item| self.tokens(*item, counter))
+            .sum();
+        Measure::Tokens { counter, beside }
+    }
+
+    fn tokens(&self, item: usize, counter: Counter) -> u64 {
+        let message = self.view.items[item].message(self.session);
+        message.map_or(0, |message| counter.message(&message))
+    }
+
+    fn size(&self, placed: &Placed, measure: &Measure) -> u64 {
+        match measure {
+            Measure::Estimate(_) => turn_size(&placed.turn.sorted(self.state.memory.digests)),
+            Measure::Tokens { counter, .. } => {
+                placed.items.iter().map(|item| self.tokens(*item, *counter)).sum()
+            }
+        }
+    }
+
+    /// The item of the summary, and its text, which PenguiFlow has between tags.
+    fn summary(&self) -> Option<(usize, String)> {
+        let items = self.view.items.iter().enumerate();
+        let texts = items.filter_map(|(at, item)| Some((at, item.summary(self.session)?.into_owned())));
+        let (at, text) = texts.fold(None, |_, found| Some(found))?;
+        match self.state.is_own() {
+            true => Some((at, json::text(&self.state.summary)?.into_owned())),
+            false => Some((at, text)),
+        }
+    }
+
+    fn turns(&self) -> impl Iterator<Item = &Placed> {
+        self.state.dropped.iter().chain(&self.state.turns)
+    }
+
+    /// The memory with these of the turns in it.
+    fn machine(&self, measure: &Measure, is_in: impl Fn(&Placed) -> bool) -> Result<Machine<Items>> {
+        let is_own = self.state.is_own();
+        let recovering = self.state.health == health::State::Recovering;
+        let mut machine = Machine::new(self.state.memory)?
+            .with_health(Health::of(self.session), recovering)
+            .with_summary(self.summary().map_or(String::new(), |(_, text)| text));
+        if !is_own {
+            machine = machine.showing_all();
+        }
+        for placed in self.turns().filter(|placed| is_in(placed)) {
+            let part = match placed.zone {
+                Zone::Backlog => Part::Backlog,
+                Zone::Pending => Part::Pending,
+                Zone::Turns => Part::Recent,
+            };
+            machine.load(part, placed.items.clone(), self.size(placed, measure));
+        }
+        Ok(machine)
+    }
+}
+
+/// How a session's memory stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// What it is to remember.
+    pub memory: Memory,
+    /// Turns that stay whole.
+    pub recent: usize,
+    /// Turns that wait for a summary.
+    pub pending: usize,
+    /// Turns that wait until summaries succeed again.
+    pub backlog: usize,
+    /// Tokens of what a model is shown.
+    pub tokens: u64,
+}
+
+/// How the memory of a session stands; none when it has none.
+///
+/// # Errors
+///
+/// [`Kind::Config`]: what its header says cannot work.
+pub fn standing(session: &Session, counter: Counter) -> Result<Option<Standing>> {
+    let Some(memory) = memory_of(session)? else {
+        return Ok(None);
+    };
+    let held = Held::of(session)?;
+    let measure = held.measure(counter);
+    let machine = held.machine(&measure, |_| true)?;
+    let count = |part| machine.turns(part).count();
+    Ok(Some(Standing {
+        memory,
+        recent: count(Part::Recent),
+        pending: count(Part::Pending),
+        backlog: count(Part::Backlog),
+        tokens: machine.tokens(&measure),
+    }))
+}
+
+/// The items of the view that a summary is to be made of now, oldest first; none when there are none. Whether an
+/// attempt is worth it at this time the session's health says.
+///
+/// # Errors
+///
+/// [`Kind::Config`]: what its header says cannot work.
+pub fn due(session: &Session) -> Result<Option<Items>> {
+    let Some(memory) = memory_of(session)? else {
+        return Ok(None);
+    };
+    let held = Held::of(session)?;
+    let of = |zone: Zone| held.state.turns.iter().filter(move |placed| placed.zone == zone);
+    let most = usize::try_from(memory.backlog).ok().filter(|most| *most > 0);
+    // The newest turn is never summed up, even where no turn stays whole.
+    let newest = held.state.turns.last().map(|placed| placed.items.clone());
+    let is_newest = |item: &usize| newest.as_ref().is_some_and(|newest| newest.contains(item));
+    let backlog: Items = of(Zone::Backlog)
+        .take(most.unwrap_or(usize::MAX))
+        .flat_map(|placed| placed.items.clone())
+        .collect();
+    let items = match backlog.is_empty() {
+        true => of(Zone::Pending)
+            .flat_map(|placed| placed.items.clone())
+            .collect(),
+        false => backlog,
+    };
+    let items: Items = items.into_iter().filter(|item| !is_newest(item)).collect();
+    Ok(Some(items).filter(|items| !items.is_empty() && memory.strategy == Strategy::RollingSummary))
+}
+
+/// What comes of lines that are added to a session: they, and what makes room for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remembered {
+    /// The lines to append.
+    pub plan: Plan,
+    /// Tokens of what is shown now and the most there may be, when that cannot be met.
+    pub over: Option<(u64, u64)>,
+}
+
+/// Plans the addition of lines. A turn is complete when somebody has answered; then the oldest beyond those that stay
+/// whole leave or wait, and the total is enforced, by an event that `restore` takes back.
+///
+/// # Errors
+///
+/// [`Kind::No`] when the memory's policy is to refuse, or when it keeps no turns at all; [`Kind::Config`]: what the header
+/// says cannot work.
+pub fn plan(
+    session: &Session,
+    lines: Vec<Vec<u8>>,
+    told: String,
+    counter: Counter,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Remembered> {
+    let nothing = |lines, told| Remembered {
+        plan: Plan::Lines(lines, told),
+        over: None,
+    };
+    let Some(memory) = memory_of(session)? else {
+        return Ok(nothing(lines, told));
+    };
+    let mut grown = session.clone();
+    lines.iter().for_each(|line| grown.push_new(line));
+    settle(session, &grown, memory, lines, told, counter, stamp)
+}
+
+/// What the lines that were added, and a summary among them, leave to be let go.
+fn settle(
+    session: &Session,
+    grown: &Session,
+    memory: Memory,
+    mut lines: Vec<Vec<u8>>,
+    told: String,
+    counter: Counter,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Remembered> {
+    let held = Held::of(grown)?;
+    let measure = held.measure(counter);
+    let known: HashSet<Option<usize>> = {
+        let before = Held::of(session)?;
+        // A line has one place in the log, whatever happened to the view.
+        before
+            .turns()
+            .map(|placed| {
+                placed
+                    .items
+                    .first()
+                    .and_then(|item| before.view.items[*item].line())
+            })
+            .collect()
+    };
+    let line = |placed: &Placed| {
+        placed
+            .items
+            .first()
+            .and_then(|item| held.view.items[*item].line())
+    };
+    let is_known = |placed: &Placed| known.contains(&line(placed));
+    let new: Vec<&Placed> = held.turns().filter(|placed| !is_known(placed)).collect();
+    if memory.strategy == Strategy::None && !new.is_empty() {
+        let error = Error::new(Kind::No, "its memory keeps no turns: the strategy is none");
+        return Err(error.hint("another strategy keeps them: truncation, rolling_summary"));
+    }
+    let mut machine = held.machine(&measure, is_known)?;
+    let mut dropped: Vec<Items> = Vec::new();
+    let mut over = None;
+    for placed in &new {
+        let enforced = machine.add(placed.items.clone(), held.size(placed, &measure), &measure)?;
+        dropped.extend(enforced.dropped);
+        over = (!enforced.fits).then_some((enforced.tokens, memory.total));
+    }
+    if new.is_empty() && held.summary() != Held::of(session)?.summary() {
+        let enforced = machine.settle(&measure)?;
+        dropped.extend(enforced.dropped);
+        over = (!enforced.fits).then_some((enforced.tokens, memory.total));
+    }
+    let mut reshaping = Reshaping::of(&held.view);
+    for item in dropped.iter().flatten() {
+        reshaping.fates[*item] = Fate::Goes;
+    }
+    if let Some((at, _)) = held.summary().filter(|(_, text)| text != machine.summary()) {
+        reshaping.fates[at] = Fate::Goes;
+        reshaping.summary = (!machine.summary().is_empty()).then(|| Summary {
+            before: at,
+            content: machine.summary().to_string(),
+            covers: vec![at],
+            by: "extract".to_string(),
+            role: None,
+        });
+    }
+    if reshaping.is_empty() {
+        let plan = Plan::Lines(lines, told);
+        return Ok(Remembered { plan, over });
+    }
+    let about = About {
+        strategy: "memory".to_string(),
+        sizes: None,
+    };
+    let event = reshaping.event(grown, &held.view, &about, &stamp("memory")?)?;
+    lines.push(event);
+    // A summary that is cut is none that was made: the failures before it still count.
+    if reshaping.summary.is_some()
+        && let Some(line) = Health::of(grown).line
+    {
+        lines.push(grown.record(line).body.to_vec());
+    }
+    let told = format!("{told}; turns let go: {}", dropped.len());
+    let cut = match (&reshaping.summary, held.summary()) {
+        (Some(_), _) => "; the summary is cut",
+        (None, Some((at, _))) if reshaping.fates[at] == Fate::Goes => "; the summary is let go",
+        _ => "",
+    };
+    Ok(Remembered {
+        plan: Plan::Lines(lines, told + cut),
+        over,
+    })
+}

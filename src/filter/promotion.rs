@@ -1,0 +1,173 @@
+//! The history of a session taken over by another one that has none yet: what a program kept under an older name goes
+//! on under the key that it uses now.
+
+use super::Stamp;
+use super::settle::pieces;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::{Piece, Session};
+use crate::model::view::View;
+use crate::tokens::counter;
+
+/// What a session says about histories that were taken over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Promoted {
+    /// The session whose history this one has.
+    pub from: Option<String>,
+    /// The session that has the history of this one, and the id of the event that says so.
+    pub to: Option<(String, String)>,
+}
+
+impl Promoted {
+    /// By the events that count.
+    pub fn of(session: &Session) -> Promoted {
+        let mut promoted = Promoted::default();
+        for index in session.live_events() {
+            let record = session.record(index);
+            let Some(event) = record.event().filter(|event| event.name() == "link") else {
+                continue;
+            };
+            let text = |name| {
+                json::member(event.raw, name)
+                    .and_then(json::text)
+                    .map(|text| text.into_owned())
+            };
+            if let Some(from) = text("promoted_from") {
+                promoted.from = Some(from);
+            }
+            if let Some(to) = text("promoted_to") {
+                promoted.to = Some((to, event.id().unwrap_or_default().into_owned()));
+            }
+        }
+        promoted
+    }
+}
+
+/// Whether there is anything to tell a model: a message in the view, or a summary that is not blank.
+pub fn has_history(session: &Session, view: &View) -> bool {
+    view.items.iter().any(|item| match item.summary(session) {
+        Some(text) => !text.trim().is_empty(),
+        None => item.message(session).is_some(),
+    })
+}
+
+/// The lines by which a session has the history of another: an event that says whose it is, then its view. Ids of
+/// messages stay, so that whoever counts knows them again; a count of tokens stays where both count alike.
+pub fn lines(source: &Session, view: &View, target: &Session, event: Vec<u8>) -> Vec<Vec<u8>> {
+    let alike = counter::named_by(source) == counter::named_by(target);
+    let mut lines = vec![event];
+    for piece in pieces(source, view, |_| false) {
+        let line = match piece {
+            Piece::Line(index) => source.record(index).body.to_vec(),
+            Piece::Made(line) => line,
+        };
+        let uncounted = (!alike).then(|| json::with_members(&line, &[("tokens", None)]));
+        lines.push(match uncounted {
+            Some(Ok(line)) if json::member(&line, "role").is_some() => line,
+            _ => line,
+        });
+    }
+    lines
+}
+
+/// The event of the session that takes a history over.
+pub fn taken(stamp: &Stamp, source: &str, name: &str) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "link")
+        .text("id", &stamp.id)
+        .text("at", &stamp.at)
+        .text("promoted_from", source)
+        .text("alias", name);
+    event.finish()
+}
+
+/// The event of the session whose history is taken over. It comes first, so that no history is taken over twice.
+pub fn given(stamp: &Stamp, target: &str) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "link")
+        .text("id", &stamp.id)
+        .text("at", &stamp.at)
+        .text("promoted_to", target);
+    event.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(lines: &[&str]) -> Session {
+        let mut session = Session::default();
+        lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+        session
+    }
+
+    fn stamp() -> Stamp {
+        Stamp {
+            id: "evt_1".to_string(),
+            at: "2026-11-20T18:02:03Z".to_string(),
+        }
+    }
+
+    #[test]
+    fn the_view_goes_along_and_nothing_else() {
+        let source = session(&[
+            r#"{"type":"session","version":1,"id":"old","tokenizer":"o200k_base"}"#,
+            r#"{"role":"user","content":"gone","id":"m1"}"#,
+            r#"{"role":"user","content":"a","id":"m2","tokens":7,"x":1.0}"#,
+            r#"{"type":"truncate","id":"e1","before":"m2"}"#,
+            r#"{"type":"summary","id":"e2","content":"Before.","covers":["m1","m1"]}"#,
+            r#"{"role":"assistant","content":"b"}"#,
+        ]);
+        let view = View::replay(&source);
+        let same = session(&[r#"{"type":"session","id":"new","tokenizer":"o200k_base"}"#]);
+        let taken = lines(&source, &view, &same, taken(&stamp(), "old", "agent:a:b"));
+        let text: Vec<_> = taken
+            .iter()
+            .map(|line| std::str::from_utf8(line).unwrap())
+            .collect();
+        assert_eq!(
+            text,
+            [
+                r#"{"type":"link","id":"evt_1","at":"2026-11-20T18:02:03Z","promoted_from":"old","alias":"agent:a:b"}"#,
+                r#"{"type":"summary","id":"e2","content":"Before.","here":true}"#,
+                r#"{"role":"user","content":"a","id":"m2","tokens":7,"x":1.0}"#,
+                r#"{"role":"assistant","content":"b"}"#,
+            ]
+        );
+        let mut whole = same.clone();
+        taken.iter().for_each(|line| whole.push_new(line));
+        let shown = View::replay(&whole).shown(&whole);
+        assert_eq!(shown, view.shown(&source));
+        // Another count is no count.
+        let other = session(&[r#"{"type":"session","id":"new"}"#]);
+        let taken = lines(&source, &view, &other, Vec::new());
+        assert_eq!(taken[2], br#"{"role":"user","content":"a","id":"m2","x":1.0}"#);
+    }
+
+    #[test]
+    fn a_blank_summary_is_no_history() {
+        let history = |lines: &[&str]| {
+            let session = session(lines);
+            has_history(&session, &View::replay(&session))
+        };
+        assert!(!history(&[r#"{"type":"session","id":"a"}"#]));
+        assert!(!history(&[r#"{"type":"summary","id":"e","content":" \n"}"#]));
+        assert!(history(&[r#"{"type":"summary","id":"e","content":"x"}"#]));
+        assert!(!history(&[
+            r#"{"role":"user","content":"a","id":"m"}"#,
+            r#"{"type":"truncate","id":"e","before":null}"#
+        ]));
+    }
+
+    #[test]
+    fn what_is_taken_back_was_never_said() {
+        let to = String::from_utf8(given(&stamp(), "new")).unwrap();
+        let back = r#"{"type":"restore","id":"evt_2","of":"evt_1"}"#;
+        assert_eq!(
+            Promoted::of(&session(&[&to])).to,
+            Some(("new".to_string(), "evt_1".to_string()))
+        );
+        assert_eq!(Promoted::of(&session(&[&to, back])), Promoted::default());
+    }
+}

@@ -1,0 +1,157 @@
+//! The numbers that Python writes and JSON does not have: `NaN` and the infinities. In the record stream null stands
+//! for them, and beside it is noted where they were (RFC 6901 pointers) and what, so that Penguin gets them back.
+
+use crate::model::json::{self, Dialect, ObjectBuilder};
+
+const NUMBERS: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
+
+/// Deeper numbers, and those whose way is longer than this, are not noted: the notes must not outgrow the document.
+const DEEPEST: usize = 64;
+const LONGEST: usize = 1024;
+
+/// The way to a value.
+enum Step<'v> {
+    Member(&'v [u8]),
+    Element(usize),
+}
+
+/// Goes through the scalars that are neither strings nor numbers of JSON, each with the way to it.
+fn each<'v>(value: &'v [u8], mut see: impl FnMut(&[Step<'v>], std::ops::Range<usize>)) {
+    let mut way: Vec<Step<'v>> = Vec::new();
+    // Whether a name comes next.
+    let mut named = false;
+    let mut at = 0;
+    while let Some(&byte) = value.get(at) {
+        match byte {
+            b'{' => {
+                way.push(Step::Member(b""));
+                named = true;
+                at += 1;
+            }
+            b'[' => {
+                way.push(Step::Element(0));
+                at += 1;
+            }
+            b'}' | b']' => {
+                way.pop();
+                named = false;
+                at += 1;
+            }
+            b',' => {
+                match way.last_mut() {
+                    Some(Step::Element(nth)) => *nth += 1,
+                    Some(Step::Member(_)) => named = true,
+                    None => {}
+                }
+                at += 1;
+            }
+            b' ' | b'\n' | b'\r' | b'\t' | b':' => at += 1,
+            _ => {
+                let end = json::value_end(value, at, Dialect::Python).unwrap_or(value.len());
+                if named && byte == b'"' {
+                    if let (Some(Step::Member(name)), true) = (way.last_mut(), end > at + 1) {
+                        *name = &value[at + 1..end - 1];
+                    }
+                    named = false;
+                } else if matches!(byte, b'N' | b'I' | b'-' | b'n') {
+                    see(&way, at..end);
+                }
+                at = end;
+            }
+        }
+    }
+}
+
+fn pointer(way: &[Step<'_>]) -> Option<String> {
+    let length = |step: &Step<'_>| match step {
+        Step::Member(name) => name.len(),
+        Step::Element(_) => 0,
+    };
+    if way.len() > DEEPEST || way.iter().map(length).sum::<usize>() > LONGEST {
+        return None;
+    }
+    let mut text = String::new();
+    for step in way {
+        text.push('/');
+        match step {
+            Step::Member(name) => {
+                text.push_str(&json::unescape(name).replace('~', "~0").replace('/', "~1"));
+            }
+            Step::Element(nth) => text.push_str(&nth.to_string()),
+        }
+    }
+    Some(text)
+}
+
+/// Where they are in a value: an object of pointers and spellings; none when there are none.
+pub(super) fn found(value: &[u8]) -> Option<Vec<u8>> {
+    let mut built = ObjectBuilder::default();
+    each(value, |way, range| {
+        if NUMBERS.contains(&&value[range.clone()])
+            && let Some(pointer) = pointer(way)
+        {
+            built.text(&pointer, &String::from_utf8_lossy(&value[range]));
+        }
+    });
+    (!built.is_empty()).then(|| built.finish())
+}
+
+/// The value with the noted numbers where null still stands for them, and how many.
+pub(super) fn put_back(value: &[u8], noted: &[u8]) -> (Vec<u8>, usize) {
+    let noted = json::members(noted, Dialect::Strict).unwrap_or_default();
+    let noted: std::collections::HashMap<_, _> = noted
+        .into_iter()
+        .filter_map(|(pointer, raw)| Some((pointer, json::text(raw)?)))
+        .filter(|(_, number)| NUMBERS.contains(&number.as_bytes()))
+        .collect();
+    let (mut out, mut from, mut count) = (Vec::with_capacity(value.len()), 0, 0);
+    each(value, |way, range| {
+        if &value[range.clone()] == b"null"
+            && let Some(number) = pointer(way).and_then(|pointer| noted.get(pointer.as_str()))
+        {
+            out.extend_from_slice(&value[from..range.start]);
+            out.extend_from_slice(number.as_bytes());
+            from = range.end;
+            count += 1;
+        }
+    });
+    out.extend_from_slice(&value[from..]);
+    (out, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_come_back_where_they_were() {
+        let value = br#"{"a":[null,NaN,{"b/~":-Infinity,"c":"NaN"}],"d":Infinity,"n":-1,"":[[NaN]]}"#;
+        let noted = found(value).unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&noted),
+            r#"{"/a/1":"NaN","/a/2/b~1~0":"-Infinity","/d":"Infinity","//0/0":"NaN"}"#
+        );
+        let (plain, count) = json::compact(value);
+        assert_eq!(count, 4);
+        assert_eq!(put_back(&plain, &noted), (value.to_vec(), 4));
+        assert_eq!(found(br#"{"a":null,"b":"NaN","c":-2}"#), None);
+    }
+
+    #[test]
+    fn what_is_very_deep_is_not_noted() {
+        let deep = format!("{}NaN{}", "[NaN,".repeat(50_000), "]".repeat(50_000));
+        let noted = found(deep.as_bytes()).unwrap();
+        assert!(noted.len() < 20_000);
+        assert_eq!(put_back(&json::compact(deep.as_bytes()).0, &noted).1, DEEPEST);
+    }
+
+    #[test]
+    fn what_is_no_longer_null_stays() {
+        assert_eq!(
+            put_back(br#"{"a":1}"#, br#"{"/a":"NaN","/b":"NaN"}"#).0,
+            br#"{"a":1}"#
+        );
+        assert_eq!(put_back(br#"{"a":null}"#, br#"{"/a":"1"}"#).0, br#"{"a":null}"#);
+        assert_eq!(put_back(b"null", br#"{"":"NaN"}"#), (b"NaN".to_vec(), 1));
+    }
+}

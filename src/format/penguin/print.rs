@@ -1,0 +1,121 @@
+//! JSON as Penguin has it on disk, which is Python's `json.dumps(indent=2)`: an item a line, nothing but ASCII.
+//! Numbers and escapes keep their spelling.
+
+use crate::model::json;
+
+/// Spaces of one level.
+const STEP: usize = 2;
+
+/// Appends a value that is valid JSON; its first line is not indented, those below stand `level` levels deep.
+pub(super) fn push(out: &mut Vec<u8>, value: &[u8], level: usize) {
+    let mut depth = level;
+    let mut at = 0;
+    while let Some(&byte) = value.get(at) {
+        at += 1;
+        match byte {
+            b' ' | b'\n' | b'\r' | b'\t' => {}
+            b'{' | b'[' => {
+                out.push(byte);
+                let inside = json::skip_space(value, at);
+                if matches!(value.get(inside), Some(b'}' | b']')) {
+                    out.push(value[inside]);
+                    at = inside + 1;
+                } else {
+                    depth += 1;
+                    new_line(out, depth);
+                }
+            }
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                new_line(out, depth);
+                out.push(byte);
+            }
+            b',' => {
+                out.push(byte);
+                new_line(out, depth);
+            }
+            b':' => out.extend_from_slice(b": "),
+            b'"' => {
+                let end = string_end(value, at);
+                push_string(out, &value[at..end]);
+                at = end + 1;
+            }
+            _ => out.push(byte),
+        }
+    }
+}
+
+/// Begins a line at this depth.
+pub(super) fn new_line(out: &mut Vec<u8>, depth: usize) {
+    out.push(b'\n');
+    out.resize(out.len() + depth * STEP, b' ');
+}
+
+/// Index of the quote that ends the string whose inside begins here.
+fn string_end(value: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', &value[at.min(value.len())..]) {
+        if value[at + found] == b'"' {
+            return at + found;
+        }
+        at += found + 2;
+    }
+    value.len()
+}
+
+/// Appends a string, of which this is the inside: escapes as they are, every other character that is not
+/// printable ASCII as `\uxxxx`.
+fn push_string(out: &mut Vec<u8>, inside: &[u8]) {
+    out.push(b'"');
+    if inside.iter().all(|byte| (0x20..0x7f).contains(byte)) {
+        out.extend_from_slice(inside);
+    } else {
+        for character in String::from_utf8_lossy(inside).chars() {
+            if (' '..'\u{7f}').contains(&character) {
+                out.push(character as u8);
+                continue;
+            }
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+            }
+        }
+    }
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(value: &str) -> String {
+        let mut out = Vec::new();
+        push(&mut out, value.as_bytes(), 0);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_layout_is_pythons() {
+        assert_eq!(
+            printed(r#"{"a":[1,[],{}],"b" : {"c":NaN,"d:e,":"f"}}"#),
+            "{\n  \"a\": [\n    1,\n    [],\n    {}\n  ],\n  \"b\": {\n    \"c\": NaN,\n    \"d:e,\": \"f\"\n  }\n}"
+        );
+        assert_eq!(printed("[ ]"), "[]");
+        let mut out = Vec::new();
+        push(&mut out, b"[1]", 2);
+        assert_eq!(out, b"[\n      1\n    ]");
+    }
+
+    #[test]
+    fn everything_is_ascii_and_escapes_stay() {
+        assert_eq!(
+            printed("\"a\\\"\\\\é\u{7f}😀\\ud83d\\/\u{2028}\""),
+            r#""a\"\\\u00e9\u007f\ud83d\ude00\ud83d\/\u2028""#
+        );
+    }
+
+    #[test]
+    fn numbers_keep_their_spelling() {
+        let numbers = "[18446744073709551616,-0.0,5e-324,1E+2,-Infinity]";
+        assert_eq!(printed(numbers).replace(['\n', ' '], ""), numbers);
+    }
+}

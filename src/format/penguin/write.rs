@@ -1,0 +1,411 @@
+//! A session as a Penguin document. What came from Penguin is as it was; what the record stream has beside that is
+//! carried in the metadata; of events, the view is what they leave, and only a summary that stands comes along, as a
+//! context message.
+
+use super::super::{Purpose, report::Loss, report::Report, written};
+use super::carried::{self, CARRIED, in_order};
+use super::element::{Elements, local_time, numbered};
+use super::header::RECORDS;
+use super::member::{given, is_words};
+use super::print;
+use super::sums::Sums;
+use crate::error::Result;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
+use crate::model::record::Record;
+use crate::model::session::{Class, Session};
+use crate::model::time;
+use crate::model::view::{Item, View};
+use jiff::Timestamp;
+use std::borrow::Cow;
+use std::io::Write;
+
+/// How a document is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Save<'s> {
+    /// RFC 3339: when the session was changed, which is when it was active last, and when a message was said that has
+    /// no time.
+    pub now: Option<&'s str>,
+    /// The document that the session was read from, and how many of its lines that gave: messages that are still the
+    /// same are copied from there.
+    pub source: Option<(&'s [u8], usize)>,
+}
+
+/// The header of a session, by member.
+struct Header {
+    members: Vec<(String, Vec<u8>)>,
+}
+
+impl Header {
+    fn get(&self, name: &str) -> Option<&[u8]> {
+        let found = self.members.iter().find(|(known, _)| known == name);
+        given(found.map(|(_, value)| value.as_slice()))
+    }
+
+    fn text(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.get(name).and_then(json::text)
+    }
+
+    /// What the reader kept of the document.
+    fn kept(&self, name: &str) -> Option<&[u8]> {
+        json::member(json::member(self.get("metadata")?, "penguin")?, name)
+    }
+
+    fn came_from_penguin(&self) -> bool {
+        let source = self
+            .get("source")
+            .and_then(|source| json::member(source, "format"));
+        source == Some(br#""penguin""#)
+    }
+}
+
+/// The name that Penguin knows a session by, which is that of its file without `.json`: the key, or the id where the
+/// key is none that a file could have. None when the session has neither.
+pub fn name_of(session: &Session) -> Option<String> {
+    let header = Header {
+        members: session.header(),
+    };
+    id_of(&header)
+}
+
+fn id_of(header: &Header) -> Option<String> {
+    let id = header.text("id").map(Cow::into_owned);
+    let key = header.text("key");
+    let fits = |key: &str| {
+        !key.is_empty()
+            && key.len() <= LONGEST
+            && !key.starts_with('.')
+            && !key.contains(['/', '\\'])
+            && !key.contains(char::is_control)
+    };
+    match key.filter(|key| fits(key)) {
+        Some(key) if id.as_ref().is_none_or(|id| key::id_for_key(&key) == *id) => Some(key.into_owned()),
+        _ => id,
+    }
+}
+
+/// Longest name, so that a file may have it with its endings.
+const LONGEST: usize = 200;
+
+/// Members of the header that have a place in the document, or none anywhere.
+const PLACED: [&str; 11] = [
+    "type",
+    "version",
+    "id",
+    "key",
+    "created_at",
+    "title",
+    "continued_from",
+    "continuation_index",
+    "continued_to",
+    "source",
+    "metadata",
+];
+
+/// Writes the view of a session.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    save: &Save<'_>,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    if purpose == Purpose::Export {
+        count_lines(session, view, report);
+    }
+    // What was added on the way, or is none of a model's business, goes without a word.
+    let mut quiet = Report::default();
+    let counted = match purpose {
+        Purpose::Export => report,
+        Purpose::Context | Purpose::Return => &mut quiet,
+    };
+    let header = Header {
+        members: session.header(),
+    };
+    let first = first_time(session, &header);
+    let now = save.now.and_then(time::local);
+    let mut elements = Elements::new(now.clone(), first, counted);
+    let mut list = Vec::new();
+    for element in in_view(session, view, save, &mut elements) {
+        list.extend_from_slice(if list.is_empty() { b"" } else { b"," });
+        print::new_line(&mut list, 2);
+        match element {
+            Element::Copied(raw) => list.extend_from_slice(raw),
+            Element::Made(raw) => print::push(&mut list, &raw, 2),
+        }
+    }
+    let mut sums = elements.sums;
+    sums.newest = newest(session, view);
+    let as_read = save.now.is_none()
+        && header
+            .kept("as_read")
+            .is_some_and(|noted| json::same(noted, &sums.noted()));
+    let active = match as_read {
+        true => header.kept("last_active").and_then(local_text),
+        false => now.or_else(|| last_active(&header, sums.newest)),
+    };
+    let sums = (!as_read).then_some(sums);
+    let id = id_of(&header).unwrap_or_else(|| derived_id(&list));
+    let front = front(&header, &id, active, sums, save.now.is_some(), counted);
+    let mut text = Vec::new();
+    print::push(&mut text, &front, 0);
+    text.truncate(text.len() - "\n}".len());
+    text.push(b',');
+    print::new_line(&mut text, 1);
+    text.extend_from_slice(b"\"messages\": [");
+    if !list.is_empty() {
+        print::new_line(&mut list, 1);
+    }
+    list.extend_from_slice(b"],");
+    written(out.write_all(&text))?;
+    written(out.write_all(&list))?;
+    text.clear();
+    print::push(&mut text, &back(&header), 0);
+    written(out.write_all(&text[1..]))
+}
+
+/// What comes in the place of one line.
+enum Element<'s> {
+    /// As it stands in the document.
+    Copied(&'s [u8]),
+    /// Not laid out yet.
+    Made(Vec<u8>),
+}
+
+/// The elements of `messages`: the view, and between its messages what was no message in the document either.
+fn in_view<'s>(
+    session: &Session,
+    view: &View,
+    save: &Save<'s>,
+    elements: &mut Elements<'_>,
+) -> Vec<Element<'s>> {
+    let mut all = Vec::with_capacity(view.items.len());
+    let mut next = 0;
+    let mut between = |all: &mut Vec<Element<'s>>, to: usize, elements: &mut Elements<'_>| {
+        for index in next..to {
+            if session.class(index) == Class::Event {
+                all.extend(elements.foreign(session.record(index).body).map(Element::Made));
+            }
+        }
+        next = to.max(next);
+    };
+    for item in &view.items {
+        if let Some(index) = item.line() {
+            between(&mut all, index, elements);
+        }
+        if let Some(raw) = copied(session, item, save) {
+            if let Some(message) = item.message(session) {
+                elements.pass(&message, raw);
+            }
+            all.push(Element::Copied(raw));
+            continue;
+        }
+        all.extend(elements.item(session, item).map(Element::Made));
+    }
+    between(&mut all, session.len(), elements);
+    all
+}
+
+/// The message as it stands in the document that the session was read from.
+fn copied<'s>(session: &Session, item: &Item, save: &Save<'s>) -> Option<&'s [u8]> {
+    let (source, lines) = save.source?;
+    let Item::Line(index) = item else { return None };
+    if *index >= lines {
+        return None;
+    }
+    let at = usize::try_from(session.record(*index).place.offset).ok()?;
+    let end = json::value_end(source, at, Dialect::Python).ok()?;
+    source.get(at..end).filter(|raw| raw.first() == Some(&b'{'))
+}
+
+/// Counts what a document has no place for: lines that cannot be read, and events. What is in view is there.
+fn count_lines(session: &Session, view: &View, report: &mut Report) {
+    let summary = view.items.iter().find_map(|item| match item {
+        Item::Summary(event) => Some(*event),
+        _ => None,
+    });
+    for index in 0..session.len() {
+        match session.class(index) {
+            Class::Event => {
+                let record = session.record(index);
+                let name = record.event().map(|event| event.name()).unwrap_or_default();
+                let is_penguins =
+                    |record: &Record<'_>| json::member(record.body, "format") == Some(br#""penguin""#);
+                let comes = match name.as_ref() {
+                    "meta" => true,
+                    "foreign" => is_penguins(&record),
+                    "summary" => summary == Some(index),
+                    _ => false,
+                };
+                report.lose(Loss::Event, u64::from(!comes));
+            }
+            Class::Unreadable => report.lose(Loss::Unreadable, 1),
+            Class::Header | Class::Message(_) | Class::Blank => {}
+        }
+    }
+}
+
+/// The local time of the first line that has one, the header's among them.
+fn first_time(session: &Session, header: &Header) -> Option<String> {
+    header.get("created_at").and_then(local_text).or_else(|| {
+        session
+            .messages()
+            .find_map(|(index, _)| local_text(session.record(index).message()?.timestamp?))
+    })
+}
+
+/// The text of a time in Penguin's shape.
+fn local_text(raw: &[u8]) -> Option<String> {
+    let (time, _) = local_time(raw)?;
+    json::text(&time).map(Cow::into_owned)
+}
+
+fn moment(raw: &[u8]) -> Option<Timestamp> {
+    time::moment(&time::read(&json::text(raw)?)?.time)
+}
+
+/// The newest time of the messages in view, and of what was done to them.
+fn newest(session: &Session, view: &View) -> Option<Timestamp> {
+    let said = view
+        .items
+        .iter()
+        .filter_map(|item| moment(item.message(session)?.timestamp?));
+    let done = session.live_events().into_iter();
+    let done = done.filter_map(|index| moment(json::member(session.record(index).body, "at")?));
+    said.chain(done).max()
+}
+
+/// When the session was active last: what the document said, or the newest time in it when that is later.
+fn last_active(header: &Header, newest: Option<Timestamp>) -> Option<String> {
+    let kept = header.kept("last_active").and_then(moment);
+    let created = || header.get("created_at").and_then(moment);
+    let last = newest.max(kept).or_else(created)?;
+    time::local(&last.to_string())
+}
+
+/// An id for a session without one, which follows from its messages.
+fn derived_id(list: &[u8]) -> String {
+    format!("session_{}", &key::sha256(list)[..16])
+}
+
+/// The members ahead of the messages.
+fn front(
+    header: &Header,
+    id: &str,
+    active: Option<String>,
+    sums: Option<Sums>,
+    changed: bool,
+    report: &mut Report,
+) -> Vec<u8> {
+    let mut carried = ObjectBuilder::default();
+    let mut front = ObjectBuilder::default();
+    let kept_id = header.kept("id");
+    match kept_id.filter(|raw| is_words(raw)) {
+        Some(raw) => front.raw("id", raw),
+        None => front.text("id", id),
+    };
+    report.lose(Loss::Id, u64::from(kept_id.is_some_and(|raw| !is_words(raw))));
+    if let Some(key) = header
+        .get("key")
+        .filter(|raw| json::text(raw).as_deref() != Some(id))
+    {
+        carried.raw("key", key);
+    }
+    if let Some(raw) = header.get("created_at") {
+        match local_time(raw) {
+            Some((time, same)) => {
+                front.raw("created_at", time);
+                if !same {
+                    carried.raw("created_at", raw);
+                }
+            }
+            None => {
+                carried.raw("created_at", raw);
+            }
+        }
+    }
+    // Penguin reads no session whose times it cannot read.
+    let unread = |name, read: bool| u64::from(header.kept(name).is_some() && !read);
+    report.lose(Loss::Timestamp, unread("created_at", false));
+    let active_read = header.kept("last_active").and_then(moment).is_some();
+    report.lose(Loss::Timestamp, unread("last_active", active_read));
+    if let Some(active) = active {
+        front.text("last_active", &active);
+    }
+    front.raw("metadata", metadata(header, sums, changed, carried, report));
+    numbered(front.finish(), header.kept("numbers"))
+}
+
+fn metadata(
+    header: &Header,
+    sums: Option<Sums>,
+    changed: bool,
+    mut carried: ObjectBuilder,
+    report: &mut Report,
+) -> Vec<u8> {
+    let inner = header.kept("metadata");
+    let rest = inner.and_then(in_order);
+    report.lose(Loss::Metadata, u64::from(inner.is_some() && rest.is_none()));
+    let rest = rest.unwrap_or_default().into_iter();
+    let mut rest: Vec<(Cow<'_, str>, Vec<u8>)> = rest.map(|(name, value)| (name, value.to_vec())).collect();
+    // What Penguin brought is completed only by a change, as Penguin does it when it saves.
+    let complete = changed || !header.came_from_penguin();
+    let count = |count: u64| count.to_string().into_bytes();
+    let to = header.get("continued_to").map(<[u8]>::to_vec);
+    for (name, value, add) in [
+        (
+            "message_count",
+            sums.as_ref().map(|sums| count(sums.messages)),
+            complete,
+        ),
+        (
+            "token_count",
+            sums.as_ref().map(|sums| count(sums.tokens)),
+            complete,
+        ),
+        ("continued_to", to, true),
+    ] {
+        let Some(value) = value else { continue };
+        match rest.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => *old = value,
+            None if add => rest.push((Cow::Borrowed(name), value)),
+            None => {}
+        }
+    }
+    let mut taken: Vec<(&str, Vec<u8>)> = Vec::new();
+    for name in ["title", "continued_from", "continuation_index"] {
+        let Some(raw) = header.get(name) else { continue };
+        // A text that decoding changes was kept as it was spelled.
+        let spelled = inner.and_then(|inner| json::member(inner, name));
+        let same = spelled.is_some_and(|spelled| json::text(spelled) == json::text(raw));
+        taken.push((name, spelled.filter(|_| same).unwrap_or(raw).to_vec()));
+    }
+    if let Some(raw) = header.get("metadata") {
+        let others = json::with_members(raw, &[("penguin", None)]).unwrap_or_else(|_| raw.to_vec());
+        if others != b"{}" {
+            carried.raw("metadata", others);
+        }
+    }
+    for (name, value) in &header.members {
+        if !PLACED.contains(&name.as_str()) {
+            carried.raw(name, value);
+        }
+    }
+    if !carried.is_empty() {
+        taken.push((CARRIED, carried.finish()));
+    }
+    carried::in_places(rest, taken, header.kept("places"))
+}
+
+/// The members behind the messages.
+fn back(header: &Header) -> Vec<u8> {
+    let mut back = ObjectBuilder::default();
+    for name in RECORDS {
+        back.raw(name, header.kept(name).unwrap_or(b"[]"));
+    }
+    for (name, value) in header.kept("members").and_then(in_order).unwrap_or_default() {
+        back.raw(&name, value);
+    }
+    numbered(back.finish(), header.kept("numbers"))
+}

@@ -1,0 +1,171 @@
+//! Sessions that continue each other: what each says of its neighbours, in which order they are one conversation, and
+//! which messages of a session are copies of an earlier one's.
+
+mod order;
+
+use super::event::Event;
+use super::json;
+use super::message::Message;
+use super::session::{Class, Session};
+use std::borrow::Cow;
+
+pub use order::{Branched, Order, Step, order};
+
+/// The `type` in the metadata of the message that marks where a session goes on.
+pub const MARKER: &str = "session_transition";
+
+/// The member of a copy's metadata that names the message it is a copy of.
+pub const COPIED_FROM: &str = "copied_from";
+
+/// What a session says of its neighbours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    /// Its id; none for a session without a `session` line.
+    pub id: Option<String>,
+    /// The session that it continues.
+    pub continued_from: Option<String>,
+    /// The sessions that continue it.
+    pub continued_to: Vec<String>,
+}
+
+impl Links {
+    /// Reads them from the session line, and from the `link` events that count.
+    pub fn of(session: &Session) -> Links {
+        let mut links = Links {
+            id: session.header_text("id"),
+            continued_from: session.header_text("continued_from"),
+            continued_to: Vec::new(),
+        };
+        let header = (0..session.len()).find(|index| session.class(*index) == Class::Header);
+        let mut told = session.live_events();
+        // What another system says in the session line counts least.
+        told.extend(header);
+        for index in told {
+            if let Some(to) = session.record(index).event().and_then(child)
+                && !links.continued_to.contains(&to)
+            {
+                links.continued_to.push(to);
+            }
+        }
+        links
+    }
+}
+
+/// The session that a line says its own is continued in: a `link` event, or a `session` line as Penguin's become.
+pub fn child(event: &Event<'_>) -> Option<String> {
+    let holder = match event.name().as_ref() {
+        "link" => event.raw,
+        "session" => json::member(
+            json::member(json::member(event.raw, "metadata")?, "penguin")?,
+            "metadata",
+        )?,
+        _ => return None,
+    };
+    json::member(holder, "continued_to")
+        .and_then(json::text)
+        .map(Cow::into_owned)
+}
+
+/// Where a message of a session comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was said in this session.
+    Own,
+    /// A copy of an earlier session's message, and that message's id where it is known.
+    Copy(Option<String>),
+    /// The message that marks where the session goes on.
+    Marker,
+}
+
+/// A member of a message's metadata, where it is now or where Penguin had it.
+fn noted<'a>(message: &Message<'a>, name: &str) -> Option<Cow<'a, str>> {
+    let metadata = message.metadata?;
+    let foreign = || json::member(json::member(metadata, "penguin")?, "metadata");
+    let own = json::member(metadata, name).and_then(json::text);
+    own.or_else(|| json::member(foreign()?, name).and_then(json::text))
+}
+
+/// The id of the message that this one is a copy of.
+pub fn copied_from(message: &Message<'_>) -> Option<String> {
+    noted(message, COPIED_FROM).map(Cow::into_owned)
+}
+
+/// The session that a marker says is continued; none for any other message.
+pub fn marks(message: &Message<'_>) -> Option<String> {
+    noted(message, "type").filter(|kind| kind == MARKER)?;
+    Some(
+        noted(message, "previous_session")
+            .unwrap_or_default()
+            .into_owned(),
+    )
+}
+
+/// Where each message comes from: line index and origin, in order. The copies that a session begins with end with the
+/// last marker of the session that it continues; behind it only what says so itself is a copy.
+pub fn origins(session: &Session) -> Vec<(usize, Origin)> {
+    let previous = session.header_text("continued_from");
+    let mut origins = Vec::new();
+    let mut copied = 0;
+    for (index, _) in session.messages() {
+        let record = session.record(index);
+        let Some(message) = record.message().filter(|message| message.metadata.is_some()) else {
+            origins.push((index, Origin::Own));
+            continue;
+        };
+        origins.push((
+            index,
+            match (marks(message), copied_from(message)) {
+                (Some(of), _) if previous.is_some() => {
+                    if Some(of) == previous {
+                        copied = origins.len() + 1;
+                    }
+                    Origin::Marker
+                }
+                (_, Some(of)) => Origin::Copy(Some(of)),
+                _ => Origin::Own,
+            },
+        ));
+    }
+    for (nth, (_, origin)) in origins.iter_mut().enumerate() {
+        match origin {
+            Origin::Own if nth < copied => *origin = Origin::Copy(None),
+            // One of another session that nothing was copied with was said here.
+            Origin::Marker if nth >= copied => *origin = Origin::Own,
+            _ => {}
+        }
+    }
+    origins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prefix_ends_with_the_marker_of_the_session_continued() {
+        let mut session = Session::default();
+        let marker = |of: &str| {
+            format!(
+                r#"{{"role":"system","content":"m","metadata":{{"penguin":{{"metadata":{{"type":"session_transition","previous_session":"{of}"}}}}}}}}"#
+            )
+        };
+        session.push_new(br#"{"type":"session","version":1,"id":"c","continued_from":"b"}"#);
+        session.push_new(br#"{"role":"system","content":"rules"}"#);
+        session.push_new(marker("a").as_bytes());
+        session.push_new(marker("b").as_bytes());
+        session.push_new(br#"{"role":"user","content":"carried","metadata":{"copied_from":"m9"}}"#);
+        session.push_new(br#"{"role":"user","content":"own"}"#);
+        let origins: Vec<Origin> = origins(&session).into_iter().map(|(_, origin)| origin).collect();
+        let carried = Origin::Copy(Some("m9".into()));
+        assert_eq!(
+            origins,
+            [
+                Origin::Copy(None),
+                Origin::Marker,
+                Origin::Marker,
+                carried,
+                Origin::Own
+            ]
+        );
+    }
+}

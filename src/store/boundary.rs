@@ -1,0 +1,162 @@
+//! Appending to a session that goes on in a new one when it is full. Whether it is full is decided under its lock, so
+//! that many appenders fill it together and none goes over.
+
+use super::append::Appender;
+use super::counted::Count;
+use super::{Facts, Store, atomic, log_name, no_session};
+use crate::error::{Error, Kind, Result};
+use crate::model::key;
+use std::collections::HashSet;
+
+/// What became of lines that were to be appended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placed {
+    /// So many of them, from the first on, are durable; there is no room for the next one.
+    Until(usize),
+    /// All are durable.
+    All,
+    /// None is: the session is continued in this one.
+    ContinuedIn(String),
+}
+
+/// A line, and whether it is a message.
+pub type BoundedLine = (Vec<u8>, bool);
+
+/// Appends to one session as long as it has less messages than a limit.
+#[derive(Debug)]
+pub struct Bounded<'s> {
+    store: &'s Store,
+    id: String,
+    limit: u64,
+    appender: Appender<'s>,
+    count: Option<Count>,
+}
+
+impl<'s> Bounded<'s> {
+    /// The session.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Number of lines that are durable.
+    pub fn acknowledged(&self) -> u64 {
+        self.appender.acknowledged()
+    }
+
+    /// Appends lines, in order, up to the limit. With `over` there is none, for the messages of an exchange that by
+    /// itself fills a session.
+    pub fn append(&mut self, entries: &[BoundedLine], over: bool) -> Result<Placed> {
+        let held = self.appender.hold()?;
+        let known = self.count.take();
+        let count = self.store.count(&self.id, &held.file, &held.facts, known, true)?;
+        if let Some((_, child)) = &count.link {
+            let child = child.clone();
+            self.count = Some(count);
+            self.appender.release(held);
+            return Ok(Placed::ContinuedIn(child));
+        }
+        let mut room = if over {
+            u64::MAX
+        } else {
+            self.limit.saturating_sub(count.messages)
+        };
+        let fits = |(_, is_message): &&BoundedLine| {
+            let fits = !is_message || room > 0;
+            room = room.saturating_sub(u64::from(*is_message));
+            fits
+        };
+        let taken = entries.iter().take_while(fits).count();
+        if taken == 0 {
+            self.count = Some(count);
+            self.appender.release(held);
+            return Ok(Placed::Until(0));
+        }
+        for (line, _) in &entries[..taken] {
+            self.appender.push(line)?;
+        }
+        self.count = Some(count);
+        self.appender.write(held)?;
+        Ok(if taken == entries.len() {
+            Placed::All
+        } else {
+            Placed::Until(taken)
+        })
+    }
+}
+
+impl Store {
+    /// Begins to append to a session up to so many messages.
+    pub fn bounded(&self, id: &str, limit: u64) -> Result<Bounded<'_>> {
+        Ok(Bounded {
+            store: self,
+            id: key::checked_id(id)?.to_string(),
+            limit,
+            appender: self.appender(id)?,
+            count: None,
+        })
+    }
+
+    /// The last session of the chain that this one is in, by the links forward; the session itself when nothing
+    /// continues it.
+    pub fn end_of_chain(&self, id: &str) -> Result<String> {
+        let Some((first, mut count)) = self.counted(id)? else {
+            return Err(no_session(id));
+        };
+        let mut end = first;
+        let mut next = count.link.as_ref().map(|(_, child)| child.clone());
+        if let Some(known) = count.end.as_ref().filter(|end| key::is_id(end))
+            && self.has(known)?
+        {
+            end = known.clone();
+            next = self
+                .counted(known)?
+                .and_then(|(_, count)| count.link)
+                .map(|(_, child)| child);
+        }
+        let mut seen = HashSet::from([id.to_string(), end.clone()]);
+        while let Some(child) = next {
+            if !seen.insert(child.clone()) {
+                let what = format!("the links from {id} lead in a circle");
+                return Err(Error::new(Kind::Data, what)
+                    .hint("convo fsck tells more; name the session that is meant"));
+            }
+            let found = if key::is_id(&child) {
+                self.counted(&child)?
+            } else {
+                None
+            };
+            let Some((_, count)) = found else {
+                let what = format!("{end} is continued in {child}, which is not there");
+                return Err(Error::new(Kind::NotFound, what)
+                    .hint(format!("convo restore {child} brings one back from the trash")));
+            };
+            end = child;
+            next = count.link.map(|(_, child)| child);
+        }
+        let direct = count.link.as_ref().is_none_or(|(_, child)| *child == end);
+        if !direct && count.end.as_deref() != Some(&end) {
+            count.end = Some(end.clone());
+            self.keep_count(id, &count);
+        }
+        Ok(end)
+    }
+
+    /// Counts a log as it is, without its lock; none when there is no such session.
+    fn counted(&self, id: &str) -> Result<Option<(String, Count)>> {
+        let name = log_name(key::checked_id(id)?);
+        let Some(sessions) = self.sessions()? else {
+            return Ok(None);
+        };
+        // Its state between two changes.
+        let Some((file, length)) = atomic::open_settled(sessions, &name, self.lock_timeout)? else {
+            return Ok(None);
+        };
+        let facts = Facts::of(&file).map_err(|error| Error::io(sessions.shown(&name), error))?;
+        let facts = Facts {
+            size: length,
+            ..facts
+        };
+        let count = self.count(id, &file, &facts, None, false)?;
+        Ok(Some((id.to_string(), count)))
+    }
+}

@@ -1,0 +1,214 @@
+//! How many messages a log holds, and where it is continued, without reading all of it: what was counted before is in
+//! the cache. It is believed only where the log's checksum still says the same, which vouches for every byte before it.
+
+use super::directory::{Directory, FILE_MODE, Facts};
+use super::log::{self, SEAL, digits_of};
+use super::network::CACHE;
+use super::{Store, log_name};
+use crate::error::{Error, Place, Result};
+use crate::model::chain;
+use crate::model::event::Action;
+use crate::model::record::{Kind as Line, Record};
+use rustix::fs::OFlags;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::fs::FileExt;
+
+/// So many bytes are counted anew rather than written down: less than a file to write costs.
+const FEW: u64 = 32 * 1024;
+
+/// No file of the cache is as long as this.
+const LONGEST: u64 = 1024;
+
+/// What was counted of a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    /// The log's file: its device and its inode.
+    file: (u64, u64),
+    /// Bytes that were looked at: whole lines.
+    pub length: u64,
+    /// The checksum of the last of them; none when it has none.
+    digits: Option<log::Digits>,
+    /// Messages among them.
+    pub messages: u64,
+    /// The event that tells where the session is continued, and the session.
+    pub link: Option<(String, String)>,
+    /// Where the chain ended when it was last followed.
+    pub end: Option<String>,
+}
+
+impl Count {
+    /// Counts the lines of `bytes`, which stand behind those that were counted. A fragment at their end is no line yet.
+    fn go_over(&mut self, bytes: &[u8]) {
+        let whole = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
+        let mut bare = Vec::new();
+        for line in bytes[..whole].split_inclusive(|byte| *byte == b'\n') {
+            self.digits = digits_of(&line[..line.len() - 1]);
+            self.length += line.len() as u64;
+            let line = if log::strip_into(line, &mut bare) {
+                &bare[..]
+            } else {
+                line
+            };
+            // Not the start of an input, where alone a byte order mark is none of the line.
+            let record = Record::parse(
+                line,
+                Place {
+                    line: 0,
+                    offset: self.length,
+                },
+            );
+            match &record.kind {
+                Line::Message(_) => self.messages += 1,
+                Line::Event(event) => match (event.name().as_ref(), event.action()) {
+                    ("link" | "session", _) => {
+                        if let (Some(id), Some(child)) = (event.id(), chain::child(event)) {
+                            self.link = Some((id.into_owned(), child));
+                            self.end = None;
+                        }
+                    }
+                    (_, Action::Restore(restore))
+                        if self.link.as_ref().is_some_and(|(id, _)| *id == restore.of) =>
+                    {
+                        self.link = None;
+                    }
+                    _ => {}
+                },
+                Line::Unreadable(_) | Line::Blank => {}
+            }
+        }
+    }
+
+    /// As a line of text with its own checksum at the end.
+    fn spelled(&self) -> Option<String> {
+        let digits = String::from_utf8(self.digits?.to_vec()).ok()?;
+        let (event, child) = self.link.clone().unwrap_or_default();
+        let end = self.end.clone().unwrap_or_default();
+        let (device, inode) = self.file;
+        let text = format!(
+            "{device}\t{inode}\t{}\t{digits}\t{}\t{event}\t{child}\t{end}",
+            self.length, self.messages
+        );
+        let whole = format!("{text}\t{:08x}\n", crc32c::crc32c(text.as_bytes()));
+        (whole.len() as u64 <= LONGEST && whole.matches('\t').count() == 8).then_some(whole)
+    }
+
+    fn read(text: &str) -> Option<Count> {
+        let (text, sum) = text.strip_suffix('\n')?.rsplit_once('\t')?;
+        if u32::from_str_radix(sum, 16).ok()? != crc32c::crc32c(text.as_bytes()) {
+            return None;
+        }
+        let cells: Vec<&str> = text.split('\t').collect();
+        let [device, inode, length, digits, messages, event, child, end] = cells[..] else {
+            return None;
+        };
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_string());
+        Some(Count {
+            file: (device.parse().ok()?, inode.parse().ok()?),
+            length: length.parse().ok()?,
+            digits: Some(digits.as_bytes().try_into().ok()?),
+            messages: messages.parse().ok()?,
+            link: given(event).zip(given(child)),
+            end: given(end),
+        })
+    }
+
+    /// Whether the log still ends, at the length that was counted, with the checksum that it had.
+    fn holds(&self, file: &File, facts: &Facts) -> bool {
+        let Some(start) = self.length.checked_sub(1 + SEAL as u64) else {
+            return false;
+        };
+        let mut end = [0; SEAL + 1];
+        self.file == (facts.device, facts.inode)
+            && self.length <= facts.size
+            && file.read_exact_at(&mut end, start).is_ok()
+            && end[SEAL] == b'\n'
+            && digits_of(&end[..SEAL]) == self.digits
+    }
+
+    /// Goes on to the end of the log.
+    fn catch_up(&mut self, file: &File, facts: &Facts) -> std::io::Result<()> {
+        let mut bytes = vec![0; usize::try_from(facts.size - self.length).map_err(std::io::Error::other)?];
+        file.read_exact_at(&mut bytes, self.length)?;
+        self.go_over(&bytes);
+        Ok(())
+    }
+}
+
+fn file_name(id: &str) -> String {
+    format!("{id}.count")
+}
+
+/// What the cache holds for a log.
+fn cached(cache: &Directory, id: &str) -> Option<Count> {
+    let file = cache.file(file_name(id), OFlags::RDONLY).ok()??;
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    Count::read(&text)
+}
+
+impl Store {
+    /// Counts a log that is open. `known` is what was counted of it before, by this process; what `writes` allows is
+    /// kept for the next one.
+    pub(super) fn count(
+        &self,
+        id: &str,
+        file: &File,
+        facts: &Facts,
+        known: Option<Count>,
+        writes: bool,
+    ) -> Result<Count> {
+        let same = |count: &Count| {
+            count.file == (facts.device, facts.inode)
+                && (count.length == facts.size || count.holds(file, facts))
+        };
+        let from_cache = || {
+            let cache = self.directory().inner(CACHE).ok()??;
+            cached(&cache, id).filter(|count| count.holds(file, facts))
+        };
+        let mut count = known.filter(same).or_else(from_cache).unwrap_or_else(|| Count {
+            file: (facts.device, facts.inode),
+            ..Count::default()
+        });
+        let before = count.length;
+        let shown = || self.directory().shown(format!("sessions/{}", log_name(id)));
+        count
+            .catch_up(file, facts)
+            .map_err(|error| Error::io(shown(), error))?;
+        if writes && count.length - before >= FEW {
+            self.keep_count(id, &count);
+        }
+        Ok(count)
+    }
+
+    /// Keeps what was counted. That it cannot be kept costs time and nothing else.
+    pub(super) fn keep_count(&self, id: &str, count: &Count) {
+        let keep = || {
+            let text = count.spelled()?;
+            self.directory().make(CACHE).ok()?;
+            let cache = self.directory().inner(CACHE).ok()??;
+            let name = file_name(id);
+            let known = cache.file(&name, OFlags::WRONLY | OFlags::TRUNC).ok()?;
+            let mut file = match known {
+                Some(file) => file,
+                None => cache.create(&name, FILE_MODE).ok()?,
+            };
+            file.write_all(text.as_bytes()).ok()
+        };
+        let _ = keep();
+    }
+
+    /// Forgets what was counted of every log.
+    pub fn forget_counts(&self) {
+        let forget = || {
+            let cache = self.directory().inner(CACHE).ok()??;
+            for name in cache.names().ok()? {
+                if name.ends_with(".count") {
+                    super::atomic::unlink(&cache, &name).ok()?;
+                }
+            }
+            Some(())
+        };
+        let _ = forget();
+    }
+}

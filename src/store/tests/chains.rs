@@ -1,0 +1,203 @@
+//! Sessions that are continued, and sessions that are full.
+
+use super::*;
+use std::collections::HashSet;
+
+fn successor(parent: &str, id: &str, texts: &[&str]) -> Successor {
+    let header =
+        format!("{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\",\"continued_from\":\"{parent}\"}}");
+    let named =
+        |text: &&str| format!("{{\"role\":\"user\",\"content\":\"{text}\",\"id\":\"{text}\"}}").into_bytes();
+    Successor {
+        id: id.to_string(),
+        lines: std::iter::once(header.into_bytes())
+            .chain(texts.iter().map(named))
+            .collect(),
+        stamp: (format!("evt_{id}"), NOW.to_string()),
+    }
+}
+
+fn go_on(store: &Store, parent: &str, next: &Successor) -> Result<Continued> {
+    store.continue_session(parent, &mut Report::default(), &mut |_| Ok(Some(next.clone())))
+}
+
+#[test]
+fn a_continued_session_is_there_before_anything_points_to_it() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a"]);
+    store.alias_add("chat", "one").unwrap();
+    assert_eq!(
+        kind(go_on(&store, "gone", &successor("gone", "two", &[]))),
+        Kind::NotFound
+    );
+    // A crash between: the new session is there, and nothing tells of it.
+    let next = successor("one", "two", &["b"]);
+    store.create_session("two", &next.lines).unwrap();
+    let more = successor("one", "two", &["b", "c"]);
+    let aliases = vec!["chat".to_string()];
+    assert_eq!(
+        go_on(&store, "one", &more).unwrap(),
+        Continued::Now("two".into(), aliases)
+    );
+    assert_eq!(
+        go_on(&store, "one", &more).unwrap(),
+        Continued::Before("two".into())
+    );
+    let lines = read(&store, "one").0;
+    assert_eq!(
+        lines.iter().filter(|line| line.contains("continued_to")).count(),
+        1,
+        "{lines:?}"
+    );
+    assert_eq!(store.resolve("chat").unwrap(), "two");
+    // What came between is there too, and once.
+    assert_eq!(read(&store, "two").0.len(), 3);
+    begin(&store, "three", &["x"]);
+    begin(&store, "four", &["x"]);
+    assert_eq!(
+        kind(go_on(&store, "four", &successor("four", "three", &[]))),
+        Kind::Exists
+    );
+    assert_eq!(read(&store, "four").0.len(), 2);
+    assert_eq!(
+        store
+            .successor_id("four", &["three".into(), "five".into()])
+            .unwrap(),
+        "five"
+    );
+}
+
+#[test]
+fn aliases_that_a_dead_run_left_behind_follow() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a"]);
+    store.alias_add("chat", "one").unwrap();
+    go_on(&store, "one", &successor("one", "two", &[])).unwrap();
+    for again in 0..2 {
+        store.alias_remove("chat").unwrap();
+        store.alias_add("chat", "one").unwrap();
+        store.alias_add(&format!("old{again}"), "one").unwrap();
+        match again {
+            0 => store.settle_alias("chat", "one").unwrap(),
+            _ => drop(go_on(&store, "one", &successor("one", "two", &[])).unwrap()),
+        }
+        assert_eq!(store.resolve("chat").unwrap(), "two");
+        // One that was given later names what it was given to.
+        assert_eq!(store.resolve(&format!("old{again}")).unwrap(), "one");
+    }
+}
+
+fn entries(texts: &[&str]) -> Vec<BoundedLine> {
+    texts.iter().map(|text| (message(text), true)).collect()
+}
+
+#[test]
+fn a_session_takes_messages_up_to_its_limit() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a"]);
+    let mut bounded = store.bounded("one", 4).unwrap();
+    assert_eq!(bounded.append(&entries(&["b"]), false).unwrap(), Placed::All);
+    let mut more = entries(&["c", "d", "e"]);
+    more.insert(0, (br#"{"type":"note","id":"e"}"#.to_vec(), false));
+    assert_eq!(bounded.append(&more, false).unwrap(), Placed::Until(3));
+    assert_eq!(bounded.append(&more[3..], false).unwrap(), Placed::Until(0));
+    assert_eq!(bounded.append(&more[3..], true).unwrap(), Placed::All);
+    assert_eq!(read(&store, "one").0.len(), 1 + 5 + 1);
+    go_on(&store, "one", &successor("one", "two", &[])).unwrap();
+    assert_eq!(
+        bounded.append(&entries(&["f"]), true).unwrap(),
+        Placed::ContinuedIn("two".into())
+    );
+}
+
+#[test]
+fn the_end_of_a_chain_is_found_from_anywhere() {
+    let (_folder, store) = store();
+    begin(&store, "s0", &["a"]);
+    for nth in 1..6 {
+        let parent = format!("s{}", nth - 1);
+        go_on(&store, &parent, &successor(&parent, &format!("s{nth}"), &[])).unwrap();
+        for from in [0, nth / 2, nth] {
+            assert_eq!(
+                store.end_of_chain(&format!("s{from}")).unwrap(),
+                format!("s{nth}")
+            );
+        }
+    }
+    // It is remembered, and not believed when it is gone.
+    store.remove("s5", NOW).unwrap();
+    assert_eq!(kind(store.end_of_chain("s0")), Kind::NotFound);
+    store.restore_removed("s5").unwrap();
+    store.forget_counts();
+    assert_eq!(store.end_of_chain("s0").unwrap(), "s5");
+    store
+        .append("s5", &[&link::link("evt_round", NOW, "s1", &[])])
+        .unwrap();
+    assert_eq!(kind(store.end_of_chain("s1")), Kind::Data);
+}
+
+#[test]
+fn what_was_counted_is_believed_as_long_as_the_log_is_the_same() {
+    let (_folder, store) = store();
+    begin(&store, "one", &[]);
+    let long = "x".repeat(2000);
+    let count = |store: &Store| {
+        let mut probe = store.bounded("one", u64::MAX).unwrap();
+        probe.append(&entries(&[&long]), false).unwrap();
+        let counted = |limit| {
+            store
+                .bounded("one", limit)
+                .unwrap()
+                .append(&entries(&["y"]), false)
+                .unwrap()
+        };
+        let there = read(store, "one").0.len() as u64 - 1;
+        assert_eq!(counted(there), Placed::Until(0), "{there}");
+        assert_eq!(counted(there + 1), Placed::All, "{there}");
+    };
+    let cache = store.path().join("cache/one.count");
+    for _ in 0..40 {
+        count(&store);
+    }
+    let kept = fs::read(&cache).unwrap();
+    assert!(kept.len() > 40);
+    // Damaged, of another log, or gone: it is counted anew.
+    let mut seen = HashSet::new();
+    for at in 0..kept.len() {
+        let mut damaged = kept.clone();
+        damaged[at] ^= 1;
+        fs::write(&cache, damaged).unwrap();
+        count(&store);
+        seen.insert(fs::read(&cache).unwrap());
+    }
+    assert!(seen.len() > 3);
+    // A log that was written anew has other messages at the same length.
+    let session = store.load("one", &mut Report::default()).unwrap();
+    let mut lines: Vec<Vec<u8>> = (0..session.len())
+        .map(|at| session.record(at).body.to_vec())
+        .collect();
+    let last = lines.len() - 1;
+    lines[last] = format!("{{\"type\":\"{}\"}}", "n".repeat(lines[last].len() - 11)).into_bytes();
+    store.purge("one").unwrap();
+    store.create_session("one", &lines).unwrap();
+    let there = lines.len() as u64 - 2;
+    let counted = |limit| {
+        store
+            .bounded("one", limit)
+            .unwrap()
+            .append(&entries(&["y"]), false)
+            .unwrap()
+    };
+    assert_eq!(counted(there), Placed::Until(0));
+    assert_eq!(counted(there + 1), Placed::All);
+    // What another program appends has no checksum, and counts.
+    let mut log = OpenOptions::new()
+        .append(true)
+        .open(log_path(&store, "one"))
+        .unwrap();
+    log.write_all(b"{\"role\":\"user\",\"content\":\"by hand\"}\n{\"role\":\"us")
+        .unwrap();
+    assert_eq!(counted(there + 2), Placed::Until(0));
+    assert_eq!(counted(there + 3), Placed::All);
+    assert_eq!(counted(there + 3), Placed::Until(0));
+}

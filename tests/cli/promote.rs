@@ -1,0 +1,183 @@
+//! `convo alias promote`.
+
+use crate::env::Env;
+
+const KEY: &str = "scope1.channel-telegram.sender-U1";
+
+/// A session under an older name with a cut, a summary and two messages, and an empty one under the new key.
+fn older() -> Env {
+    let env = Env::new();
+    env.run(&["new", "-q", "--key", "agent:main:direct:u1", "--title", "Old"])
+        .fine();
+    for (nth, text) in ["gone", "too", "kept", "well"].iter().enumerate() {
+        let role = ["user", "assistant"][nth % 2];
+        env.run(&["append", "-q", "agent:main:direct:u1", "-r", role, text])
+            .fine();
+    }
+    env.run(&["truncate", "-q", "agent:main:direct:u1", "--keep-last", "1"])
+        .status(0);
+    env.run(&["new", "-q", "--key", KEY]).fine();
+    env
+}
+
+fn messages(env: &Env, name: &str) -> String {
+    env.run(&["context", name, "--to", "openai-chat"])
+        .status(0)
+        .out()
+        .to_string()
+}
+
+fn log(env: &Env, id: &str) -> String {
+    std::fs::read_to_string(env.log(id)).unwrap()
+}
+
+#[test]
+fn the_history_goes_on_under_the_new_key() {
+    let env = older();
+    let shown = messages(&env, "agent:main:direct:u1");
+    let done = env
+        .run(&[
+            "alias",
+            "promote",
+            KEY,
+            "agent:main:main2",
+            "agent:main:direct:u1",
+        ])
+        .status(0);
+    snapshot!("alias_promote", done);
+    assert_eq!(messages(&env, KEY), shown);
+    // Its log stays, and the older name means the new session.
+    snapshot!("alias_promote_new", env.run(&["cat", KEY]).fine());
+    snapshot!(
+        "alias_promote_old",
+        env.run(&["cat", "key_agent_3amain_3adirect_3au1"]).fine()
+    );
+    env.run(&["append", "-q", "agent:main:direct:u1", "through the old name"])
+        .fine();
+    assert!(messages(&env, KEY).contains("through the old name"));
+    let before = (log(&env, KEY), log(&env, "key_agent_3amain_3adirect_3au1"));
+    // Again: nothing is counted twice.
+    env.run(&["alias", "promote", KEY, "agent:main:direct:u1"])
+        .status(0)
+        .says("unchanged: it has the history of key_agent_3amain_3adirect_3au1 already");
+    assert_eq!(
+        before,
+        (log(&env, KEY), log(&env, "key_agent_3amain_3adirect_3au1"))
+    );
+    // Nor by another one.
+    env.run(&["new", "-q", "--id", "second"]).fine();
+    env.run(&["alias", "promote", "second", "agent:main:direct:u1"])
+        .status(1)
+        .says(&format!("its history is that of {KEY} already"));
+    env.run(&["fsck"]).status(0);
+}
+
+#[test]
+fn only_into_a_session_without_a_history() {
+    let env = older();
+    env.run(&["append", "-q", KEY, "mine"]).fine();
+    let before = (log(&env, KEY), log(&env, "key_agent_3amain_3adirect_3au1"));
+    let refused = env
+        .run(&["alias", "promote", KEY, "agent:main:direct:u1"])
+        .status(1);
+    snapshot!("alias_promote_refused", refused);
+    assert_eq!(
+        before,
+        (log(&env, KEY), log(&env, "key_agent_3amain_3adirect_3au1"))
+    );
+    // What was cut off is no history any more.
+    env.run(&["truncate", "-q", KEY, "--all"]).status(0);
+    env.run(&["alias", "promote", "-q", KEY, "agent:main:direct:u1"])
+        .fine();
+    assert!(messages(&env, KEY).contains("kept") && !messages(&env, KEY).contains("mine"));
+}
+
+#[test]
+fn never_from_a_main_session() {
+    let env = older();
+    let mains = [
+        "agent:main:main",
+        "agent:sales:main",
+        " AGENT:Sales:Main ",
+        "sk_v1_6d9217fe77c7f11d9cc992aabe81a2d09604e9c48babbda8fdad3791f9c19f3b",
+        "scope1.main-session",
+    ];
+    for name in mains {
+        env.run(&["alias", "promote", KEY, "agent:sales:x", name])
+            .status(2)
+            .says("an agent's main session");
+    }
+    // The hashed name of another agent is known by its other names.
+    let sales = "sk_v1_07acf90f25660558d2275b3eb6697626ac1341a7c8e4b9b3b80a3cb7a22ec0ef";
+    env.run(&["alias", "promote", KEY, "agent:sales:x", sales])
+        .status(2);
+    // Among the names of a session they are passed over.
+    env.run(&["new", "-q", "--key", "agent:main:main"]).fine();
+    env.run(&["append", "-q", "agent:main:main", "cron noise"]).fine();
+    let names = r#"{"key":"k2","scope":{},"aliases":["agent:main:main","agent:main:direct:u2"],"shared":["agent:main:main"]}"#;
+    env.run(&["new", "-q", "--scope", names]).fine();
+    env.run(&["alias", "promote", "k2"])
+        .status(1)
+        .says("none of its names");
+    env.run(&["alias", "promote", KEY])
+        .status(1)
+        .says("no other name");
+}
+
+#[test]
+fn the_names_in_the_header_are_enough() {
+    let env = older();
+    let scope = env
+        .run(&[
+            "key",
+            "--json",
+            "--channel",
+            "telegram",
+            "--chat",
+            "C",
+            "--chat-type",
+            "direct",
+            "--sender",
+            "U1",
+        ])
+        .fine();
+    let made = env.run(&["new", "--scope", scope.out()]).status(0);
+    let id = made.out().trim_end().to_string();
+    // An older name that is a session's own is left to it, and told.
+    made.says("agent:main:direct:u1: is the own name of key_agent_3amain_3adirect_3au1");
+    env.run(&["context", &id, "--to", "openai-chat"]).status(1);
+    env.run(&["alias", "promote", "-q", &id]).fine();
+    assert!(messages(&env, &id).contains("kept"));
+    env.run(&["alias", "resolve", "agent:main:direct:u1"])
+        .fine()
+        .gives(format!("{id}\n"));
+}
+
+#[test]
+fn a_run_that_died_between_the_two_is_finished() {
+    let env = older();
+    let old = "key_agent_3amain_3adirect_3au1";
+    let promised =
+        format!(r#"{{"type":"link","id":"evt_9","at":"2026-11-20T18:02:03Z","promoted_to":"{KEY}"}}"#);
+    env.pipe(&["append", "-q", old, "--stream", "--from", "native"], &promised)
+        .fine();
+    env.run(&["new", "-q", "--id", "second"]).fine();
+    env.run(&["alias", "promote", "-q", "second", "agent:main:direct:u1"])
+        .status(1);
+    env.run(&["alias", "promote", "-q", KEY, "agent:main:direct:u1"])
+        .fine();
+    assert!(messages(&env, KEY).contains("kept"));
+    assert_eq!(log(&env, old).matches("promoted_to").count(), 1);
+    // A promise to a session that has found a history of its own is taken back.
+    let env = older();
+    env.pipe(&["append", "-q", old, "--stream", "--from", "native"], &promised)
+        .fine();
+    env.run(&["append", "-q", KEY, "mine"]).fine();
+    env.run(&["alias", "promote", KEY, "agent:main:direct:u1"])
+        .status(1);
+    assert!(log(&env, old).contains(r#""of":"evt_9""#));
+    env.run(&["new", "-q", "--id", "second"]).fine();
+    env.run(&["alias", "promote", "-q", "second", "agent:main:direct:u1"])
+        .fine();
+    assert!(messages(&env, "second").contains("kept"));
+}
