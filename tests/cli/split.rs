@@ -190,6 +190,26 @@ fn a_file_for_each_piece() {
 }
 
 #[test]
+fn joined_again_it_is_what_it_was() {
+    let env = Env::with_chat();
+    let pieces = env.pipe(&["split", "--every-turns", "1"], CHAT).fine();
+    let whole = env.pipe(&["join", "--id", "trip"], &pieces.stdout).status(0);
+    assert_eq!(said(whole.out()), lines(1..8));
+    let header = &whole.objects()[0];
+    assert_eq!(header["title"], "Trip");
+    env.run(&["split", "trip", "--every-turns", "1", "-q"]).status(0);
+    let run = env.run(&["join", "trip.2", "-q"]).status(0);
+    let again = env.run(&["cat", run.out().trim_end()]).fine();
+    assert_eq!(said(again.out()), lines(1..8));
+    let tree = env.run(&["list", "--tree"]).fine();
+    assert!(
+        tree.out().contains("  trip.1\t") && tree.out().contains("  trip.2\t"),
+        "{tree}"
+    );
+    env.run(&["fsck"]).status(0);
+}
+
+#[test]
 fn reports_as_objects() {
     let env = Env::with_chat();
     let plan = env

@@ -84,9 +84,12 @@ fn snapshots_are_sessions_of_their_own() {
     assert_eq!(sessions[0]["title"], "first");
     assert_eq!(
         sessions[0]["metadata"]["lineage"],
-        serde_json::json!({"kind": "snapshot", "parent": "session_a", "at": "2026-08-20T09:00:30.5Z"})
+        serde_json::json!({"kind": "fork", "parent": "session_a", "at": "2026-08-20T09:00:30.5Z"})
     );
-    assert_eq!(sessions[0]["metadata"]["snapshot"]["meta"]["name"], "first");
+    assert_eq!(
+        sessions[0]["metadata"]["penguin"]["snapshot"]["meta"]["name"],
+        "first"
+    );
     assert_eq!(
         sessions[1]["metadata"]["lineage"],
         serde_json::json!({"kind": "branch", "parent": "snapshot_ab1", "at": "2026-08-20T10:00:00Z"})

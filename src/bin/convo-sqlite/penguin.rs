@@ -99,8 +99,8 @@ fn header(
     let mut lineage = ObjectBuilder::default();
     match (&snapshot.parent, session.header_text("id")) {
         (Some(parent), _) => drop(lineage.text("kind", "branch").text("parent", &id(parent))),
-        (None, Some(parent)) => drop(lineage.text("kind", "snapshot").text("parent", &parent)),
-        (None, None) => drop(lineage.text("kind", "snapshot")),
+        (None, Some(parent)) => drop(lineage.text("kind", "fork").text("parent", &parent)),
+        (None, None) => drop(lineage.text("kind", "fork")),
     }
     if let Some(time) = &row.time {
         lineage.text("at", time);
@@ -118,8 +118,10 @@ fn header(
     }
     let metadata = json::member(before, "metadata").unwrap_or(b"{}");
     let (lineage, about) = (lineage.finish(), about.finish());
-    let changes: [(&str, Option<&[u8]>); 2] = [("lineage", Some(&lineage)), ("snapshot", Some(&about))];
-    let built = json::with_members(metadata, &changes).and_then(|metadata| {
+    let inner = json::member(metadata, "penguin").unwrap_or(b"{}");
+    let built = json::with_members(inner, &[("snapshot", Some(&about))]).and_then(|inner| {
+        let changes: [(&str, Option<&[u8]>); 2] = [("lineage", Some(&lineage)), ("penguin", Some(&inner))];
+        let metadata = json::with_members(metadata, &changes)?;
         let (own, title) = (quoted(&id(&row.id)), row.title.as_deref().map(quoted));
         let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("id", Some(&own)), ("metadata", Some(&metadata))];
         // The name of the snapshot, where the session has no title of its own.

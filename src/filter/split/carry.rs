@@ -1,7 +1,8 @@
 //! What is put at the head of later pieces: copies of standing messages, each of which says what it is a copy of.
 
 use super::Carry;
-use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::chain::{self, COPIED_FROM};
+use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::message::{Category, Message};
 use crate::model::session::Session;
@@ -43,7 +44,8 @@ pub(super) fn collect(
         let before = found
             .last()
             .and_then(|last| view.items[last.item].message(session));
-        if is_marker(&message) || before.is_some_and(|before| says_the_same(&before, &message)) {
+        // That one session continues another is true of that session alone.
+        if chain::marks(&message).is_some() || before.is_some_and(|before| says_the_same(&before, &message)) {
             continue;
         }
         tokens += counter.map_or(0, |counter| counter.message(&message));
@@ -54,21 +56,6 @@ pub(super) fn collect(
 
 fn says_the_same(one: &Message<'_>, other: &Message<'_>) -> bool {
     one.role == other.role && one.content == other.content && one.name == other.name
-}
-
-/// Whether it tells that a session continues another, which is true of that session alone.
-fn is_marker(message: &Message<'_>) -> bool {
-    let kind = |object: &[u8]| {
-        json::member(object, "type").and_then(json::text).as_deref() == Some("session_transition")
-    };
-    let Some(metadata) = message.metadata else {
-        return false;
-    };
-    let inner = json::members(metadata, Dialect::Strict).unwrap_or_default();
-    kind(metadata)
-        || inner
-            .iter()
-            .any(|(_, value)| value.first() == Some(&b'{') && kind(value))
 }
 
 /// A copy of a message, the nth one of the piece `id`: with an id of its own, and the id of what it is a
@@ -85,10 +72,10 @@ pub(super) fn copy(body: &[u8], of: &str, id: &str, nth: usize) -> Vec<u8> {
     };
     let (own, of) = (text(&own), text(of));
     let metadata = json::member(body, "metadata").filter(|raw| raw.first() == Some(&b'{'));
-    let noted = metadata.and_then(|raw| json::with_members(raw, &[("copied_from", Some(&of))]).ok());
+    let noted = metadata.and_then(|raw| json::with_members(raw, &[(COPIED_FROM, Some(&of))]).ok());
     let noted = noted.unwrap_or_else(|| {
         let mut metadata = ObjectBuilder::default();
-        metadata.raw("copied_from", &of);
+        metadata.raw(COPIED_FROM, &of);
         metadata.finish()
     });
     let changes: [(&str, Option<&[u8]>); 2] = [("id", Some(&own)), ("metadata", Some(&noted))];

@@ -70,15 +70,24 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
         }
     }
     let metadata = before.iter().find(|(name, _)| name == "metadata");
-    line.raw(
-        "metadata",
-        metadata_of(metadata.map(|(_, raw)| raw.as_slice()), text("id"), nth, count),
-    );
+    let mut lineage = ObjectBuilder::default();
+    lineage.text("kind", "split");
+    // The title as it was: a piece's own says which piece it is.
+    for (name, value) in [("parent", text("id")), ("title", text("title"))] {
+        if let Some(value) = value {
+            lineage.text(name, &value);
+        }
+    }
+    lineage
+        .raw("part", (nth + 1).to_string())
+        .raw("parts", count.to_string());
+    let metadata = metadata.map(|(_, raw)| raw.as_slice());
+    line.raw("metadata", metadata_of(metadata, &lineage.finish(), nth));
     line.finish()
 }
 
 /// The metadata of a piece: that of the session, and of which session it is which part.
-fn metadata_of(before: Option<&[u8]>, parent: Option<String>, nth: usize, count: usize) -> Vec<u8> {
+fn metadata_of(before: Option<&[u8]>, lineage: &[u8], nth: usize) -> Vec<u8> {
     let mut metadata = ObjectBuilder::default();
     let members = before.and_then(|raw| json::members(raw, Dialect::Strict));
     for (name, value) in members.unwrap_or_default() {
@@ -86,15 +95,7 @@ fn metadata_of(before: Option<&[u8]>, parent: Option<String>, nth: usize, count:
             metadata.raw(&name, without_links(value, NESTED));
         }
     }
-    let mut lineage = ObjectBuilder::default();
-    lineage.text("kind", "split");
-    if let Some(parent) = parent {
-        lineage.text("parent", &parent);
-    }
-    lineage
-        .raw("part", (nth + 1).to_string())
-        .raw("parts", count.to_string());
-    metadata.raw("lineage", lineage.finish());
+    metadata.raw("lineage", lineage);
     metadata.finish()
 }
 

@@ -209,7 +209,7 @@ fn pieces_are_a_chain() {
     assert_eq!(header(1, "key"), None);
     assert_eq!(
         header(2, "metadata").unwrap(),
-        r#"{"lineage":{"kind":"split","parent":"s","part":3,"parts":3}}"#
+        r#"{"lineage":{"kind":"split","parent":"s","title":"T","part":3,"parts":3}}"#
     );
 }
 

@@ -1,7 +1,9 @@
 //! Random sessions, split in random ways.
 
 use super::super::*;
+use crate::filter::join::join;
 use crate::filter::tests::histories::{history, reread, sent, settled, step};
+use crate::model::chain::{self, Links};
 use crate::model::exchange::Cuts;
 use crate::model::json;
 use crate::model::session::Class;
@@ -98,6 +100,17 @@ proptest! {
         prop_assert!(lines.iter().filter(put_in).eq(said(&session).iter().filter(put_in)));
         let shown: Vec<_> = pieces.iter().flat_map(sent).filter(|body| !is_copy(body.as_bytes())).collect();
         prop_assert_eq!(shown, sent(&session));
+
+        // And back; ids that repeat become others there.
+        if !repeated {
+            let links: Vec<Links> = pieces.iter().map(Links::of).collect();
+            let order = chain::order(&links, None).unwrap();
+            prop_assert!(order.faults.is_empty(), "{:?}", order.faults);
+            let joined = join(&pieces, &order, None).unwrap();
+            prop_assert_eq!((joined.kept, joined.renamed), (0, 0));
+            prop_assert_eq!(sent(&joined.session), sent(&session));
+            prop_assert!(said(&joined.session).iter().filter(put_in).eq(said(&session).iter().filter(put_in)));
+        }
 
         // No piece has half of an atom.
         let cuts = Cuts::of(&session, &view);
