@@ -88,11 +88,11 @@ pub fn summary_line(session: &Session, index: usize) -> Option<Vec<u8>> {
     }
     let summary = json::members(json::member(event.raw, "summary")?, Dialect::Strict)?;
     for (name, value) in summary {
-        if !matches!(
-            name.as_ref(),
-            "before" | "nth" | "covers" | "sha256" | "type" | "id" | "at"
-        ) {
-            line.raw(&name, value);
+        match name.as_ref() {
+            "before" | "nth" | "covers" | "sha256" | "type" | "id" | "at" => {}
+            // A line with a `role` is a message.
+            "role" => drop(line.raw("as", value)),
+            name => drop(line.raw(name, value)),
         }
     }
     line.raw("here", "true");

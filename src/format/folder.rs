@@ -1,7 +1,7 @@
 //! Sessions as the files of a foreign system's folder: which files one becomes, and what they are called.
 
 use super::report::Report;
-use super::{Format, Purpose, picoclaw, write};
+use super::{Format, Purpose, penguin, picoclaw, write};
 use crate::error::Result;
 use crate::model::key;
 use crate::model::session::Session;
@@ -29,7 +29,14 @@ pub fn files(
         return picoclaw::pair(session, aliases, report);
     }
     let id = session.header_text("id").unwrap_or_default();
-    let mut name = key::checked_id(&id)?.to_string();
+    let mut name = match format {
+        // Penguin saves a session under the id in it.
+        Format::Penguin => match penguin::name_of(session) {
+            Some(name) if name != id => name,
+            _ => key::checked_id(&id)?.to_string(),
+        },
+        _ => key::checked_id(&id)?.to_string(),
+    };
     name.push_str(match format {
         Format::Native | Format::Jsonl => ".jsonl",
         _ => ".json",

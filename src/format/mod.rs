@@ -50,6 +50,8 @@ pub enum Format {
     PicoclawLegacy,
     /// Penguin: a session document, or an older `conversation_*.json`.
     Penguin,
+    /// What Penguin would send to a model.
+    PenguinContext,
     /// goaitools: the state of a conversation.
     Goaitools,
     /// PenguiFlow: a memory state.
@@ -60,7 +62,7 @@ pub enum Format {
 
 impl Format {
     /// Every format; the order is that of the manual.
-    pub const ALL: [Format; 12] = [
+    pub const ALL: [Format; 13] = [
         Format::Native,
         Format::Jsonl,
         Format::OpenaiChat,
@@ -70,6 +72,7 @@ impl Format {
         Format::Picoclaw,
         Format::PicoclawLegacy,
         Format::Penguin,
+        Format::PenguinContext,
         Format::Goaitools,
         Format::Penguiflow,
         Format::PenguiflowContext,
@@ -87,6 +90,7 @@ impl Format {
             Format::Picoclaw => "picoclaw",
             Format::PicoclawLegacy => "picoclaw-legacy",
             Format::Penguin => "penguin",
+            Format::PenguinContext => "penguin-context",
             Format::Goaitools => "goaitools",
             Format::Penguiflow => "penguiflow",
             Format::PenguiflowContext => "penguiflow-context",
@@ -104,7 +108,10 @@ impl Format {
             Format::Gemini => "Gemini contents: an array, or objects with contents",
             Format::Picoclaw => "PicoClaw: a .jsonl with its .meta.json beside it, or legacy JSON",
             Format::PicoclawLegacy => "PicoClaw: the document in which it kept a session before",
-            Format::Penguin => "Penguin: session JSON, older conversation_*.json",
+            Format::Penguin => {
+                "Penguin: session JSON; also read are checkpoints and older conversation_*.json"
+            }
+            Format::PenguinContext => "what Penguin would send to a model; written only",
             Format::Goaitools => "goaitools: the state of a conversation, one JSON object",
             Format::Penguiflow => "PenguiFlow: the state of a short-term memory",
             Format::PenguiflowContext => "what PenguiFlow shows a model of it; written only",
@@ -125,6 +132,7 @@ impl Format {
                 | Format::Picoclaw
                 | Format::PicoclawLegacy
                 | Format::Penguin
+                | Format::PenguinContext
                 | Format::Goaitools
                 | Format::Penguiflow
                 | Format::PenguiflowContext
@@ -134,7 +142,7 @@ impl Format {
 
     /// Whether sessions can be read in it.
     pub const fn is_read(self) -> bool {
-        !matches!(self, Format::PenguiflowContext)
+        !matches!(self, Format::PenguinContext | Format::PenguiflowContext)
     }
 
     /// The interface whose requests it is.
@@ -144,7 +152,7 @@ impl Format {
             Format::OpenaiResponses => Some(Api::OpenaiResponses),
             Format::Anthropic => Some(Api::Anthropic),
             Format::Gemini => Some(Api::Gemini),
-            Format::Native | Format::Jsonl | Format::Penguin => None,
+            Format::Native | Format::Jsonl | Format::Penguin | Format::PenguinContext => None,
             Format::Picoclaw | Format::PicoclawLegacy | Format::Goaitools => None,
             Format::Penguiflow | Format::PenguiflowContext => None,
         }
@@ -248,7 +256,7 @@ pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Resu
         Format::Penguin => penguin::read(source, report),
         Format::Goaitools => goaitools::read(source, report),
         Format::Penguiflow => penguiflow::read(source, report),
-        Format::PenguiflowContext => Err(Error::new(
+        Format::PenguinContext | Format::PenguiflowContext => Err(Error::new(
             Kind::Usage,
             format!("{} is written only", format.name()),
         )),
@@ -293,6 +301,7 @@ pub fn write(
         (Format::Goaitools, _) => goaitools::write(session, view, purpose, out, report),
         (Format::Jsonl, _) => jsonl::write(session, view, purpose, out, report),
         (Format::Penguiflow, _) => penguiflow::write(session, view, purpose, out, report),
+        (Format::PenguinContext, _) => penguin::write_context(session, view, purpose, out, report),
         (Format::PenguiflowContext, _) => penguiflow::write_context(session, view, out),
         _ => Err(Error::new(
             Kind::Usage,

@@ -99,10 +99,10 @@ impl Item {
         let record = session.record(*index);
         let event = record.event()?;
         let own = match event.name().as_ref() {
-            "compact" => json::member(event.raw, "summary")?,
-            _ => event.raw,
+            "compact" => json::member(json::member(event.raw, "summary")?, "role"),
+            _ => json::member(event.raw, "as"),
         };
-        Some(json::member(own, "role").and_then(json::text)?.into_owned())
+        Some(own.and_then(json::text)?.into_owned())
     }
 
     /// Whether the item never leaves the view by itself.

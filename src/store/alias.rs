@@ -228,6 +228,11 @@ impl Store {
         }
     }
 
+    /// Makes what aliases name durable, also what a killed run has changed.
+    pub(super) fn settle_aliases(&self) -> Result<()> {
+        self.aliases_folder()?.map_or(Ok(()), atomic::sync_directory)
+    }
+
     /// Makes an alias that names one session name another, durably; one that names something else by now stays.
     pub(super) fn alias_follow(&self, name: &str, from: &str, to: &str) -> Result<()> {
         if self.aliases_folder()?.is_none() {

@@ -48,17 +48,15 @@ impl<'s> Bounded<'s> {
     pub fn append(&mut self, entries: &[BoundedLine], over: bool) -> Result<Placed> {
         let held = self.appender.hold()?;
         let known = self.count.take();
-        let count = self.store.count(&self.id, &held.file, &held.facts, known, true)?;
-        if let Some((_, child)) = &count.link {
-            let child = child.clone();
-            self.count = Some(count);
+        let (kept, now) = self.store.count(&self.id, &held.file, &held.facts, known, true)?;
+        self.count = Some(kept);
+        if let Some((_, child)) = now.link {
             self.appender.release(held);
             return Ok(Placed::ContinuedIn(child));
         }
-        let mut room = if over {
-            u64::MAX
-        } else {
-            self.limit.saturating_sub(count.messages)
+        let mut room = match over {
+            true => u64::MAX,
+            false => self.limit.saturating_sub(now.messages),
         };
         let fits = |(_, is_message): &&BoundedLine| {
             let fits = !is_message || room > 0;
@@ -67,14 +65,12 @@ impl<'s> Bounded<'s> {
         };
         let taken = entries.iter().take_while(fits).count();
         if taken == 0 {
-            self.count = Some(count);
             self.appender.release(held);
             return Ok(Placed::Until(0));
         }
         for (line, _) in &entries[..taken] {
             self.appender.push(line)?;
         }
-        self.count = Some(count);
         self.appender.write(held)?;
         Ok(if taken == entries.len() {
             Placed::All
@@ -97,23 +93,22 @@ impl Store {
     }
 
     /// The last session of the chain that this one is in, by the links forward; the session itself when nothing
-    /// continues it.
+    /// continues it. The links are durable then: a run may have died before it synced one.
     pub fn end_of_chain(&self, id: &str) -> Result<String> {
-        let Some((first, mut count)) = self.counted(id)? else {
+        let Some((mut count, now)) = self.counted(id)? else {
             return Err(no_session(id));
         };
-        let mut end = first;
-        let mut next = count.link.as_ref().map(|(_, child)| child.clone());
-        if let Some(known) = count.end.as_ref().filter(|end| key::is_id(end))
-            && self.has(known)?
+        let mut seen = HashSet::from([id.to_string()]);
+        let mut end = id.to_string();
+        let mut next = now.link.map(|(_, child)| child);
+        // What is remembered was durable when it was found.
+        if let (Some(known), Some(_)) = (count.end.clone().filter(|end| key::is_id(end)), &next)
+            && let Some((_, there)) = self.counted(&known)?
         {
-            end = known.clone();
-            next = self
-                .counted(known)?
-                .and_then(|(_, count)| count.link)
-                .map(|(_, child)| child);
+            next = there.link.map(|(_, child)| child);
+            seen.insert(known.clone());
+            end = known;
         }
-        let mut seen = HashSet::from([id.to_string(), end.clone()]);
         while let Some(child) = next {
             if !seen.insert(child.clone()) {
                 let what = format!("the links from {id} lead in a circle");
@@ -125,24 +120,37 @@ impl Store {
             } else {
                 None
             };
-            let Some((_, count)) = found else {
+            let Some((_, there)) = found else {
                 let what = format!("{end} is continued in {child}, which is not there");
                 return Err(Error::new(Kind::NotFound, what)
                     .hint(format!("convo restore {child} brings one back from the trash")));
             };
+            self.settle_lines(&end)?;
             end = child;
-            next = count.link.map(|(_, child)| child);
+            next = there.link.map(|(_, child)| child);
         }
-        let direct = count.link.as_ref().is_none_or(|(_, child)| *child == end);
-        if !direct && count.end.as_deref() != Some(&end) {
+        if count.link.is_some() && count.end.as_deref() != Some(&end) {
             count.end = Some(end.clone());
             self.keep_count(id, &count);
         }
         Ok(end)
     }
 
+    /// Makes the alias durable by which the end of a chain was found, unless that was done before.
+    pub fn settle_names_of(&self, id: &str) -> Result<()> {
+        let Some((mut count, now)) = self.counted(id)? else {
+            return Err(no_session(id));
+        };
+        if now.link.is_none() && count.end.as_deref() != Some(id) {
+            self.settle_aliases()?;
+            count.end = Some(id.to_string());
+            self.keep_count(id, &count);
+        }
+        Ok(())
+    }
+
     /// Counts a log as it is, without its lock; none when there is no such session.
-    fn counted(&self, id: &str) -> Result<Option<(String, Count)>> {
+    fn counted(&self, id: &str) -> Result<Option<(Count, Count)>> {
         let name = log_name(key::checked_id(id)?);
         let Some(sessions) = self.sessions()? else {
             return Ok(None);
@@ -157,6 +165,6 @@ impl Store {
             ..facts
         };
         let count = self.count(id, &file, &facts, None, false)?;
-        Ok(Some((id.to_string(), count)))
+        Ok(Some(count))
     }
 }

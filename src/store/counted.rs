@@ -23,8 +23,6 @@ const LONGEST: u64 = 1024;
 /// What was counted of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
-    /// The log's file: its device and its inode.
-    file: (u64, u64),
     /// Bytes that were looked at: whole lines.
     pub length: u64,
     /// The checksum of the last of them; none when it has none.
@@ -84,13 +82,12 @@ impl Count {
         let digits = String::from_utf8(self.digits?.to_vec()).ok()?;
         let (event, child) = self.link.clone().unwrap_or_default();
         let end = self.end.clone().unwrap_or_default();
-        let (device, inode) = self.file;
         let text = format!(
-            "{device}\t{inode}\t{}\t{digits}\t{}\t{event}\t{child}\t{end}",
+            "{}\t{digits}\t{}\t{event}\t{child}\t{end}",
             self.length, self.messages
         );
         let whole = format!("{text}\t{:08x}\n", crc32c::crc32c(text.as_bytes()));
-        (whole.len() as u64 <= LONGEST && whole.matches('\t').count() == 8).then_some(whole)
+        (whole.len() as u64 <= LONGEST && whole.matches('\t').count() == 6).then_some(whole)
     }
 
     fn read(text: &str) -> Option<Count> {
@@ -99,12 +96,11 @@ impl Count {
             return None;
         }
         let cells: Vec<&str> = text.split('\t').collect();
-        let [device, inode, length, digits, messages, event, child, end] = cells[..] else {
+        let [length, digits, messages, event, child, end] = cells[..] else {
             return None;
         };
         let given = |text: &str| (!text.is_empty()).then(|| text.to_string());
         Some(Count {
-            file: (device.parse().ok()?, inode.parse().ok()?),
             length: length.parse().ok()?,
             digits: Some(digits.as_bytes().try_into().ok()?),
             messages: messages.parse().ok()?,
@@ -119,19 +115,24 @@ impl Count {
             return false;
         };
         let mut end = [0; SEAL + 1];
-        self.file == (facts.device, facts.inode)
-            && self.length <= facts.size
+        self.length <= facts.size
             && file.read_exact_at(&mut end, start).is_ok()
             && end[SEAL] == b'\n'
             && digits_of(&end[..SEAL]) == self.digits
     }
 
-    /// Goes on to the end of the log.
-    fn catch_up(&mut self, file: &File, facts: &Facts) -> std::io::Result<()> {
+    /// Goes on to the end of the log; gives back what a last line without its end would change. It is a line to every
+    /// reader, and still might become another.
+    fn catch_up(&mut self, file: &File, facts: &Facts) -> std::io::Result<Option<Count>> {
         let mut bytes = vec![0; usize::try_from(facts.size - self.length).map_err(std::io::Error::other)?];
         file.read_exact_at(&mut bytes, self.length)?;
         self.go_over(&bytes);
-        Ok(())
+        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |newline| newline + 1);
+        Ok((whole < bytes.len()).then(|| {
+            let mut with = self.clone();
+            with.go_over(&[&bytes[whole..], b"\n"].concat());
+            with
+        }))
     }
 }
 
@@ -148,8 +149,8 @@ fn cached(cache: &Directory, id: &str) -> Option<Count> {
 }
 
 impl Store {
-    /// Counts a log that is open. `known` is what was counted of it before, by this process; what `writes` allows is
-    /// kept for the next one.
+    /// Counts a log that is open: what can be kept, and what counts now. `known` is what was kept of it before, by this
+    /// process; only who `writes` keeps it for the next one.
     pub(super) fn count(
         &self,
         id: &str,
@@ -157,28 +158,23 @@ impl Store {
         facts: &Facts,
         known: Option<Count>,
         writes: bool,
-    ) -> Result<Count> {
-        let same = |count: &Count| {
-            count.file == (facts.device, facts.inode)
-                && (count.length == facts.size || count.holds(file, facts))
-        };
+    ) -> Result<(Count, Count)> {
         let from_cache = || {
             let cache = self.directory().inner(CACHE).ok()??;
             cached(&cache, id).filter(|count| count.holds(file, facts))
         };
-        let mut count = known.filter(same).or_else(from_cache).unwrap_or_else(|| Count {
-            file: (facts.device, facts.inode),
-            ..Count::default()
-        });
+        let known = known.filter(|count| count.length == facts.size || count.holds(file, facts));
+        let mut count = known.or_else(from_cache).unwrap_or_default();
         let before = count.length;
         let shown = || self.directory().shown(format!("sessions/{}", log_name(id)));
-        count
+        let with = count
             .catch_up(file, facts)
             .map_err(|error| Error::io(shown(), error))?;
         if writes && count.length - before >= FEW {
             self.keep_count(id, &count);
         }
-        Ok(count)
+        let now = with.unwrap_or_else(|| count.clone());
+        Ok((count, now))
     }
 
     /// Keeps what was counted. That it cannot be kept costs time and nothing else.

@@ -2,6 +2,7 @@
 //! is known of them. `CONVO_FIXTURES` names its folder, else `../shared/fixtures` beside the crate is looked at.
 
 mod goaitools;
+mod keys;
 mod pairs;
 mod penguin;
 mod picoclaw;

@@ -275,3 +275,36 @@ fn the_provider_that_is_expected() {
         assert!(run.out().contains("it rained"), "{run}");
     }
 }
+
+/// A summary stands for what was said; what the model has not seen is yet to be answered.
+#[test]
+fn a_summary_never_covers_what_the_model_has_not_seen() {
+    let env = Env::new();
+    let long =
+        "All of this was said before, and much more of it than anyone would want to read again. ".repeat(20);
+    let state = STATE.replace("one", &long).replace("two", &long);
+    let arguments = [
+        "summarize",
+        "-q",
+        "--with",
+        "extract",
+        "--keep-last",
+        "1",
+        "--summary-budget",
+        "60",
+    ];
+    let (seen, texts) = parts(env.pipe(&with(&arguments), &state).fine().out());
+    assert_eq!((seen, texts.len(), texts[1].as_str()), (1, 2, "it rained"));
+    let half = state.replace("\"processed_length\":4", "\"processed_length\":3");
+    let (seen, texts) = parts(env.pipe(&with(&arguments), &half).fine().out());
+    assert_eq!((seen, texts.len(), texts[1].as_str()), (2, 4, "second"));
+    let new = state.replace("\"processed_length\":4", "\"processed_length\":1");
+    env.pipe(&with(&arguments), &new).fine().gives(&new);
+    let ids = env.pipe(&["cat"], &half).fine();
+    assert_eq!(ids.objects().len(), 6);
+    env.pipe(
+        &[&with(&arguments)[..], &["--cover", "..msg_nobody"]].concat(),
+        &half,
+    )
+    .status(1);
+}

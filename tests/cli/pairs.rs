@@ -1,6 +1,7 @@
 //! The files of a PicoClaw session, changed in place.
 
 mod refused;
+mod reshaped;
 
 use crate::env::{Env, Run};
 use std::fs;

@@ -130,7 +130,7 @@ impl Golden {
                     .keys()
                     .chain(self.old.files.keys())
                     .chain(self.new.files.keys());
-                let mut is_torn = false;
+                let (mut is_torn, mut is_alike) = (false, false);
                 let mut fits = |path: &String| {
                     let (there, new) = (now.files.get(path), self.new.files.get(path));
                     if there == self.old.files.get(path) || there == new {
@@ -139,15 +139,23 @@ impl Golden {
                     let (Some(there), Some(new)) = (there, new) else {
                         return false;
                     };
-                    if !new.starts_with(there) {
-                        return false;
+                    if new.starts_with(there) && there.ends_with(b"\n") {
+                        return true;
                     }
-                    let whole = there.ends_with(b"\n");
-                    is_torn |= !whole;
-                    whole || torn
+                    let same = there
+                        .iter()
+                        .zip(new)
+                        .take_while(|(one, other)| one == other)
+                        .count();
+                    let last = there[..same].iter().rposition(|byte| *byte == b'\n');
+                    let behind = last.map_or(0, |newline| newline + 1);
+                    is_alike |= alike(&there[behind..], &new[behind..]);
+                    is_torn |= !is_alike;
+                    is_alike || torn
                 };
                 match paths.find(|path| !fits(path)) {
                     None if is_torn => Ok(Found::Torn),
+                    None if is_alike => Ok(Found::Alike),
                     None => Ok(Found::Between(0)),
                     Some(path) => wrong(&format!("{path} is neither old nor the beginning of the new one")),
                 }

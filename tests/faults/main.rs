@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bytes;
+mod chain;
 mod chance;
 mod check;
 mod crowd;
@@ -58,6 +59,7 @@ const KINDS: &[Kind] = &[
     ("bytes", bytes::run),
     ("crowd", crowd::run),
     ("random kills", crowd::killed),
+    ("chain", chain::run),
     ("hostile", hostile::run),
     ("input", input::run),
 ];

@@ -151,7 +151,9 @@ fn collect(root: &Path, below: &Path, state: &mut State) {
         let inner = below.join(entry.file_name());
         let path = inner.to_string_lossy().into_owned();
         let kind = entry.file_type().unwrap();
-        if kind.is_dir() {
+        if path == "store/cache" {
+            // May be there or not, and decides nothing.
+        } else if kind.is_dir() {
             collect(root, &inner, state);
         } else if entry.file_name().to_string_lossy().starts_with('.') {
             state.leftovers.push(path);

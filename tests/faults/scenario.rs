@@ -371,7 +371,7 @@ pub const OPERATIONS: &[Operation] = &[
         prepare: continued,
         arguments: &["append", "chat", "hello", "--boundary", "8"],
         session: Some("chat.1"),
-        between: Between::Appended,
+        between: Between::Steps,
         brings: ("store/sessions/chat.1.jsonl", "\"hello\""),
         ..BASE
     },

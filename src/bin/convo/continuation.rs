@@ -101,6 +101,8 @@ pub struct Filling<'c> {
     limit: u64,
     bounded: Bounded<'c>,
     acknowledged: u64,
+    /// What is to be told when the lines are durable.
+    told: Vec<String>,
 }
 
 impl<'c> Filling<'c> {
@@ -109,8 +111,11 @@ impl<'c> Filling<'c> {
         let store = context.store()?;
         let id = store.resolve(name)?;
         let end = store.end_of_chain(&id).map_err(|error| named(error, name))?;
-        if end != id && name != id {
-            store.settle_alias(name, &id)?;
+        if name != id {
+            match end == id {
+                true => store.settle_names_of(&id)?,
+                false => store.settle_alias(name, &id)?,
+            }
         }
         Ok(Filling {
             context,
@@ -119,6 +124,7 @@ impl<'c> Filling<'c> {
             limit,
             bounded: store.bounded(&end, limit)?,
             acknowledged: 0,
+            told: Vec::new(),
         })
     }
 
@@ -132,22 +138,38 @@ impl<'c> Filling<'c> {
         self.acknowledged + self.bounded.acknowledged()
     }
 
-    fn enter(&mut self, id: &str) -> Result<()> {
-        let end = self.store.end_of_chain(id)?;
+    /// Goes to where the chain of the session that was filled ends now.
+    fn enter(&mut self) -> Result<()> {
+        let from = self.bounded.id();
+        let end = self.store.end_of_chain(from)?;
+        if end == from {
+            let what = format!("{from} says that it is continued, and nothing continues it");
+            return Err(Error::new(Kind::Data, what).hint("convo fsck tells more"));
+        }
         self.acknowledged += self.bounded.acknowledged();
         self.bounded = self.store.bounded(&end, self.limit)?;
         Ok(())
     }
 
     /// Appends lines, in order, and goes on in a new session wherever one is full. With `once` it stops when the
-    /// session changes, and tells how many lines are durable.
+    /// session changes; the number of lines that are durable.
     pub fn append(&mut self, lines: &[BoundedLine], once: bool) -> Result<usize> {
+        let done = self.fill(lines, once);
+        if !matches!(done, Ok(done) if done < lines.len()) {
+            for what in self.told.drain(..) {
+                self.context.output.tell(self.name, &what);
+            }
+        }
+        done
+    }
+
+    fn fill(&mut self, lines: &[BoundedLine], once: bool) -> Result<usize> {
         let mut done = 0;
         while done < lines.len() {
             let moved = match self.bounded.append(&lines[done..], false)? {
                 Placed::All => return Ok(lines.len()),
-                Placed::ContinuedIn(child) => {
-                    self.enter(&child)?;
+                Placed::ContinuedIn(_) => {
+                    self.enter()?;
                     true
                 }
                 Placed::Until(more) => {
@@ -181,14 +203,14 @@ impl<'c> Filling<'c> {
                 self.context.output.detail(self.name, &what);
                 return Ok(true);
             }
-            Continued::Before(child) => self.enter(&child)?,
+            Continued::Before(_) => self.enter()?,
             Continued::Now(child, _) => {
                 let mut what = format!("{from} is full: it goes on in {child}");
                 if taken.left > 0 {
                     what.push_str(&format!("; {} things that happened stay behind", taken.left));
                 }
-                self.context.output.tell(self.name, &what);
-                self.enter(&child)?;
+                self.told.push(what);
+                self.enter()?;
             }
         }
         Ok(false)
@@ -210,7 +232,7 @@ impl<'c> Filling<'c> {
         };
         let end = lines.iter().position(ends).map_or(lines.len(), |last| last + 1);
         match self.bounded.append(&lines[..end], true)? {
-            Placed::ContinuedIn(child) => self.enter(&child).map(|()| 0),
+            Placed::ContinuedIn(_) => self.enter().map(|()| 0),
             _ => Ok(end),
         }
     }

@@ -2,13 +2,13 @@
 
 use crate::args::{Changing, Reading};
 use crate::context::{Context, detect_file, head, stopped};
+use crate::output::counted;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
 use convo::format::Format;
 use convo::format::detect::HEAD;
 use convo::format::picoclaw::{LOG, SIDECAR, log_lines};
 use convo::format::report::Report;
-use convo::model::record::Record;
 use convo::model::session::Session;
 use convo::store::pair::Pair;
 use std::fs::File;
@@ -97,12 +97,17 @@ pub fn change(
             context.output.tell(&label, &what);
         }
     } else {
-        for line in &lines {
-            let event = Record::parse(line, Place { line: 0, offset: 1 });
-            pair.cut(&session, &event, &now, changing.dry_run)?;
-        }
+        let applied = pair.apply(&session, &lines, &now, changing.dry_run, &mut report);
+        context.output.report(&label, &mut report);
+        let applied = applied?;
         if changing.dry_run {
             return dry(context, &label, &lines, &told);
+        }
+        if applied.archived > 0 {
+            let lines = counted(applied.archived, "line");
+            let what = format!("{told}; what left the log ({lines}) lies in .convo/archive beside it");
+            context.output.tell(&label, &what);
+            return Ok(());
         }
     }
     context.output.detail(&label, &told);

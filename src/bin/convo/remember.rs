@@ -72,7 +72,7 @@ pub fn due(session: &Session, options: &Options) -> convo::Result<Result<Options
     Ok(Ok(Options {
         cover: Some([None, last]),
         keep_last: 1,
-        summary_budget: memory.summary,
+        summary_budget: Some(memory.summary),
         min_gain: 0,
         ..options.clone()
     }))

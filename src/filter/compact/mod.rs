@@ -175,7 +175,7 @@ fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usi
         };
         pins.extend(view.items.iter().position(is_user));
     }
-    if let Some(unseen) = options.unseen {
+    if let Some(unseen) = (options.unseen)(session) {
         pins.extend(reaching(session, view, unseen)..view.items.len());
     }
     Ok(pins)

@@ -4,6 +4,7 @@ use super::shorten::Limit;
 use super::when::When;
 use crate::filter::summarize::{Dates, Instructions};
 use crate::model::message::Category;
+use crate::model::session::Session;
 
 /// How levels are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -148,9 +149,9 @@ pub struct Options {
     pub pins: Vec<String>,
     /// Whether the first user message stays.
     pub pin_first_user: bool,
-    /// The line with which begins what the model has not seen: from the exchange that reaches it everything stays. None:
-    /// it has seen all up to its newest reply.
-    pub unseen: Option<usize>,
+    /// Tells the line with which begins what the model has not seen: from the exchange that reaches it everything stays.
+    /// None: it has seen all up to its newest reply.
+    pub unseen: fn(&Session) -> Option<usize>,
     /// Where the standing instructions come from.
     pub instructions: Instructions,
     /// Their share of the summary, per cent.
@@ -214,7 +215,7 @@ impl Default for Options {
             shares: Vec::new(),
             pins: Vec::new(),
             pin_first_user: false,
-            unseen: None,
+            unseen: |_| None,
             instructions: Instructions::default(),
             instruction_share: 25,
             summary_share: 250,

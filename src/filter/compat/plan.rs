@@ -43,7 +43,7 @@ pub fn plan(
         let why = format!("nothing was said since {} took its share", system.name());
         return Ok(compact::nothing(&work, why));
     }
-    let history = History::of(session, &view).unseen_from(options.unseen);
+    let history = History::of(session, &view).unseen_from((options.unseen)(session));
     if let (Way::Candidates, None) = (way, &options.when) {
         let items = openai_agents::candidates(&history, rules).1;
         if items < openai_agents::DUE {

@@ -78,10 +78,7 @@ pub fn apply(
         return Err(changed("the messages that it covers are not what they were"));
     };
     let work = ground.work(session, counter);
-    let budget = answer
-        .budget
-        .unwrap_or(options.summary_budget)
-        .max(options.summary_budget);
+    let budget = answer.budget.unwrap_or(0).max(options.most());
     let span = Span { items, budget };
     let previous = work
         .summary_item
@@ -89,7 +86,7 @@ pub fn apply(
     let pins = pins(&work, &span, previous.as_deref(), options)?;
     let content = with_pins(&answer.text, &pins);
     if answer.budget.is_none() {
-        accept(&content, Some(options.summary_budget), counter)?;
+        accept(&content, Some(options.most()), counter)?;
     }
     let written = Written {
         items: &span.items,

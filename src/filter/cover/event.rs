@@ -64,7 +64,7 @@ pub(super) fn plan(
         name_ends(session, ends, &mut event);
         event.text("sha256", &written.sha256).text("by", written.by);
         if let Some(role) = &options.role {
-            event.text("role", role);
+            event.text("as", role);
         }
         let size = |size: &Size| format!("{{\"messages\":{},\"tokens\":{}}}", size.messages, size.tokens);
         event

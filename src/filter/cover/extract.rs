@@ -1,11 +1,12 @@
 //! Both steps at once, with the built-in summariser.
 
 use super::super::compact::summary::{self, made};
-use super::super::compact::work::summary_cost;
-use super::super::{Plan, Stamp, compact};
+use super::super::compact::work::{Work, summary_cost};
+use super::super::{Plan, Stamp, compact, summarize};
 use super::event::{Written, plan};
 use super::ground::Ground;
-use super::{NO_GAIN, Options, pins, span};
+use super::span::{self, Span};
+use super::{NO_GAIN, Options, pins};
 use crate::error::{Error, Kind, Result};
 use crate::model::session::Session;
 use crate::tokens::Counter;
@@ -33,23 +34,30 @@ pub fn extract(
     let previous = work
         .summary_item
         .and_then(|at| Some((at, work.view.items[at].summary(session)?)));
+    let budget = match (options.summary_budget, options.budget) {
+        (None, None) => {
+            let previous = previous.as_ref().map(|(_, text)| text.as_ref());
+            share(&work, &chosen, previous, options)?
+        }
+        _ => chosen.budget,
+    };
     let leaving: HashSet<usize> = chosen.items.iter().copied().collect();
     let span = summary::Span {
         covered: &chosen.items,
         before: previous.as_ref().map(|(at, text)| (*at, text.as_ref())),
         stays: &|at| !leaving.contains(&at),
-        room: chosen.budget + summary_cost(counter, ""),
+        room: budget + summary_cost(counter, ""),
         whole: None,
     };
     let wanted = compact::Options {
         instructions: options.instructions.clone(),
-        instruction_share: pins::share(options, chosen.budget),
+        instruction_share: pins::share(options, chosen.budget, budget),
         dates: options.dates,
         summary_role: options.role.clone(),
         ..compact::Options::default()
     };
     let Some((made, _)) = made(&work, &wanted, &span) else {
-        return nothing(options, chosen.budget);
+        return nothing(options, budget);
     };
     let written = Written {
         items: &chosen.items,
@@ -58,10 +66,25 @@ pub fn extract(
         sha256: ground.fingerprint(session, &chosen.items),
     };
     match plan(session, &ground, &work, &written, options, stamp) {
-        Err(error) if error.kind == Kind::Unavailable => nothing(options, chosen.budget),
+        Err(error) if error.kind == Kind::Unavailable => nothing(options, budget),
         planned => planned,
     }
 }
+
+/// What is quoted where nobody says how much: a quarter of what is covered, and the standing instructions.
+fn share(work: &Work<'_>, span: &Span, previous: Option<&str>, options: &Options) -> Result<u64> {
+    let before = work.summary_item.map_or(0, |at| work.items[at].now);
+    let covered: u64 = span.items.iter().map(|at| work.items[*at].now).sum::<u64>() + before;
+    let pins = pins::pins(work, span, previous, options)?;
+    let kept = work
+        .counter
+        .tokenizer()
+        .count(&summarize::instruction_block(&pins));
+    Ok((covered / QUOTED + kept).clamp(span::LEAST, span.budget))
+}
+
+/// One in so many tokens is quoted.
+const QUOTED: u64 = 4;
 
 /// Nothing shorter can be said: an answer where nothing asks for it, else a budget that cannot be reached.
 fn nothing(options: &Options, room: u64) -> Result<Plan> {

@@ -57,12 +57,14 @@ pub struct Options {
     pub when: Option<When>,
     /// Exchanges that stay: the newest, and at least one.
     pub keep_last: usize,
+    /// Tells the line with which begins what the model has not seen: the exchange that reaches it stays, and all behind it.
+    pub unseen: fn(&Session) -> Option<usize>,
     /// First and last message to cover, either of them open; none: the oldest exchanges.
     pub cover: Option<[Option<String>; 2]>,
     /// Whether the summary before is input. Otherwise what it stands for is summed up anew, as far as the log has it.
     pub rolling: bool,
-    /// Most tokens of the summary's text.
-    pub summary_budget: u64,
+    /// Most tokens of the summary's text; none: [`BUDGET`], and from the built-in summariser a share of what it covers.
+    pub summary_budget: Option<u64>,
     /// Least gain, per mille of the view, where no budget asks for more.
     pub min_gain: u64,
     /// Most tokens that a summariser takes at once; none: as many as there are.
@@ -86,9 +88,10 @@ impl Default for Options {
             window: None,
             when: None,
             keep_last: KEEP_LAST,
+            unseen: |_| None,
             cover: None,
             rolling: true,
-            summary_budget: BUDGET,
+            summary_budget: None,
             min_gain: 100,
             chunk: None,
             prompt: PROMPT.to_string(),
@@ -97,6 +100,13 @@ impl Default for Options {
             instruction_share: 25,
             dates: Dates::default(),
         }
+    }
+}
+
+impl Options {
+    /// Most tokens of the summary's text.
+    pub fn most(&self) -> u64 {
+        self.summary_budget.unwrap_or(BUDGET)
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn pins(
     let rules = rules(work, |at| !leaving.contains(&at));
     let wanted = summarize::Options {
         instructions: options.instructions.clone(),
-        instruction_share: share(options, span.budget),
+        instruction_share: share(options, span.budget, span.budget),
         ..summarize::Options::new(span.budget)
     };
     let count = |text: &str| work.counter.tokenizer().count(text);
@@ -30,9 +30,10 @@ pub(super) fn pins(
     })
 }
 
-/// Per cent of the summary that they may take: their share is one of the whole view where that has a budget.
-pub(super) fn share(options: &Options, budget: u64) -> u32 {
-    let whole = options.budget.unwrap_or(budget).max(budget);
+/// Per cent of a summary of `budget` tokens that they may take: their share is one of the whole view where that has a budget,
+/// else of the most that a summary might have.
+pub(super) fn share(options: &Options, most: u64, budget: u64) -> u32 {
+    let whole = options.budget.unwrap_or(most).max(budget);
     let share = u128::from(options.instruction_share) * u128::from(whole) / u128::from(budget.max(1));
     u32::try_from(share.min(100)).unwrap_or(100)
 }

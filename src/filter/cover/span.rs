@@ -1,6 +1,6 @@
 //! Which messages a summary is to stand for: whole exchanges, oldest first, and never the newest.
 
-use super::super::compact::work::{Work, summary_cost};
+use super::super::compact::work::{Exchange, Work, summary_cost};
 use super::ground::Ground;
 use super::{BELOW, NO_GAIN, Options};
 use crate::error::{Error, Kind, Result};
@@ -18,7 +18,7 @@ pub(super) struct Span {
 }
 
 /// Fewest tokens of text that are worth asking for.
-const LEAST: u64 = 16;
+pub(super) const LEAST: u64 = 16;
 
 /// The span, or why there is none.
 pub(super) fn choose(
@@ -46,10 +46,10 @@ pub(super) fn choose(
         return Ok(Err(format!("{} tokens, within the budget", today.total)));
     }
     let frame = summary_cost(work.counter, "");
-    let wanted = options.summary_budget.saturating_add(frame);
+    let wanted = options.most().saturating_add(frame);
     let (items, room) = match &options.cover {
         Some(ends) => {
-            let items = named(work, ends, options.keep_last)?;
+            let items = named(work, ends, options)?;
             let kept = kept(work, &items);
             (items, room(kept, options.budget, wanted))
         }
@@ -101,6 +101,20 @@ fn room(kept: u64, budget: Option<u64>, wanted: u64) -> u64 {
     budget.map_or(wanted, |budget| budget.saturating_sub(kept).min(wanted))
 }
 
+/// How many of the oldest exchanges may be covered: the newest stay, and what the model has not seen.
+fn coverable(work: &Work<'_>, options: &Options) -> usize {
+    let most = work.exchanges.len().saturating_sub(options.keep_last.max(1));
+    let Some(unseen) = (options.unseen)(work.session) else {
+        return most;
+    };
+    let reaches = |exchange: &Exchange| {
+        let mut items = exchange.atoms.iter().flat_map(|atom| &work.atoms[*atom].items);
+        items.any(|at| work.view.items[*at].line().is_some_and(|line| line >= unseen))
+    };
+    let seen = work.exchanges.iter().position(reaches);
+    most.min(seen.unwrap_or(most))
+}
+
 /// As few of the oldest exchanges as the budget allows, and the room that the summary has then.
 fn oldest(
     work: &Work<'_>,
@@ -108,7 +122,7 @@ fn oldest(
     options: &Options,
     wanted: u64,
 ) -> std::result::Result<(Vec<usize>, u64), String> {
-    let most = work.exchanges.len().saturating_sub(options.keep_last.max(1));
+    let most = coverable(work, options);
     let floor = floor(work, ground);
     if floor > most {
         return Err("the summary stands for the newest of what may be covered".to_string());
@@ -145,7 +159,7 @@ fn oldest(
 /// Number of exchanges that a new summary must take in: what stands ahead of the one before, or what that stands for.
 fn floor(work: &Work<'_>, ground: &Ground) -> usize {
     let returned = ground.returned();
-    let must = |exchange: &super::super::compact::work::Exchange| {
+    let must = |exchange: &Exchange| {
         let mut items = exchange.atoms.iter().flat_map(|atom| &work.atoms[*atom].items);
         items.any(|at| returned.contains(at) || work.summary_item.is_some_and(|summary| *at < summary))
     };
@@ -153,7 +167,7 @@ fn floor(work: &Work<'_>, ground: &Ground) -> usize {
 }
 
 /// The items from one message to another, moved outward until no piece is parted.
-fn named(work: &Work<'_>, ends: &[Option<String>; 2], keep_last: usize) -> Result<Vec<usize>> {
+fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Result<Vec<usize>> {
     let [first, last] = ends;
     let missing = |id: &str| Error::new(Kind::No, format!("no message {id} in the view"));
     let movable = |at: &usize| work.items[*at].atom.is_some();
@@ -161,7 +175,8 @@ fn named(work: &Work<'_>, ends: &[Option<String>; 2], keep_last: usize) -> Resul
         let mut all = (0..work.items.len()).filter(movable);
         all.find(|at| work.id(*at) == *id).ok_or_else(|| missing(id))
     };
-    let stays = work.exchanges.len().saturating_sub(keep_last.max(1));
+    let newest = work.exchanges.len().saturating_sub(options.keep_last.max(1));
+    let stays = coverable(work, options);
     let exchange = |at: usize| work.items[at].atom.map(|atom| work.atoms[atom].exchange);
     let mut low = match first {
         Some(id) => find(id)?,
@@ -192,10 +207,17 @@ fn named(work: &Work<'_>, ends: &[Option<String>; 2], keep_last: usize) -> Resul
         }
         at += 1;
     }
+    if exchange(high).is_some_and(|exchange| exchange >= stays && exchange < newest) {
+        let error = Error::new(Kind::No, "it reaches into what the model has not seen");
+        return Err(error.hint("a summary stands for what was said, and this is yet to be answered"));
+    }
     if exchange(high).is_some_and(|exchange| exchange >= stays) {
         let error = Error::new(
             Kind::No,
-            format!("it reaches into the newest {} exchanges", keep_last.max(1)),
+            format!(
+                "it reaches into the newest {} exchanges",
+                options.keep_last.max(1)
+            ),
         );
         return Err(error.hint("these stay; --keep-last N says how many they are"));
     }

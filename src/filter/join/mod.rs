@@ -1,6 +1,8 @@
 //! Several sessions as one: a chain back into the conversation that it is, each message once.
 
 mod events;
+#[cfg(test)]
+mod tests;
 
 use super::continuation::{self, RECORDS, of_conversation, without};
 use crate::error::{Error, Kind, Result};

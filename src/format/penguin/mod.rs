@@ -33,6 +33,7 @@ mod checkpoint;
 mod document;
 mod element;
 mod header;
+mod index;
 mod member;
 mod mend;
 mod merge;
@@ -41,6 +42,7 @@ mod notice;
 mod numbers;
 mod print;
 mod salvage;
+mod shown;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -54,9 +56,11 @@ use crate::model::session::Session;
 use checkpoint::Checkpoint;
 pub use checkpoint::is_checkpoint;
 use document::Document;
+pub use index::{Row, index};
 use merge::{Candidate, Merge};
 use message::Messages;
 pub use notice::{Condition, condition, is_lost, is_session_name, notice};
+pub use shown::write_context;
 pub use write::{Save, name_of, write};
 
 /// The spare copies, the one that is preferred first.

@@ -6,6 +6,10 @@ use crate::model::json;
 /// Spaces of one level.
 const STEP: usize = 2;
 
+/// What is deeper stays on its line, or a short text of brackets would be a long one of spaces. Python reads no more
+/// than a thousand levels.
+const DEEPEST: usize = 100;
+
 /// Appends a value that is valid JSON; its first line is not indented, those below stand `level` levels deep.
 pub(super) fn push(out: &mut Vec<u8>, value: &[u8], level: usize) {
     let mut depth = level;
@@ -22,17 +26,19 @@ pub(super) fn push(out: &mut Vec<u8>, value: &[u8], level: usize) {
                     at = inside + 1;
                 } else {
                     depth += 1;
-                    new_line(out, depth);
+                    next_item(out, depth, b"");
                 }
             }
             b'}' | b']' => {
                 depth = depth.saturating_sub(1);
-                new_line(out, depth);
+                if depth < DEEPEST {
+                    new_line(out, depth);
+                }
                 out.push(byte);
             }
             b',' => {
                 out.push(byte);
-                new_line(out, depth);
+                next_item(out, depth, b" ");
             }
             b':' => out.extend_from_slice(b": "),
             b'"' => {
@@ -42,6 +48,14 @@ pub(super) fn push(out: &mut Vec<u8>, value: &[u8], level: usize) {
             }
             _ => out.push(byte),
         }
+    }
+}
+
+/// What stands ahead of an item: a line of its own, or this where items stay on the line.
+fn next_item(out: &mut Vec<u8>, depth: usize, space: &[u8]) {
+    match depth <= DEEPEST {
+        true => new_line(out, depth),
+        false => out.extend_from_slice(space),
     }
 }
 
@@ -103,6 +117,17 @@ mod tests {
         let mut out = Vec::new();
         push(&mut out, b"[1]", 2);
         assert_eq!(out, b"[\n      1\n    ]");
+    }
+
+    #[test]
+    fn what_is_very_deep_stays_on_its_line() {
+        let deep = format!("{}1, 2{}", "[".repeat(50_000), "]".repeat(50_000));
+        let text = printed(&deep);
+        assert_eq!(json::compact(text.as_bytes()).0, json::compact(deep.as_bytes()).0);
+        assert!(text.len() < deep.len() + 300 * DEEPEST * STEP, "{}", text.len());
+        assert!(text.contains("[1, 2]"));
+        let edge = format!("{}1{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST));
+        assert_eq!(printed(&edge).lines().count(), 2 * DEEPEST + 1);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use export::{write, write_document};
 pub use pair::{is_continued, pair, stem};
 pub use raw::{RawPiece, first_time, is_document, is_log, raw_lines};
 pub use sidecar::Sidecar;
-pub use write::{LONGEST, log_lines};
+pub use write::{LONGEST, log_line_of, log_lines};
 
 use super::native::source_member;
 use super::report::Report;

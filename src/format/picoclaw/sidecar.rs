@@ -99,6 +99,13 @@ impl Sidecar {
         }
     }
 
+    /// Changes the summary to a new one, where there is one.
+    pub fn set_summary_if(&mut self, text: Option<&str>) {
+        if let Some(text) = text {
+            self.set_summary(text);
+        }
+    }
+
     /// The other names of the session.
     pub fn aliases(&self) -> Vec<String> {
         let raw = self.values[ALIASES].as_deref().unwrap_or(b"[]");

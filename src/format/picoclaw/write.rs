@@ -40,6 +40,16 @@ pub fn log_lines(bodies: &[Vec<u8>], now: &str, report: &mut Report) -> Result<V
     Ok(lines)
 }
 
+/// A message that takes the place of others in a log, as a line without its newline; see [`log_lines`].
+pub fn log_line_of(
+    message: &Message<'_>,
+    body: &[u8],
+    now: Option<&str>,
+    report: &mut Report,
+) -> Result<Vec<u8>> {
+    Writing::new(now, Purpose::Return).line(message, body, report)
+}
+
 /// Messages of one log, written one after another.
 pub(super) struct Writing<'w> {
     /// The time of messages that have none; without it they stay without.

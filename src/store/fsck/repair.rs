@@ -52,6 +52,8 @@ impl Store {
                 }
             }
         })?;
+        // What is mended may count where it did not, behind the same checksum.
+        self.forget_counts();
         let copy = quarantine.shown(&copy);
         seen.copy = Some(copy);
         Ok(Some(seen))

@@ -48,6 +48,8 @@ pub(super) enum Step {
     Placeholders,
     SkipCleared,
     Removed,
+    Summarized,
+    Replaced,
 }
 
 /// Moves the lines that are out of view from the log to the archive; a skip of 0 means that there are none. What
@@ -65,81 +67,97 @@ pub(super) fn run(
 ) -> Result<Receipt> {
     let mut pair = Pair::open(path, options.lock_timeout)?;
     pair.force = options.force;
-    let before = (pair.bytes.len() as u64, pair.raw_lines());
-    let mut receipt = Receipt {
-        bytes: (before.0, before.0),
-        lines: (before.1, before.1),
-        archived: 0,
-    };
-    let skip = pair.sidecar.skip();
-    let leading = picoclaw::raw_lines(&pair.bytes)
-        .take_while(|raw| raw.placeholder)
-        .count();
-    if skip == 0 && leading == 0 {
-        if pair.was_compacted()? && pair.sidecar.count() > before.1 {
-            pair.sidecar.set_count(before.1); // the last step of one that was interrupted
-            pair.write_sidecar(&options.now)?;
+    pair.compact(&options.now, done)
+}
+
+impl Pair {
+    /// Makes the cut of this session physical, see [`compact`].
+    pub(super) fn compact(&mut self, now: &str, done: &mut dyn FnMut(Step) -> Result<()>) -> Result<Receipt> {
+        let before = (self.bytes.len() as u64, self.raw_lines());
+        let mut receipt = Receipt {
+            bytes: (before.0, before.0),
+            lines: (before.1, before.1),
+            archived: 0,
+        };
+        let skip = self.sidecar.skip();
+        let leading = picoclaw::raw_lines(&self.bytes)
+            .take_while(|raw| raw.placeholder)
+            .count();
+        if skip == 0 && leading == 0 {
+            if self.was_compacted()? && self.sidecar.count() > before.1 {
+                self.sidecar.set_count(before.1); // the last step of one that was interrupted
+                self.write_sidecar(now)?;
+            }
+            self.settle()?;
+            return Ok(receipt);
         }
-        pair.settle()?;
-        return Ok(receipt);
+        self.refuse_shared()?;
+        if skip > 0 {
+            let cut = usize::try_from(skip).unwrap_or(usize::MAX);
+            let gone: Vec<_> = picoclaw::raw_lines(&self.bytes).take(cut).collect();
+            let end = gone.last().map_or(0, |last| last.end);
+            // Placeholders stand for lines that an interrupted compaction archived.
+            let real: Vec<_> = gone.iter().filter(|raw| !raw.placeholder).collect();
+            if !real.is_empty() {
+                let mut removed = Vec::new();
+                for raw in &real {
+                    push_line(&mut removed, &self.bytes[raw.start..raw.end]);
+                }
+                archive(&self.directory, &self.stem, &removed, self.timeout)?;
+                receipt.archived = real.len() as u64;
+                done(Step::Archived)?;
+                let mut held: Vec<u8> = Vec::new();
+                for _ in &gone {
+                    push_line(&mut held, PLACEHOLDER);
+                }
+                held.extend_from_slice(&self.bytes[end..]);
+                self.replace_log(held)?;
+                done(Step::Placeholders)?;
+            }
+            self.sidecar.set_skip(0);
+            self.write_sidecar(now).map_err(half_way)?;
+            done(Step::SkipCleared)?;
+        }
+        // A program that takes no lock may have put the old skip back, which would hide messages now.
+        self.check_sidecar().map_err(half_way)?;
+        let held = picoclaw::raw_lines(&self.bytes).take_while(|raw| raw.placeholder);
+        let end = held.last().map_or(0, |last| last.end);
+        let rest = self.bytes[end..].to_vec();
+        self.replace_log(rest).map_err(half_way)?;
+        done(Step::Removed)?;
+        self.sidecar.set_count(self.raw_lines());
+        self.write_sidecar(now).map_err(half_way)?;
+        receipt.bytes.1 = self.bytes.len() as u64;
+        receipt.lines.1 = self.raw_lines();
+        Ok(receipt)
     }
-    if !options.force {
-        let shown = pair.directory.shown(pair.log_name());
-        if pair.facts.links > 1 {
-            let message = format!("{shown} has {} hard links", pair.facts.links);
+
+    /// Refuses a log that others would keep as it was, or write to although it is another by then.
+    pub(super) fn refuse_shared(&self) -> Result<()> {
+        if self.force {
+            return Ok(());
+        }
+        let shown = self.directory.shown(self.log_name());
+        if self.facts.links > 1 {
+            let message = format!("{shown} has {} hard links", self.facts.links);
             return Err(
                 Error::new(Kind::Unsafe, message).hint("the others would keep the old content: --force")
             );
         }
-        refuse_writers(&pair.file, &shown)?;
+        refuse_writers(&self.file, &shown)
     }
-    if skip > 0 {
-        let cut = usize::try_from(skip).unwrap_or(usize::MAX);
-        let gone: Vec<_> = picoclaw::raw_lines(&pair.bytes).take(cut).collect();
-        let end = gone.last().map_or(0, |last| last.end);
-        // Placeholders stand for lines that an interrupted compaction archived.
-        let real: Vec<_> = gone.iter().filter(|raw| !raw.placeholder).collect();
-        if !real.is_empty() {
-            let mut removed = Vec::new();
-            for raw in &real {
-                let full = &pair.bytes[raw.start..raw.end];
-                removed.extend_from_slice(full);
-                if !full.ends_with(b"\n") {
-                    removed.push(b'\n');
-                }
-            }
-            archive(&pair.directory, &pair.stem, &removed, options.lock_timeout)?;
-            receipt.archived = real.len() as u64;
-            done(Step::Archived)?;
-            let mut held: Vec<u8> = Vec::new();
-            for _ in &gone {
-                held.extend_from_slice(PLACEHOLDER);
-                held.push(b'\n');
-            }
-            held.extend_from_slice(&pair.bytes[end..]);
-            pair.replace_log(held)?;
-            done(Step::Placeholders)?;
-        }
-        pair.sidecar.set_skip(0);
-        pair.write_sidecar(&options.now).map_err(half_way)?;
-        done(Step::SkipCleared)?;
+}
+
+/// Appends a line, and its newline where it has none.
+pub(super) fn push_line(out: &mut Vec<u8>, full: &[u8]) {
+    out.extend_from_slice(full);
+    if !full.ends_with(b"\n") {
+        out.push(b'\n');
     }
-    // A program that takes no lock may have put the old skip back, which would hide messages now.
-    pair.check_sidecar().map_err(half_way)?;
-    let held = picoclaw::raw_lines(&pair.bytes).take_while(|raw| raw.placeholder);
-    let end = held.last().map_or(0, |last| last.end);
-    let rest = pair.bytes[end..].to_vec();
-    pair.replace_log(rest).map_err(half_way)?;
-    done(Step::Removed)?;
-    pair.sidecar.set_count(pair.raw_lines());
-    pair.write_sidecar(&options.now).map_err(half_way)?;
-    receipt.bytes.1 = pair.bytes.len() as u64;
-    receipt.lines.1 = pair.raw_lines();
-    Ok(receipt)
 }
 
 /// An error on the way: the view is what it was, and so "nothing changed" is true of all that counts.
-fn half_way(error: Error) -> Error {
+pub(super) fn half_way(error: Error) -> Error {
     error.hint("the view is what it was: compact again to finish")
 }
 
@@ -156,7 +174,7 @@ impl Pair {
     }
 
     /// Replaces the log by these bytes, and brings over what a program that takes no lock appended meanwhile.
-    fn replace_log(&mut self, bytes: Vec<u8>) -> Result<()> {
+    pub(super) fn replace_log(&mut self, bytes: Vec<u8>) -> Result<()> {
         let name = self.log_name();
         let shown = self.directory.shown(&name);
         let path = self.directory.path().join(&name);
@@ -212,7 +230,7 @@ impl Pair {
 /// Appends lines to the archive, durably. Those that it ends with already are what a compaction put there that
 /// was interrupted; lines without a time cannot be told from others of the same words, and are put there again
 /// rather than lost.
-fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: Duration) -> Result<()> {
+pub(super) fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: Duration) -> Result<()> {
     let mut folder = atomic::folder(directory, FOLDERS[0])?;
     folder = atomic::folder(&folder, FOLDERS[1])?;
     let name = format!("{stem}{LOG}");

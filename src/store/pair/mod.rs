@@ -2,11 +2,13 @@
 //! append or one replaced file, in an order in which a crash between two of them shows what was shown before.
 
 mod append;
+mod apply;
 mod compact;
 #[cfg(test)]
 mod tests;
 
 pub use append::Appended;
+pub use apply::Applied;
 pub use compact::{Compaction, Receipt, compact};
 
 use super::atomic;
@@ -16,11 +18,7 @@ use crate::error::{Error, Kind, Result};
 use crate::format::picoclaw::{self, LOG, SIDECAR, Sidecar};
 use crate::format::report::Report;
 use crate::format::{Format, Source, convert};
-use crate::model::event::Action;
-use crate::model::message::Category;
-use crate::model::record::Record;
 use crate::model::session::Session;
-use crate::model::view::{Item, View};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::Read;
@@ -154,40 +152,6 @@ impl Pair {
         self.bytes.last().is_some_and(|last| *last != b'\n')
     }
 
-    /// Carries out a planned cut, which changes the sidecar alone; `session` is the one that was planned with. With
-    /// `dry` it is only looked whether it can be done. PicoClaw leaves out a number of lines at the head, so that a
-    /// rule of the system cannot stay when what is behind it goes: that is refused with [`Kind::No`], and so is an
-    /// event that is no cut.
-    pub fn cut(&mut self, session: &Session, event: &Record<'_>, now: &str, dry: bool) -> Result<()> {
-        let index = first_kept(session, event)?;
-        let view = View::replay(session);
-        let rules = view.items.iter().filter(|item| {
-            matches!(item, Item::Line(line) if index.is_none_or(|index| *line < index))
-                && item
-                    .traits(session)
-                    .is_some_and(|traits| traits.category == Category::System)
-        });
-        let rules = rules.count();
-        if rules > 0 {
-            let what =
-                format!("PicoClaw's cut takes system messages too, and {rules} ahead of it are to stay");
-            let hint = "nothing was changed: leave -i out, and keep the result as a native file";
-            return Err(Error::new(Kind::No, what).hint(hint));
-        }
-        let ahead = |line: u64| picoclaw::raw_lines(&self.bytes).filter(move |raw| raw.line < line);
-        let count = self.raw_lines();
-        let skip = match index {
-            Some(index) => ahead(session.record(index).place.line).count() as u64,
-            None => count,
-        };
-        if dry {
-            return Ok(());
-        }
-        self.sidecar.set_skip(skip);
-        self.sidecar.set_count(count);
-        self.write_sidecar(now)
-    }
-
     /// Makes durable what is there, when nothing has to be changed: a process may have changed it that died before it
     /// synced.
     pub fn settle(&self) -> Result<()> {
@@ -238,30 +202,4 @@ impl Pair {
         let what = format!("{} was changed meanwhile", self.directory.shown(&name));
         Err(Error::new(Kind::Locked, what).hint("nothing was changed here: try again"))
     }
-}
-
-/// The line of the first message that a cut keeps; none when all go.
-fn first_kept(session: &Session, event: &Record<'_>) -> Result<Option<usize>> {
-    let action = event.event().map(crate::model::event::Event::action);
-    let cut = match action {
-        Some(Action::Truncate(cut)) => cut,
-        Some(Action::Restore(_)) => {
-            let what = "the files of PicoClaw keep no events, so that there is none to take back";
-            return Err(Error::new(Kind::No, what).hint(
-                "a cut is undone in the .meta.json: skip is the number of lines that are out of view",
-            ));
-        }
-        _ => {
-            let what = "the files of PicoClaw have no place for this change";
-            return Err(
-                Error::new(Kind::Usage, what).hint("leave -i out, and keep the result as a native file")
-            );
-        }
-    };
-    let Some(id) = cut.before else { return Ok(None) };
-    let nth = usize::try_from(cut.nth.unwrap_or(1).max(1)).unwrap_or(usize::MAX);
-    let index = session.all_of(&id).get(nth - 1).copied();
-    index
-        .map(Some)
-        .ok_or_else(|| Error::new(Kind::No, format!("no message {id} in this session")))
 }

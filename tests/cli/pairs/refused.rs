@@ -19,25 +19,6 @@ fn a_message_that_would_be_too_long_is_refused() {
 }
 
 #[test]
-fn a_cut_that_would_take_a_rule_is_refused() {
-    let rule = "{\"role\":\"system\",\"content\":\"rule\"}\n";
-    let pair = Pair::new(
-        format!("{rule}{}", LOG.replace("broken\n", "")),
-        sidecar(0, 5, BEFORE),
-    );
-    pair.refuses(1, "takes system messages too, and 1 ahead", |pair| {
-        pair.run("truncate", &["--keep-last", "1"])
-    });
-    pair.refuses(1, "takes system messages too", |pair| {
-        pair.run("truncate", &["--all", "-n"])
-    });
-    // One that is out of view already is in nobody's way.
-    fs::write(pair.path("s.meta.json"), sidecar(1, 5, BEFORE)).unwrap();
-    pair.run("truncate", &["--keep-last", "1"]).fine();
-    assert_eq!(pair.view(), ["u2", "a2"]);
-}
-
-#[test]
 fn there_is_no_event_to_take_back() {
     let pair = Pair::new(LOG, sidecar(3, 5, BEFORE));
     pair.refuses(1, "keep no events", |pair| pair.run("restore", &[]));

@@ -101,7 +101,7 @@ impl View {
             window: self.fitting.window(),
             // It is done anew each time, and never stored.
             retry: true,
-            unseen: goaitools::unseen(session),
+            unseen: goaitools::unseen,
             ..compact::Options::default()
         };
         let counter = self.counting.counter(context, label, session)?;

@@ -51,7 +51,7 @@ fn wish() -> impl Strategy<Value = Wish> {
                     keep_last,
                     rolling,
                     chunk,
-                    summary_budget,
+                    summary_budget: Some(summary_budget),
                     min_gain: 0,
                     prompt: "Sum it up.".to_string(),
                     ..Options::default()

@@ -67,7 +67,7 @@ fn pieces_are_cut_between_exchanges_and_hold_everything_once() {
     let whole = messages(&Options::default());
     let options = Options {
         chunk: Some(400),
-        summary_budget: 100,
+        summary_budget: Some(100),
         prompt: String::new(),
         ..Options::default()
     };
@@ -104,7 +104,7 @@ fn pieces_are_cut_between_exchanges_and_hold_everything_once() {
 fn a_later_piece_has_the_answer_before() {
     let options = Options {
         chunk: Some(400),
-        summary_budget: 100,
+        summary_budget: Some(100),
         ..Options::default()
     };
     let request = asked(

@@ -335,7 +335,7 @@ fn within_the_budget_and_below_the_trigger_nothing_is_asked() {
     // A budget takes no more than it needs.
     let half = Options {
         budget: Some(360),
-        summary_budget: 60,
+        summary_budget: Some(60),
         ..Options::default()
     };
     let after = with(&session, &extracted(&session, &half).unwrap());

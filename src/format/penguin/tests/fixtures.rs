@@ -9,7 +9,7 @@ use crate::model::session::Session;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-fn folder() -> Option<PathBuf> {
+pub(super) fn folder() -> Option<PathBuf> {
     let root = std::env::var_os("CONVO_FIXTURES").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures"),
         PathBuf::from,
@@ -17,7 +17,7 @@ fn folder() -> Option<PathBuf> {
     Some(root.join("penguin")).filter(|folder| folder.is_dir())
 }
 
-fn read_path(path: &Path) -> (Result<Session>, Report) {
+pub(super) fn read_path(path: &Path) -> (Result<Session>, Report) {
     let name = path.file_name().unwrap().to_str().unwrap();
     let (folder, mut report) = (path.parent().unwrap(), Report::default());
     let neighbour = |name: &str| Ok(std::fs::read(folder.join(name)).ok());

@@ -1,5 +1,7 @@
 //! What a document that is as it should be becomes.
 
+mod arbitrary;
+mod back;
 mod damage;
 mod fixtures;
 mod salvage;

@@ -1,8 +1,10 @@
 //! The steps of a compaction, stopped behind each of them, and what an append promises.
 
+mod apply;
+
 use super::compact::{Step, run};
 use super::*;
-use crate::model::view::View;
+use crate::model::view::{Item, View};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

@@ -154,7 +154,8 @@ impl<'c> Promotion<'c> {
     /// two leaves the history where it was, and promised to this session.
     fn take(&self, target: &Read, source: &Source) -> anyhow::Result<bool> {
         let from = &source.read;
-        if from.promoted.to.is_none() {
+        let is_first = from.promoted.to.is_none();
+        if is_first {
             let given = promotion::given(&self.stamp(from, &self.target)?, &self.target);
             if !self.store.append_to(&from.id, &[&given], from.length)? {
                 return Ok(false);
@@ -162,7 +163,15 @@ impl<'c> Promotion<'c> {
         }
         let taken = promotion::taken(&self.stamp(target, &from.id)?, &from.id, &source.name);
         let lines = promotion::lines(&from.session, &from.view, &target.session, taken);
-        if !self.store.append_whole(&self.target, &lines, target.length)? {
+        let done = self.store.append_whole(&self.target, &lines, target.length);
+        let done = done.map_err(|error| match is_first {
+            true => error.kind(Kind::Unsure).hint(format!(
+                "{} says where its history goes: the same again finishes it",
+                from.id
+            )),
+            false => error,
+        });
+        if !done? {
             return Ok(false);
         }
         self.claim(&source.name)?;

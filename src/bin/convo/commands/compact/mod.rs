@@ -15,7 +15,6 @@ use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::compact::{self, Options, Outcome};
 use convo::filter::compat::{self as systems, Rules, Way};
-use convo::format::goaitools;
 use convo::model::session::Session;
 use convo::tokens::Counter;
 use given::Given;
@@ -77,10 +76,6 @@ impl Run for Compact {
                 let id = session.header_text("id").unwrap_or_default();
                 let counter = self.strategy.counting.counter(context, &id, session)?;
                 let stamp = |content: &str| stamps.event(content);
-                let options = Options {
-                    unseen: goaitools::unseen(session),
-                    ..options.clone()
-                };
                 let outcome = match &way {
                     Some((way, rules)) => systems::plan(session, way, *rules, counter, &options, stamp),
                     None => compact::plan(session, counter, &options, stamp),

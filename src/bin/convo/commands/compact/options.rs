@@ -8,6 +8,7 @@ use convo::filter::compact::shorten::Limit;
 use convo::filter::compact::when::When;
 use convo::filter::compact::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
 use convo::filter::summarize::Dates;
+use convo::format::goaitools;
 use convo::model::message::Category;
 
 #[derive(Args, Clone, Debug)]
@@ -247,7 +248,7 @@ impl Strategy {
             shares: self.budget_for.clone(),
             pins: self.pin.clone(),
             pin_first_user: self.pin_first_user,
-            unseen: None,
+            unseen: goaitools::unseen,
             instructions: summing::instructions(&self.pin_rules)?,
             instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
             summary_share: self.summary_share,

@@ -159,7 +159,7 @@ fn event() -> Value {
                 "here": {"type": "boolean"},
                 "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
                 "by": {"type": "string"},
-                "role": {"type": "string"},
+                "as": {"type": "string", "description": "The role under which a model is shown it"},
                 "tokenizer": {"type": "string"},
                 "was": size,
                 "now": size,
@@ -173,7 +173,12 @@ fn event() -> Value {
                 "why": {"type": "string"},
             })),
             of("restore", &["id", "at", "of"], json!({"of": id})),
-            of("link", &["id", "at", "continued_to"], json!({"continued_to": id})),
+            of("link", &["id", "at"], json!({
+                "continued_to": id,
+                "promoted_to": id,
+                "promoted_from": id,
+                "alias": {"type": "string"},
+            })),
             of("split", &["id", "at", "into"], json!({"into": {"type": "array", "items": id}})),
             of("gc", &["id", "at", "lines", "bytes"], json!({
                 "lines": {"type": "integer", "minimum": 0},

@@ -7,12 +7,13 @@ use super::threads::in_parallel;
 use convo::error::{Error, Kind, Result};
 use convo::format::folder::{self, FolderFile};
 use convo::format::report::Report;
-use convo::format::{Format, picoclaw};
+use convo::format::{Format, penguin, picoclaw};
 use convo::model::key;
-use convo::store::{Batch, Staged, Store};
+use convo::store::{Batch, Rewrite, Staged, Store, write_atomically};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 /// The folder, and what goes there.
 pub struct Foreign {
@@ -177,6 +178,42 @@ impl Foreign {
         } else {
             Standing::New
         })
+    }
+
+    /// Writes the list of sessions that the system keeps beside them, where it keeps one: a row for each file that is
+    /// there. One that says so already is left alone.
+    pub fn list(&self, lock_timeout: Duration) -> Result<()> {
+        if self.format != Format::Penguin {
+            return Ok(());
+        }
+        let mut rows = Vec::new();
+        let failed = |error| Error::io(self.folder.display(), error);
+        for entry in std::fs::read_dir(&self.folder).map_err(failed)? {
+            let Ok(name) = entry.map_err(failed)?.file_name().into_string() else {
+                continue;
+            };
+            let Some(stem) = name.strip_suffix(".json").filter(|_| name != penguin::INDEX) else {
+                continue;
+            };
+            if !name.starts_with('.')
+                && let Some(bytes) = self.there(&name)?
+            {
+                rows.extend(penguin::Row::of(stem, &bytes));
+            }
+        }
+        let list = penguin::index(rows);
+        if self.there(penguin::INDEX)?.is_some_and(|there| there == list) {
+            return Ok(());
+        }
+        let options = Rewrite {
+            lock_timeout,
+            ..Rewrite::default()
+        };
+        let write = |out: &mut dyn std::io::Write| {
+            out.write_all(&list)
+                .map_err(|error| Error::io("cannot write", error))
+        };
+        write_atomically(&self.folder.join(penguin::INDEX), write, &options)
     }
 
     /// Writes the files of a session that are not there under temporary names: a run that was killed may have left

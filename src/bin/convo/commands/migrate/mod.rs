@@ -42,7 +42,7 @@ use threads::in_parallel;
 ///
 /// With --to and --out the sessions become the files that another system keeps: for picoclaw a .jsonl and its
 /// .meta.json, named after the session's key, with what is out of view ahead in the log, under the skip; for other
-/// formats one file <id>.json. What those files cannot carry is told; --strict leaves such sessions out. Sessions of
+/// formats one file <id>.json, and for penguin the session_index.json of all that are there. What those files cannot carry is told; --strict leaves such sessions out. Sessions of
 /// the store are named like everywhere, or --all.
 ///
 /// A damaged Penguin session is put together message by message from the file and its .bak and .temp, and the report
@@ -323,8 +323,11 @@ impl Migrate {
                 .progress(Some(&format!("stored {written} of {}", new.len())));
         }
         context.output.progress(None);
-        if let Target::Store(store) = target {
-            self.aliases(context, store, examined, steps)?;
+        match target {
+            Target::Store(store) => self.aliases(context, store, examined, steps)?,
+            // Last, so that nothing is listed that is not there.
+            Target::Foreign(foreign) => foreign.list(context.lock_timeout())?,
+            Target::Folder(_) => {}
         }
         Ok(())
     }

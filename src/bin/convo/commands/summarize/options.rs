@@ -9,6 +9,7 @@ use convo::filter::compact::when::When;
 use convo::filter::cover::{self, Options};
 use convo::filter::memory;
 use convo::filter::summarize::Dates;
+use convo::format::goaitools;
 use convo::model::health::{Health, Policy};
 use convo::model::session::Session;
 use std::time::Duration;
@@ -36,9 +37,11 @@ pub struct Asking {
     /// (of --window) and failures (in a row); && binds tighter than ||.
     #[arg(long, value_name = "TRIGGER", value_parser = When::read, hide_short_help = true, help_heading = "What to do")]
     when: Option<When>,
-    /// Most tokens of the summary
-    #[arg(long, value_name = "TOKENS", default_value_t = cover::BUDGET, value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true, help_heading = "The summary")]
-    summary_budget: u64,
+    /// Most tokens of the summary [default: 1000]
+    ///
+    /// Without it and without --budget extract quotes no more than a quarter of what it covers.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true, help_heading = "The summary")]
+    summary_budget: Option<u64>,
     /// Whether the summary before is input (on), or all it stands for is summed up anew (off)
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_value = "on", default_missing_value = "on", value_parser = ["on", "off"], hide_short_help = true, help_heading = "The summary")]
     rolling: String,
@@ -121,6 +124,7 @@ impl Asking {
             window,
             when: self.when.clone(),
             keep_last: self.keep_last,
+            unseen: goaitools::unseen,
             cover: self.cover.clone().map(|Ends(ends)| ends),
             rolling: self.rolling == "on",
             summary_budget: self.summary_budget,

@@ -103,7 +103,7 @@ impl<'r> Thinker<'r> {
         }
         let next = health.next_attempt_at.as_deref().unwrap_or_default();
         let what = format!(
-            "it failed {} times in a row and rests until {next}",
+            "summaries failed {} times in a row: it rests until {next}",
             health.failures
         );
         let error = Error::new(Kind::Unavailable, what).hint("--retry asks all the same");

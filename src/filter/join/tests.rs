@@ -1,0 +1,252 @@
+use super::*;
+use crate::filter::continuation::{self, Before, Layout, New};
+use crate::filter::{Plan, Stamp, truncate};
+use crate::model::chain::{Links, order};
+use crate::model::view::Item;
+use crate::tokens::{Counter, Tokenizer};
+use proptest::prelude::*;
+
+fn counter() -> Counter {
+    Counter::new(Tokenizer::named("chars4").unwrap(), None)
+}
+
+/// The session that continues this one, which tells so then.
+fn go_on(session: &mut Session) -> Session {
+    let before = Before::told(session).unwrap();
+    let source = session.header_text("id").unwrap();
+    let id = continuation::ids(&source, before.sessions + 1)[0].clone();
+    let new = New {
+        id: &id,
+        created_at: Some("2026-11-20T18:02:03Z"),
+        layout: Layout::Native,
+        limit: None,
+    };
+    let made = continuation::plan(session, counter(), &before, &new)
+        .unwrap()
+        .unwrap();
+    let mut next = Session::default();
+    made.lines.iter().for_each(|line| next.push_new(line));
+    session
+        .push_new(format!(r#"{{"type":"link","id":"evt_{id}","at":"x","continued_to":"{id}"}}"#).as_bytes());
+    next
+}
+
+/// What a letter does to the last session of a chain: who speaks, or what happens.
+fn act(chain: &mut Vec<Session>, letter: char, nth: usize) {
+    let last = chain.last_mut().unwrap();
+    let id = if nth.is_multiple_of(3) {
+        String::new()
+    } else {
+        format!(r#","id":"m{nth}""#)
+    };
+    let text = format!("text {nth}");
+    let said = |role: &str, more: &str| format!(r#"{{"role":"{role}","content":"{text}"{id}{more}}}"#);
+    let line = match letter {
+        'u' => said("user", ""),
+        'a' => said("assistant", ""),
+        'c' => said(
+            "assistant",
+            &format!(
+                r#","tool_calls":[{{"id":"c{nth}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]"#
+            ),
+        ),
+        't' => said(
+            "tool",
+            &format!(r#","tool_call_id":"c{}""#, nth.saturating_sub(1)),
+        ),
+        's' => said("system", ""),
+        'k' => said("system", r#","category":"context""#),
+        'e' => said("user", r#","category":"context""#),
+        'x' => format!("by hand {nth}"),
+        '|' => {
+            let next = go_on(last);
+            chain.push(next);
+            return;
+        }
+        'T' | 'S' | 'D' => {
+            let ids: Vec<String> = last.messages().filter_map(|(index, _)| last.id(index)).collect();
+            let Some((first, end)) = ids.get(nth % ids.len().max(1)).zip(ids.last()) else {
+                return;
+            };
+            match letter {
+                'T' => format!(r#"{{"type":"truncate","id":"e{nth}","at":"x","before":"{first}"}}"#),
+                'S' => format!(
+                    r#"{{"type":"summary","id":"e{nth}","at":"x","content":"summary {nth}","covers":["{first}","{end}"]}}"#
+                ),
+                _ => format!(
+                    r#"{{"type":"compact","id":"e{nth}","at":"x","drop":["{first}",["{first}","{end}"]],"edit":[{{"id":"{end}","content":"edited"}}]}}"#
+                ),
+            }
+        }
+        _ => return,
+    };
+    last.push_new(line.as_bytes());
+}
+
+fn chain(script: &str) -> Vec<Session> {
+    let mut first = Session::default();
+    first.push_new(
+        br#"{"type":"session","version":1,"id":"chat","title":"T","created_at":"2026-11-01T10:00:00Z"}"#,
+    );
+    let mut chain = vec![first];
+    script
+        .chars()
+        .enumerate()
+        .for_each(|(nth, letter)| act(&mut chain, letter, nth));
+    chain
+}
+
+fn joined(chain: &[Session]) -> (Joined, Order) {
+    let links: Vec<Links> = chain.iter().map(Links::of).collect();
+    let order = order(&links, None).unwrap();
+    (join(chain, &order, None).unwrap(), order)
+}
+
+/// The texts of a session's own messages, in order.
+fn own(session: &Session) -> Vec<String> {
+    let text = |(index, origin): (usize, Origin)| {
+        let record = session.record(index);
+        let own = origin == Origin::Own;
+        record
+            .message()
+            .filter(|_| own)
+            .map(|message| message.text().into_owned())
+    };
+    chain::origins(session).into_iter().filter_map(text).collect()
+}
+
+fn visible(session: &Session) -> HashSet<usize> {
+    View::replay(session)
+        .items
+        .iter()
+        .filter_map(Item::line)
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn continued_and_joined_each_message_is_there_once(script in "[uactskexTSD|]{0,60}", shuffled: bool) {
+        let mut chain = chain(&script);
+        let said: Vec<String> = chain.iter().flat_map(own).collect();
+        let letters = script.chars().filter(|letter| "uactske".contains(*letter)).count();
+        prop_assert_eq!(said.len(), letters);
+        if shuffled {
+            chain.reverse();
+        }
+        let (joined, order) = joined(&chain);
+        if shuffled {
+            chain.reverse();
+        }
+        prop_assert_eq!(&order.faults, &Vec::<String>::new());
+        prop_assert_eq!(joined.kept, 0);
+        prop_assert_eq!(own(&joined.session), said);
+        // No event names what is not there, unless it did before.
+        let view = View::replay(&joined.session);
+        let dangling: usize = chain.iter().map(|session| View::replay(session).dangling.len()).sum();
+        prop_assert!(view.dangling.len() <= dangling, "{:?}\n{}", view.dangling, joined.session.text());
+        // What the last session shows of its own is what the whole shows of it.
+        let last = chain.last().unwrap();
+        let (there, shown) = (visible(last), visible(&joined.session));
+        let own_lines = chain::origins(last).into_iter().filter(|(_, origin)| *origin == Origin::Own);
+        let own_lines: Vec<usize> = own_lines.map(|(index, _)| index).collect();
+        let all: Vec<usize> = joined.session.messages().map(|(index, _)| index).collect();
+        for (mine, whole) in own_lines.iter().rev().zip(all.iter().rev()) {
+            prop_assert_eq!(there.contains(mine), shown.contains(whole), "{}\n{}", last.text(), joined.session.text());
+        }
+        // Lines that nobody can read are all there.
+        let by_hand = joined.session.text().matches("by hand").count();
+        prop_assert_eq!(by_hand, script.matches('x').count());
+    }
+
+    #[test]
+    fn a_continuation_has_what_stands_and_the_open_exchange(script in "[uactske|]{0,40}") {
+        let mut chain = chain(&script);
+        let last = chain.last_mut().unwrap();
+        let before = last.clone();
+        let next = go_on(last);
+        let texts = |session: &Session, stands: bool| -> Vec<String> {
+            let view = View::replay(session);
+            let wanted = |item: &&Item| {
+                let traits = item.traits(session).unwrap();
+                let is_marker = chain::marks(&item.message(session).unwrap()).is_some();
+                !is_marker && stands == matches!(traits.category, crate::model::message::Category::System | crate::model::message::Category::Context)
+            };
+            view.items.iter().filter(wanted).map(|item| item.message(session).unwrap().text().into_owned()).collect()
+        };
+        // Everything that stands, once, however often it is continued.
+        prop_assert_eq!(texts(&next, true), texts(&before, true));
+        let markers = next.text().matches("session_transition").count();
+        prop_assert_eq!(markers, 1);
+        // What was said is carried from the last question on, or not at all.
+        let (said, carried) = (texts(&before, false), texts(&next, false));
+        prop_assert!(said.ends_with(&carried));
+        let answered = before.messages().filter(|(_, t)| matches!(t.category, crate::model::message::Category::Dialog | crate::model::message::Category::SystemOutput)).last();
+        let is_open = answered.is_some_and(|(_, t)| t.calls || t.role != crate::model::message::Role::Assistant);
+        prop_assert_eq!(is_open, !carried.is_empty());
+    }
+}
+
+#[test]
+fn ids_that_two_sessions_have_are_told_apart() {
+    let one = |id: &str, text: &str| {
+        let mut session = Session::default();
+        session.push_new(format!(r#"{{"type":"session","version":1,"id":"{id}"}}"#).as_bytes());
+        session.push_new(format!(r#"{{"role":"user","content":"{text} 1","id":"1"}}"#).as_bytes());
+        session.push_new(format!(r#"{{"role":"assistant","content":"{text} 2","id":"2"}}"#).as_bytes());
+        session.push_new(br#"{"type":"truncate","id":"e","at":"x","before":"2"}"#);
+        session.push_new(br#"{"role":"user","content":"same"}"#);
+        session
+    };
+    let (joined, _) = joined(&[one("a", "a"), one("b", "b")]);
+    assert_eq!((joined.renamed, joined.left_out), (2, 0));
+    let shown: Vec<String> = View::replay(&joined.session)
+        .messages(&joined.session)
+        .map(|m| m.text().into_owned())
+        .collect();
+    assert_eq!(shown, ["b 2", "same"], "{}", joined.session.text());
+    // A restore of the second session's cut takes back that one.
+    let mut b = one("b", "b");
+    b.push_new(br#"{"type":"restore","id":"r","at":"x","of":"e"}"#);
+    let (joined, _) = self::joined(&[one("a", "a"), b]);
+    let view = View::replay(&joined.session);
+    assert_eq!(view.items.len(), 5, "{}", joined.session.text());
+}
+
+#[test]
+fn copies_of_what_is_missing_stay() {
+    let mut all = chain("skua|su|ua");
+    assert_eq!(all.len(), 3);
+    let last = all.pop().unwrap();
+    let (alone, order) = joined(std::slice::from_ref(&last));
+    assert_eq!(order.faults, ["the session chat.1 is missing"]);
+    // Two rules, the background, and the question without an answer.
+    assert_eq!((alone.kept, alone.left_out), (4, 1));
+    // With a gap: what is in neither of the others stays.
+    let (gap, _) = joined(&[all[0].clone(), last]);
+    assert_eq!((gap.kept, gap.left_out), (2, 3));
+}
+
+#[test]
+fn a_cut_in_a_later_session_cuts_the_whole() {
+    let chain = chain("suau|auau");
+    let mut last = chain[1].clone();
+    let stamp = |_: &str| {
+        Ok(Stamp {
+            id: "evt_cut".into(),
+            at: "x".into(),
+        })
+    };
+    let Plan::Lines(lines, _) = truncate::plan(&last, &truncate::Cut::LastExchanges(1), stamp).unwrap()
+    else {
+        panic!("nothing to cut");
+    };
+    lines.iter().for_each(|line| last.push_new(line));
+    let (joined, _) = joined(&[chain[0].clone(), last]);
+    let view = View::replay(&joined.session);
+    assert_eq!(view.dangling, []);
+    let texts: Vec<String> = view
+        .messages(&joined.session)
+        .map(|m| m.text().into_owned())
+        .collect();
+    assert_eq!(texts, ["text 0", "text 8"]);
+}

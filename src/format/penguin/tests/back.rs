@@ -1,0 +1,153 @@
+//! The collection of Penguin data written back, where it is at hand: through the lines of the record stream and
+//! nothing else.
+
+use super::fixtures::{folder, read_path};
+use super::lines;
+use super::written::{session, written};
+use crate::format::report::Report;
+use crate::format::{Format, Purpose, write};
+use crate::model::json;
+use crate::model::view::View;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// What does not come back as the bytes that it was, and why.
+const DIFFERENT: [(&str, &str, usize); 3] = [
+    (
+        "05_primary_corrupt_bak_good/conversations/session_20260820_130001_5bc8fbbc.json",
+        "it is damaged: what is written is what could be read",
+        1,
+    ),
+    ("12_", "the older form comes back as today's", 1),
+    (
+        "15_tolerances/",
+        "written by hand: times with one digit of a fraction, no lists of records, and a defect each",
+        29,
+    ),
+];
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path
+            .parent()
+            .unwrap()
+            .components()
+            .any(|part| part.as_os_str() == "conversations")
+        {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn files_come_back_byte_for_byte() {
+    let Some(root) = folder() else { return };
+    let mut all = Vec::new();
+    files(&root, &mut all);
+    all.sort();
+    let (mut same, mut other) = (0, [0; DIFFERENT.len()]);
+    let mut unknown = Vec::new();
+    for path in &all {
+        let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_string();
+        let (Ok(read), _) = read_path(path) else { continue };
+        if name.contains("session_index") {
+            continue;
+        }
+        let text = lines(&read);
+        let text: Vec<&str> = text.iter().map(String::as_str).collect();
+        let (now, report) = written(&session(&text), Purpose::Export);
+        let lost = !report.losses.is_empty();
+        match std::fs::read(path).unwrap() == now.as_bytes() {
+            true if lost => unknown.push(format!("{name}: {:?}", report.losses)),
+            true => same += 1,
+            false => match DIFFERENT.iter().position(|(known, ..)| name.starts_with(known)) {
+                Some(at) => other[at] += 1,
+                None => unknown.push(name),
+            },
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+    eprintln!("Penguin: {same} files come back byte for byte");
+    for ((name, reason, expected), count) in DIFFERENT.iter().zip(other) {
+        eprintln!("  {count} of {name} do not: {reason}");
+        assert_eq!(count, *expected, "{name}");
+    }
+    assert!(same >= 54, "{same}");
+}
+
+fn context_of(path: &Path) -> Vec<Value> {
+    let (session, _) = read_path(path);
+    let (session, mut out) = (session.unwrap(), Vec::new());
+    let view = View::replay(&session);
+    let mut report = Report::default();
+    write(
+        Format::PenguinContext,
+        &session,
+        &view,
+        Purpose::Context,
+        &mut out,
+        &mut report,
+    )
+    .unwrap();
+    assert!(report.losses.is_empty());
+    serde_json::from_slice(&out).unwrap()
+}
+
+#[test]
+fn a_model_is_shown_what_penguin_shows_it() {
+    let Some(root) = folder() else { return };
+    let case = root.join("03_tools");
+    let expected: Value =
+        serde_json::from_slice(&std::fs::read(case.join("expected.json")).unwrap()).unwrap();
+    let id = expected["sessions"][0]["id"].as_str().unwrap();
+    let mut shown = context_of(&case.join(format!("conversations/{id}.json")));
+    // What makes Penguin fail stands where its time puts it.
+    let at = |text: &str, shown: &[Value]| shown.iter().position(|one| one["content"] == text).unwrap();
+    assert_eq!((at("boom", &shown), at("??", &shown)), (11, 14));
+    shown.retain(|one| one["content"] != "boom" && one["content"] != "??");
+    let expected = expected["formatted_without_ERROR_UNKNOWN"].as_array().unwrap();
+    assert_eq!(shown, *expected);
+    for (one, other) in shown.iter().zip(expected) {
+        let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(one), names(other));
+    }
+}
+
+#[test]
+fn checkpoints_are_read_as_sessions() {
+    let Some(root) = folder() else { return };
+    let case = root.join("17_checkpoints_workspace");
+    let expected: Value =
+        serde_json::from_slice(&std::fs::read(case.join("expected.json")).unwrap()).unwrap();
+    let mut number = 0;
+    for row in expected["checkpoints"].as_array().unwrap() {
+        let id = row["id"].as_str().unwrap();
+        let packed = std::fs::read(case.join(format!("checkpoints/{id}.json.gz"))).unwrap();
+        let bytes = crate::format::gzip::unpack(&packed).unwrap();
+        let (session, report) = super::read_files(&format!("{id}.json"), &[(&format!("{id}.json"), &bytes)]);
+        let session = session.unwrap();
+        assert!(!report.is_damaged(), "{:?}", report.findings);
+        assert_eq!(session.header_text("id").as_deref(), Some(id));
+        assert_eq!(
+            Some(session.messages().count() as u64),
+            row["stored_messages"].as_u64(),
+            "{id}"
+        );
+        assert_eq!(session.header_text("title").as_deref(), row["name"].as_str());
+        let header = session.record(0).body.to_vec();
+        let lineage = json::member(&header, "metadata").and_then(|raw| json::member(raw, "lineage"));
+        let parent = json::member(lineage.unwrap(), "parent").and_then(json::text);
+        assert_eq!(parent.as_deref(), row["session_id"].as_str(), "{id}");
+        // Lines know where they are in the document.
+        for (index, _) in session.messages() {
+            let at = usize::try_from(session.record(index).place.offset).unwrap();
+            assert!(bytes[at..].starts_with(b"{\"role\""), "{id}");
+        }
+        number += 1;
+    }
+    eprintln!("Penguin: {number} checkpoints agree");
+    assert_eq!(number, 13);
+}

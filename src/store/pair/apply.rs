@@ -1,0 +1,223 @@
+//! A planned change of the view, carried out on the two files. What takes a beginning away, or puts a summary in its
+//! place, is one replacement of the sidecar; anything else makes the cut physical first and then replaces the log.
+
+use super::Pair;
+use super::compact::{Step, archive, half_way, push_line};
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::picoclaw::{self, RawPiece};
+use crate::format::report::Report;
+use crate::model::event::Action;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use std::collections::{HashMap, HashSet};
+
+/// What a change did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Lines that left the log and lie in the archive.
+    pub archived: u64,
+}
+
+/// What the log becomes.
+struct Replacement {
+    /// Its bytes.
+    bytes: Vec<u8>,
+    /// Lines that are not among them as they were.
+    removed: Vec<u8>,
+    /// How many of them.
+    count: u64,
+}
+
+impl Pair {
+    /// Carries out events that were planned with `session`, which was read from these files. With `dry` it is only looked
+    /// whether it can be done. An event that is no change of the view is refused. What a line cannot carry goes to the
+    /// report.
+    pub fn apply(
+        &mut self,
+        session: &Session,
+        events: &[Vec<u8>],
+        now: &str,
+        dry: bool,
+        report: &mut Report,
+    ) -> Result<Applied> {
+        self.apply_in_steps(session, events, (now, dry), report, &mut |_| Ok(()))
+    }
+
+    /// The same, telling each step that is done; an error given back ends it there.
+    pub(super) fn apply_in_steps(
+        &mut self,
+        session: &Session,
+        events: &[Vec<u8>],
+        (now, dry): (&str, bool),
+        report: &mut Report,
+        done: &mut dyn FnMut(Step) -> Result<()>,
+    ) -> Result<Applied> {
+        let mut changed = session.clone();
+        for event in events {
+            refuse(&Record::parse(event, Place { line: 0, offset: 1 }))?;
+            changed.push_new(event);
+        }
+        let (old, new) = (View::replay(session), View::replay(&changed));
+        if let Some((_, what)) = new.dangling.iter().find(|(index, _)| *index >= session.len()) {
+            return Err(Error::new(Kind::No, what.clone()));
+        }
+        let texts: Vec<_> = new
+            .items
+            .iter()
+            .filter_map(|item| item.summary(&changed))
+            .collect();
+        let summary = (!texts.is_empty()).then(|| texts.join("\n\n"));
+        let kept = lines(&new);
+        let before = lines(&old);
+        let unchanged = new
+            .items
+            .iter()
+            .all(|item| matches!(item, Item::Line(_) | Item::Summary(_)));
+        if unchanged && before.ends_with(&kept) {
+            let count = self.raw_lines();
+            let skip = match kept.first() {
+                _ if kept.len() == before.len() => self.sidecar.skip(),
+                Some(first) => self.ahead(session.record(*first).place.line),
+                None => count,
+            };
+            if !dry {
+                self.sidecar.set_summary_if(summary.as_deref());
+                self.sidecar.set_skip(skip);
+                self.sidecar.set_count(count);
+                self.write_sidecar(now)?;
+            }
+            return Ok(Applied::default());
+        }
+        let replacement = self.replacement(&changed, &new, &before, now, report)?;
+        self.refuse_shared()?;
+        if dry {
+            return Ok(Applied::default());
+        }
+        self.replace(replacement, summary.as_deref(), now, done)
+    }
+
+    /// How many lines that PicoClaw counts stand ahead of a line of the file.
+    fn ahead(&self, line: u64) -> u64 {
+        picoclaw::raw_lines(&self.bytes)
+            .take_while(|raw| raw.line < line)
+            .count() as u64
+    }
+
+    /// The lines behind the skip, as far as they are there: those in view that stay, changed ones anew, and what nobody
+    /// shows where it is.
+    fn replacement(
+        &self,
+        session: &Session,
+        view: &View,
+        before: &[usize],
+        now: &str,
+        report: &mut Report,
+    ) -> Result<Replacement> {
+        let skip = usize::try_from(self.sidecar.skip()).unwrap_or(usize::MAX);
+        let pieces: Vec<RawPiece> = picoclaw::raw_lines(&self.bytes).skip(skip).collect();
+        let place: HashMap<u64, usize> = pieces
+            .iter()
+            .enumerate()
+            .map(|(at, raw)| (raw.line, at))
+            .collect();
+        let at = |index: usize| place.get(&session.record(index).place.line).copied();
+        let shown: HashSet<usize> = before.iter().filter_map(|index| at(*index)).collect();
+        let full = |at: usize| &self.bytes[pieces[at].start..pieces[at].end];
+        let mut bytes = Vec::new();
+        let mut stays = HashSet::new();
+        let mut carried = 0;
+        for item in &view.items {
+            let own = item.line().and_then(at);
+            if let Some(own) = own {
+                for other in (carried..own).filter(|other| !shown.contains(other)) {
+                    push_line(&mut bytes, full(other));
+                }
+                carried = carried.max(own);
+            }
+            match (item, own, item.message(session)) {
+                (Item::Line(_), Some(own), _) => {
+                    stays.insert(own);
+                    push_line(&mut bytes, full(own));
+                }
+                (_, own, Some(message)) => {
+                    // What was said before and only reads otherwise has no new time.
+                    let now = own.is_none().then_some(now);
+                    let line = picoclaw::log_line_of(&message, item.body(session), now, report)?;
+                    push_line(&mut bytes, &line);
+                }
+                _ => {}
+            }
+        }
+        for other in (carried..pieces.len()).filter(|other| !shown.contains(other)) {
+            push_line(&mut bytes, full(other));
+        }
+        let mut removed = Vec::new();
+        let gone: Vec<usize> = (0..pieces.len())
+            .filter(|at| shown.contains(at) && !stays.contains(at))
+            .collect();
+        for at in &gone {
+            push_line(&mut removed, full(*at));
+        }
+        Ok(Replacement {
+            bytes,
+            removed,
+            count: gone.len() as u64,
+        })
+    }
+
+    /// Replaces the log. A summary is there before what it stands for goes, and no line goes before it is in the archive.
+    fn replace(
+        &mut self,
+        new: Replacement,
+        summary: Option<&str>,
+        now: &str,
+        done: &mut dyn FnMut(Step) -> Result<()>,
+    ) -> Result<Applied> {
+        if summary.is_some_and(|text| text != self.sidecar.summary()) {
+            self.sidecar.set_summary_if(summary);
+            self.write_sidecar(now)?;
+            done(Step::Summarized)?;
+        }
+        let skip = usize::try_from(self.sidecar.skip()).unwrap_or(usize::MAX);
+        let head = picoclaw::raw_lines(&self.bytes).take(skip).last();
+        let seen = self.bytes.len() - head.map_or(0, |head| head.end);
+        let archived = self.compact(now, done)?.archived;
+        if !new.removed.is_empty() {
+            archive(&self.directory, &self.stem, &new.removed, self.timeout).map_err(half_way)?;
+            done(Step::Archived)?;
+        }
+        // What a program that takes no lock appended meanwhile.
+        let mut bytes = new.bytes;
+        bytes.extend_from_slice(self.bytes.get(seen..).unwrap_or_default());
+        self.check_sidecar().map_err(half_way)?;
+        self.replace_log(bytes).map_err(half_way)?;
+        done(Step::Replaced)?;
+        self.sidecar.set_count(self.raw_lines());
+        self.write_sidecar(now).map_err(half_way)?;
+        Ok(Applied {
+            archived: archived + new.count,
+        })
+    }
+}
+
+/// The lines of a view.
+fn lines(view: &View) -> Vec<usize> {
+    view.items.iter().filter_map(Item::line).collect()
+}
+
+/// Refuses an event that the files have no place for.
+fn refuse(event: &Record<'_>) -> Result<()> {
+    match event.event().map(crate::model::event::Event::action) {
+        Some(Action::Truncate(_) | Action::Compact(_) | Action::Summary(_)) => Ok(()),
+        Some(Action::Restore(_)) => {
+            let what = "the files of PicoClaw keep no events, so that there is none to take back";
+            Err(Error::new(Kind::No, what)
+                .hint("a cut is undone in the .meta.json: skip is the number of lines that are out of view"))
+        }
+        _ => {
+            let what = "the files of PicoClaw have no place for this change";
+            Err(Error::new(Kind::Usage, what).hint("leave -i out, and keep the result as a native file"))
+        }
+    }
+}

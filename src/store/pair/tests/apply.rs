@@ -1,0 +1,142 @@
+//! Events carried out on the two files, stopped behind each step.
+
+use super::*;
+
+/// Carries events out.
+fn apply(folder: &Folder, events: &[&str], stop: Option<Step>) -> Result<Applied> {
+    let mut pair = folder.pair();
+    let session = pair.session(&mut Report::default()).unwrap();
+    let events: Vec<Vec<u8>> = events.iter().map(|event| event.as_bytes().to_vec()).collect();
+    pair.apply_in_steps(
+        &session,
+        &events,
+        (NOW, false),
+        &mut Report::default(),
+        &mut |step| {
+            if Some(step) == stop {
+                Err(Error::new(Kind::InputOutput, "the power went"))
+            } else {
+                Ok(())
+            }
+        },
+    )
+}
+
+/// The id of the nth message of the folder's log.
+fn id(folder: &Folder, text: &str) -> String {
+    let session = folder.pair().session(&mut Report::default()).unwrap();
+    let found = (0..session.len()).find(|index| {
+        let record = session.record(*index);
+        record.message().is_some_and(|message| message.text() == text)
+    });
+    session.id(found.unwrap()).unwrap()
+}
+
+fn summary(text: &str, first: &str, last: &str) -> String {
+    format!(
+        r#"{{"type":"summary","id":"evt_1","at":"{NOW}","content":"{text}","covers":["{first}","{last}"],"by":"x"}}"#
+    )
+}
+
+#[test]
+fn a_summary_of_the_beginning_is_one_sidecar() {
+    let folder = Folder::new(LOG, &sidecar(0, 5, BEFORE));
+    let event = summary("all that", &id(&folder, "old1"), &id(&folder, "old2"));
+    assert_eq!(apply(&folder, &[&event], None).unwrap(), Applied::default());
+    // The line that is no message stands behind what is covered, and ahead of what is not.
+    let expected = sidecar(3, 5, NOW).replace("what old1 and old2 said", "all that");
+    assert_eq!(folder.state(), (LOG.to_string(), expected));
+    assert_eq!(folder.view(), ["all that", "k1", "k2"]);
+    assert!(!folder.path(".convo").exists());
+}
+
+/// What is in the middle goes, and a text becomes shorter.
+fn compaction(folder: &Folder) -> String {
+    format!(
+        r#"{{"type":"compact","id":"evt_2","at":"{NOW}","strategy":"x","drop":["{}"],"edit":[{{"id":"{}","content":"k"}}]}}"#,
+        id(folder, "old2"),
+        id(folder, "k2"),
+    )
+}
+
+#[test]
+fn what_goes_from_the_middle_lies_in_the_archive() {
+    let folder = Folder::new(LOG, &sidecar(0, 5, BEFORE));
+    let applied = apply(&folder, &[&compaction(&folder)], None).unwrap();
+    assert_eq!(applied, Applied { archived: 2 });
+    let lines: Vec<&str> = LOG.lines().collect();
+    let shorter = lines[4].replace("\"k2\"", "\"k\"");
+    let log = [lines[0], lines[2], lines[3], &shorter].join("\n") + "\n";
+    assert_eq!(folder.state(), (log, sidecar(0, 4, NOW)));
+    assert_eq!(folder.archive(), [lines[1], lines[4]].join("\n") + "\n");
+    assert_eq!(folder.others(), Vec::<String>::new());
+}
+
+#[test]
+fn every_step_shows_what_was_or_what_is_to_be_and_loses_nothing() {
+    let both = |folder: &Folder| {
+        [
+            compaction(folder),
+            summary("new", &id(folder, "k1"), &id(folder, "k1")),
+        ]
+    };
+    let old = ["what old1 and old2 said", "old2", "k1", "k2"];
+    let steps = [
+        None,
+        Some(Step::Summarized),
+        Some(Step::Archived),
+        Some(Step::Placeholders),
+        Some(Step::SkipCleared),
+        Some(Step::Removed),
+        Some(Step::Replaced),
+    ];
+    for stop in steps {
+        let folder = Folder::new(LOG, &sidecar(1, 5, BEFORE));
+        let events = both(&folder);
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        assert_eq!(apply(&folder, &events, stop).is_err(), stop.is_some());
+        let view = folder.view();
+        let new = matches!(stop, None | Some(Step::Replaced));
+        let expected = if new {
+            vec!["new", "k"]
+        } else {
+            [&["new"][..], &old[1..]].concat()
+        };
+        assert_eq!(view, expected, "{stop:?}");
+        // Whatever was in the log is in it or in the archive.
+        let there = folder.text("s.jsonl") + &folder.archive();
+        for line in LOG.lines() {
+            assert!(there.contains(line), "{stop:?}: {line}");
+        }
+        // An append and a compaction find their way from here.
+        folder.pair().append(&[line("later")], NOW).unwrap();
+        folder.compact(None).unwrap();
+        assert_eq!(folder.view(), [&expected[..], &["later"]].concat(), "{stop:?}");
+    }
+}
+
+#[test]
+fn a_rule_stays_when_what_is_behind_it_goes() {
+    let rule = "{\"role\":\"system\",\"content\":\"rule\"}\n";
+    let folder = Folder::new(&format!("{rule}{LOG}"), &sidecar(0, 6, BEFORE));
+    let cut = format!(
+        r#"{{"type":"truncate","id":"evt_3","at":"{NOW}","before":"{}"}}"#,
+        id(&folder, "k1")
+    );
+    assert_eq!(apply(&folder, &[&cut], None).unwrap().archived, 2);
+    assert_eq!(folder.view(), ["rule", "what old1 and old2 said", "k1", "k2"]);
+    assert_eq!(folder.text("s.jsonl"), format!("{rule}broken\n{}", kept()));
+}
+
+#[test]
+fn what_is_no_change_of_the_view_is_refused() {
+    let folder = Folder::new(LOG, &sidecar(0, 5, BEFORE));
+    for (event, kind) in [
+        (r#"{"type":"restore","id":"e","of":"x"}"#, Kind::No),
+        (r#"{"type":"meta","id":"e","set":{"title":"t"}}"#, Kind::Usage),
+        (r#"{"type":"truncate","id":"e","before":"msg_none"}"#, Kind::No),
+    ] {
+        assert_eq!(apply(&folder, &[event], None).unwrap_err().kind, kind, "{event}");
+        assert_eq!(folder.state(), (LOG.to_string(), sidecar(0, 5, BEFORE)));
+    }
+}

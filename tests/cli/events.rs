@@ -1,0 +1,169 @@
+//! What happened, and nobody said: it begins no turn, goes with the newest exchange, and is there when the model answers.
+
+use crate::env::{BARE, Env, OPENAI};
+
+/// Two exchanges of some length, one line each.
+fn talk() -> String {
+    let said = |role: &str, text: &str| {
+        format!(
+            "{{\"role\":{role:?},\"content\":\"{text} {}\"}}\n",
+            "and so on ".repeat(30)
+        )
+    };
+    ["user", "assistant", "user", "assistant"]
+        .iter()
+        .enumerate()
+        .map(|(nth, role)| said(role, &format!("turn {nth}")))
+        .collect()
+}
+
+const STATE: &str = r#"{"version":1,"provider":"openai","processed_length":2,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]}"#;
+const TURNS: &str = r#"{"system":"Be terse.","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"text","text":"hello"}]}]}"#;
+const CONTENTS: &str =
+    r#"{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"text":"hello"}]}]}"#;
+const ITEMS: &str = r#"{"model":"m","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hello"}]}]}"#;
+
+/// What makes a session smaller as far as it can, and keeps the newest exchange.
+const SMALLER: [&[&str]; 7] = [
+    &["truncate", "-q", "--keep-last", "1"],
+    &["truncate", "-q", "--keep-messages", "1"],
+    &["compact", "-q", "--keep-last", "1"],
+    &["compact", "-q", "--budget", "20", "--best-effort"],
+    &[
+        "compact",
+        "-q",
+        "--budget",
+        "20",
+        "--best-effort",
+        "--drop-order",
+        "context,dialog,system_output",
+    ],
+    &[
+        "compact",
+        "-q",
+        "--compat",
+        "goaitools",
+        "--message-limit",
+        "1",
+        "--best-effort",
+    ],
+    &[
+        "summarize",
+        "-q",
+        "--with",
+        "extract",
+        "--keep-last",
+        "1",
+        "--summary-budget",
+        "40",
+    ],
+];
+
+#[test]
+fn it_goes_into_every_form_and_comes_out_of_the_view() {
+    let env = Env::new();
+    for (format, session) in [
+        ("native", BARE),
+        ("jsonl", BARE),
+        ("openai-chat", OPENAI),
+        ("openai-responses", ITEMS),
+        ("anthropic", TURNS),
+        ("gemini", CONTENTS),
+        ("goaitools", STATE),
+    ] {
+        let both = ["--from", format, "--to", format];
+        let run = env.pipe(
+            &[&["append", "-q", "--event", "a door opened"][..], &both].concat(),
+            session,
+        );
+        let grown = run.status(0);
+        assert!(grown.out().contains("a door opened"), "{format}: {grown}");
+        for to in ["native", "openai-chat", "anthropic", "gemini"] {
+            let sent = env
+                .pipe(&["context", "-q", "--from", format, "--to", to], &grown.stdout)
+                .status(0);
+            assert!(sent.out().contains("a door opened"), "{format} for {to}: {sent}");
+        }
+        for verb in SMALLER {
+            let run = env.pipe(&[verb, &both].concat(), &grown.stdout);
+            assert!(run.out().contains("a door opened"), "{format} {verb:?}: {run}");
+        }
+    }
+}
+
+/// Between the newest reply and the next one: nothing that the model has not seen goes.
+#[test]
+fn it_stays_until_the_model_has_seen_it() {
+    let env = Env::new();
+    let event = env
+        .pipe(&["append", "-", "--event", "a door opened"], talk())
+        .fine();
+    let second = env
+        .pipe(&["append", "-", "--event", "it rained"], event.out())
+        .fine();
+    let asked = env.pipe(&["append", "-", "What now?"], second.out()).fine();
+    for (session, what) in [
+        (&event, &["turn 2", "a door opened"][..]),
+        (&second, &["turn 2", "a door opened", "it rained"]),
+        (&asked, &["a door opened", "it rained", "What now?"]),
+    ] {
+        for verb in SMALLER {
+            let run = env.pipe(verb, session.out());
+            for text in what
+                .iter()
+                .filter(|text| verb[2] == "--keep-last" || !text.starts_with("turn"))
+            {
+                assert!(run.out().contains(text), "{text}, {verb:?}: {run}");
+            }
+            let shrunk =
+                !run.out().contains(&"and so on ".repeat(30)) || run.out().len() < session.out().len();
+            assert!(shrunk || verb[0] == "summarize", "{verb:?}: {run}");
+        }
+        let run = env
+            .pipe(&["context", "-q", "--budget", "400"], session.out())
+            .status(0);
+        for text in what.iter().filter(|text| !text.starts_with("turn")) {
+            assert!(run.out().contains(text), "{text}: {run}");
+        }
+    }
+    // Answered, it is past like everything else of its time.
+    let answered = env
+        .pipe(&["append", "-", "-r", "assistant", "Close it."], asked.out())
+        .fine();
+    let run = env
+        .pipe(&["truncate", "-q", "--keep-last", "1"], answered.out())
+        .fine();
+    assert!(
+        run.out().contains("What now?") && !run.out().contains("a door opened"),
+        "{run}"
+    );
+}
+
+/// In the store and in PicoClaw's files as well.
+#[test]
+fn it_stays_where_a_session_lies() {
+    let env = Env::with_chat();
+    env.run(&["append", "trip", "--event", "a door opened"]).fine();
+    env.run(&["append", "trip", "What now?"]).fine();
+    for verb in [
+        &["truncate", "-q", "trip", "--keep-last", "1"][..],
+        &["compact", "-q", "trip", "--keep-last", "1"],
+    ] {
+        env.run(verb).status(0);
+        let view = env.run(&["context", "trip"]).fine();
+        assert!(
+            view.out().contains("a door opened") && view.out().contains("What now?"),
+            "{verb:?}: {view}"
+        );
+        env.run(&["restore", "-q", "trip"]).status(0);
+    }
+    env.write("p.jsonl", BARE);
+    env.write("p.meta.json", r#"{"key":"p","summary":"","skip":0,"count":2,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}"#);
+    env.run(&["append", "-q", "-i", "p.jsonl", "--event", "a door opened"])
+        .fine();
+    env.run(&["append", "-q", "-i", "p.jsonl", "What now?"]).fine();
+    env.run(&["truncate", "-q", "-i", "p.jsonl", "--keep-last", "1"])
+        .fine();
+    let view = env.run(&["context", "-q", "p.jsonl"]).fine();
+    assert!(view.out().contains("a door opened"), "{view}");
+}

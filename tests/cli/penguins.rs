@@ -1,0 +1,410 @@
+//! The files of Penguin sessions: changed in place, written into a folder, shown.
+
+use crate::env::{CHAT, Env, Run};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+
+/// A message in the spelling of somebody who does not print as Penguin does.
+const ODD: &str = r#"{"role": "user", "content": "caf\u00E9 \/",
+  "category":"DIALOG", "id": "m1", "timestamp": "2026-03-01T09:00:00.5", "metadata": {"n": NaN,  "x": 1.50}, "odd": 1}"#;
+
+const PLAIN: &str = r#"{
+      "role": "assistant",
+      "content": "a1",
+      "category": "DIALOG",
+      "id": "m2",
+      "timestamp": "2026-03-01T09:01:00",
+      "metadata": {},
+      "tokens": 7,
+      "agent_id": null,
+      "recipient_id": null,
+      "message_type": "message"
+    }"#;
+
+const NAME: &str = "session_20260301_090000_0a1b2c3d";
+
+fn document(messages: &[&str]) -> String {
+    format!(
+        "{{\n  \"id\": \"{NAME}\",\n  \"created_at\": \"2026-03-01T09:00:00\",\n  \"last_active\": \
+         \"2026-03-01T09:01:00\",\n  \"metadata\": {{\n    \"message_count\": {},\n    \"title\": \"T\",\n    \
+         \"token_count\": 7\n  }},\n  \"messages\": [\n    {}\n  ],\n  \"llm_request_lifecycles\": [],\n  \
+         \"tool_call_records\": [],\n  \"tool_result_records\": []\n}}",
+        messages.len(),
+        messages.join(",\n    ")
+    )
+}
+
+/// A folder with one session.
+struct Folder {
+    env: Env,
+}
+
+impl Folder {
+    fn new(bytes: impl AsRef<[u8]>) -> Folder {
+        let env = Env::new();
+        env.write(&format!("p/{NAME}.json"), bytes);
+        Folder { env }
+    }
+
+    fn usual() -> Folder {
+        Folder::new(document(&[ODD, PLAIN]))
+    }
+
+    fn path(&self, ending: &str) -> PathBuf {
+        self.env.work().join(format!("p/{NAME}.json{ending}"))
+    }
+
+    fn run(&self, verb: &str, options: &[&str]) -> Run {
+        let path = format!("p/{NAME}.json");
+        self.env.run(&[&[verb, &path][..], options].concat())
+    }
+
+    fn text(&self, ending: &str) -> String {
+        fs::read_to_string(self.path(ending)).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.env.work().join("p")).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Refused with this status, and every byte is what it was.
+    #[track_caller]
+    fn refuses(&self, status: i32, says: &str, verb: &str, options: &[&str]) {
+        let all = || {
+            let read = |name: &String| fs::read(self.env.work().join("p").join(name)).unwrap();
+            self.names()
+                .iter()
+                .map(|name| (name.clone(), read(name)))
+                .collect::<Vec<_>>()
+        };
+        let before = all();
+        self.run(verb, options).status(status).says(says).gives("");
+        assert!(all() == before, "something was changed");
+    }
+}
+
+#[test]
+fn what_stays_keeps_its_bytes_and_the_books_are_kept() {
+    let folder = Folder::usual();
+    fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o640)).unwrap();
+    let before = folder.text("");
+    folder.run("append", &["-i", "é"]).status(0).gives("");
+    let after = folder.text("");
+    let (rest, added) = after.split_once(PLAIN).unwrap();
+    let expected = before
+        .split_once(PLAIN)
+        .unwrap()
+        .0
+        .replace(
+            "\"last_active\": \"2026-03-01T09:01:00\"",
+            "\"last_active\": \"2026-11-20T18:02:03\"",
+        )
+        .replace("\"message_count\": 2", "\"message_count\": 3");
+    assert_eq!(rest, expected);
+    assert!(
+        added.starts_with(",\n    {\n      \"role\": \"user\",\n      \"content\": \"\\u00e9\",\n"),
+        "{added}"
+    );
+    assert!(added.contains("\"timestamp\": \"2026-11-20T18:02:03\"") && added.contains("\"metadata\": {},"));
+    assert!(added.ends_with("    }\n  ],\n  \"llm_request_lifecycles\": [],\n  \"tool_call_records\": [],\n  \"tool_result_records\": []\n}"));
+    assert_eq!(folder.text(".bak"), before);
+    assert_eq!(fs::metadata(folder.path("")).unwrap().mode() & 0o777, 0o640);
+    assert_eq!(
+        folder.names(),
+        [format!("{NAME}.json"), format!("{NAME}.json.bak")]
+    );
+
+    folder.run("truncate", &["-i", "--keep-last", "1"]).status(0);
+    let cut = folder.text("");
+    assert!(
+        !cut.contains("caf") && cut.contains("\"message_count\": 1"),
+        "{cut}"
+    );
+    assert!(
+        cut.contains("\"token_count\": 0") && cut.contains("\"title\": \"T\""),
+        "{cut}"
+    );
+    assert_eq!(folder.text(".bak"), after);
+}
+
+#[test]
+fn what_does_not_change_is_not_written() {
+    let folder = Folder::usual();
+    let inode = || fs::metadata(folder.path("")).unwrap().ino();
+    let before = inode();
+    folder.run("truncate", &["-i", "--keep-last", "9"]).status(0);
+    folder.run("restore", &["-i"]).status(1);
+    folder.run("compact", &["-i", "--budget", "9000"]).status(0);
+    assert_eq!(inode(), before);
+    assert_eq!(folder.names(), [format!("{NAME}.json")]);
+    folder.run("truncate", &["-n", "--keep-last", "0"]).status(0);
+    assert_eq!(inode(), before);
+}
+
+#[test]
+fn an_old_file_can_be_kept_as_well() {
+    let folder = Folder::usual();
+    let before = folder.text("");
+    folder.run("append", &["-i=.old", "x"]).status(0);
+    assert_eq!(folder.text(".old"), before);
+    assert_eq!(folder.text(".bak"), before);
+    folder.refuses(73, "there already", "append", &["-i=.old", "y"]);
+    folder.run("append", &["-i=.bak", "y"]).status(0);
+    assert!(folder.text(".bak").contains("\"x\"") && !folder.text(".bak").contains("\"y\""));
+}
+
+#[test]
+fn a_damaged_file_is_not_written_over() {
+    let good = document(&[ODD, PLAIN]);
+    let bad = &good[..good.len() - 300];
+    let folder = Folder::new(bad);
+    folder.env.write(&format!("p/{NAME}.json.bak"), &good);
+    folder.refuses(65, "is damaged", "append", &["-i", "x"]);
+    folder.run("append", &["-i=.damaged", "x"]).status(65);
+    assert_eq!(folder.text(".damaged"), bad);
+    assert_eq!(folder.text(".bak"), good);
+    let now = folder.text("");
+    assert!(
+        now.contains("a1") && now.contains("\"x\"") && now.contains("NaN"),
+        "{now}"
+    );
+    folder.run("count", &["-q"]).status(0);
+    for bytes in [
+        format!("\u{feff}{good}"),
+        good.replace("caf", "caf\t"),
+        good.replace("  ]", "  ,]"),
+    ] {
+        Folder::new(bytes).refuses(65, "is damaged", "append", &["-i", "x"]);
+    }
+    let mut bytes = good.clone().into_bytes();
+    let at = good.find("caf").unwrap();
+    bytes[at] = 0xff;
+    Folder::new(bytes).refuses(65, "is damaged", "append", &["-i", "x"]);
+}
+
+#[test]
+fn what_a_run_that_died_has_left_is_in_nobodys_way() {
+    use sha2::{Digest, Sha256};
+    let folder = Folder::usual();
+    let digest = Sha256::digest(format!("{NAME}.json"));
+    let name: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let left = folder.env.work().join(format!("p/.convo-{name}.spare"));
+    fs::hard_link(folder.path(""), &left).unwrap();
+    fs::hard_link(folder.path(""), folder.path(".bak")).unwrap();
+    folder.run("append", &["-i", "x"]).status(0);
+    folder.run("append", &["-i", "y"]).status(0);
+    assert!(!left.exists());
+    assert!(folder.text(".bak").contains("\"x\"") && folder.text("").contains("\"y\""));
+    fs::hard_link(folder.path(""), folder.path(".mine")).unwrap();
+    folder.refuses(77, "hard links", "append", &["-i", "z"]);
+}
+
+#[test]
+fn what_is_no_session_of_today_is_refused() {
+    let older = r#"{"messages":[{"role":"user","content":"x"}],"metadata":{"session_id":"one"}}"#;
+    Folder::new(older).refuses(2, "older form", "append", &["-i", "x"]);
+    let checkpoint = format!(
+        r#"{{"metadata":{{"id":"cp_1","session_id":"{NAME}"}},"session":{}}}"#,
+        document(&[PLAIN])
+    );
+    let folder = Folder::new(checkpoint);
+    folder.refuses(2, "a checkpoint", "append", &["-i", "x"]);
+    let run = folder.run("cat", &["-q"]).status(0);
+    let header = &run.objects()[0];
+    assert_eq!(header["id"], "cp_1");
+    assert_eq!(
+        header["metadata"]["lineage"],
+        serde_json::json!({"kind": "fork", "parent": NAME})
+    );
+    for (index, what) in [
+        (
+            r#"{"cp_1":{"id":"cp_1","session_id":"s","message_id":"m"}}"#,
+            "index of checkpoints",
+        ),
+        (
+            r#"{"s":{"created_at":"2026","message_count":1,"token_count":0}}"#,
+            "index of sessions",
+        ),
+    ] {
+        folder.env.pipe(&["cat"], index).status(65).says(what);
+    }
+}
+
+#[test]
+fn a_summary_stands_and_the_next_one_takes_its_place() {
+    let env = Env::new();
+    env.write("chat.jsonl", CHAT);
+    env.run(&["cat", "chat.jsonl", "--to", "penguin", "-o", "trip.json"])
+        .fine();
+    env.run(&[
+        "summarize",
+        "--with",
+        "extract",
+        "--keep-last",
+        "1",
+        "-i",
+        "trip.json",
+    ])
+    .status(0);
+    let once = env.read("trip.json");
+    assert_eq!(once.matches("summary_event").count(), 1, "{once}");
+    assert!(once.contains("\"category\": \"CONTEXT\"") && once.contains("\"type\": \"summary\""));
+    env.run(&["append", "-i", "trip.json", "-r", "user", "Snow?"])
+        .status(0);
+    env.run(&[
+        "summarize",
+        "--with",
+        "extract",
+        "--keep-last",
+        "1",
+        "-i",
+        "trip.json",
+    ])
+    .status(0);
+    let twice = env.read("trip.json");
+    assert_eq!(twice.matches("summary_event").count(), 1, "{twice}");
+    let lines = env.run(&["cat", "-q", "trip.json"]).objects();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["type"] == "summary" && line["here"] == true)
+    );
+    let texts: Vec<_> = lines.iter().filter(|line| line["role"] == "user").collect();
+    assert_eq!(texts.len(), 1, "{texts:?}");
+}
+
+#[test]
+fn a_native_session_goes_there_and_back() {
+    let env = Env::new();
+    env.write("chat.jsonl", CHAT);
+    env.run(&[
+        "cat",
+        "chat.jsonl",
+        "--to",
+        "penguin",
+        "--strict",
+        "-o",
+        "trip.json",
+    ])
+    .fine();
+    let back = env.run(&["cat", "-q", "trip.json"]).objects();
+    let was: Vec<serde_json::Value> = CHAT
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(back.len(), was.len());
+    for (now, was) in back[1..].iter().zip(&was[1..]) {
+        for (name, value) in was.as_object().unwrap() {
+            assert_eq!(now[name], *value, "{name}");
+        }
+    }
+    assert_eq!(
+        (&back[0]["id"], &back[0]["title"]),
+        (&was[0]["id"], &was[0]["title"])
+    );
+    let again = env.run(&["cat", "-q", "trip.json"]);
+    env.pipe(&["cat", "--to", "penguin"], &again.stdout)
+        .fine()
+        .gives(env.read("trip.json"));
+}
+
+#[test]
+fn two_sessions_are_no_document() {
+    let env = Env::new();
+    let two = [CHAT, &CHAT.replace("trip", "trap")].concat();
+    env.pipe(&["cat", "--to", "penguin"], two)
+        .status(2)
+        .says("penguin holds one session");
+}
+
+#[test]
+fn a_folder_gets_its_list_last() {
+    let env = Env::new();
+    env.write("a.jsonl", CHAT);
+    let next = CHAT
+        .replace(r#""id":"trip""#, r#""id":"next","continued_from":"trip""#)
+        .replace(r#","title":"Trip""#, "");
+    env.write("b.jsonl", next);
+    let migrate = [
+        "migrate", "-q", "--to", "penguin", "--out", "p", "a.jsonl", "b.jsonl",
+    ];
+    env.run(&migrate).status(0);
+    let list: serde_json::Value = serde_json::from_str(&env.read("p/session_index.json")).unwrap();
+    let expected = serde_json::json!({
+        "next": {
+            "created_at": "2026-11-01T10:00:00", "last_active": "2026-11-01T10:05:02", "message_count": 7,
+            "token_count": 0, "title": "Weather in Paris?", "continued_from": "trip", "total_chain_tokens": 0
+        },
+        "trip": {
+            "created_at": "2026-11-01T10:00:00", "last_active": "2026-11-01T10:05:02", "message_count": 7,
+            "token_count": 0, "title": "Trip"
+        }
+    });
+    assert_eq!(list, expected);
+    // Files that are there already are listed too; what is no session is not.
+    env.write(&format!("p/{NAME}.json"), document(&[ODD, PLAIN]));
+    env.write("p/notes.json", "{}");
+    env.run(&migrate).status(0);
+    let list: serde_json::Value = serde_json::from_str(&env.read("p/session_index.json")).unwrap();
+    let names: Vec<&String> = list.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["next", NAME, "trip"]);
+    assert_eq!(list[NAME]["token_count"], 7);
+    let inode = || {
+        fs::metadata(env.work().join("p/session_index.json"))
+            .unwrap()
+            .ino()
+    };
+    let before = inode();
+    env.run(&migrate).status(0);
+    assert_eq!(inode(), before);
+}
+
+#[test]
+fn people_do_not_see_what_is_internal_and_a_model_does() {
+    let hidden = PLAIN
+        .replace("\"a1\"", "\"private\"")
+        .replace("\"DIALOG\"", "\"INTERNAL\"");
+    let marked = PLAIN.replace("\"a1\"", "\"marked\"").replace(
+        "\"metadata\": {}",
+        "\"metadata\": {\"visibility\": \" Internal \"}",
+    );
+    let folder = Folder::new(document(&[PLAIN, &hidden, &marked]));
+    let shown = folder.run("show", &["-q"]).status(0);
+    assert!(
+        shown.out().contains("a1") && !shown.out().contains("private") && !shown.out().contains("marked"),
+        "{shown}"
+    );
+    for verb in ["cat", "context"] {
+        let run = folder.run(verb, &["-q"]);
+        assert!(
+            run.out().contains("private") && run.out().contains("marked"),
+            "{run}"
+        );
+    }
+    let run = folder.run("context", &["-q", "--to", "penguin-context"]);
+    assert_eq!(run.out().lines().count(), 5, "{run}");
+    folder.run("cat", &["--from", "penguin-context"]).status(2);
+}
+
+#[test]
+fn times_are_local() {
+    let env = Env::new();
+    env.write("chat.jsonl", CHAT);
+    let mut command = env.command(&["cat", "chat.jsonl", "--to", "penguin"]);
+    command.env("TZ", "Asia/Tokyo");
+    let run = env.wait(command);
+    assert!(
+        run.out().contains("\"created_at\": \"2026-11-01T19:00:00\""),
+        "{run}"
+    );
+    assert!(
+        run.out().contains("\"timestamp\": \"2026-11-01T19:05:02\""),
+        "{run}"
+    );
+}

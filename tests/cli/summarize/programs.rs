@@ -1,0 +1,384 @@
+//! Programs that write summaries: what they are given, how they fail, and what is left of a session then.
+
+use super::{last_event, stored, talk, view};
+use crate::env::{Env, Run};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+fn summarize(env: &Env, line: &str, options: &[&str]) -> Run {
+    env.run(&[&["summarize", "talk", "--with", &format!("cmd:{line}")], options].concat())
+}
+
+/// At another time than tests have.
+fn at(env: &Env, now: &str, arguments: &[&str]) -> Run {
+    let mut command = env.command(arguments);
+    command.env("CONVO_NOW", now);
+    env.wait(command)
+}
+
+fn lines(env: &Env) -> usize {
+    env.run(&["cat", "talk"]).fine().out().lines().count()
+}
+
+#[test]
+fn a_program_is_asked_and_its_answer_stands() {
+    let env = stored(6);
+    let line = r#"cat > asked.json; echo "$CONVO_STORE" > store.txt; echo "Beans were bought.""#;
+    summarize(&env, line, &[]).status(0);
+    assert!(view(&env, "talk")[1].ends_with("Beans were bought."));
+    let event = last_event(&env, "talk");
+    assert_eq!(event["by"], format!("cmd:{line}"));
+    assert_eq!(env.read("store.txt").trim_end(), env.store().to_str().unwrap());
+    let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
+    assert_eq!(asked["sha256"], event["sha256"]);
+    assert!(asked["instructions"].as_str().unwrap().contains("`budget`"));
+    env.write("prompt.txt", "In rhymes.");
+    env.run(&["restore", "-q", "talk"]).fine();
+    summarize(&env, "cat > asked.json; echo Beans.", &["--prompt", "prompt.txt"]).status(0);
+    assert!(env.read("asked.json").contains(r#""instructions":"In rhymes.""#));
+}
+
+#[test]
+fn an_answer_may_be_an_object() {
+    let env = stored(6);
+    let line = r#"printf '```json\n{"schema":"convo.summary/1","summary":"Beans.","by":"model-7"}\n```'"#;
+    summarize(&env, line, &[]).status(0);
+    assert_eq!(last_event(&env, "talk")["by"], "model-7");
+    env.run(&["restore", "-q", "talk"]).fine();
+    let line = r#"echo '{"schema":"convo.summary/1","summary":"Beans.","sha256":"00"}'"#;
+    summarize(&env, line, &[]).status(69).says("another request");
+}
+
+#[test]
+fn a_plugin_is_a_summarizer() {
+    let env = stored(6);
+    let path = env.root().join("bin/convo-sum");
+    std::fs::write(&path, "#!/bin/sh\ncat >/dev/null; echo Beans.\n").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    env.run(&["summarize", "talk", "--with", "sum"]).status(0);
+    assert_eq!(last_event(&env, "talk")["by"], "sum");
+}
+
+#[test]
+fn whatever_fails_leaves_the_view_as_it_is() {
+    let env = stored(6);
+    let before = view(&env, "talk");
+    for (nth, (line, why)) in [
+        ("echo no key >&2; exit 3", "it ended with status 3: no key"),
+        ("exit 0", "the summary is blank"),
+        ("echo '<summary> </summary>'", "the summary is blank"),
+        ("kill -9 $$", "it was ended by signal 9"),
+        ("printf 'a\\377'", "its answer is not UTF-8, from byte 1 on"),
+        ("yes long | head -n 3000", "allowed"),
+        ("yes", "its answer is longer than"),
+        ("nothing-of-this-name", "status 127"),
+        ("echo '{\"schema\":\"convo.summary/1\"}'", "no text in the member"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let had = lines(&env);
+        let run = summarize(&env, line, &["--retry", "--timeout", "20s"]).status(69);
+        assert!(run.stderr.contains(why), "{line}: {run}");
+        assert_eq!(view(&env, "talk"), before, "{line}");
+        assert_eq!(lines(&env), had + 1, "{line}");
+        let event = last_event(&env, "talk");
+        assert_eq!(
+            (event["type"].as_str(), event["failures"].as_u64()),
+            (Some("attempt"), Some(nth as u64 + 1))
+        );
+        assert!(event["why"].as_str().unwrap().contains(why), "{event}");
+    }
+    summarize(&env, "echo Beans.", &["--retry"]).status(0);
+    let run = env.run(&["list", "--json"]).fine();
+    assert_eq!(run.objects()[0]["health"], "healthy");
+}
+
+#[test]
+fn after_some_failures_it_rests() {
+    let env = stored(6);
+    let ask = |now: &str, options: &[&str]| {
+        let line = "echo asked >> asked.txt; exit 1";
+        at(
+            &env,
+            now,
+            &[&["summarize", "talk", "--with", &format!("cmd:{line}")], options].concat(),
+        )
+    };
+    let asked = || env.read("asked.txt").lines().count();
+    ask("2026-11-20T18:00:00Z", &[])
+        .status(69)
+        .says("2026-11-20T18:00:02Z");
+    ask("2026-11-20T18:00:01Z", &["--if-due"])
+        .status(0)
+        .says("due at 2026-11-20T18:00:02Z");
+    assert_eq!(asked(), 1);
+    ask("2026-11-20T18:00:02Z", &["--if-due"])
+        .status(69)
+        .says("2026-11-20T18:00:06Z");
+    ask("2026-11-20T18:00:03Z", &[])
+        .status(69)
+        .says("2026-11-20T18:00:11Z");
+    assert_eq!(asked(), 3);
+    let had = lines(&env);
+    let rests = ask("2026-11-20T18:00:04Z", &[]).status(69);
+    assert!(
+        rests
+            .stderr
+            .contains("3 times in a row: it rests until 2026-11-20T18:00:11Z")
+            && rests.stderr.contains("hint: --retry")
+    );
+    assert_eq!((asked(), lines(&env)), (3, had));
+    ask("2026-11-20T18:00:04Z", &["--retry"])
+        .status(69)
+        .says("2026-11-20T18:00:20Z");
+    assert_eq!(asked(), 4);
+    let health = |now: &str| at(&env, now, &["count", "--json", "talk"]).objects()[0]["health"].clone();
+    assert_eq!(health("2026-11-20T18:00:30Z"), "degraded");
+    env.run(&["append", "talk", "More."]).fine();
+    assert_eq!(health("2026-11-20T18:00:10Z"), "degraded");
+    assert_eq!(health("2026-11-20T18:00:30Z"), "recovering");
+    let run = at(&env, "2026-11-20T18:00:30Z", &["list"]).fine();
+    assert!(run.out().ends_with("\trecovering\n"), "{run}");
+    // Another wait, and another number of failures before it rests.
+    ask(
+        "2026-11-20T18:01:00Z",
+        &["--backoff", "1m", "--retry-attempts", "9"],
+    )
+    .status(69)
+    .says("18:17:00Z");
+    ask("2026-11-20T18:02:00Z", &["--retry-attempts", "9"]).status(69);
+    let failing = [
+        "summarize",
+        "talk",
+        "--when",
+        "failures>=6",
+        "--with",
+        "cmd:echo Beans.",
+    ];
+    at(&env, "2026-11-20T19:00:00Z", &failing)
+        .status(0)
+        .says("covered");
+    at(&env, "2026-11-20T19:00:00Z", &failing)
+        .status(0)
+        .says("below trigger");
+    assert_eq!(health("2026-11-20T19:00:00Z"), "healthy");
+}
+
+#[test]
+fn it_is_asked_again_when_it_may_be() {
+    let env = stored(6);
+    let line = "echo asked >> asked.txt; test $(wc -l < asked.txt) -ge 3 && echo Beans.";
+    summarize(&env, line, &["--retries", "1", "--backoff", "1ms"]).status(69);
+    assert_eq!(
+        last_event(&env, "talk")["failures"],
+        1,
+        "an attempt, however often it was asked"
+    );
+    summarize(&env, line, &["--retries", "1", "--backoff", "1ms"]).status(0);
+    assert_eq!(env.read("asked.txt").lines().count(), 3);
+}
+
+/// Whether a process is there and has not ended.
+fn runs(pid: &str) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    state
+        .rsplit(')')
+        .next()
+        .is_some_and(|rest| !rest.trim().is_empty() && !rest.trim().starts_with('Z'))
+}
+
+#[test]
+fn what_takes_too_long_is_ended_with_all_that_it_started() {
+    let env = stored(6);
+    let began = Instant::now();
+    let line = "trap '' TERM; sleep 60 & echo $! > pid.txt; echo Beans.; sleep 60";
+    summarize(&env, line, &["--timeout", "300ms"])
+        .status(69)
+        .says("it took longer than 300 ms");
+    assert!(began.elapsed() < Duration::from_secs(20));
+    assert!(!runs(env.read("pid.txt").trim()));
+    // One that ends and leaves something behind has answered, and nothing is left behind.
+    summarize(&env, "sleep 60 & echo $! > pid.txt; echo Beans.", &[]).status(0);
+    assert!(!runs(env.read("pid.txt").trim()));
+}
+
+#[test]
+fn large_pipes_do_not_block() {
+    let env = Env::new();
+    let session = talk(6).replace(
+        "as it always was",
+        &"as it always was, word for word ".repeat(20_000),
+    );
+    env.write("talk.jsonl", &session);
+    env.run(&["migrate", "-q", "talk.jsonl"]).fine();
+    let options = ["--timeout", "20s", "--retry"];
+    // It reads nothing, or says much before it reads, or much to standard error.
+    summarize(&env, "echo Beans.", &options).status(0);
+    env.run(&["restore", "-q", "talk"]).fine();
+    summarize(
+        &env,
+        "head -c 3000000 /dev/zero | tr '\\0' 'e' >&2; cat > /dev/null; echo Beans.",
+        &options,
+    )
+    .status(0);
+    env.run(&["restore", "-q", "talk"]).fine();
+    let run = summarize(
+        &env,
+        "head -c 3000000 /dev/zero | tr '\\0' 'a'; cat > /dev/null",
+        &options,
+    )
+    .status(69);
+    assert!(
+        run.stderr.contains("allowed") || run.stderr.contains("stand for"),
+        "{run}"
+    );
+    summarize(&env, "exec 0<&- 1>&-; sleep 0.2", &options)
+        .status(69)
+        .says("blank");
+}
+
+#[test]
+fn what_is_said_while_it_thinks_stays() {
+    let env = stored(6);
+    let line = "echo asked >> asked.txt; while ! test -e go; do sleep 0.01; done; echo Beans.";
+    let mut command = env.command(&["summarize", "talk", "--with", &format!("cmd:{line}")]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let asked = env.work().join("asked.txt");
+    while !asked.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Nobody holds a lock meanwhile.
+    for nth in 0..5 {
+        env.run(&[
+            "append",
+            "talk",
+            "--lock-timeout",
+            "1s",
+            &format!("meanwhile {nth}"),
+        ])
+        .fine();
+    }
+    env.write("go", "");
+    env.ended(child).status(0);
+    let shown = view(&env, "talk");
+    assert_eq!(shown.len(), 11, "{shown:?}");
+    assert!(shown[1].ends_with("Beans."), "{shown:?}");
+    let run = env.run(&["context", "talk"]).fine();
+    assert!(
+        (0..5).all(|nth| run.out().contains(&format!("meanwhile {nth}"))),
+        "{run}"
+    );
+    assert_eq!(env.read("asked.txt").lines().count(), 1, "it is asked once");
+}
+
+#[test]
+fn what_changes_while_it_thinks_is_left_alone() {
+    let env = stored(6);
+    let run = summarize(&env, "convo truncate -q talk --keep-last 1; echo Beans.", &[]).status(75);
+    assert!(run.stderr.contains("too late"), "{run}");
+    assert_eq!(last_event(&env, "talk")["type"], "truncate");
+    assert_eq!(view(&env, "talk"), ["s", "u5", "a5"]);
+    // One that fails meanwhile is counted behind another's failure.
+    let env = stored(6);
+    summarize(&env, "convo summarize -q talk --with cmd:false; false", &[]).status(69);
+    assert_eq!(last_event(&env, "talk")["failures"], 2);
+}
+
+#[test]
+fn what_is_longer_than_its_window_comes_in_pieces() {
+    let env = stored(12);
+    let line = r#"cat > piece; cat piece >> asked.txt; echo "piece $(wc -l < asked.txt)""#;
+    let options = ["--chunk", "420", "--summary-budget", "100"];
+    summarize(&env, line, &options).status(0);
+    let pieces = crate::env::objects(&env.read("asked.txt"));
+    assert!(pieces.len() > 2, "{}", pieces.len());
+    let mut ids: Vec<String> = Vec::new();
+    for (nth, piece) in pieces.iter().enumerate() {
+        assert_eq!(piece["chunk"], serde_json::json!([nth + 1, pieces.len()]));
+        let before = if nth == 0 {
+            serde_json::Value::Null
+        } else {
+            format!("piece {nth}").into()
+        };
+        assert_eq!(piece["previous_summary"], before);
+        ids.extend(
+            piece["messages"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|message| message["id"].as_str().unwrap().to_string()),
+        );
+    }
+    let all: Vec<&str> = pieces[0]["ids"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|id| id.as_str().unwrap())
+        .collect();
+    assert_eq!(ids, all);
+    let last = format!("piece {}", pieces.len());
+    assert!(view(&env, "talk")[1].ends_with(&last));
+    // A piece that fails is a failure of the whole.
+    env.run(&["restore", "-q", "talk"]).fine();
+    summarize(&env, "grep -q '\"chunk\":\\[2,' || echo fine", &options).status(69);
+    assert_eq!(view(&env, "talk").len(), 27);
+    summarize(&env, "cat", &["--chunk", "100"]).status(2);
+}
+
+#[test]
+fn a_stream_that_cannot_be_summed_up_comes_out_as_it_is() {
+    let env = Env::new();
+    let failing = ["summarize", "--with", "cmd:exit 1"];
+    let run = env.pipe(&failing, talk(6)).status(69);
+    assert_eq!(run.out(), talk(6));
+    let run = env.pipe(&[&failing[..], &["--log"]].concat(), talk(6)).status(69);
+    let log = run.out().to_string();
+    assert!(
+        log.starts_with(&talk(6)) && log.contains(r#""failures":1"#),
+        "{run}"
+    );
+    let run = env.pipe(&[&failing[..], &["--log"]].concat(), log).status(69);
+    assert!(run.out().contains(r#""failures":2"#), "{run}");
+    // A file is replaced as a whole, and so it is not.
+    let path = env.write("talk.jsonl", talk(6));
+    env.run(&["summarize", "-i", "talk.jsonl", "--with", "cmd:exit 1"])
+        .status(69);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), talk(6));
+    env.run(&["summarize", "-i", "--log", "talk.jsonl", "--with", "cmd:exit 1"])
+        .status(69);
+    assert!(
+        std::fs::read_to_string(&path)
+            .unwrap()
+            .contains(r#""failures":1"#)
+    );
+    env.run(&["summarize", "-i", "talk.jsonl", "--with", "cmd:echo Beans."])
+        .status(0);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("Beans.") && !text.contains("attempt"), "{text}");
+}
+
+#[test]
+fn several_sessions_have_their_turns() {
+    let env = stored(6);
+    env.write("two.jsonl", talk(6).replace("\"id\":\"talk\"", "\"id\":\"two\""));
+    env.run(&["migrate", "-q", "two.jsonl"]).fine();
+    let line = "grep -q '\"session\":\"talk\"' || echo Beans.";
+    env.run(&["summarize", "talk", "two", "--with", &format!("cmd:{line}")])
+        .status(69);
+    assert_eq!(last_event(&env, "talk")["type"], "attempt");
+    assert_eq!(last_event(&env, "two")["type"], "summary");
+    let run = env
+        .run(&["summarize", "talk", "--json", "--with", "cmd:exit 1"])
+        .status(69);
+    let report = &run.objects()[0];
+    assert_eq!(
+        (
+            report["changed"].as_bool(),
+            report["records"][0]["failures"].as_u64()
+        ),
+        (Some(false), Some(2))
+    );
+}
