@@ -13,6 +13,7 @@ pub mod promotion;
 pub mod repair;
 pub mod restore;
 pub mod settle;
+pub mod split;
 pub mod summarize;
 #[cfg(test)]
 mod tests;

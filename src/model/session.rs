@@ -4,7 +4,7 @@ use super::event::Action;
 use super::json::{self, Dialect};
 use super::key::Derive;
 use super::message::{Category, Message, Role};
-use super::record::{Kind, Record};
+use super::record::{self, Kind, Record};
 use crate::error::Place;
 use std::borrow::Cow;
 use std::collections::hash_map::DefaultHasher;
@@ -122,6 +122,24 @@ impl Session {
                 offset: self.bytes.len() as u64 + 1,
             },
         ));
+    }
+
+    /// Adds a line of another session as it stands there.
+    pub fn push_from(&mut self, other: &Session, index: usize) {
+        let line = other.lines[index];
+        let full = other.full(index);
+        // A byte order mark belongs to the start of an input, and this is none.
+        let body = record::body_of(full, line.place);
+        if !full.starts_with(body) {
+            return self.push_new(body);
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(full);
+        self.lines.push(Line {
+            start,
+            end: self.bytes.len(),
+            ..line
+        });
     }
 
     /// All lines, for messages of tests.

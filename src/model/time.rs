@@ -199,6 +199,17 @@ pub fn from_epoch(seconds: f64) -> Option<String> {
     Some(moment.strftime("%Y-%m-%dT%H:%M:%S%.fZ").to_string())
 }
 
+/// The moment of an RFC 3339 time in milliseconds since 1970.
+pub fn milliseconds(time: &str) -> Option<i64> {
+    time.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
+}
+
+/// The day of an RFC 3339 time where this program runs (`TZ`): `2026-11-20`.
+pub fn local_day(time: &str) -> Option<String> {
+    let moment = time.parse::<Timestamp>().ok()?;
+    Some(moment.to_zoned(TimeZone::system()).date().to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

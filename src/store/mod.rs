@@ -3,7 +3,7 @@
 //! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
 //! - `lock` alone locks, only `naming`, `atomic` and `rewrite` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else
 //!   is at a file;
-//! - `names` finds a session, `alias`, `link` and `trash` are what their names say;
+//! - `names` finds a session, `alias`, `link`, `split` and `trash` are what their names say;
 //! - `whole` adds lines that belong together;
 //! - `boundary` fills a session up to a limit, by what `counted` knows of it without reading it;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
@@ -29,6 +29,7 @@ mod pieces;
 mod reader;
 mod rewrite;
 mod spare;
+mod split;
 mod stage;
 mod tail;
 #[cfg(test)]

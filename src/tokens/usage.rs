@@ -49,6 +49,17 @@ pub const SUMMARY: &str = "summary";
 /// The group of messages that are in no exchange: those of the category system.
 pub const RULES: &str = "rules";
 
+/// Tokens of an item of a view.
+pub fn of_item(session: &Session, item: &Item, counter: Counter) -> u64 {
+    if let Item::Summary(_) = item {
+        // It is sent as a system message where nothing else is asked for.
+        let quoted = summary::quoted(&item.summary(session).unwrap_or_default());
+        return counter.tokenizer().said(Role::System.name(), &quoted);
+    }
+    let message = item.message(session);
+    message.map_or(0, |message| counter.message(&message))
+}
+
 /// What a session costs.
 #[derive(Debug)]
 pub struct Usage<'s> {
@@ -98,15 +109,7 @@ impl Usage<'_> {
     fn tokens(&self, item: &Item) -> u64 {
         match item {
             Item::Line(index) => self.lines[*index],
-            Item::Edited(..) | Item::Inserted(_) => item
-                .message(self.session)
-                .map_or(0, |message| self.counter.message(&message)),
-            // It is sent as a system message where nothing else is asked for.
-            Item::Summary(_) => {
-                let text = item.summary(self.session).unwrap_or_default();
-                let quoted = summary::quoted(&text);
-                self.counter.tokenizer().said(Role::System.name(), &quoted)
-            }
+            other => of_item(self.session, other, self.counter),
         }
     }
 

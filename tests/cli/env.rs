@@ -129,14 +129,10 @@ impl Env {
         command
     }
 
-    /// The binary's folder, the test's own `bin`, and what a shell line needs.
+    /// A folder with the binary alone, the test's own `bin`, and what a shell line needs.
     pub fn path(&self) -> String {
-        let binary = Path::new(env!("CARGO_BIN_EXE_convo")).parent().unwrap();
-        format!(
-            "{}:{}:/usr/bin:/bin",
-            binary.display(),
-            self.root().join("bin").display()
-        )
+        let own = self.root().join("bin");
+        format!("{}:{}:/usr/bin:/bin", alone().display(), own.display())
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
@@ -279,6 +275,21 @@ impl Run {
     pub fn objects(&self) -> Vec<serde_json::Value> {
         objects(self.out())
     }
+}
+
+/// A folder in which nothing but the program is: beside it lie the plugins that were built.
+fn alone() -> PathBuf {
+    let binary = env!("CARGO_BIN_EXE_convo");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(binary.replace('/', "-"));
+    let link = folder.join("convo");
+    if !link.is_symlink() {
+        std::fs::create_dir_all(&folder).unwrap();
+        match std::os::unix::fs::symlink(binary, &link) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => panic!("{error}"),
+            _ => {} // another test may have been faster
+        }
+    }
+    folder
 }
 
 /// The objects of these lines.

@@ -100,3 +100,26 @@ fn summaries_that_failed_are_told() {
     let run = env.pipe(&["count", "--json"], FAILED).fine();
     assert!(run.out().contains("\"why\":\"it broke\""), "{run}");
 }
+
+#[test]
+fn by_age() {
+    let env = Env::with_chat();
+    env.write("bare.jsonl", BARE);
+    // The chat's newest line is 19 days old; a session without any time has no age.
+    let listed = |options: &[&str]| {
+        let run = env
+            .run(&[&["list", "trip", "bare.jsonl"], options].concat())
+            .fine();
+        run.out()
+            .lines()
+            .filter_map(|line| line.split('\t').next())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(listed(&[]), "trip bare.jsonl");
+    assert_eq!(listed(&["--older-than", "19d"]), "trip");
+    assert_eq!(listed(&["--older-than", "20d"]), "");
+    assert_eq!(listed(&["--newer-than", "20d"]), "trip");
+    assert_eq!(listed(&["--newer-than", "19d"]), "");
+    assert_eq!(listed(&["--older-than", "1h", "--newer-than", "30d"]), "trip");
+}

@@ -38,6 +38,9 @@ mod remove;
 mod restore;
 mod salvage;
 mod show;
+mod split;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod status;
 mod summarize;
 mod truncate;

@@ -171,6 +171,13 @@ pub const OPERATIONS: &[Operation] = &[
         ..BASE
     },
     Operation {
+        name: "split",
+        arguments: &["split", "chat", "--every-turns", "1"],
+        between: Between::Steps,
+        brings: ("store/sessions/chat.jsonl", "\"type\":\"split\""),
+        ..BASE
+    },
+    Operation {
         name: "restore a cut",
         prepare: cut,
         arguments: &["restore", "chat"],

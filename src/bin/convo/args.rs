@@ -241,6 +241,12 @@ fn thousands(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
+/// A number of tokens: 32000, 32k.
+pub fn tokens(text: &str) -> Result<u64, String> {
+    let tokens = thousands(text).filter(|tokens| *tokens > 0);
+    tokens.ok_or_else(|| "this must be a number of tokens".to_string())
+}
+
 /// How many tokens there is room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window(pub u64);

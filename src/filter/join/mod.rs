@@ -88,6 +88,24 @@ fn derived(first: &str, lines: &Session) -> String {
     }
 }
 
+/// The title of the session whose pieces all of them are: that of a piece says which piece it is.
+fn whole_title(present: &[&Session]) -> Option<Vec<u8>> {
+    let lineage = |session: &&Session| {
+        let metadata = of(session, "metadata")?;
+        let lineage = json::member(&metadata, "lineage")?;
+        let text = |name| {
+            json::member(lineage, name)
+                .and_then(json::text)
+                .map(|text| text.into_owned())
+        };
+        text("kind").filter(|kind| kind == "split")?;
+        Some((text("parent"), json::member(lineage, "title")?.to_vec()))
+    };
+    let (parent, title) = lineage(present.first()?)?;
+    let same = |session: &&Session| lineage(session).is_some_and(|(other, _)| other == parent);
+    present.iter().all(same).then_some(title)
+}
+
 /// The first session's line, as that of the whole.
 fn header(present: &[&Session], id: &str) -> Vec<u8> {
     let first = present[0].header();
@@ -100,6 +118,12 @@ fn header(present: &[&Session], id: &str) -> Vec<u8> {
     let mut built = HeaderBuilder::default();
     for name in ["created_at", "title", "key", "scope", "tokenizer", "source"] {
         let later = || present[1..].iter().find_map(|session| of(session, name));
+        if name == "title"
+            && let Some(whole) = whole_title(present)
+        {
+            built.raw(name, whole);
+            continue;
+        }
         // A title may have come later; what else a later session says is about that one.
         if let Some(value) = raw(name).or_else(|| if name == "title" { later() } else { None }) {
             built.raw(name, value);

@@ -153,7 +153,7 @@ fn magic(head: &[u8]) -> Option<Detection> {
             };
             return Some(
                 Detection::unknown(what)
-                    .hint("databases are read by a plugin: convo plugins lists those that are installed"),
+                    .hint("a plugin reads databases: convo sqlite FILE | convo ...; `convo plugins` lists those that are installed"),
             );
         }
         _ => return None,

@@ -8,6 +8,7 @@ mod log;
 mod mend;
 mod records;
 mod repair;
+mod splits;
 
 use super::{Facts, SESSIONS, Store, atomic, log_name};
 use crate::error::{Error, Kind, Place, Result};
@@ -170,8 +171,20 @@ struct Links {
     continued_from: Option<String>,
     /// The session that continues it, and the event that tells so; none when the header does.
     continued_to: Vec<(String, Option<String>)>,
+    /// The session of which it is a piece.
+    split_from: Option<Part>,
+    /// Events that tell of pieces, and which.
+    split_into: Vec<(String, Vec<String>)>,
     /// Events of gcs whose lines the archive must have.
     packed: Vec<String>,
+}
+
+/// Of which session one is a piece.
+#[derive(Debug)]
+struct Part {
+    parent: String,
+    part: usize,
+    parts: usize,
 }
 
 /// What was looked at.
@@ -263,6 +276,7 @@ impl Store {
             links.insert(id.clone(), seen.links);
         }
         links::check(self, check, &links, tell)?;
+        splits::check(self, check, &links, tell)?;
         if check.ids.is_none() {
             self.check_aliases(check.repair, tell)?;
         }

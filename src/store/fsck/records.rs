@@ -1,11 +1,12 @@
 //! What the records of a log say of each other.
 
-use super::{Links, Trouble};
+use super::{Links, Part, Trouble};
 use crate::model::event::{Action, Event};
 use crate::model::json;
 use crate::model::record::Kind as Line;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
+use crate::store::split;
 use std::collections::HashSet;
 
 /// What does not fit together: index of the session's line, what kind, and what.
@@ -49,6 +50,7 @@ pub(super) fn troubles(session: &Session) -> Vec<(usize, Trouble, String)> {
 pub(super) fn links(session: &Session) -> Links {
     let mut links = Links {
         continued_from: session.header_text("continued_from"),
+        split_from: part(session),
         ..Links::default()
     };
     for index in session.live_events() {
@@ -59,6 +61,10 @@ pub(super) fn links(session: &Session) -> Links {
             "link" => {
                 let to = json::member(event.raw, "continued_to").and_then(json::text);
                 links.continued_to.extend(to.map(|to| (to.into_owned(), id)));
+            }
+            "split" => {
+                let pieces = split::pieces_of(event.raw);
+                links.split_into.extend(id.zip(pieces));
             }
             "gc" => {
                 let discarded = json::member(event.raw, "discarded") == Some(b"true");
@@ -78,4 +84,24 @@ pub(super) fn links(session: &Session) -> Links {
     });
     links.continued_to.extend(own.map(|to| (to.into_owned(), None)));
     links
+}
+
+/// Of which session it is a piece, as its first line says.
+fn part(session: &Session) -> Option<Part> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    let lineage = json::member(metadata, "lineage")?;
+    let text = |name| json::member(lineage, name).and_then(json::text);
+    let number = |name| {
+        std::str::from_utf8(json::member(lineage, name)?)
+            .ok()?
+            .parse()
+            .ok()
+    };
+    text("kind").filter(|kind| kind == "split")?;
+    Some(Part {
+        parent: text("parent")?.into_owned(),
+        part: number("part")?,
+        parts: number("parts")?,
+    })
 }

@@ -1,7 +1,7 @@
 //! `list`: the sessions of a store.
 
 use super::Run;
-use crate::args::{Input, Reading};
+use crate::args::{Input, Reading, duration};
 use crate::context::Context;
 use crate::inputs::each_session;
 use crate::output::{columns, moment, visible};
@@ -17,6 +17,7 @@ use convo::model::time;
 use convo::model::view::{Item, View};
 use std::collections::HashMap;
 use std::io::Write;
+use std::time::Duration;
 
 /// List the sessions of the store, newest first
 ///
@@ -27,6 +28,7 @@ use std::io::Write;
 #[command(before_long_help = "Examples:
   convo list
   convo list | cut -f1                          the ids
+  convo list --older-than 30d | cut -f1 | xargs -r convo remove
   convo list --json | jq -r 'select(.messages > 100).id'
   convo list --tree                             continuations and branches below their first session
   convo list ./session.json                     what a file holds")]
@@ -34,6 +36,12 @@ pub struct List {
     /// Only these: names or files [default: the whole store]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
+    /// Only those whose newest line is older than this: 12h, 30d
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Which")]
+    older_than: Option<Duration>,
+    /// Only those with a line that is not older than this
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Which")]
+    newer_than: Option<Duration>,
     #[command(flatten)]
     reading: Reading,
     /// Continuations below the first session of their chain, branches further in
@@ -91,6 +99,8 @@ impl Run for List {
                 },
             )?;
         }
+        let now = time::seconds(&context.clock.now());
+        rows.retain(|row| self.fits(row, now));
         name_aliases(context, &mut rows);
         // Newest first; sessions without any time come last, by their ids.
         rows.sort_by_cached_key(|row| {
@@ -298,6 +308,19 @@ fn name_aliases(context: &Context, rows: &mut [Row]) {
 }
 
 impl List {
+    /// Whether its age is asked for. What carries no time has none.
+    fn fits(&self, row: &Row, now: Option<i64>) -> bool {
+        if self.older_than.is_none() && self.newer_than.is_none() {
+            return true;
+        }
+        let time = row.updated.as_deref().and_then(time::seconds);
+        let Some(age) = now.zip(time).map(|(now, time)| now.saturating_sub(time)) else {
+            return false;
+        };
+        let is_over = |limit: Duration| u64::try_from(age).is_ok_and(|age| age > limit.as_secs());
+        self.older_than.is_none_or(is_over) && self.newer_than.is_none_or(|limit| !is_over(limit))
+    }
+
     fn print(&self, row: &Row, now: &str, out: &mut dyn Write) -> anyhow::Result<()> {
         let title = row.title.as_deref().unwrap_or_default();
         let updated = row.updated.as_deref().unwrap_or("-");

@@ -21,6 +21,7 @@ mod plugins;
 mod remove;
 mod restore;
 mod show;
+mod split;
 mod summarize;
 mod truncate;
 
@@ -93,6 +94,7 @@ pub const ALL: &[Verb] = &[
     verb::<compact::Compact>("compact", Group::Change, false),
     verb::<summarize::Summarize>("summarize", Group::Change, false),
     verb::<expand::Expand>("expand", Group::Change, false),
+    verb::<split::Split>("split", Group::Change, false),
     verb::<restore::Restore>("restore", Group::Change, false),
     verb::<key::Key>("key", Group::Keep, false),
     verb::<alias::Alias>("alias", Group::Keep, false),

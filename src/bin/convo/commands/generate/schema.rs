@@ -119,6 +119,7 @@ fn event() -> Value {
                 "key": {"type": "string"},
                 "scope": {},
                 "continued_from": id,
+                "continuation_index": {"type": "integer", "minimum": 0},
                 "tokenizer": {"type": "string"},
                 "source": {"type": "object"},
                 "metadata": {"type": "object"},
@@ -178,6 +179,7 @@ fn event() -> Value {
                 "promoted_from": id,
                 "alias": {"type": "string"},
             })),
+            of("split", &["id", "at", "into"], json!({"into": {"type": "array", "items": id}})),
             of("gc", &["id", "at", "lines", "bytes"], json!({
                 "lines": {"type": "integer", "minimum": 0},
                 "bytes": {"type": "integer", "minimum": 0},

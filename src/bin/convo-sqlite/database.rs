@@ -1,0 +1,245 @@
+//! A database that is only read: whatever way it is opened, nothing is made or changed beside it.
+
+use convo::error::{Error, Kind, Result};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// An open database.
+pub struct Database {
+    connection: Connection,
+    /// The copy that is read, when it is one.
+    _copy: Option<Copied>,
+    /// The file that is read without any lock, and its size and time then.
+    alone: Option<(PathBuf, Facts)>,
+}
+
+/// Size and time of a change.
+type Facts = (u64, Option<SystemTime>);
+
+/// What every database begins with.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// How long another program may hold it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Database {
+    /// Opens a file. With a write-ahead log beside it:
+    ///
+    /// - and the index of that log, a program is at work: the file is read as one of its readers;
+    /// - and no index, a program died: file and log are read in a copy, since reading them would make an index;
+    ///
+    /// and without one nothing can be missing from the file itself.
+    pub fn open(path: &Path) -> Result<Database> {
+        check(path)?;
+        let (log, index) = (beside(path, LOG), beside(path, "-shm"));
+        let is_logged = mode(path)? == Some(LOGGED);
+        let mut alone = None;
+        let (connection, copy) = match (log, index) {
+            (Some(log), None) if is_logged => {
+                let copy = Copied::of(path, &log)?;
+                (connect(&copy.folder.join(NAME), "mode=ro")?, Some(copy))
+            }
+            (None, None) if is_logged => {
+                alone = Some((path.to_path_buf(), facts(path)?));
+                (connect(path, "mode=ro&immutable=1")?, None)
+            }
+            _ => (connect(path, "mode=ro")?, None),
+        };
+        Ok(Database {
+            connection,
+            _copy: copy,
+            alone,
+        })
+    }
+
+    /// Refuses what was read without a lock while a program began to write.
+    pub fn is_as_it_was(&self) -> Result<()> {
+        let Some((path, before)) = &self.alone else {
+            return Ok(());
+        };
+        if facts(path)? == *before && beside(path, LOG).is_none() {
+            return Ok(());
+        }
+        let error = Error::new(Kind::Locked, "a program wrote to it while it was read");
+        Err(error.hint("what was printed may not fit together: run it again"))
+    }
+
+    /// The names of the tables.
+    pub fn tables(&self) -> Result<Vec<String>> {
+        self.all(
+            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+            &[],
+            |row| row.get(0),
+        )
+    }
+
+    /// The names of a table's columns; none when there is no such table.
+    pub fn columns(&self, table: &str) -> Result<Vec<String>> {
+        self.all("SELECT name FROM pragma_table_info(?1)", &[table], |row| {
+            row.get(0)
+        })
+    }
+
+    /// Every row of a query.
+    pub fn all<T>(
+        &self,
+        query: &str,
+        values: &[&str],
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let rows = || {
+            let mut statement = self.connection.prepare(query)?;
+            let rows = statement.query_map(rusqlite::params_from_iter(values), |row| read(row))?;
+            rows.collect::<rusqlite::Result<Vec<T>>>()
+        };
+        rows().map_err(failed)
+    }
+}
+
+/// The bytes of a column, be it text or not; none when there is nothing.
+pub fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Vec<u8>>> {
+    let value = row.get_ref(column)?;
+    Ok(value.as_bytes_or_null()?.map(<[u8]>::to_vec))
+}
+
+/// The text of a column, damaged characters replaced; none when there is nothing.
+pub fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    Ok(bytes(row, column)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// Ending of the write-ahead log.
+const LOG: &str = "-wal";
+
+/// The file beside another whose name has this ending more, unless it is empty.
+fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    Some(PathBuf::from(name)).filter(|path| fs::metadata(path).is_ok_and(|about| about.len() > 0))
+}
+
+fn facts(path: &Path) -> Result<Facts> {
+    let about = fs::metadata(path).map_err(|error| Error::io("cannot read", error))?;
+    Ok((about.len(), about.modified().ok()))
+}
+
+/// Refuses what is no database, in words of our own.
+fn check(path: &Path) -> Result<()> {
+    let about = fs::metadata(path).map_err(|error| Error::io("cannot open", error))?;
+    if !about.is_file() {
+        return Err(Error::new(Kind::Unsafe, "it is no regular file"));
+    }
+    let mut head = Vec::new();
+    let file = fs::File::open(path).map_err(|error| Error::io("cannot open", error))?;
+    file.take(MAGIC.len() as u64)
+        .read_to_end(&mut head)
+        .map_err(|error| Error::io("cannot read", error))?;
+    if head != MAGIC {
+        return Err(Error::new(Kind::Data, "it is no SQLite database"));
+    }
+    Ok(())
+}
+
+/// The byte of the header that says how changes are written, and its value for a write-ahead log. Source: "Database
+/// File Format", sqlite.org, 1.3.
+const MODE: u64 = 18;
+const LOGGED: u8 = 2;
+
+fn mode(path: &Path) -> Result<Option<u8>> {
+    let read = || {
+        let mut byte = Vec::new();
+        let mut file = fs::File::open(path)?;
+        io::Seek::seek(&mut file, io::SeekFrom::Start(MODE))?;
+        file.take(1).read_to_end(&mut byte)?;
+        Ok(byte.first().copied())
+    };
+    read().map_err(|error| Error::io("cannot read", error))
+}
+
+fn connect(path: &Path, how: &str) -> Result<Connection> {
+    // As a URI, so that the way of reading can be said; every byte of the path that means something there is escaped.
+    let mut uri = String::from("file:");
+    for byte in fs::canonicalize(path)
+        .map_err(|error| Error::io("cannot open", error))?
+        .as_os_str()
+        .as_bytes()
+    {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                uri.push(char::from(*byte))
+            }
+            other => uri.push_str(&format!("%{other:02x}")),
+        }
+    }
+    let uri = format!("{uri}?{how}");
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(uri, flags).map_err(failed)?;
+    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    // What its author wrote into it is data: no function of a view runs.
+    connection
+        .pragma_update(None, "trusted_schema", false)
+        .map_err(failed)?;
+    Ok(connection)
+}
+
+fn failed(error: rusqlite::Error) -> Error {
+    let kind = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Kind::Locked,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TypeMismatch) => Kind::Data,
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            Kind::InputOutput
+        }
+        Some(ErrorCode::ReadOnly) => {
+            let error = Error::new(
+                Kind::Locked,
+                "a change of it was cut off, and undoing that would write",
+            );
+            return error
+                .hint("copy it with the files beside it, and let the program that made it open the copy");
+        }
+        _ => Kind::Data,
+    };
+    Error::new(kind, format!("the database: {error}"))
+}
+
+/// A copy in a folder of its own, which goes when it is dropped.
+struct Copied {
+    folder: PathBuf,
+}
+
+const NAME: &str = "copy.db";
+
+impl Copied {
+    fn of(path: &Path, log: &Path) -> Result<Copied> {
+        let failed = |error| Error::io("cannot copy it to read its log", error).kind(Kind::InputOutput);
+        let copied = Copied {
+            folder: fresh().map_err(failed)?,
+        };
+        fs::copy(path, copied.folder.join(NAME)).map_err(failed)?;
+        fs::copy(log, copied.folder.join(format!("{NAME}-wal"))).map_err(failed)?;
+        Ok(copied)
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A folder that nobody else can look into.
+fn fresh() -> io::Result<PathBuf> {
+    let mut nth = 0;
+    loop {
+        let folder = std::env::temp_dir().join(format!("convo-sqlite-{}-{nth}", std::process::id()));
+        match fs::DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && nth < 1000 => nth += 1,
+            made => return made.map(|()| folder),
+        }
+    }
+}

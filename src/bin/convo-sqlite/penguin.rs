@@ -1,0 +1,139 @@
+//! Penguin's `snapshots/snapshots.db`: a table of session documents, each row a session as it was.
+
+use super::database::{self, Database};
+use super::{NOWHERE, Row, System};
+use convo::error::{Error, Kind, Result};
+use convo::format::report::Report;
+use convo::format::{self, Format, Source};
+use convo::model::json::{self, ObjectBuilder};
+use convo::model::key;
+use convo::model::session::{Class, Session};
+use convo::model::time;
+
+/// The system, as the program asks for it.
+pub const SNAPSHOTS: System = System {
+    name: "penguin-snapshots",
+    tables: &[("snapshots", &["id", "parent_id", "timestamp", "payload", "meta"])],
+    rows,
+    sessions,
+};
+
+fn rows(database: &Database) -> Result<Vec<Row>> {
+    let query = "SELECT id, timestamp, length(payload), meta FROM snapshots ORDER BY timestamp, id";
+    database.all(query, &[], |row| {
+        let meta = database::bytes(row, 3)?.unwrap_or_default();
+        let name = json::member(&meta, "name").and_then(json::text);
+        Ok(Row {
+            id: database::text(row, 0)?.unwrap_or_default(),
+            time: database::text(row, 1)?.and_then(|text| utc(&text)),
+            bytes: row.get::<_, Option<i64>>(2)?.map_or(0, i64::unsigned_abs),
+            title: name.map(|name| name.into_owned()),
+        })
+    })
+}
+
+/// A time of the table, which is UTC and does not say so.
+fn utc(text: &str) -> Option<String> {
+    let named = text.ends_with('Z') || text.get(19..).is_some_and(|rest| rest.contains(['+', '-']));
+    let time = if named {
+        text.to_string()
+    } else {
+        format!("{}Z", text.replacen(' ', "T", 1))
+    };
+    time::is_rfc3339(&time).then_some(time)
+}
+
+/// What the table says of a snapshot beside its document.
+struct Snapshot {
+    parent: Option<String>,
+    payload: Vec<u8>,
+    meta: Option<Vec<u8>>,
+}
+
+fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+    let query = "SELECT parent_id, payload, meta FROM snapshots WHERE id = ?1";
+    let found = database.all(query, &[&row.id], |row| {
+        Ok(Snapshot {
+            parent: database::text(row, 0)?.filter(|parent| !parent.is_empty()),
+            payload: database::bytes(row, 1)?.unwrap_or_default(),
+            meta: database::bytes(row, 2)?,
+        })
+    })?;
+    let Some(snapshot) = found.into_iter().next() else {
+        return Err(Error::new(Kind::Locked, format!("{} is gone meanwhile", row.id)));
+    };
+    let read = format::convert(Format::Penguin, &Source::alone(&snapshot.payload), report)?;
+    read.iter()
+        .map(|session| renamed(session, row, &snapshot, report))
+        .collect()
+}
+
+/// The session under a name of its own: several snapshots of one session carry that session's id.
+fn renamed(session: &Session, row: &Row, snapshot: &Snapshot, report: &mut Report) -> Result<Session> {
+    let mut made = Session::default();
+    for index in 0..session.len() {
+        if session.class(index) == Class::Header {
+            let header = header(session, index, row, snapshot, report)?;
+            made.push_new(&header);
+        } else {
+            made.push_from(session, index);
+        }
+    }
+    Ok(made)
+}
+
+fn quoted(text: &str) -> Vec<u8> {
+    let mut raw = Vec::new();
+    json::push_text(&mut raw, text);
+    raw
+}
+
+fn header(
+    session: &Session,
+    index: usize,
+    row: &Row,
+    snapshot: &Snapshot,
+    report: &mut Report,
+) -> Result<Vec<u8>> {
+    let before = session.record(index).body;
+    let mut lineage = ObjectBuilder::default();
+    match (&snapshot.parent, session.header_text("id")) {
+        (Some(parent), _) => drop(lineage.text("kind", "branch").text("parent", &id(parent))),
+        (None, Some(parent)) => drop(lineage.text("kind", "fork").text("parent", &parent)),
+        (None, None) => drop(lineage.text("kind", "fork")),
+    }
+    if let Some(time) = &row.time {
+        lineage.text("at", time);
+    }
+    let mut about = ObjectBuilder::default();
+    about.text("id", &row.id);
+    if let Some(own) = session.header_text("id") {
+        about.text("session", &own);
+    }
+    if let Some(meta) = &snapshot.meta {
+        match json::value_end(meta, 0, json::Dialect::Strict) {
+            Ok(end) if end == meta.len() => drop(about.raw("meta", json::compact(meta).0)),
+            _ => report.damage(NOWHERE, "its meta is no JSON: left out"),
+        }
+    }
+    let metadata = json::member(before, "metadata").unwrap_or(b"{}");
+    let (lineage, about) = (lineage.finish(), about.finish());
+    let inner = json::member(metadata, "penguin").unwrap_or(b"{}");
+    let built = json::with_members(inner, &[("snapshot", Some(&about))]).and_then(|inner| {
+        let changes: [(&str, Option<&[u8]>); 2] = [("lineage", Some(&lineage)), ("penguin", Some(&inner))];
+        let metadata = json::with_members(metadata, &changes)?;
+        let (own, title) = (quoted(&id(&row.id)), row.title.as_deref().map(quoted));
+        let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("id", Some(&own)), ("metadata", Some(&metadata))];
+        // The name of the snapshot, where the session has no title of its own.
+        if let (Some(title), None) = (&title, session.header_text("title")) {
+            changes.push(("title", Some(title)));
+        }
+        json::with_members(before, &changes)
+    });
+    built.map_err(|fault| Error::new(Kind::Data, fault.what))
+}
+
+/// The id of the session that a snapshot becomes.
+fn id(snapshot: &str) -> String {
+    key::id_for_key(&format!("snapshot_{snapshot}"))
+}

@@ -1,0 +1,316 @@
+//! `split`: cuts a session into several.
+
+mod folder;
+mod report;
+
+use super::Run;
+use crate::args::{Counting, Input, Reading, Writing, duration, tokens};
+use crate::change::{Export, tell_dangling, write_to};
+use crate::context::{Context, Opened, named};
+use crate::inputs::{each_input, each_session, sessions_of, tell_and_go_on};
+use crate::stamps::{Place, Stamps};
+use clap::{Args, ValueEnum};
+use convo::error::{Error, Kind};
+use convo::filter::settle::{Lines, settle};
+use convo::filter::split::{self as filter, Ways};
+use convo::format::report::Report;
+use convo::format::{Format, Purpose};
+use convo::model::session::Session;
+use convo::model::view::View;
+use report::Told;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Cut a session into several that follow each other
+///
+/// Cuts between exchanges, so that a tool call is never parted from its result; an exchange that is larger than a limit
+/// is a piece of its own, which is told (status 1). Several options together: each of them ends a piece. The pieces are
+/// sessions ID.1, ID.2 and so on, linked as a chain; every line is in one of them, and together they show what the
+/// session showed. System messages are copied to the head of each later piece.
+///
+/// In the store the pieces are new sessions, whose ids are printed; the session stays as it is and tells of them. The
+/// same command again makes nothing twice. A stream comes out as several sessions.
+#[derive(Args, Debug)]
+#[command(override_usage = "convo split <WHERE>... [OPTIONS] [INPUT]...")]
+#[command(before_long_help = "Examples:
+  convo split chat --max-messages 200                    a session of the store
+  convo split chat --gap 6h --dry-run                    where the pauses are
+  convo split --per-day < in.jsonl | convo count         a stream, counted day by day
+  convo split big.jsonl --max-tokens 100k --out parts/   a file for each piece
+  convo split chat --at msg_7ab3e65541d09f2c             in two, ahead of this message")]
+pub struct Split {
+    /// Sessions: names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    cutting: Cutting,
+    /// Copied into later pieces: system (default), context, none
+    ///
+    /// Copies of what stands whatever is said stand at the head of each later piece: system messages, with context those
+    /// of that category too. Each says in its metadata (`copied_from`) what it is a copy of, so that `join` leaves it out.
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "system",
+        help_heading = "The pieces"
+    )]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    carry: Carry,
+    /// What the ids of the pieces begin with [default: the session's]
+    #[arg(long, value_name = "ID", help_heading = "The pieces", hide_short_help = true)]
+    id: Option<String>,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    counting: Counting,
+    #[command(flatten)]
+    writing: Writing,
+    /// Write each piece to a file of this directory
+    #[arg(long, value_name = "DIR", help_heading = "Output", value_hint = clap::ValueHint::DirPath)]
+    #[arg(conflicts_with = "output")]
+    out: Option<PathBuf>,
+    /// Print the pieces; leave the store as it is
+    #[arg(long, help_heading = "Output", conflicts_with = "out")]
+    stdout: bool,
+    /// Print the whole logs of the pieces, and not what is in view alone
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
+    log: bool,
+    /// Tell what the pieces would be and change nothing
+    #[arg(short = 'n', long, help_heading = "Output", conflicts_with_all = ["output", "stdout"])]
+    dry_run: bool,
+    /// Messages as JSON, one object a line
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+#[group(required = true, multiple = true)]
+#[command(next_help_heading = "What ends a piece")]
+struct Cutting {
+    /// It has N messages
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_messages: Option<u64>,
+    /// It has N tokens: 8000, 100k
+    #[arg(long, value_name = "N", value_parser = tokens)]
+    max_tokens: Option<u64>,
+    /// It has N exchanges
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    every_turns: Option<u64>,
+    /// This message comes, or its exchange (repeatable)
+    ///
+    /// In the middle of an exchange the cut moves to where that begins, which is told.
+    #[arg(long, value_name = "ID")]
+    at: Vec<String>,
+    /// A pause of this length comes: 30m, 6h, 7d
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    gap: Option<Duration>,
+    /// The local day ends
+    ///
+    /// The day is that of TZ, or of the system's time zone. An exchange is of the day on which it began.
+    #[arg(long)]
+    per_day: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Carry {
+    System,
+    Context,
+    None,
+}
+
+impl Run for Split {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        if let Some(id) = &self.id {
+            crate::args::checked_name(convo::model::key::checked_id(id)?)?;
+        }
+        if self.cutting.max_tokens.is_some() || self.dry_run {
+            self.counting.tell_estimate(context)?;
+        }
+        let inputs = Input::all(&self.inputs);
+        if self.dry_run {
+            return each_session(context, &inputs, &self.reading, |label, session| {
+                let split = self.plan(context, label, &session)?;
+                let told = Told::of(&split, label, self.counts());
+                context.output.stdout(|out| told.rows(&split, self.json, out))?;
+                told.notes(context, &split);
+                Ok(())
+            });
+        }
+        let stored = inputs.iter().filter(|input| self.is_stored(input)).count();
+        if stored > 0 && stored < inputs.len() {
+            let error = Error::new(Kind::Usage, "sessions of the store and streams in one call");
+            return Err(error
+                .hint("--stdout makes streams of the store's sessions")
+                .into());
+        }
+        if stored > 0 {
+            for input in &inputs {
+                let Input::Name(name) = input else { continue };
+                tell_and_go_on(context, self.store(context, name), inputs.len())?;
+            }
+            return Ok(());
+        }
+        match &self.out {
+            Some(folder) => folder::write(&self, context, &inputs, folder),
+            None => write_to(context, &self.writing, |out| {
+                let mut nth = 0;
+                each_input(context, &inputs, &self.reading, |opened| {
+                    out.separate();
+                    self.stream(context, opened, &mut nth, out)
+                })
+            }),
+        }
+    }
+}
+
+impl Split {
+    fn is_stored(&self, input: &Input) -> bool {
+        let writing = &self.writing;
+        let elsewhere = self.stdout || self.log || self.out.is_some();
+        matches!(input, Input::Name(_)) && !elsewhere && writing.to.is_none() && writing.output.is_none()
+    }
+
+    /// Whether tokens are counted: where a limit needs them, and for a report that somebody reads.
+    fn counts(&self) -> bool {
+        self.cutting.max_tokens.is_some() || self.dry_run
+    }
+
+    fn plan<'s>(
+        &self,
+        context: &Context,
+        label: &str,
+        session: &'s Session,
+    ) -> anyhow::Result<filter::Split<'s>> {
+        let ways = Ways {
+            max_messages: self.cutting.max_messages,
+            max_tokens: self.cutting.max_tokens,
+            at: self.cutting.at.clone(),
+            gap: self.cutting.gap,
+            per_day: self.cutting.per_day,
+            every_turns: self.cutting.every_turns,
+        };
+        let carry = match self.carry {
+            Carry::System => filter::Carry::System,
+            Carry::Context => filter::Carry::Context,
+            Carry::None => filter::Carry::None,
+        };
+        let counter = match self.counts() {
+            true => Some(self.counting.counter(context, label, session)?),
+            false => None,
+        };
+        let split =
+            filter::Split::plan(session, &ways, carry, counter).map_err(|error| named(error, label))?;
+        Ok(match &self.id {
+            Some(stem) => split.with_stem(stem),
+            None => split,
+        })
+    }
+
+    /// A session of the store: its pieces are new ones.
+    fn store(&self, context: &Context, name: &str) -> anyhow::Result<()> {
+        let store = context.store()?;
+        let id = store.resolve(name)?;
+        let mut report = Report::default();
+        let session = store.load(&id, &mut report)?;
+        context.output.report(name, &mut report);
+        if self.reading.strict && report.is_damaged() {
+            return Err(named(crate::context::stopped(), name).into());
+        }
+        let split = self.plan(context, name, &session)?;
+        let told = Told::of(&split, name, self.counts());
+        let changed = if split.is_whole() {
+            // That there is nothing to cut rests on lines that perhaps nobody has synced.
+            store.settle_lines(&id).map_err(|error| named(error, name))?;
+            false
+        } else {
+            let pieces = (0..split.parts.len()).map(|nth| {
+                let piece = split.piece(nth)?;
+                Ok((piece.id, piece.session))
+            });
+            let stamp = || {
+                let stamp = Stamps::new(context, &session, Place::Store).event("split")?;
+                Ok((stamp.id, stamp.at))
+            };
+            let done = store.split_session(&id, pieces, stamp);
+            done.map_err(|error| named(taken(error), name))?
+        };
+        told.stored(context, &split, changed, self.json)
+    }
+
+    /// A stream: one session comes out as several.
+    fn stream(
+        &self,
+        context: &Context,
+        opened: Opened,
+        nth: &mut usize,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let label = opened.label.clone();
+        sessions_of(context, opened, self.reading.strict, |session| {
+            let split = self.plan(context, &label, &session)?;
+            let to = self.writing.to.unwrap_or(Format::Native);
+            if !to.is_lines() && *nth + split.parts.len() > 1 {
+                let what = format!("{} holds one session, and these are several", to.name());
+                let error = named(Error::new(Kind::Usage, what), &label);
+                return Err(error
+                    .hint("--out DIR writes each piece to a file of its own")
+                    .into());
+            }
+            for piece in 0..split.parts.len() {
+                *nth += 1;
+                self.write(context, &label, &split, &session, piece, *nth, out)?;
+            }
+            Told::of(&split, &label, self.counts()).streamed(context, &split);
+            Ok(())
+        })
+    }
+
+    /// Writes a piece as the nth session of an output; the session itself when there is nothing to cut.
+    #[allow(clippy::too_many_arguments)]
+    fn write(
+        &self,
+        context: &Context,
+        label: &str,
+        split: &filter::Split<'_>,
+        session: &Session,
+        piece: usize,
+        nth: usize,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let made;
+        let session = if split.is_whole() {
+            session
+        } else {
+            made = split.piece(piece).map_err(|error| named(error, label))?.session;
+            &made
+        };
+        let to = self.writing.to.unwrap_or(Format::Native);
+        if to != Format::Native {
+            let export = Export {
+                context,
+                label,
+                to,
+                purpose: Purpose::Export,
+                strict: self.reading.strict,
+            };
+            return export.write(session, nth, out);
+        }
+        if self.log {
+            let mut lines = Lines::new(out);
+            return Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?);
+        }
+        let view = View::replay(session);
+        tell_dangling(context, label, session, &view);
+        Ok(settle(session, &view, out)?)
+    }
+}
+
+/// An error of a name that is taken, with what to do.
+fn taken(error: Error) -> Error {
+    match error.kind {
+        Kind::Exists => error.hint("--id gives the pieces other names"),
+        _ => error,
+    }
+}

@@ -1,0 +1,83 @@
+//! What is put at the head of later pieces: copies of standing messages, each of which says what it is a copy of.
+
+use super::Carry;
+use crate::model::chain::{self, COPIED_FROM};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key;
+use crate::model::message::{Category, Message};
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use crate::tokens::Counter;
+
+/// A message that later pieces begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Carried {
+    /// Its item of the view.
+    pub item: usize,
+    /// Its tokens and those of the ones before it.
+    pub tokens: u64,
+}
+
+/// The messages that later pieces begin with, in order. One that says the same as the one before it is not repeated.
+pub(super) fn collect(
+    session: &Session,
+    view: &View,
+    carry: Carry,
+    counter: Option<Counter>,
+) -> Vec<Carried> {
+    let is_standing = |item: &Item| match item.traits(session).map(|traits| traits.category) {
+        Some(Category::System) => carry != Carry::None,
+        Some(Category::Context) => carry == Carry::Context,
+        _ => false,
+    };
+    let mut found: Vec<Carried> = Vec::new();
+    let mut tokens = 0;
+    for (at, item) in view
+        .items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| is_standing(item))
+    {
+        let Some(message) = item.message(session) else {
+            continue;
+        };
+        let before = found
+            .last()
+            .and_then(|last| view.items[last.item].message(session));
+        // That one session continues another is true of that session alone.
+        if chain::marks(&message).is_some() || before.is_some_and(|before| says_the_same(&before, &message)) {
+            continue;
+        }
+        tokens += counter.map_or(0, |counter| counter.message(&message));
+        found.push(Carried { item: at, tokens });
+    }
+    found
+}
+
+fn says_the_same(one: &Message<'_>, other: &Message<'_>) -> bool {
+    one.role == other.role && one.content == other.content && one.name == other.name
+}
+
+/// A copy of a message, the nth one of the piece `id`: with an id of its own, and the id of what it is a
+/// copy of.
+pub(super) fn copy(body: &[u8], of: &str, id: &str, nth: usize) -> Vec<u8> {
+    let own = format!(
+        "msg_{}",
+        &key::sha256(format!("{id}\n{nth}\n{of}").as_bytes())[..16]
+    );
+    let text = |text: &str| {
+        let mut raw = Vec::new();
+        json::push_text(&mut raw, text);
+        raw
+    };
+    let (own, of) = (text(&own), text(of));
+    let metadata = json::member(body, "metadata").filter(|raw| raw.first() == Some(&b'{'));
+    let noted = metadata.and_then(|raw| json::with_members(raw, &[(COPIED_FROM, Some(&of))]).ok());
+    let noted = noted.unwrap_or_else(|| {
+        let mut metadata = ObjectBuilder::default();
+        metadata.raw(COPIED_FROM, &of);
+        metadata.finish()
+    });
+    let changes: [(&str, Option<&[u8]>); 2] = [("id", Some(&own)), ("metadata", Some(&noted))];
+    json::with_members(body, &changes).unwrap_or_else(|_| body.to_vec())
+}

@@ -1,0 +1,261 @@
+//! Where a session is cut: exchange after exchange goes into a piece until something ends it.
+
+use super::carry::Carried;
+use super::{Part, Reason, Ways};
+use crate::error::{Error, Kind, Result};
+use crate::model::exchange::Cuts;
+use crate::model::session::Session;
+use crate::model::time;
+use crate::model::view::{Item, View};
+use crate::tokens::{Counter, usage};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+/// An exchange, with what leads to the first one.
+struct Exchange {
+    items: Range<usize>,
+    tokens: u64,
+    /// First and last time, in milliseconds since 1970.
+    times: Option<(i64, i64)>,
+    day: Option<String>,
+}
+
+/// Decides which exchanges are pieces of their own; there is always at least one piece.
+pub(super) fn decide(
+    session: &Session,
+    view: &View,
+    ways: &Ways,
+    carried: &[Carried],
+    counter: Option<Counter>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Part>> {
+    let mut bounds = Cuts::of(session, view).exchange_starts();
+    match bounds.first_mut() {
+        Some(first) => *first = 0,
+        None => bounds.push(0),
+    }
+    bounds.push(view.items.len());
+    let asked = asked(session, view, &bounds, &ways.at, notes)?;
+    let mut parts = Parts {
+        ways,
+        carried,
+        done: Vec::new(),
+        open: None,
+        last: None,
+        day: None,
+    };
+    let mut timed = false;
+    for pair in bounds.windows(2) {
+        let exchange = look(session, view, pair[0]..pair[1], ways, counter);
+        timed |= exchange.times.is_some();
+        parts.take(exchange, asked.contains(&pair[0]))?;
+    }
+    if (ways.per_day || ways.gap.is_some()) && !timed && bounds.len() > 2 {
+        notes.push("no message carries a time: it was not cut by time".to_string());
+    }
+    Ok(lined(parts.finish(), session, view))
+}
+
+/// What of an exchange is looked at, as far as it is asked for.
+fn look(
+    session: &Session,
+    view: &View,
+    items: Range<usize>,
+    ways: &Ways,
+    counter: Option<Counter>,
+) -> Exchange {
+    let mut exchange = Exchange {
+        items: items.clone(),
+        tokens: 0,
+        times: None,
+        day: None,
+    };
+    let by_time = ways.per_day || ways.gap.is_some();
+    if !by_time && counter.is_none() {
+        return exchange;
+    }
+    for item in &view.items[items] {
+        if let Some(counter) = counter {
+            exchange.tokens += usage::of_item(session, item, counter);
+        }
+        if !by_time {
+            continue;
+        }
+        let message = item.message(session);
+        let Some(text) = message.as_ref().and_then(|message| message.timestamp()) else {
+            continue;
+        };
+        let Some(now) = time::milliseconds(&text) else {
+            continue;
+        };
+        if ways.per_day && exchange.day.is_none() {
+            exchange.day = time::local_day(&text);
+        }
+        exchange.times = Some((exchange.times.map_or(now, |(first, _)| first), now));
+    }
+    exchange
+}
+
+/// The items before which cuts were asked for by ids, moved to where the exchange begins.
+fn asked(
+    session: &Session,
+    view: &View,
+    bounds: &[usize],
+    ids: &[String],
+    notes: &mut Vec<String>,
+) -> Result<BTreeSet<usize>> {
+    let mut asked = BTreeSet::new();
+    if ids.is_empty() {
+        return Ok(asked);
+    }
+    let places = session.places(ids.iter().cloned().collect::<HashSet<_>>());
+    let items: HashMap<usize, usize> = view
+        .items
+        .iter()
+        .enumerate()
+        .filter_map(|(at, item)| Some((item.line()?, at)))
+        .collect();
+    for id in ids {
+        let lines = places.get(id).map(Vec::as_slice).unwrap_or_default();
+        let Some(item) = lines.iter().find_map(|line| items.get(line)) else {
+            return Err(Error::new(Kind::No, format!("no message {id} in the view")));
+        };
+        let exchange = bounds.partition_point(|bound| bound <= item) - 1;
+        let cut = bounds[exchange];
+        if exchange == 0 {
+            notes.push(format!("no cut before {id}: it is in the first exchange"));
+            continue;
+        }
+        if cut != *item {
+            notes.push(format!(
+                "the cut before {id} moved to the beginning of its exchange"
+            ));
+        }
+        asked.insert(cut);
+    }
+    Ok(asked)
+}
+
+/// Pieces in the making.
+struct Parts<'p> {
+    ways: &'p Ways,
+    carried: &'p [Carried],
+    done: Vec<Part>,
+    open: Option<Part>,
+    /// The newest time so far.
+    last: Option<i64>,
+    /// The day on which the piece at hand began.
+    day: Option<String>,
+}
+
+impl Parts<'_> {
+    /// Puts the exchange into the piece at hand, or begins another with it.
+    fn take(&mut self, exchange: Exchange, asked: bool) -> Result<()> {
+        let messages = exchange.items.len() as u64;
+        let reason = match &self.open {
+            None => Some(Reason::First),
+            Some(open) => self.ends(open, &exchange, asked),
+        };
+        if let Some(reason) = reason {
+            self.close();
+            self.open = Some(self.begin(exchange.items.start, reason)?);
+            self.day = None;
+        }
+        if let Some(open) = &mut self.open {
+            open.items.end = exchange.items.end;
+            open.exchanges += 1;
+            open.messages += messages;
+            open.tokens += exchange.tokens;
+        }
+        self.day = self.day.take().or(exchange.day);
+        self.last = exchange.times.map(|(_, last)| last).or(self.last);
+        Ok(())
+    }
+
+    /// Why the piece ends ahead of this exchange, if it does.
+    fn ends(&self, open: &Part, exchange: &Exchange, asked: bool) -> Option<Reason> {
+        let ways = self.ways;
+        let is_over = |limit: Option<u64>, size: u64| limit.is_some_and(|limit| size > limit);
+        let pause = || {
+            let paused = exchange.times?.0.checked_sub(self.last?)?;
+            Some(u128::try_from(paused).ok()? >= ways.gap?.as_millis())
+        };
+        let another_day = || Some(exchange.day.as_ref()? != self.day.as_ref()?);
+        if asked {
+            Some(Reason::Asked)
+        } else if another_day() == Some(true) {
+            Some(Reason::Day)
+        } else if pause() == Some(true) {
+            Some(Reason::Gap)
+        } else if is_over(ways.every_turns, open.exchanges + 1) {
+            Some(Reason::Turns)
+        } else if is_over(ways.max_messages, open.messages + exchange.items.len() as u64) {
+            Some(Reason::Messages)
+        } else if is_over(ways.max_tokens, open.tokens + exchange.tokens) {
+            Some(Reason::Tokens)
+        } else {
+            None
+        }
+    }
+
+    /// A piece that begins with this item; what is carried into it must leave room.
+    fn begin(&self, item: usize, reason: Reason) -> Result<Part> {
+        let carried = self.carried.partition_point(|carried| carried.item < item);
+        let messages = carried as u64;
+        let tokens = carried.checked_sub(1).map_or(0, |last| self.carried[last].tokens);
+        let full = |limit: Option<u64>, size: u64| limit.filter(|limit| size >= *limit && size > 0);
+        let full = match (
+            full(self.ways.max_messages, messages),
+            full(self.ways.max_tokens, tokens),
+        ) {
+            (Some(limit), _) => Some((limit, "messages", messages)),
+            (None, Some(limit)) => Some((limit, "tokens", tokens)),
+            (None, None) => None,
+        };
+        if let Some((limit, unit, carried)) = full {
+            let what = format!("no room in a piece of {limit} {unit}: {carried} are carried into it");
+            return Err(Error::new(Kind::Usage, what).hint("a higher limit, or --carry none"));
+        }
+        Ok(Part {
+            items: item..item,
+            lines: 0..0,
+            reason,
+            exchanges: 0,
+            messages,
+            tokens,
+            is_too_large: false,
+            carried,
+        })
+    }
+
+    fn close(&mut self) {
+        if let Some(mut open) = self.open.take() {
+            let is_over = |limit: Option<u64>, size: u64| limit.is_some_and(|limit| size > limit);
+            let ways = self.ways;
+            open.is_too_large =
+                is_over(ways.max_messages, open.messages) || is_over(ways.max_tokens, open.tokens);
+            self.done.push(open);
+        }
+    }
+
+    fn finish(mut self) -> Vec<Part> {
+        self.close();
+        self.done
+    }
+}
+
+/// Gives the pieces their lines: a piece begins with the line of its first item, and what is out of view goes with
+/// what stands before it.
+fn lined(mut parts: Vec<Part>, session: &Session, view: &View) -> Vec<Part> {
+    let mut end = session.len();
+    for part in parts.iter_mut().rev() {
+        let first = view.items[part.items.start..].iter().find_map(Item::line);
+        let start = match part.items.start {
+            0 => 0,
+            _ => first.map_or(end, |first| first.min(end)),
+        };
+        part.lines = start..end;
+        end = start;
+    }
+    parts
+}

@@ -1,0 +1,118 @@
+//! The first line of a piece: what the session's said, and where the piece stands in the chain.
+
+use super::Split;
+use crate::model::event::VERSION;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::borrow::Cow;
+
+/// Members that are the session's alone, or that a piece has its own of.
+const OWN: [&str; 11] = [
+    "type",
+    "version",
+    "id",
+    "created_at",
+    "title",
+    "key",
+    "tokenizer",
+    "continued_from",
+    "continuation_index",
+    "source",
+    "metadata",
+];
+
+/// What another system keeps about the neighbours of a session, which a piece has its own of.
+const LINKS: [&str; 4] = [
+    "continued_from",
+    "continued_to",
+    "continuation_index",
+    "continuation_time",
+];
+
+/// Objects in objects in which those are looked for.
+const NESTED: u32 = 2;
+
+/// Bytes of a member that every piece repeats; larger ones stay with the first, so that many pieces are not many
+/// times the session.
+const REPEATED: usize = 4096;
+
+/// The session line of a piece, from 0.
+pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
+    let (before, count) = (&split.header, split.parts.len());
+    let text = |name: &str| {
+        let value = before.iter().find(|(known, _)| known == name);
+        value.and_then(|(_, raw)| json::text(raw).map(Cow::into_owned))
+    };
+    let mut line = ObjectBuilder::default();
+    line.text("type", "session")
+        .raw("version", VERSION.to_string())
+        .text("id", &split.id(nth));
+    let created = match nth {
+        0 => text("created_at").or_else(|| split.began(0)),
+        _ => split.began(nth).or_else(|| text("created_at")),
+    };
+    if let Some(created) = created {
+        line.text("created_at", &created);
+    }
+    if let Some(title) = text("title").filter(|title| !title.trim().is_empty()) {
+        line.text("title", &format!("{title} ({}/{count})", nth + 1));
+    }
+    // The one under which the lines were counted, whatever a later event says.
+    if let Some(tokenizer) = &split.tokenizer {
+        line.text("tokenizer", tokenizer);
+    }
+    if let Some(before) = nth.checked_sub(1) {
+        line.text("continued_from", &split.id(before));
+    }
+    line.raw("continuation_index", nth.to_string());
+    for (name, value) in before {
+        if !OWN.contains(&name.as_str()) && (nth == 0 || value.len() <= REPEATED) {
+            line.raw(name, value);
+        }
+    }
+    let metadata = before.iter().find(|(name, _)| name == "metadata");
+    let mut lineage = ObjectBuilder::default();
+    lineage.text("kind", "split");
+    // The title as it was: a piece's own says which piece it is.
+    for (name, value) in [("parent", text("id")), ("title", text("title"))] {
+        if let Some(value) = value {
+            lineage.text(name, &value);
+        }
+    }
+    lineage
+        .raw("part", (nth + 1).to_string())
+        .raw("parts", count.to_string());
+    let metadata = metadata.map(|(_, raw)| raw.as_slice());
+    line.raw("metadata", metadata_of(metadata, &lineage.finish(), nth));
+    line.finish()
+}
+
+/// The metadata of a piece: that of the session, and of which session it is which part.
+fn metadata_of(before: Option<&[u8]>, lineage: &[u8], nth: usize) -> Vec<u8> {
+    let mut metadata = ObjectBuilder::default();
+    let members = before.and_then(|raw| json::members(raw, Dialect::Strict));
+    for (name, value) in members.unwrap_or_default() {
+        if name != "lineage" && (nth == 0 || value.len() <= REPEATED) {
+            metadata.raw(&name, without_links(value, NESTED));
+        }
+    }
+    metadata.raw("lineage", lineage);
+    metadata.finish()
+}
+
+/// The value without what says which sessions stand beside the one that it is of.
+fn without_links(raw: &[u8], depth: u32) -> Vec<u8> {
+    let members = json::members(raw, Dialect::Strict);
+    let Some(members) = members.filter(|_| raw.first() == Some(&b'{')) else {
+        return raw.to_vec();
+    };
+    let inner = members.iter().filter(|_| depth > 0);
+    let objects = inner.filter(|(_, value)| value.first() == Some(&b'{'));
+    let changed: Vec<_> = objects
+        .map(|(name, value)| (name.as_ref(), without_links(value, depth - 1)))
+        .collect();
+    let changes = changed
+        .iter()
+        .map(|(name, value)| (*name, Some(value.as_slice())));
+    let changes: Vec<_> = changes.chain(LINKS.map(|name| (name, None))).collect();
+    json::with_members(raw, &changes).unwrap_or_else(|_| raw.to_vec())
+}

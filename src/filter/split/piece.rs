@@ -1,0 +1,141 @@
+//! A piece as a session: its first line, what is carried into it, its lines as they were, one event that makes its
+//! view what it was, and the link to the piece behind it.
+
+use super::{Split, carry, header};
+use crate::error::Result;
+use crate::filter::Stamp;
+use crate::filter::compact::event::{About, Fate, Reshaping};
+use crate::filter::settle::summary_line;
+use crate::model::json::ObjectBuilder;
+use crate::model::key;
+use crate::model::session::{Class, Session};
+use crate::model::view::{Item, View};
+
+/// A piece of a session.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// Its id.
+    pub id: String,
+    /// Its lines.
+    pub session: Session,
+}
+
+/// Makes a piece, from 0.
+pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<Piece> {
+    let (source, part) = (split.session, &split.parts[nth]);
+    let id = split.id(nth);
+    let mut session = Session::default();
+    session.push_new(&header::header(split, nth));
+    let mut reshaping = Reshaping::default();
+    for (place, carried) in split.carried[..part.carried].iter().enumerate() {
+        let item = &split.view.items[carried.item];
+        let copy = carry::copy(item.body(source), &split.name_of(item), &id, place);
+        session.push_new(&copy);
+        reshaping.fates.push(Fate::Stays);
+    }
+    let mut items = split.view.items[part.items.clone()].iter().peekable();
+    for index in part.lines.clone() {
+        let mut between = Vec::new();
+        while let Some(item) = items.next_if(|item| item.line().is_none()) {
+            between.push(item);
+        }
+        put_in(source, &between, &mut session, &mut reshaping);
+        if !stays(source, index) {
+            continue;
+        }
+        session.push_from(source, index);
+        if !matches!(source.class(index), Class::Message(_)) {
+            continue;
+        }
+        reshaping
+            .fates
+            .push(match items.next_if(|item| item.line() == Some(index)) {
+                Some(Item::Edited(_, body)) => Fate::Becomes(body.clone()),
+                Some(_) => Fate::Stays,
+                None => Fate::Goes,
+            });
+    }
+    put_in(source, &items.collect::<Vec<_>>(), &mut session, &mut reshaping);
+    if !reshaping.is_empty() {
+        let about = About {
+            strategy: "split".to_string(),
+            sizes: None,
+        };
+        let view = View::replay(&session);
+        let event = reshaping.event(&session, &view, &about, &stamp(&id, "view", &session))?;
+        session.push_new(&event);
+    }
+    if nth + 1 < split.parts.len() {
+        let child = split.id(nth + 1);
+        let stamp = stamp(&id, &child, &session);
+        let mut link = ObjectBuilder::default();
+        link.text("type", "link")
+            .text("id", &stamp.id)
+            .text("at", &stamp.at)
+            .text("continued_to", &child);
+        session.push_new(&link.finish());
+    }
+    Ok(Piece { id, session })
+}
+
+/// Puts in what stands between two lines: a summary as a line of its own, a message that a compaction put in by the
+/// piece's event; ahead of a summary, of which no event can name the place, as a line too.
+fn put_in(source: &Session, items: &[&Item], session: &mut Session, reshaping: &mut Reshaping) {
+    let summary = items.iter().rposition(|item| matches!(item, Item::Summary(_)));
+    for (place, item) in items.iter().enumerate() {
+        match item {
+            Item::Inserted(body) if summary.is_none_or(|summary| place > summary) => {
+                reshaping.inserts.push((reshaping.fates.len(), body.clone()));
+                continue;
+            }
+            Item::Summary(index) => match summary_line(source, *index) {
+                Some(line) => session.push_new(&line),
+                None => session.push_from(source, *index),
+            },
+            Item::Inserted(body) => session.push_new(body),
+            Item::Line(_) | Item::Edited(..) => continue,
+        }
+        reshaping.fates.push(Fate::Stays);
+    }
+}
+
+/// Whether a line goes into a piece. What moved the view is carried out in the piece's own event, and what is true of
+/// the session as a whole is in the first line or is true of that session alone.
+fn stays(source: &Session, index: usize) -> bool {
+    match source.class(index) {
+        Class::Header => false,
+        Class::Message(_) | Class::Unreadable | Class::Blank => true,
+        Class::Event => {
+            let record = source.record(index);
+            let name = record.event().map(|event| event.name()).unwrap_or_default();
+            !matches!(
+                name.as_ref(),
+                "truncate" | "compact" | "summary" | "restore" | "meta" | "link" | "split" | "gc" | "repair"
+            )
+        }
+    }
+}
+
+/// Id and time of an event of a piece: from the piece alone, so that the same split is the same bytes.
+fn stamp(id: &str, what: &str, session: &Session) -> Stamp {
+    Stamp {
+        id: format!("evt_{}", &key::sha256(format!("{id}\n{what}").as_bytes())[..16]),
+        at: session
+            .newest_time()
+            .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string()),
+    }
+}
+
+impl Split<'_> {
+    /// The id of a message of the view.
+    fn name_of(&self, item: &Item) -> String {
+        let own = item
+            .message(self.session)
+            .and_then(|message| Some(message.id()?.into_owned()));
+        let derived = || {
+            let derived = self.derived.get_or_init(|| self.session.derived_ids().collect());
+            derived.get(&item.line()?).cloned()
+        };
+        own.or_else(derived).unwrap_or_default()
+    }
+}

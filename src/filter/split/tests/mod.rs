@@ -1,0 +1,273 @@
+//! What a split promises, on small sessions; `properties.rs` has random ones.
+
+mod properties;
+
+use super::*;
+use crate::model::json;
+use crate::tokens::Tokenizer;
+
+const HEADER: &str =
+    r#"{"type":"session","version":1,"id":"s","title":"T","key":"k","created_at":"2026-01-01T00:00:00Z"}"#;
+
+fn session(lines: &[&str]) -> Session {
+    let mut session = Session::default();
+    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    session
+}
+
+/// A conversation: a letter a message, `s`ystem, `u`ser, `a`ssistant, `c`all, `t`ool, `e`vent message; a digit is the
+/// hour of the messages behind it.
+fn talk(letters: &str) -> Session {
+    let mut lines = vec![HEADER.to_string()];
+    let mut time = String::new();
+    for (nth, letter) in letters.chars().enumerate() {
+        let line = match letter {
+            's' => r#""role":"system","content":"rules""#,
+            'u' => r#""role":"user","content":"question""#,
+            'a' => r#""role":"assistant","content":"answer""#,
+            'e' => r#""role":"user","content":"it happened","category":"context""#,
+            'c' => {
+                r#""role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]"#
+            }
+            't' => r#""role":"tool","tool_call_id":"c","content":"result""#,
+            hour => {
+                time = format!(
+                    r#","timestamp":"2026-01-01T{:02}:00:00Z""#,
+                    hour.to_digit(10).unwrap() * 4
+                );
+                continue;
+            }
+        };
+        lines.push(format!(r#"{{{line},"id":"m{nth}"{time}}}"#));
+    }
+    session(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn plan<'s>(session: &'s Session, ways: &Ways) -> Split<'s> {
+    Split::plan(session, ways, Carry::System, None).unwrap()
+}
+
+/// The letters of the pieces, copies in brackets.
+fn cut(letters: &str, ways: &Ways, carry: Carry) -> String {
+    let session = talk(letters);
+    let split = Split::plan(&session, ways, carry, None).unwrap();
+    let letter = |id: &str| letters.chars().nth(id[1..].parse().unwrap()).unwrap().to_string();
+    let pieces = (0..split.parts.len()).map(|nth| {
+        let piece = split.piece(nth).unwrap().session;
+        let view = View::replay(&piece);
+        let one = |message: crate::model::message::Message<'_>| {
+            let of = message
+                .metadata
+                .and_then(|raw| json::member(raw, "copied_from"))
+                .and_then(json::text);
+            match of {
+                Some(of) => format!("({})", letter(&of)),
+                None => letter(&message.id().unwrap()),
+            }
+        };
+        view.messages(&piece).map(one).collect::<String>()
+    });
+    pieces.collect::<Vec<_>>().join(" ")
+}
+
+fn at(ids: &[&str]) -> Ways {
+    Ways {
+        at: ids.iter().map(ToString::to_string).collect(),
+        ..Ways::default()
+    }
+}
+
+fn messages(max: u64) -> Ways {
+    Ways {
+        max_messages: Some(max),
+        ..Ways::default()
+    }
+}
+
+#[test]
+fn exchanges_stay_whole() {
+    assert_eq!(cut("suauctaua", &messages(5), Carry::None), "sua ucta ua");
+    assert_eq!(cut("suauctaua", &messages(3), Carry::None), "sua ucta ua");
+    assert_eq!(cut("suauctaua", &messages(9), Carry::None), "suauctaua");
+    assert_eq!(cut("sua", &messages(1), Carry::None), "sua");
+    assert_eq!(cut("", &messages(1), Carry::None), "");
+    // A result that comes after the next question keeps both together.
+    assert_eq!(cut("ucutuaua", &messages(2), Carry::None), "ucut ua ua");
+    let turns = Ways {
+        every_turns: Some(2),
+        ..Ways::default()
+    };
+    assert_eq!(cut("suauauaua", &turns, Carry::None), "suaua uaua");
+}
+
+#[test]
+fn what_stands_is_carried_and_counts() {
+    assert_eq!(
+        cut("suaeuasua", &messages(4), Carry::System),
+        "suae (s)uas (s)(s)ua".replace("(s)(s)", "(s)")
+    );
+    assert_eq!(
+        cut("suaeuaua", &messages(4), Carry::Context),
+        "suae (s)(e)ua (s)(e)ua"
+    );
+    let session = talk("suaua");
+    let full = Split::plan(&session, &messages(1), Carry::System, None).unwrap_err();
+    assert_eq!(full.kind, crate::error::Kind::Usage);
+}
+
+#[test]
+fn an_exchange_that_is_too_large_is_told() {
+    let session = talk("uauctctctaua");
+    let large = |split: &Split<'_>| {
+        split
+            .parts
+            .iter()
+            .map(|part| part.is_too_large)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(large(&plan(&session, &messages(3))), [false, true, false]);
+    let tokens = Ways {
+        max_tokens: Some(30),
+        ..Ways::default()
+    };
+    let counter = Counter::of(Tokenizer::DEFAULT, &session);
+    let split = Split::plan(&session, &tokens, Carry::System, Some(counter)).unwrap();
+    assert_eq!(large(&split), [false, true, false]);
+    assert!(split.parts.iter().all(|part| part.tokens > 0));
+}
+
+#[test]
+fn a_cut_that_is_asked_for_moves_to_the_beginning_of_the_exchange() {
+    assert_eq!(cut("suauaua", &at(&["m3", "m5"]), Carry::None), "sua ua ua");
+    let session = talk("suaucta");
+    let split = plan(&session, &at(&["m5", "m1"]));
+    assert_eq!(split.parts.len(), 2);
+    assert_eq!(
+        split.notes,
+        [
+            "the cut before m5 moved to the beginning of its exchange",
+            "no cut before m1: it is in the first exchange",
+        ]
+    );
+    let error = Split::plan(&session, &at(&["m99"]), Carry::None, None).unwrap_err();
+    assert_eq!(error.kind, crate::error::Kind::No);
+}
+
+#[test]
+fn time_ends_a_piece() {
+    let gap = |hours: u64| Ways {
+        gap: Some(Duration::from_secs(3600 * hours)),
+        ..Ways::default()
+    };
+    // The answer comes late, and the question after it soon; then a pause.
+    assert_eq!(
+        cut("1ua2u5aua1ua", &gap(8), Carry::None),
+        "uauaua ua".replace("ua ua", "uaua")
+    );
+    assert_eq!(cut("0ua3ua3ua5ua", &gap(8), Carry::None), "ua uaua ua");
+    assert_eq!(cut("0ua3ua3ua5ua", &gap(9), Carry::None), "ua uauaua");
+    // Nothing is known of what carries no time, and time that runs backwards is no pause.
+    assert_eq!(cut("uaua", &gap(0), Carry::None), "uaua");
+    assert_eq!(cut("5ua0ua", &gap(1), Carry::None), "uaua");
+    let untimed = talk("uaua");
+    assert_eq!(plan(&untimed, &gap(1)).notes.len(), 1);
+}
+
+#[test]
+fn pieces_are_a_chain() {
+    let session = talk("suauaua");
+    let split = plan(&session, &at(&["m3", "m5"]));
+    let pieces: Vec<Session> = (0..3).map(|nth| split.piece(nth).unwrap().session).collect();
+    let header = |nth: usize, name: &str| {
+        let header = pieces[nth].header();
+        let value = header.into_iter().find(|(known, _)| known == name);
+        value.map(|(_, raw)| String::from_utf8(raw).unwrap())
+    };
+    let links: Vec<_> = (0..3)
+        .map(|nth| {
+            let last = pieces[nth].record(pieces[nth].len() - 1).body;
+            (
+                header(nth, "id").unwrap(),
+                header(nth, "continued_from"),
+                json::member(last, "continued_to")
+                    .and_then(json::text)
+                    .map(|id| id.into_owned()),
+            )
+        })
+        .collect();
+    let quoted = |text: &str| Some(format!("\"{text}\""));
+    assert_eq!(
+        links,
+        [
+            (quoted("s.1").unwrap(), None, Some("s.2".to_string())),
+            (quoted("s.2").unwrap(), quoted("s.1"), Some("s.3".to_string())),
+            (quoted("s.3").unwrap(), quoted("s.2"), None),
+        ]
+    );
+    assert_eq!(header(1, "continuation_index").unwrap(), "1");
+    assert_eq!(header(1, "title").unwrap(), "\"T (2/3)\"");
+    assert_eq!(header(1, "key"), None);
+    assert_eq!(
+        header(2, "metadata").unwrap(),
+        r#"{"lineage":{"kind":"split","parent":"s","title":"T","part":3,"parts":3}}"#
+    );
+}
+
+#[test]
+fn ids_are_safe_and_in_order() {
+    let lines = |id: &str| {
+        let mut lines = vec![format!(r#"{{"type":"session","version":1,"id":"{id}"}}"#)];
+        lines.extend((0..12).map(|_| {
+            r#"{"role":"user","content":"q"}"#.to_string() + "\n" + r#"{"role":"assistant","content":"a"}"#
+        }));
+        lines.join("\n")
+    };
+    let long = "x".repeat(128);
+    let odd = json::members(b"{}", json::Dialect::Strict)
+        .map(|_| "a/b")
+        .unwrap();
+    for (id, first) in [("s", "s.01"), (odd, "key_a_2fb.01"), (long.as_str(), "hash_")] {
+        let text = lines(id);
+        let session = session(&text.lines().collect::<Vec<_>>());
+        let turns = Ways {
+            every_turns: Some(1),
+            ..Ways::default()
+        };
+        let split = plan(&session, &turns);
+        let ids: Vec<String> = (0..12).map(|nth| split.id(nth)).collect();
+        assert!(
+            ids[0].starts_with(first) && ids.iter().all(|id| key::is_id(id)),
+            "{ids:?}"
+        );
+        assert!(ids.is_sorted());
+    }
+}
+
+#[test]
+fn what_moved_the_view_is_in_the_piece_that_it_moved() {
+    let event =
+        |id: &str, rest: &str| format!(r#"{{"type":"{rest},"id":"{id}","at":"2026-01-01T00:00:00Z"}}"#);
+    let mut session = talk("suauaua");
+    session.push_new(event("e1", r#"summary","content":"so far","covers":["m1","m2"]"#).as_bytes());
+    session.push_new(
+        event(
+            "e2",
+            r#"compact","edit":[{"id":"m4","content":"shorter"}],"drop":["m6"]"#,
+        )
+        .as_bytes(),
+    );
+    let split = plan(&session, &at(&["m3", "m5"]));
+    let names = |nth: usize| {
+        let piece = split.piece(nth).unwrap().session;
+        let events =
+            (0..piece.len()).filter_map(|index| Some(piece.record(index).event()?.name().into_owned()));
+        events.collect::<Vec<_>>().join(" ")
+    };
+    // Nothing begins an exchange in the first one any more: its summary goes with what follows.
+    assert_eq!(split.parts.len(), 2);
+    assert_eq!(names(0), "session summary compact link");
+    assert_eq!(names(1), "session compact");
+    let restored = split.piece(1).unwrap().session;
+    assert!(restored.text().contains("\"m6\""), "what is out of view is kept");
+    assert_eq!(View::replay(&restored).items.len(), 2);
+}

@@ -1,0 +1,125 @@
+//! What sessions say of those that they are pieces of, and the other way round.
+
+use super::links::{is_there, removed};
+use super::{Check, Found, Links, Trouble};
+use crate::error::{Place, Result};
+use crate::model::json::ObjectBuilder;
+use crate::model::key;
+use crate::store::{Store, log_name, split};
+use std::collections::{BTreeMap, HashSet};
+
+/// Looks whether every split has both ends: the session tells of its pieces, and they are there. A session that is
+/// gone is missed by none of its pieces.
+pub(super) fn check(
+    store: &Store,
+    check: &Check<'_>,
+    links: &BTreeMap<String, Links>,
+    tell: &mut dyn FnMut(Found),
+) -> Result<()> {
+    let found = |id: &str, trouble, what: String, remedy: Option<&str>| Found {
+        session: Some(id.to_string()),
+        file: store
+            .path()
+            .join("sessions")
+            .join(log_name(id))
+            .display()
+            .to_string(),
+        place: Place::default(),
+        trouble,
+        what,
+        remedy: remedy.map(str::to_string),
+    };
+    let removed = removed(store)?;
+    for (parent, pieces) in untold(links) {
+        let id = format!("{parent} {}", pieces.ids.join(" "));
+        if pieces.ids.len() < pieces.parts {
+            let (there, all) = (pieces.ids.len(), pieces.parts);
+            let what = format!("a split of it is unfinished: {there} of {all} pieces are there");
+            tell(found(parent, Trouble::MissingLink, what, None));
+            continue;
+        }
+        let what = format!(
+            "it was split into {}, and does not tell so",
+            pieces.ids.join(", ")
+        );
+        if let Some(stamp) = check.repair {
+            let (event, at) = stamp(&format!("split {id}"))?;
+            store.append(parent, &[&split::event(&event, &at, &pieces.ids)])?;
+        }
+        tell(found(
+            parent,
+            Trouble::MissingLink,
+            what,
+            Some("a split event is added"),
+        ));
+    }
+    for (id, own) in links {
+        for (event, pieces) in &own.split_into {
+            let (mut there, mut gone) = (Vec::new(), Vec::new());
+            for piece in pieces {
+                let found = key::is_id(piece) && is_there(store, piece, &removed)?;
+                if found { &mut there } else { &mut gone }.push(piece.clone());
+            }
+            if gone.is_empty() {
+                continue;
+            }
+            if let Some(stamp) = check.repair {
+                let (own, at) = stamp(&format!("unlink {id} {event}"))?;
+                let mut line = ObjectBuilder::default();
+                line.text("type", "restore")
+                    .text("id", &own)
+                    .text("at", &at)
+                    .text("of", event);
+                let mut lines = vec![line.finish()];
+                if !there.is_empty() {
+                    let (own, at) = stamp(&format!("split {id} {event}"))?;
+                    lines.push(split::event(&own, &at, &there));
+                }
+                let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+                store.append(id, &lines)?;
+            }
+            let what = format!("it was split into {}, which is not there", gone.join(", "));
+            tell(found(
+                id,
+                Trouble::BrokenLink,
+                what,
+                Some("the other pieces are told anew"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Pieces of one split.
+struct Pieces {
+    ids: Vec<String>,
+    parts: usize,
+}
+
+/// The splits of which there are pieces and whose session tells of none of them.
+fn untold(links: &BTreeMap<String, Links>) -> Vec<(&str, Pieces)> {
+    let pairs = links.iter().flat_map(|(parent, own)| {
+        let pieces = own.split_into.iter().flat_map(|(_, pieces)| pieces);
+        pieces.map(move |piece| (parent.as_str(), piece.as_str()))
+    });
+    let told: HashSet<(&str, &str)> = pairs.collect();
+    let mut splits: BTreeMap<(&str, &str, usize), Vec<(usize, &str)>> = BTreeMap::new();
+    for (id, own) in links {
+        let Some(part) = &own.split_from else { continue };
+        let stem = id.rsplit_once('.').map_or(id.as_str(), |(stem, _)| stem);
+        let known = !links.contains_key(&part.parent) || told.contains(&(part.parent.as_str(), id.as_str()));
+        if !known {
+            let split = (part.parent.as_str(), stem, part.parts);
+            splits.entry(split).or_default().push((part.part, id));
+        }
+    }
+    let pieces = |(parent, _, parts): (_, _, usize), mut ids: Vec<(usize, &str)>| {
+        ids.sort_unstable();
+        let ids = ids.into_iter().map(|(_, id)| id.to_string()).collect();
+        (parent, Pieces { ids, parts })
+    };
+    splits
+        .into_iter()
+        .map(|(split, ids)| pieces(split, ids))
+        .collect()
+}

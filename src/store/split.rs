@@ -1,0 +1,129 @@
+//! A session that is kept as several others too: first the pieces are there, whole, the last one first, so that none
+//! leads to one that is not; then the old one tells of them. That line is the commit.
+
+use super::{Store, atomic, log_name};
+use crate::error::{Error, Kind, Result};
+use crate::format::Reader;
+use crate::format::report::Report;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::record::Kind as Line;
+use crate::model::session::{Class, Session};
+
+/// The line that tells into which sessions one was split.
+pub fn event(id: &str, at: &str, pieces: &[String]) -> Vec<u8> {
+    let mut into = vec![b'['];
+    for (nth, piece) in pieces.iter().enumerate() {
+        if nth > 0 {
+            into.push(b',');
+        }
+        json::push_text(&mut into, piece);
+    }
+    into.push(b']');
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "split")
+        .text("id", id)
+        .text("at", at)
+        .raw("into", into);
+    event.finish()
+}
+
+/// The sessions that a `split` event names; none of any other event.
+pub fn pieces_of(event: &[u8]) -> Option<Vec<String>> {
+    if json::member(event, "type").and_then(json::text).as_deref() != Some("split") {
+        return None;
+    }
+    let names = json::elements(json::member(event, "into")?, Dialect::Strict)?;
+    names
+        .into_iter()
+        .map(|name| json::text(name).map(|name| name.into_owned()))
+        .collect()
+}
+
+impl Store {
+    /// Keeps the pieces of the session `parent`, and then tells so in it; whether there was anything to do. One piece
+    /// after another is asked for. Done again after a crash it completes what is missing, and makes nothing twice; a
+    /// name that another session has is [`Kind::Exists`], and then nothing is made.
+    pub fn split_session(
+        &self,
+        parent: &str,
+        pieces: impl Iterator<Item = Result<(String, Session)>>,
+        stamp: impl FnOnce() -> Result<(String, String)>,
+    ) -> Result<bool> {
+        let batch = self.batch()?;
+        let (mut ids, mut staged) = (Vec::new(), Vec::new());
+        for piece in pieces {
+            let (id, session) = piece?;
+            if !self.begins_so(&id, &session)? {
+                self.refuse_taken(&id)?;
+                let lines = (0..session.len()).filter(|index| session.class(*index) != Class::Blank);
+                staged.push(batch.stage(&id, lines.map(|index| session.full(index)))?);
+            }
+            ids.push(id);
+        }
+        let (new, known) = (staged.len(), self.tells_of(parent, &ids)?);
+        staged.reverse();
+        let mut named = 0;
+        let mut failed = None;
+        for (_, result) in batch.commit(staged) {
+            match result {
+                Ok(()) => named += 1,
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        let unfinished = |error: Error| Error {
+            message: format!("{parent} is split, and does not tell so yet: {}", error.message),
+            ..error.kind(Kind::Unsure).hint("the same again completes it")
+        };
+        if let Some(error) = failed {
+            return Err(if named > 0 { unfinished(error) } else { error });
+        }
+        if new < ids.len() {
+            // Those of a run that was killed may be durable or not.
+            self.settle_names()?;
+            if let Some(sessions) = self.sessions()? {
+                let names: Vec<String> = ids.iter().map(|id| log_name(id)).collect();
+                atomic::sync_files(sessions, names.iter().map(String::as_str))?;
+            }
+        }
+        if known {
+            self.settle_lines(parent)?;
+            return Ok(new > 0);
+        }
+        let told = stamp().and_then(|(id, at)| self.append(parent, &[&event(&id, &at, &ids)]));
+        told.map_err(|error| if new > 0 { unfinished(error) } else { error })?;
+        Ok(true)
+    }
+
+    /// Whether the session of this id begins with these lines, whatever was appended since. Damaged ones are not looked
+    /// at: the run that was cut off may have left half a line in the session that is split.
+    fn begins_so(&self, id: &str, session: &Session) -> Result<bool> {
+        if !self.has(id)? {
+            return Ok(false);
+        }
+        let (mut report, mut there) = (Report::default(), self.reader(id)?);
+        let is_good = |index: &usize| !matches!(session.class(*index), Class::Blank | Class::Unreadable);
+        for index in (0..session.len()).filter(is_good) {
+            let same = loop {
+                match there.next(&mut report)? {
+                    Some(record) if matches!(record.kind, Line::Blank | Line::Unreadable(_)) => {}
+                    Some(record) => break record.body == session.record(index).body,
+                    None => break false,
+                }
+            };
+            if !same {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a session tells already that it was split into these.
+    fn tells_of(&self, parent: &str, pieces: &[String]) -> Result<bool> {
+        let session = self.load(parent, &mut Report::default())?;
+        let live = session.live_events();
+        Ok(live
+            .into_iter()
+            .any(|index| pieces_of(session.record(index).body).as_deref() == Some(pieces)))
+    }
+}

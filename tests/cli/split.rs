@@ -1,0 +1,297 @@
+//! `convo split`.
+
+use crate::env::{BARE, CHAT, Env};
+use serde_json::json;
+
+/// The lines of the conversation with these numbers, counted from 0.
+fn lines(numbers: impl IntoIterator<Item = usize>) -> String {
+    let all: Vec<&str> = CHAT.split_inclusive('\n').collect();
+    numbers.into_iter().map(|number| all[number]).collect()
+}
+
+/// The lines that were said in these sessions: no session lines, links or copies.
+fn said(stream: &str) -> String {
+    let own = |line: &&str| line.starts_with("{\"role\"") && !line.contains("copied_from");
+    stream.split_inclusive('\n').filter(own).collect()
+}
+
+#[test]
+fn a_stream_comes_out_as_several_sessions() {
+    let env = Env::new();
+    let run = env.pipe(&["split", "--every-turns", "1"], CHAT).fine();
+    snapshot!("split_stream", run.out());
+    assert_eq!(said(run.out()), lines(1..8));
+    // The same bytes in, the same bytes out, whatever the clock and the seed.
+    env.pipe(&["split", "--every-turns", "1"], CHAT)
+        .fine()
+        .gives(&run.stdout);
+    let count = env.pipe(&["count", "--json"], &run.stdout).fine();
+    assert_eq!(count.objects().len(), 2);
+    env.pipe(&["check", "--for", "openai-chat"], &run.stdout)
+        .status(0);
+    // What fits is what it was.
+    env.pipe(&["split", "--max-messages", "7"], CHAT)
+        .fine()
+        .gives(CHAT);
+}
+
+#[test]
+fn every_way_ends_a_piece() {
+    let env = Env::new();
+    let reasons = |options: &[&str]| {
+        let run = env
+            .pipe(&[&["split", "--dry-run"], options].concat(), CHAT)
+            .status(0);
+        let rows = run
+            .out()
+            .lines()
+            .map(|row| row.rsplit('\t').next().unwrap().to_string());
+        rows.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(reasons(&["--max-messages", "5"]), "first messages");
+    assert_eq!(reasons(&["--max-tokens", "60"]), "first tokens");
+    assert_eq!(reasons(&["--every-turns", "1"]), "first turns");
+    assert_eq!(reasons(&["--at", "m6"]), "first at");
+    assert_eq!(reasons(&["--gap", "4m"]), "first gap");
+    assert_eq!(reasons(&["--gap", "5m"]), "first");
+    assert_eq!(reasons(&["--per-day"]), "first");
+    assert_eq!(reasons(&["--gap", "6h", "--every-turns", "1"]), "first turns");
+    // The day ends where the program runs.
+    let mut there = env.command(&["split", "--dry-run", "--per-day"]);
+    there.env("TZ", "<+1355>-13:55");
+    let run = env.feed(there, CHAT.as_bytes());
+    assert!(run.out().ends_with("\tday\n"), "{run}");
+}
+
+#[test]
+fn a_limit_that_cannot_be_kept_is_told() {
+    let env = Env::new();
+    let run = env.pipe(&["split", "--max-messages", "4"], CHAT).status(1);
+    assert_eq!(said(run.out()), lines(1..8));
+    run.says("convo: -: trip.1: one exchange is larger than the limit (5 messages); it stays whole\n");
+    env.pipe(&["split", "--max-messages", "1"], CHAT)
+        .status(2)
+        .gives("")
+        .says("no room in a piece of 1 messages: 1 are carried into it\nhint: a higher limit, or --carry none\n");
+    let run = env
+        .pipe(&["split", "--max-messages", "1", "--carry", "none"], CHAT)
+        .status(1);
+    assert!(!run.out().contains("copied_from"));
+    env.pipe(&["split", "--at", "m9"], CHAT)
+        .status(1)
+        .gives("")
+        .says("no message m9 in the view");
+    env.pipe(&["split", "--at", "m7"], CHAT)
+        .status(0)
+        .says("the cut before m7 moved to the beginning of its exchange");
+    env.pipe(&["split"], CHAT).status(2).says("--max-messages");
+    env.pipe(&["split", "--max-messages", "0"], CHAT).status(2);
+}
+
+#[test]
+fn pieces_in_the_store_are_a_chain() {
+    let env = Env::with_chat();
+    let run = env.run(&["split", "trip", "--every-turns", "1"]).status(0);
+    assert_eq!(run.stderr, "convo: trip: 2 pieces: trip.1 to trip.2\n");
+    let run = run.gives("trip.1\ntrip.2\n");
+    // The filter agrees with the store.
+    let pieces = env.run(&["cat", "trip.1", "trip.2"]).fine();
+    env.pipe(&["split", "--every-turns", "1", "--log"], CHAT)
+        .fine()
+        .gives(&pieces.stdout);
+    let log = env.run(&["cat", "trip"]).fine();
+    snapshot!("split_event", log.out().strip_prefix(CHAT).unwrap());
+    env.run(&["context", "trip"]).fine();
+    env.run(&["fsck"]).status(0);
+    // Again it is no second one.
+    env.run(&["split", "trip", "--every-turns", "1"])
+        .status(0)
+        .says("unchanged: it is split already")
+        .gives(&run.stdout);
+    env.run(&["cat", "trip"]).fine().gives(log.stdout);
+    env.run(&["split", "trip", "--max-messages", "3", "--carry", "none"])
+        .status(73)
+        .gives("")
+        .says("there is a session trip.2 already\nhint: --id gives the pieces other names\n");
+    env.run(&["split", "trip", "--every-turns", "1", "--id", "leg"])
+        .status(0)
+        .gives("leg.1\nleg.2\n");
+    env.run(&["fsck"]).status(0);
+}
+
+#[test]
+fn what_is_out_of_view_is_kept_in_the_pieces() {
+    let env = Env::with_chat();
+    for text in ["And after that?", "And then?"] {
+        env.run(&["append", "trip", text]).status(0);
+        env.run(&["append", "trip", "-r", "assistant", "Sun."]).status(0);
+    }
+    env.run(&["truncate", "trip", "--before", "m6"]).status(0);
+    let view = env.run(&["context", "trip", "--to", "openai-chat"]).status(0);
+    env.run(&["split", "trip", "--every-turns", "2", "-q", "--carry", "none"])
+        .status(0);
+    let shown = ["trip.1", "trip.2"].map(|id| {
+        let run = env.run(&["context", id, "--to", "openai-chat"]).status(0);
+        serde_json::from_slice::<Vec<serde_json::Value>>(&run.stdout).unwrap()
+    });
+    let whole: Vec<serde_json::Value> = serde_json::from_slice(&view.stdout).unwrap();
+    assert_eq!(shown.concat(), whole);
+    assert_eq!(env.run(&["context", "trip.1"]).status(0).out().lines().count(), 6);
+    // And comes back.
+    env.run(&["restore", "trip.1"]).status(0);
+    let back = env.run(&["cat", "trip.1", "--to", "openai-chat", "-q"]).status(0);
+    assert!(back.out().contains("Weather in Paris?"));
+}
+
+#[test]
+fn a_file_for_each_piece() {
+    let env = Env::new();
+    env.write("chat.jsonl", CHAT);
+    let cut = |more: &[&str]| {
+        env.run(
+            &[
+                &["split", "chat.jsonl", "--every-turns", "1", "--out", "parts"],
+                more,
+            ]
+            .concat(),
+        )
+    };
+    cut(&[])
+        .status(0)
+        .gives("parts/trip.1.jsonl\nparts/trip.2.jsonl\n");
+    let both = env.read("parts/trip.1.jsonl") + &env.read("parts/trip.2.jsonl");
+    env.pipe(&["split", "--every-turns", "1"], CHAT)
+        .fine()
+        .gives(both);
+    // Again it is there; another of that name stays.
+    cut(&[]).status(0);
+    env.write("parts/trip.2.jsonl", "mine\n");
+    cut(&[])
+        .status(73)
+        .says("parts/trip.2.jsonl: it is there already, and is another");
+    assert_eq!(env.read("parts/trip.2.jsonl"), "mine\n");
+    cut(&["--to", "openai-chat", "-q"])
+        .status(0)
+        .gives("parts/trip.1.json\nparts/trip.2.json\n");
+    let second: Vec<serde_json::Value> = serde_json::from_str(&env.read("parts/trip.2.json")).unwrap();
+    assert_eq!(second[0]["content"], "You are terse.");
+    assert_eq!(second.len(), 3);
+    // One document on standard output cannot hold two.
+    env.pipe(&["split", "--every-turns", "1", "--to", "openai-chat"], CHAT)
+        .status(2)
+        .gives("")
+        .says("hint: --out DIR");
+    // What has no id gets one, and what has nothing to cut is a file too.
+    env.write("bare.jsonl", BARE);
+    let run = env
+        .run(&["split", "bare.jsonl", "--every-turns", "1", "--out", "parts"])
+        .status(0);
+    assert!(run.out().starts_with("parts/session_"), "{run}");
+}
+
+#[test]
+fn joined_again_it_is_what_it_was() {
+    let env = Env::with_chat();
+    let pieces = env.pipe(&["split", "--every-turns", "1"], CHAT).fine();
+    let whole = env.pipe(&["join", "--id", "trip"], &pieces.stdout).status(0);
+    assert_eq!(said(whole.out()), lines(1..8));
+    let header = &whole.objects()[0];
+    assert_eq!(header["title"], "Trip");
+    env.run(&["split", "trip", "--every-turns", "1", "-q"]).status(0);
+    let run = env.run(&["join", "trip.2", "-q"]).status(0);
+    let again = env.run(&["cat", run.out().trim_end()]).fine();
+    assert_eq!(said(again.out()), lines(1..8));
+    let tree = env.run(&["list", "--tree"]).fine();
+    assert!(
+        tree.out().contains("  trip.1\t") && tree.out().contains("  trip.2\t"),
+        "{tree}"
+    );
+    env.run(&["fsck"]).status(0);
+}
+
+#[test]
+fn reports_as_objects() {
+    let env = Env::with_chat();
+    let plan = env
+        .run(&["split", "trip", "--every-turns", "1", "--dry-run", "--json"])
+        .fine();
+    let piece = |id: &str, messages: u64, tokens: u64, began: &str, reason: &str| {
+        json!({
+            "id": id, "messages": messages, "exchanges": 1, "tokens": tokens, "began": began, "reason": reason,
+            "too_large": false,
+        })
+    };
+    assert_eq!(
+        plan.objects(),
+        [json!({"schema": "convo.split/1", "input": "trip", "pieces": [
+            piece("trip.1", 5, 50, "2026-11-01T10:00:01Z", "first"),
+            piece("trip.2", 3, 21, "2026-11-01T10:05:00Z", "turns"),
+        ]})]
+    );
+    env.run(&["cat", "trip"]).fine().gives(CHAT);
+    let done = env.run(&["split", "trip", "--every-turns", "1", "--json"]).fine();
+    assert_eq!(done.objects()[0]["changed"], true);
+    let again = env.run(&["split", "trip", "--every-turns", "1", "--json"]).fine();
+    assert_eq!(again.objects()[0]["changed"], false);
+}
+
+#[test]
+fn a_crash_between_is_completed_by_the_same_again_or_by_fsck() {
+    for repair in [false, true] {
+        let env = Env::with_chat();
+        env.run(&["split", "trip", "--every-turns", "1"]).status(0);
+        let (first, log) = (env.log("trip.1"), std::fs::read(env.log("trip")).unwrap());
+        let pieces = [&first, &env.log("trip.2")].map(|path| std::fs::read(path).unwrap());
+        // Killed ahead of the commit: the pieces are there, and the session does not tell of them.
+        std::fs::write(
+            env.log("trip"),
+            &log[..log[..log.len() - 1].iter().rposition(|b| *b == b'\n').unwrap() + 1],
+        )
+        .unwrap();
+        let run = env.run(&["fsck"]).status(1);
+        assert!(
+            run.out()
+                .contains("it was split into trip.1, trip.2, and does not tell so"),
+            "{run}"
+        );
+        if !repair {
+            // And ahead of the first piece's name.
+            std::fs::remove_file(&first).unwrap();
+            let run = env.run(&["fsck"]).status(1);
+            assert!(run.out().contains("unfinished: 1 of 2 pieces are there"), "{run}");
+        }
+        match repair {
+            true => env.run(&["fsck", "--repair"]),
+            false => env.run(&["split", "trip", "--every-turns", "1"]),
+        }
+        .status(0);
+        env.run(&["fsck"]).status(0);
+        let now = [&first, &env.log("trip.2")].map(|path| std::fs::read(path).unwrap());
+        assert_eq!(now, pieces);
+        assert!(
+            env.run(&["cat", "trip"])
+                .fine()
+                .out()
+                .contains("\"into\":[\"trip.1\",\"trip.2\"]")
+        );
+    }
+}
+
+#[test]
+fn a_piece_that_is_gone_is_told() {
+    let env = Env::with_chat();
+    env.run(&["split", "trip", "--every-turns", "1"]).status(0);
+    // In the trash it can come back; a session whose pieces are there may go.
+    env.run(&["remove", "trip.2"]).status(0);
+    env.run(&["fsck"]).status(0);
+    env.run(&["remove", "--purge", "trip.2"]).status(0);
+    let run = env.run(&["fsck"]).status(1);
+    assert!(
+        run.out().contains("it was split into trip.2, which is not there"),
+        "{run}"
+    );
+    env.run(&["fsck", "--repair"]).status(0);
+    env.run(&["fsck"]).status(0);
+    env.run(&["remove", "--purge", "trip"]).status(0);
+    env.run(&["fsck"]).status(0);
+}

@@ -1,0 +1,246 @@
+//! `convo sqlite`, the plugin that reads databases.
+
+use crate::env::{Env, Run};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+
+const TABLE: &str = "CREATE TABLE snapshots (id TEXT PRIMARY KEY, parent_id TEXT, timestamp TEXT NOT NULL, payload BLOB NOT NULL, meta TEXT)";
+
+fn payload(text: &str) -> String {
+    format!(
+        r#"{{"id":"session_a","created_at":"2026-08-20T09:00:00","last_active":"2026-08-20T09:00:05","metadata":{{}},"messages":[{{"role":"user","content":"{text}","category":"DIALOG","id":"msg_1","timestamp":"2026-08-20T09:00:05","metadata":{{}},"tokens":1}}]}}"#
+    )
+}
+
+fn insert(
+    database: &Connection,
+    id: &str,
+    parent: Option<&str>,
+    time: &str,
+    payload: &str,
+    meta: Option<&str>,
+) {
+    let values = rusqlite::params![id, parent, time, payload.as_bytes(), meta];
+    database
+        .execute("INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5)", values)
+        .unwrap();
+}
+
+/// A database with a snapshot, a branch of it, and one that is damaged.
+fn filled(env: &Env) -> PathBuf {
+    let path = env.work().join("snapshots.db");
+    let database = Connection::open(&path).unwrap();
+    database.execute(TABLE, []).unwrap();
+    insert(
+        &database,
+        "ab2",
+        Some("ab1"),
+        "2026-08-20T10:00:00",
+        &payload("branched"),
+        None,
+    );
+    insert(
+        &database,
+        "ab1",
+        None,
+        "2026-08-20T09:00:30.5",
+        &payload("hello"),
+        Some("{\"name\": \"first\"}"),
+    );
+    path
+}
+
+/// The plugin, run as the verb.
+fn convo(env: &Env, arguments: &[&str]) -> Run {
+    let plugin = env.root().join("bin/convo-sqlite");
+    if !plugin.is_symlink() {
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_convo-sqlite"), plugin).unwrap();
+    }
+    env.run(&[&["sqlite"], arguments].concat())
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn snapshots_are_sessions_of_their_own() {
+    let env = Env::new();
+    filled(&env);
+    let run = convo(&env, &["snapshots.db"]).status(0);
+    assert_eq!(
+        run.stderr,
+        "convo: snapshots.db: times without a zone were read as local time (TZ)\n"
+    );
+    let objects = run.objects();
+    let sessions: Vec<_> = objects.iter().filter(|line| line["type"] == "session").collect();
+    assert_eq!(sessions.len(), 2);
+    assert_eq!(sessions[0]["id"], "snapshot_ab1");
+    assert_eq!(sessions[0]["title"], "first");
+    assert_eq!(
+        sessions[0]["metadata"]["lineage"],
+        serde_json::json!({"kind": "fork", "parent": "session_a", "at": "2026-08-20T09:00:30.5Z"})
+    );
+    assert_eq!(
+        sessions[0]["metadata"]["penguin"]["snapshot"]["meta"]["name"],
+        "first"
+    );
+    assert_eq!(
+        sessions[1]["metadata"]["lineage"],
+        serde_json::json!({"kind": "branch", "parent": "snapshot_ab1", "at": "2026-08-20T10:00:00Z"})
+    );
+    env.pipe(&["migrate"], &run.stdout).status(0).gives(&run.stdout);
+    let only = convo(&env, &["snapshots.db", "--id", "ab2"]).status(0);
+    assert_eq!(only.out().lines().count(), 2);
+    assert!(only.out().contains("branched"));
+}
+
+#[test]
+fn what_there_is() {
+    let env = Env::new();
+    filled(&env);
+    let size = payload("hello").len();
+    let larger = payload("branched").len();
+    convo(&env, &["snapshots.db", "--list"]).fine().gives(format!(
+        "ab1\t2026-08-20T09:00:30.5Z\t{size}\tfirst\nab2\t2026-08-20T10:00:00Z\t{larger}\t\n"
+    ));
+    let objects = convo(&env, &["snapshots.db", "--list", "--json"])
+        .fine()
+        .objects();
+    assert_eq!(objects[0]["schema"], "convo.sqlite/1");
+    assert_eq!(objects[1]["id"], "ab2");
+    convo(&env, &["snapshots.db", "--id", "zz"])
+        .status(66)
+        .says("no session zz in it");
+    convo(&env, &["snapshots.db", "--id", "ab"])
+        .status(66)
+        .says("the beginning of ab1, ab2");
+    convo(&env, &["--help"]).status(0);
+    convo(&env, &[]).status(2);
+    assert!(env.run(&["plugins"]).fine().out().contains("sqlite\t"));
+}
+
+#[test]
+fn one_that_is_damaged_keeps_no_other_back() {
+    let env = Env::new();
+    let path = filled(&env);
+    insert(
+        &Connection::open(&path).unwrap(),
+        "aa",
+        None,
+        "2026-08-19T00:00:00",
+        "not json",
+        Some("{"),
+    );
+    let run = convo(&env, &["snapshots.db"])
+        .status(65)
+        .says("convo: snapshots.db: aa: ");
+    assert!(run.out().contains("hello") && run.out().contains("branched"));
+}
+
+#[test]
+fn what_is_no_database_of_sessions() {
+    let env = Env::new();
+    convo(&env, &["none.db"]).status(66);
+    env.write("text.db", "text");
+    convo(&env, &["text.db"])
+        .status(65)
+        .gives("")
+        .says("it is no SQLite database");
+    convo(&env, &["."]).status(77);
+    env.write("half.db", b"SQLite format 3\0and no more");
+    convo(&env, &["half.db"]).status(65).gives("");
+    let other = Connection::open(env.work().join("other.db")).unwrap();
+    other.execute("CREATE TABLE things (id)", []).unwrap();
+    convo(&env, &["other.db"])
+        .status(65)
+        .says("its tables are things\nhint: known are penguin-snapshots\n");
+    env.run(&["cat", "other.db"])
+        .status(65)
+        .says("hint: a plugin reads databases: convo sqlite FILE");
+}
+
+#[test]
+fn what_only_the_log_holds_is_read_and_nothing_is_made() {
+    let env = Env::new();
+    let path = filled(&env);
+    let database = Connection::open(&path).unwrap();
+    database.pragma_update(None, "journal_mode", "wal").unwrap();
+    drop(database);
+    // All is in the file itself.
+    let folder = env.work();
+    assert_eq!(names(&folder), ["snapshots.db"]);
+    let whole = |run: Run| run.out().matches("\"type\":\"session\"").count();
+    assert_eq!(whole(convo(&env, &["snapshots.db"]).status(0)), 2);
+    assert_eq!(names(&folder), ["snapshots.db"]);
+    // A program is at work.
+    let database = Connection::open(&path).unwrap();
+    insert(
+        &database,
+        "ab3",
+        None,
+        "2026-08-20T11:00:00",
+        &payload("in the log"),
+        None,
+    );
+    let busy = names(&folder);
+    assert_eq!(busy, ["snapshots.db", "snapshots.db-shm", "snapshots.db-wal"]);
+    assert_eq!(whole(convo(&env, &["snapshots.db"]).status(0)), 3);
+    assert_eq!(names(&folder), busy);
+    // It died, and left its log.
+    std::fs::create_dir(env.work().join("left")).unwrap();
+    for name in ["snapshots.db", "snapshots.db-wal"] {
+        std::fs::copy(folder.join(name), folder.join("left").join(name)).unwrap();
+    }
+    drop(database);
+    assert_eq!(whole(convo(&env, &["left/snapshots.db"]).status(0)), 3);
+    assert_eq!(names(&folder.join("left")), ["snapshots.db", "snapshots.db-wal"]);
+}
+
+#[test]
+fn the_snapshots_of_a_workspace() {
+    let Some(fixtures) = std::env::var_os("CONVO_FIXTURES") else {
+        eprintln!("skipped: CONVO_FIXTURES names no data");
+        return;
+    };
+    let case = Path::new(&fixtures).join("penguin/16_agents_workspace");
+    let expected: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(case.join("expected.json")).unwrap()).unwrap();
+    let env = Env::new();
+    let path = case.join("snapshots/snapshots.db");
+    let run = convo(&env, &[path.to_str().unwrap()]).status(0);
+    let listed = convo(&env, &[path.to_str().unwrap(), "--list", "--json"])
+        .fine()
+        .objects();
+    let snapshots = expected["snapshots"].as_array().unwrap();
+    assert_eq!(listed.len(), snapshots.len());
+    for (row, snapshot) in listed.iter().zip(snapshots) {
+        let id = snapshot["id"].as_str().unwrap();
+        assert_eq!(row["id"], snapshot["id"]);
+        assert_eq!(row["title"], snapshot["meta"]["name"]);
+        assert_eq!(
+            row["time"],
+            format!("{}Z", snapshot["timestamp"].as_str().unwrap())
+        );
+        let one = convo(&env, &[path.to_str().unwrap(), "--id", id]).status(0);
+        let messages = one
+            .objects()
+            .iter()
+            .filter(|line| line["role"].is_string())
+            .count();
+        assert_eq!(messages as u64, snapshot["messages"].as_u64().unwrap());
+    }
+    assert_eq!(
+        run.objects()
+            .iter()
+            .filter(|line| line["type"] == "session")
+            .count(),
+        snapshots.len()
+    );
+    eprintln!("penguin snapshots: {} agree, 0 differ, 0 fail", snapshots.len());
+}
