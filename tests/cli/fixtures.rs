@@ -1,6 +1,7 @@
 //! The collection of other systems' sessions, where it is at hand: migrated by the program, and compared with what
 //! is known of them. `CONVO_FIXTURES` names its folder, else `../shared/fixtures` beside the crate is looked at.
 
+mod chains;
 mod goaitools;
 mod keys;
 mod pairs;

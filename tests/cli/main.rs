@@ -13,6 +13,8 @@ mod cat;
 mod check;
 mod compact;
 mod context;
+#[path = "continue.rs"]
+mod continuing;
 mod count;
 mod events;
 mod expand;
@@ -21,6 +23,7 @@ mod fsck;
 mod gc;
 mod generated;
 mod goaitools;
+mod join;
 mod key;
 mod layering;
 mod list;

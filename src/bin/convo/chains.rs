@@ -6,7 +6,7 @@ use crate::inputs::{each_session, tell_and_go_on};
 use convo::error::{Error, Kind, Place, Result};
 use convo::filter::join::join;
 use convo::format::report::Report;
-use convo::model::chain::{self, Branched, Links, Order};
+use convo::model::chain::{self, Branched, Links, Order, Step};
 use convo::model::key;
 use convo::model::session::Session;
 use std::collections::HashSet;
@@ -116,7 +116,10 @@ pub fn each(
                 return Ok(());
             }
             tell(context, &label, &mut order);
-            let id = sessions.iter().find_map(|session| session.header_text("id"));
+            let id = order.steps.iter().find_map(|step| match step {
+                Step::Session(nth) => sessions[*nth].header_text("id"),
+                Step::Missing(_) => None,
+            });
             each(&label, join(&sessions, &order, id.as_deref())?.session)
         });
         tell_and_go_on(context, done, inputs.len())?;

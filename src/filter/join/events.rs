@@ -5,6 +5,7 @@ use crate::model::event::{Action, Event, Span, Target};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 /// What becomes of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +20,10 @@ pub(super) enum Fate {
 
 /// The messages of a session by their names.
 pub(super) struct Names<'s> {
-    session: &'s Session,
     fates: &'s HashMap<usize, Fate>,
     places: HashMap<String, Vec<usize>>,
+    /// Of each message its id, and which of that id it is.
+    ids: HashMap<usize, (String, u64)>,
     /// Ids of messages that events put in: they are in no line of their own.
     inserted: HashSet<String>,
 }
@@ -29,18 +31,21 @@ pub(super) struct Names<'s> {
 impl<'s> Names<'s> {
     pub fn of(session: &'s Session, fates: &'s HashMap<usize, Fate>) -> Names<'s> {
         let mut names = Names {
-            session,
             fates,
             places: HashMap::new(),
+            ids: HashMap::new(),
             inserted: HashSet::new(),
         };
         for (index, _) in session.messages() {
             if let Some(id) = session.record(index).message().and_then(|message| message.id()) {
-                names.places.entry(id.into_owned()).or_default().push(index);
+                let places = names.places.entry(id.to_string()).or_default();
+                places.push(index);
+                names.ids.insert(index, (id.into_owned(), places.len() as u64));
             }
         }
         for (index, id) in session.derived_ids() {
-            names.places.entry(id).or_insert_with(|| vec![index]);
+            names.places.entry(id.clone()).or_insert_with(|| vec![index]);
+            names.ids.insert(index, (id, 1));
         }
         for index in session.live_events() {
             if let Some(Action::Compact(compact)) = session.record(index).event().map(Event::action) {
@@ -87,38 +92,52 @@ impl<'s> Names<'s> {
         let found = self.target(event, &target.id, target.nth);
         found.or_else(|| {
             let line = self.line(event, &target.id, target.nth)?;
-            (line + 1..event)
-                .find_map(|line| self.kept(line))
-                .map(|id| (id, None))
+            let (id, nth) = (line + 1..event).find_map(|line| self.kept(line))?;
+            Some((id, Some(nth).filter(|nth| *nth > 1)))
         })
     }
 
-    /// The id of a message that stays.
-    fn kept(&self, line: usize) -> Option<String> {
+    /// The id of a message that stays, and which of that id it is.
+    fn kept(&self, line: usize) -> Option<(String, u64)> {
+        let (id, nth) = self.ids.get(&line)?;
         match self.fates.get(&line)? {
-            Fate::Kept(Some(id)) => Some(id.clone()),
-            Fate::Kept(None) => self.session.id(line),
+            Fate::Kept(Some(other)) => Some((other.clone(), *nth)),
+            Fate::Kept(None) => Some((id.clone(), *nth)),
             _ => None,
         }
     }
 
-    /// The messages between two: those that stay as a range, and the originals of copies one by one.
-    fn range(&self, event: usize, ends: &[impl AsRef<str>; 2]) -> (Option<[String; 2]>, Vec<String>) {
-        let ends = ends.each_ref().map(|id| self.line(event, id.as_ref(), None));
-        let [Some(first), Some(last)] = ends else {
-            return (None, Vec::new());
+    /// The lines between two messages; none when one of them is not there.
+    fn between(
+        &self,
+        event: usize,
+        ends: &[impl AsRef<str>; 2],
+        nth: [u64; 2],
+    ) -> Option<RangeInclusive<usize>> {
+        let first = self.line(event, ends[0].as_ref(), Some(nth[0]))?;
+        Some(first..=self.line(event, ends[1].as_ref(), Some(nth[1]))?)
+    }
+
+    /// What a range of a `drop` names: the range, or one by one what is left of it and the originals of copies.
+    fn dropped(&self, event: usize, ends: &[impl AsRef<str>; 2]) -> Vec<Vec<u8>> {
+        let Some(lines) = self.between(event, ends, [1, 1]) else {
+            return Vec::new();
         };
-        let mut lines = first..=last;
-        let copies = lines.clone().filter_map(|line| match self.fates.get(&line) {
-            Some(Fate::Copy(original)) => Some(original.clone()),
-            _ => None,
-        });
-        let copies = copies.collect();
-        let mut backward = lines.clone().rev();
-        let own = lines
-            .find_map(|line| self.kept(line))
-            .zip(backward.find_map(|line| self.kept(line)));
-        (own.map(|(first, last)| [first, last]), copies)
+        let left_out = |line: &usize| matches!(self.fates.get(line), Some(Fate::Copy(_) | Fate::Gone));
+        if !lines.clone().any(|line| left_out(&line)) {
+            let named = [*lines.start(), *lines.end()].map(|line| self.kept(line));
+            return match named {
+                [Some((first, _)), Some((last, _))] => vec![pair(&[first, last])],
+                _ => Vec::new(),
+            };
+        }
+        let one = |line: usize| match self.fates.get(&line)? {
+            Fate::Copy(original) => Some(single(original, None)),
+            _ => self
+                .kept(line)
+                .map(|(id, nth)| single(&id, Some(nth).filter(|nth| *nth > 1))),
+        };
+        lines.filter_map(one).collect()
     }
 
     /// The event as it is in the whole; none when nothing of it is left.
@@ -142,10 +161,22 @@ impl<'s> Names<'s> {
                 let Some(covers) = &summary.covers else {
                     return Some(event.raw.to_vec());
                 };
-                match self.range(index, covers).0 {
-                    Some(own) => changed(event.raw, &[("covers", Some(&pair(&own)))]),
-                    None => changed(event.raw, &[("covers", None), ("here", Some(b"true"))]),
-                }
+                // What it stands for of earlier sessions stays as it is: it was a copy.
+                let lines = self.between(index, covers, summary.nth);
+                let own = lines.and_then(|lines| {
+                    let first = lines.clone().find_map(|line| self.kept(line))?;
+                    Some((first, lines.rev().find_map(|line| self.kept(line))?))
+                });
+                let Some(((first, one), (last, other))) = own else {
+                    let gone = [("covers", None), ("nth", None), ("here", Some(&b"true"[..]))];
+                    return changed(event.raw, &gone);
+                };
+                let nth = format!("[{one},{other}]");
+                let nth = (one > 1 || other > 1).then_some(nth.as_bytes());
+                changed(
+                    event.raw,
+                    &[("covers", Some(&pair(&[first, last]))), ("nth", nth)],
+                )
             }
             Action::Compact(_) => self.compact(index, event.raw),
             _ => Some(event.raw.to_vec()),
@@ -159,18 +190,10 @@ impl<'s> Names<'s> {
         for span in list("drop").unwrap_or_default() {
             match Span::read(span)? {
                 Span::One(target) => {
-                    if let Some((id, nth)) = self.target(index, &target.id, target.nth) {
-                        let id = quoted(&id);
-                        drop.push(nth.map_or(id.clone(), |nth| {
-                            [b"[", &id[..], b",", nth.to_string().as_bytes(), b"]"].concat()
-                        }));
-                    }
+                    let name = self.target(index, &target.id, target.nth);
+                    drop.extend(name.map(|(id, nth)| single(&id, nth)));
                 }
-                Span::Range(ends) => {
-                    let (own, copies) = self.range(index, &ends);
-                    drop.extend(copies.iter().map(|id| quoted(id)));
-                    drop.extend(own.map(|own| pair(&own)));
-                }
+                Span::Range(ends) => drop.extend(self.dropped(index, &ends)),
             }
         }
         let moved = |element: &[u8], name: &str| -> Option<Vec<u8>> {
@@ -217,6 +240,14 @@ impl<'s> Names<'s> {
 
 fn changed(raw: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Option<Vec<u8>> {
     json::with_members(raw, changes).ok()
+}
+
+fn single(id: &str, nth: Option<u64>) -> Vec<u8> {
+    let id = quoted(id);
+    match nth {
+        Some(nth) => [b"[", id.as_slice(), b",", nth.to_string().as_bytes(), b"]"].concat(),
+        None => id,
+    }
 }
 
 fn pair(ids: &[String; 2]) -> Vec<u8> {

@@ -132,11 +132,11 @@ fn header(present: &[&Session], id: &str) -> Vec<u8> {
     let own = raw("metadata").unwrap_or(b"{}".to_vec());
     let mut metadata = of_conversation(&own, &foreign(&own, present)).unwrap_or(b"{}".to_vec());
     let mut joined = Vec::from(b"[");
-    for session in present {
+    for id in present.iter().filter_map(|session| session.header_text("id")) {
         if joined.len() > 1 {
             joined.push(b',');
         }
-        json::push_text(&mut joined, &session.header_text("id").unwrap_or_default());
+        json::push_text(&mut joined, &id);
     }
     joined.push(b']');
     metadata = json::with_members(&metadata, &[("joined", Some(&joined))]).unwrap_or(metadata);

@@ -156,21 +156,21 @@ fn what_was_counted_is_believed_as_long_as_the_log_is_the_same() {
         assert_eq!(counted(there + 1), Placed::All, "{there}");
     };
     let cache = store.path().join("cache/one.count");
-    for _ in 0..40 {
+    for _ in 0..20 {
         count(&store);
     }
     let kept = fs::read(&cache).unwrap();
-    assert!(kept.len() > 40);
+    assert!(kept.len() > 20);
     // Damaged, of another log, or gone: it is counted anew.
     let mut seen = HashSet::new();
-    for at in 0..kept.len() {
+    for at in (0..kept.len()).step_by(3) {
         let mut damaged = kept.clone();
         damaged[at] ^= 1;
         fs::write(&cache, damaged).unwrap();
         count(&store);
         seen.insert(fs::read(&cache).unwrap());
     }
-    assert!(seen.len() > 3);
+    assert!(seen.len() > 2);
     // A log that was written anew has other messages at the same length.
     let session = store.load("one", &mut Report::default()).unwrap();
     let mut lines: Vec<Vec<u8>> = (0..session.len())

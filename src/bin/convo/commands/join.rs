@@ -58,6 +58,10 @@ impl Run for Join {
             checked_name(checked_id(id)?)?;
         }
         let (sessions, mut order, is_stored) = self.read(context)?;
+        // An empty pipe is no session and no error.
+        if sessions.is_empty() && !is_stored {
+            return self.print(context, &Joined::default());
+        }
         let label = self
             .chain
             .as_ref()
@@ -137,16 +141,19 @@ impl Join {
 
     fn tell(&self, context: &Context, joined: &Joined, sessions: usize) {
         let mut what = format!(
-            "{sessions} sessions are one of {} messages, {} copies left out",
+            "one session of {} messages; sessions: {sessions}; copies and markers left out: {}",
             joined.session.messages().count(),
             joined.left_out
         );
         for (count, why) in [
-            (joined.kept, "copies of messages that are not here stay"),
-            (joined.renamed, "messages have another id, since theirs was taken"),
+            (
+                joined.kept,
+                "copies that stay, since what they are copies of is not here",
+            ),
+            (joined.renamed, "messages with another id, since theirs was taken"),
         ] {
             if count > 0 {
-                what.push_str(&format!("; {count} {why}"));
+                what.push_str(&format!("; {why}: {count}"));
             }
         }
         match joined.kept + joined.renamed {

@@ -1,0 +1,120 @@
+//! `join`, and what is read with its whole chain.
+
+use crate::env::{BARE, CHAT, Env};
+
+/// A chain of three: `trip`, `trip.1`, `trip.2`.
+fn chained() -> Env {
+    let env = Env::with_chat();
+    for (name, text) in [("trip.1", "In Rome?"), ("trip.2", "In Oslo?")] {
+        env.run(&["continue", name.trim_end_matches(".1").trim_end_matches(".2")])
+            .status(if name == "trip.1" { 0 } else { 73 });
+        if name == "trip.2" {
+            env.run(&["continue", "trip.1"]).fine();
+        }
+        env.run(&["append", name, text]).fine();
+        env.run(&["append", name, "-r", "assistant", "Sun."]).fine();
+    }
+    env
+}
+
+#[test]
+fn a_chain_becomes_one_session_again() {
+    let env = chained();
+    let id = env.run(&["join", "trip.1", "-v"]);
+    snapshot!("join_store", &id);
+    let id = id.out().trim().to_string();
+    snapshot!("join_cat", env.run(&["cat", &id]).fine());
+    // The same again is no second one, and what it was made of is as it was.
+    env.run(&["join", "trip"]).status(73).says(&id);
+    assert_eq!(env.run(&["list"]).fine().out().lines().count(), 4);
+    env.run(&["fsck"]).status(0);
+    snapshot!(
+        "join_json",
+        env.run(&["join", "trip.2", "--id", "whole", "--json"]).fine()
+    );
+    env.run(&["join", "trip", "--id", "a/b"]).status(77);
+    // Only so far.
+    let half = env.run(&["join", "--chain", "trip.1", "--stdout"]).fine();
+    assert!(half.out().contains("In Rome?") && !half.out().contains("In Oslo?"));
+    env.run(&["join", "--chain", "trip.1", "trip.1", "trip", "--stdout"])
+        .fine()
+        .gives(half.out());
+    env.run(&["join", "--chain", "nobody", "trip.1", "trip"])
+        .status(66);
+    env.run(&["join", "nobody"]).status(66);
+}
+
+#[test]
+fn a_chain_is_shown_and_counted_as_one() {
+    let env = chained();
+    snapshot!("join_show", env.run(&["show", "--chain", "trip.1"]).fine());
+    snapshot!("join_tree", env.run(&["list", "--tree"]).fine());
+    let all = env.run(&["cat", "--chain", "trip"]).fine();
+    assert_eq!(all.out().lines().count(), 1 + 7 + 4);
+    let view = env
+        .run(&["context", "--chain", "trip.2", "--to", "openai-chat"])
+        .status(0);
+    assert!(view.out().contains("Weather in Paris?") && view.out().contains("In Oslo?"));
+    let counted = env.run(&["count", "--chain", "trip", "--json"]).fine().objects();
+    assert_eq!(counted[0]["log"]["messages"], 11);
+    // A stream is joined as it is.
+    let stream = env.run(&["cat", "trip.2", "trip", "trip.1"]).fine();
+    env.pipe(&["cat", "--chain"], stream.out())
+        .fine()
+        .gives(all.out());
+}
+
+#[test]
+fn sessions_without_links_stay_in_their_order() {
+    let env = Env::new();
+    let bare = |name: &str, text: &str| env.write(name, BARE.replace("hi", text));
+    bare("one.jsonl", "first");
+    bare("two.jsonl", "second");
+    snapshot!("join_files", env.run(&["join", "two.jsonl", "one.jsonl"]));
+    env.write("trip.jsonl", CHAT);
+    // Ids that occur twice are told apart, and so is what events mean by them.
+    let cut = CHAT.replace("\"trip\"", "\"other\"")
+        + r#"{"type":"truncate","id":"e","at":"2026-11-02T00:00:00Z","before":"m6"}"#;
+    env.write("other.jsonl", cut + "\n");
+    snapshot!(
+        "join_same_ids",
+        env.run(&["join", "trip.jsonl", "other.jsonl", "--id", "both"])
+    );
+    let to = env
+        .run(&["join", "two.jsonl", "one.jsonl", "--to", "openai-chat"])
+        .status(0);
+    let body: serde_json::Value = serde_json::from_str(to.out()).unwrap();
+    assert_eq!(body.as_array().map(Vec::len), Some(4), "{to}");
+    env.pipe(&["join"], "").fine().gives("");
+}
+
+#[test]
+fn what_is_wrong_with_links_is_told() {
+    let env = chained();
+    // The middle is gone: what was only there cannot be had, and the rest can.
+    env.run(&["remove", "trip.1"]).status(0);
+    snapshot!(
+        "join_missing",
+        env.run(&["join", "--chain", "trip.2", "--stdout"]).status(65)
+    );
+    snapshot!(
+        "join_end_missing",
+        env.run(&["join", "trip", "--id", "x"]).status(65)
+    );
+    env.run(&["join", "--chain", "trip.2", "--strict"]).status(65);
+    assert_eq!(env.run(&["list"]).fine().out().lines().count(), 3);
+    // Two that continue one, and two that continue each other.
+    let line = |id: &str, from: &str| {
+        format!(
+            "{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\",\"continued_from\":\"{from}\"}}\n{{\"role\":\"user\",\"content\":\"{id}\"}}\n"
+        )
+    };
+    let branched =
+        line("b", "a") + &line("c", "a") + &line("a", "a").replace(",\"continued_from\":\"a\"", "");
+    snapshot!("join_branched", env.pipe(&["join"], &branched));
+    env.pipe(&["join", "--chain", "c", "-"], &branched)
+        .status(65)
+        .says("c continues a");
+    let circle = line("a", "b") + &line("b", "a");
+    snapshot!("join_circle", env.pipe(&["join"], circle));
+}
