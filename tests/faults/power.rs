@@ -83,7 +83,7 @@ pub fn after_a_kill(faults: &Faults, tally: &Tally) {
         let done = place.state().files == golden.new.files;
         // A report without a row acknowledges nothing.
         let tells = operation.between != Between::Each || !outcome.stdout.is_empty();
-        if outcome.status != 0 || !done || !tells {
+        if outcome.status != operation.status || !done || !tells {
             return;
         }
         for mut luck in luck {
