@@ -308,3 +308,59 @@ fn a_summary_never_covers_what_the_model_has_not_seen() {
     )
     .status(1);
 }
+
+/// The summary of goaitools' design: the oldest exchanges up to half of the messages, and at least one.
+#[test]
+fn a_summary_of_the_design_covers_up_to_half() {
+    // Letters: U user, A assistant, C assistant with a call, T its result, D what stands for others.
+    let rows = [
+        ("UAUAUAUA", 8, "2", "DUAUA", 5),
+        ("UAUA", 4, "2", "UAUA", 4),
+        ("UCTAUAUAUA", 10, "2", "DUAUAUA", 7),
+        ("UAUAUAUAUU", 8, "2", "DUAUAUU", 5),
+        ("UAUAUAUA", 8, "3", "DUAUAUA", 7),
+        ("UAUAUAUAUA", 3, "1", "DUAUAUAUA", 2),
+    ];
+    let long = "said before, and at such length that it takes a good many words, ".repeat(8);
+    for (letters, processed, keep, expected, after) in rows {
+        let message = |(nth, letter): (usize, char)| match letter {
+            'C' => format!(
+                r#"{{"role":"assistant","tool_calls":[{{"id":"c{nth}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}}"#
+            ),
+            'T' => format!(
+                r#"{{"role":"tool","content":"{long}","tool_call_id":"c{}"}}"#,
+                nth - 1
+            ),
+            'A' => format!(r#"{{"role":"assistant","content":"{long}"}}"#),
+            _ => format!(r#"{{"role":"user","content":"{long}"}}"#),
+        };
+        let messages: Vec<String> = letters.chars().enumerate().map(message).collect();
+        let state = format!(
+            r#"{{"version":1,"provider":"openai","processed_length":{processed},"messages":[{}]}}"#,
+            messages.join(",")
+        );
+        let options = [
+            "summarize",
+            "-q",
+            "--with",
+            "cmd:echo In short.",
+            "--at-most",
+            "50%",
+            "--min-gain",
+            "0%",
+        ];
+        let arguments = [&with(&options)[..], &["--keep-last", keep]].concat();
+        let run = Env::new().pipe(&arguments, &state).fine();
+        let (seen, texts) = parts(run.out());
+        let made: serde_json::Value = serde_json::from_str(run.out()).unwrap();
+        let letter = |message: &serde_json::Value| match message["content"].as_str() {
+            Some(text) if text.contains("In short.") => 'D',
+            _ if message["role"] == "user" => 'U',
+            _ if message["role"] == "tool" => 'T',
+            _ if message.get("tool_calls").is_some() => 'C',
+            _ => 'A',
+        };
+        let left: String = made["messages"].as_array().unwrap().iter().map(letter).collect();
+        assert_eq!((left.as_str(), seen), (expected, after), "{letters}: {texts:?}");
+    }
+}

@@ -234,7 +234,8 @@ impl Golden {
             return Err("an error without words".to_string());
         }
         match (status, found) {
-            (0, Found::New | Found::Alike) | (74..=77, Found::Old) | (76, _) => Ok(()),
+            (status, Found::New | Found::Alike) if status == self.operation.status => Ok(()),
+            (74..=77, Found::Old) | (76, _) => Ok(()),
             // What is shown is the same, and the same again finishes it.
             (74 | 75 | 77, Found::Between(_))
                 if matches!(self.operation.between, Between::View | Between::Steps) =>
@@ -333,7 +334,8 @@ impl Golden {
         let now = place.state();
         let done = found != Found::Old;
         let told = found == Found::Torn && outcome.status == 65;
-        if outcome.status != 0 && !told && !(done && self.operation.again.contains(&outcome.status)) {
+        let ended = outcome.status == self.operation.status;
+        if !ended && !told && !(done && self.operation.again.contains(&outcome.status)) {
             return Err(format!("the same again after {found:?}:\n{}", shown(&outcome)));
         }
         // A stream that is sent again is another one.
@@ -343,7 +345,7 @@ impl Golden {
             _ => false,
         };
         let finishes = found == Found::Old || matches!(found, Found::Between(_)) && goes_on;
-        if outcome.status != 0 || !finishes {
+        if !ended || !finishes {
             return Ok(());
         }
         if now.files != self.new.files {

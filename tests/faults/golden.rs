@@ -79,7 +79,11 @@ impl Golden {
         let after = before.copy();
         let readings = [reading(operation, &before), None];
         let outcome = after.fed(operation.arguments, operation.input.as_bytes());
-        assert_eq!(outcome.status, 0, "{}: {outcome:?}", operation.name);
+        assert_eq!(
+            outcome.status, operation.status,
+            "{}: {outcome:?}",
+            operation.name
+        );
         let (old, new) = (before.state(), after.state());
         assert!(old.files != new.files, "{} does nothing", operation.name);
         assert_eq!(new.leftovers, Vec::<String>::new(), "{}", operation.name);

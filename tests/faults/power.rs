@@ -24,7 +24,11 @@ pub fn run(faults: &Faults, tally: &Tally) {
         let mut disk = Disk::new(place.root());
         let input = golden.operation.input.as_bytes();
         let (outcome, calls) = trace::recorded(&place, golden.operation.arguments, input, &[]);
-        assert_eq!(outcome.status, 0, "{}", golden.operation.name);
+        assert_eq!(
+            outcome.status, golden.operation.status,
+            "{}",
+            golden.operation.name
+        );
         let mut chance = Chance::new(faults.seed, golden.operation.name);
         let mut seen = HashSet::new();
         let mut acknowledged = false;
@@ -83,7 +87,7 @@ pub fn after_a_kill(faults: &Faults, tally: &Tally) {
         let done = place.state().files == golden.new.files;
         // A report without a row acknowledges nothing.
         let tells = operation.between != Between::Each || !outcome.stdout.is_empty();
-        if outcome.status != 0 || !done || !tells {
+        if outcome.status != operation.status || !done || !tells {
             return;
         }
         for mut luck in luck {

@@ -173,6 +173,24 @@ pub fn worked_file(place: &Place) {
     place.write("work/native.jsonl", worked_lines());
 }
 
+/// With an answer to what a summarizer would be asked.
+pub fn answered(place: &Place) {
+    answer(place, "It was looked at.");
+}
+
+/// With an answer that says nothing.
+pub fn blank(place: &Place) {
+    answer(place, "");
+}
+
+fn answer(place: &Place, text: &str) {
+    worked(place);
+    let outcome = place.convo(&["summarize", "chat", "--request"]);
+    let mut request: serde_json::Value = serde_json::from_slice(&outcome.stdout).unwrap();
+    request["summary"] = text.into();
+    place.write("work/answer.json", request.to_string());
+}
+
 fn worked_lines() -> String {
     let mut lines = String::from(
         "{\"type\":\"session\",\"version\":1,\"id\":\"chat\",\"created_at\":\"2026-11-01T10:00:00Z\"}\n\

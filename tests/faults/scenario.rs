@@ -7,6 +7,7 @@
 //! - `session`, whose log is read and appended to after each fault, when there is one;
 //! - `between`, what else than the old and the new state may be found after a kill or a power cut;
 //! - `brings`, a file and a piece of text that success puts there, so that a command that does nothing is noticed;
+//! - `status`, with which it ends when there is no fault, for what is to fail and to say so in the session;
 //! - `again`, statuses of the same command when it was done already;
 //! - `destroys`, for the few that may lose acknowledged lines.
 //!
@@ -14,8 +15,8 @@
 
 use super::place::Place;
 use super::prepare::{
-    LONG, NATIVE, STREAM, aliased, asked, chat, continued, cut, damaged, file, folder, packed,
-    packed_and_cut, pair, removed, torn, twice, worked, worked_file,
+    LONG, NATIVE, STREAM, aliased, answered, asked, blank, chat, continued, cut, damaged, file, folder,
+    packed, packed_and_cut, pair, removed, torn, twice, worked, worked_file,
 };
 
 /// What may be found beside the old and the new state while a command is not acknowledged.
@@ -50,6 +51,7 @@ pub struct Operation {
     pub session: Option<&'static str>,
     pub between: Between,
     pub brings: (&'static str, &'static str),
+    pub status: i32,
     pub again: &'static [i32],
     pub destroys: bool,
 }
@@ -63,6 +65,7 @@ const BASE: Operation = Operation {
     session: Some("chat"),
     between: Between::Whole,
     brings: ("", ""),
+    status: 0,
     again: &[],
     destroys: false,
 };
@@ -144,6 +147,40 @@ pub const OPERATIONS: &[Operation] = &[
         arguments: &["compact", "chat", "--tiered", "--budget", "300"],
         between: Between::Appended,
         brings: ("store/sessions/chat.jsonl", "\"type\":\"compact\""),
+        ..BASE
+    },
+    Operation {
+        name: "summarize",
+        prepare: worked,
+        arguments: &["summarize", "chat", "--keep-last", "1"],
+        between: Between::Appended,
+        brings: ("store/sessions/chat.jsonl", "\"type\":\"summary\""),
+        ..BASE
+    },
+    Operation {
+        name: "summarize --apply",
+        prepare: answered,
+        arguments: &["summarize", "chat", "--apply", "answer.json"],
+        between: Between::Appended,
+        brings: ("store/sessions/chat.jsonl", "It was looked at."),
+        ..BASE
+    },
+    Operation {
+        name: "summarize by what fails",
+        prepare: blank,
+        arguments: &["summarize", "chat", "--apply", "answer.json"],
+        between: Between::Appended,
+        brings: ("store/sessions/chat.jsonl", "\"type\":\"attempt\""),
+        status: 69,
+        ..BASE
+    },
+    Operation {
+        name: "summarize by a program that fails",
+        prepare: worked,
+        arguments: &["summarize", "chat", "--with", "cmd:exec false"],
+        between: Between::Appended,
+        brings: ("store/sessions/chat.jsonl", "\"type\":\"attempt\""),
+        status: 69,
         ..BASE
     },
     Operation {

@@ -79,7 +79,7 @@ pub struct Program {
 }
 
 /// Most bytes of an answer: no summary is as long.
-const MOST: u64 = 16 << 20;
+const MOST: u64 = 4 << 20;
 
 /// How many of the last bytes that it says on standard error are kept.
 const TAIL: usize = 4096;

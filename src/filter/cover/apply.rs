@@ -105,7 +105,12 @@ pub fn accept(text: &str, budget: Option<u64>, counter: Counter) -> Result<()> {
     let failure = if is_blank(text) {
         Failure::Blank
     } else {
-        let tokens = counter.tokenizer().count(text);
+        // What is far too long is not counted.
+        let least = text.len() as u64 / LONGEST_TOKEN;
+        let tokens = match budget {
+            Some(budget) if least > budget => least,
+            _ => counter.tokenizer().count(text),
+        };
         match budget {
             Some(budget) if tokens > budget => Failure::OverBudget { tokens, budget },
             _ => return Ok(()),
@@ -113,6 +118,9 @@ pub fn accept(text: &str, budget: Option<u64>, counter: Counter) -> Result<()> {
     };
     Err(Error::new(Kind::Unavailable, failure.to_string()))
 }
+
+/// No token of any tokenizer has as many bytes.
+const LONGEST_TOKEN: u64 = 512;
 
 fn changed(what: &str) -> Error {
     Error::new(Kind::Locked, format!("the summary comes too late: {what}"))

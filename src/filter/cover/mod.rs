@@ -59,6 +59,8 @@ pub struct Options {
     pub keep_last: usize,
     /// Tells the line with which begins what the model has not seen: the exchange that reaches it stays, and all behind it.
     pub unseen: fn(&Session) -> Option<usize>,
+    /// Most of the messages that are covered, per mille, but one exchange at least; none: no such limit.
+    pub share: Option<u64>,
     /// First and last message to cover, either of them open; none: the oldest exchanges.
     pub cover: Option<[Option<String>; 2]>,
     /// Whether the summary before is input. Otherwise what it stands for is summed up anew, as far as the log has it.
@@ -88,6 +90,7 @@ impl Default for Options {
             window: None,
             when: None,
             keep_last: KEEP_LAST,
+            share: None,
             unseen: |_| None,
             cover: None,
             rolling: true,

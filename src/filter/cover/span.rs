@@ -127,6 +127,7 @@ fn oldest(
     if floor > most {
         return Err("the summary stands for the newest of what may be covered".to_string());
     }
+    let most = most.min(within(work, options.share).max(floor));
     let before = work.summary_item.map_or(0, |at| work.items[at].now);
     let mut kept = work.total - before;
     let mut covered = 0;
@@ -154,6 +155,19 @@ fn oldest(
         .collect();
     items.sort_unstable();
     Ok((items, room(kept, options.budget, wanted)))
+}
+
+/// Number of the oldest exchanges that are within a share of the messages; at least one.
+fn within(work: &Work<'_>, share: Option<u64>) -> usize {
+    let Some(share) = share else { return usize::MAX };
+    let most = u128::from(share) * work.items.len() as u128 / 1000;
+    let begin = |exchange: &Exchange| work.atoms[exchange.atoms[0]].items[0];
+    let begun = work
+        .exchanges
+        .iter()
+        .skip(1)
+        .take_while(|exchange| begin(exchange) as u128 <= most);
+    begun.count().max(1)
 }
 
 /// Number of exchanges that a new summary must take in: what stands ahead of the one before, or what that stands for.

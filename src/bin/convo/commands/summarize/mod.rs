@@ -1,5 +1,6 @@
 //! `summarize`: covers old turns by a summary.
 
+mod failure;
 mod options;
 mod think;
 
@@ -16,9 +17,10 @@ use convo::filter::Plan;
 use convo::filter::cover::{self, Answer, Asked, Options};
 use convo::model::health::Health;
 use convo::model::session::Session;
+use failure::Failure;
 use options::{Asking, Trying};
 use std::io::Read;
-use think::{Failure, Thinker};
+use think::Thinker;
 
 /// Cover old turns by a summary; the log keeps everything
 ///
@@ -88,7 +90,7 @@ impl Run for Summarize {
         if let Some(file) = &self.apply {
             let answer = answer(file, &inputs)?;
             let failure = Failure::new(context, &self.trying, &self.changing);
-            return change::run(
+            let done = change::run(
                 context,
                 &inputs,
                 &self.reading,
@@ -105,6 +107,8 @@ impl Run for Summarize {
                     }
                 },
             );
+            failure.tell_all();
+            return done;
         }
         match self.asking.with.program(context)? {
             None => change::run(
@@ -128,7 +132,7 @@ impl Run for Summarize {
             ),
             Some(program) => {
                 let mut thinker = Thinker::new(context, program, &self.trying, &self.changing);
-                change::run(
+                let done = change::run(
                     context,
                     &inputs,
                     &self.reading,
@@ -142,7 +146,9 @@ impl Run for Summarize {
                         let planned = thinker.plan(session, stamps, counter, &options);
                         unreached(context, session, planned)
                     },
-                )
+                );
+                thinker.failure.tell_all();
+                done
             }
         }
     }

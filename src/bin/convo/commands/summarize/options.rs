@@ -28,6 +28,9 @@ pub struct Asking {
     /// The newest N exchanges stay
     #[arg(long, value_name = "N", default_value_t = cover::KEEP_LAST, value_parser = exchanges, help_heading = "What to do")]
     keep_last: usize,
+    /// Cover at most this share of the messages, and one exchange at least
+    #[arg(long, value_name = "PERCENT", value_parser = per_cent, conflicts_with = "cover", hide_short_help = true, help_heading = "What to do")]
+    at_most: Option<u64>,
     /// Cover the messages from one to another: FIRST..LAST, FIRST.. or ..LAST
     #[arg(long, value_name = "IDS", value_parser = ends, hide_short_help = true, help_heading = "What to do")]
     cover: Option<Ends>,
@@ -124,6 +127,7 @@ impl Asking {
             window,
             when: self.when.clone(),
             keep_last: self.keep_last,
+            share: self.at_most,
             unseen: goaitools::unseen,
             cover: self.cover.clone().map(|Ends(ends)| ends),
             rolling: self.rolling == "on",

@@ -1,15 +1,15 @@
 //! Asks a program for a summary. Nothing is locked meanwhile: its answer is held against what the session is by then.
 
+use super::failure::Failure;
 use super::options::Trying;
 use crate::args::Changing;
-use crate::context::{Context, named};
+use crate::context::Context;
 use crate::remember;
 use crate::stamps::{Place, Stamps};
 use crate::summarizer::Program;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::cover::{self, Answer, Asked, Options, Request};
-use convo::format::{Format, penguiflow};
 use convo::model::health::Health;
 use convo::model::session::Session;
 use convo::tokens::Counter;
@@ -19,7 +19,7 @@ pub struct Thinker<'r> {
     context: &'r Context,
     program: Program,
     trying: &'r Trying,
-    failure: Failure<'r>,
+    pub failure: Failure<'r>,
     /// What it said of a session of the store, which may have grown when that is to be stored: it is not asked twice.
     memory: Option<(String, Thought)>,
     /// Whether an answer that is too long is cut instead of refused.
@@ -179,64 +179,5 @@ impl<'r> Thinker<'r> {
         };
         cover::accept(&text, Some(request.budget), counter).map_err(|error| error.message)?;
         Ok((text, reply.by))
-    }
-}
-
-/// What is done when there is no summary: the session stays as it is, and the failure is noted in its log.
-pub struct Failure<'r> {
-    context: &'r Context,
-    trying: &'r Trying,
-    changing: &'r Changing,
-}
-
-impl<'r> Failure<'r> {
-    pub fn new(context: &'r Context, trying: &'r Trying, changing: &'r Changing) -> Failure<'r> {
-        Failure {
-            context,
-            trying,
-            changing,
-        }
-    }
-
-    /// Tells of the failure and plans the note.
-    pub fn plan(&self, session: &Session, stamps: &Stamps<'_>, by: &str, why: &str) -> convo::Result<Plan> {
-        let error = Error::new(Kind::Unavailable, format!("no summary: {why}"));
-        self.tell(session, stamps, error.hint("the session was left as it is"))?;
-        // A stream without its log has no place for it, unless the document itself has one.
-        if stamps.place() == Place::Stream && !self.changing.log && !self.document_tells(session) {
-            return Ok(Plan::Nothing("it stays as it is".to_string()));
-        }
-        // When it failed is no matter of what is in the session.
-        let now = self.context.clock.now();
-        let health = self
-            .trying
-            .policy_of(session)
-            .failed(&Health::of(session), &now, why);
-        let stamp = stamps.event(why)?;
-        let next = health.next_attempt_at.as_deref().unwrap_or(&now);
-        let told = format!(
-            "noted as failure {} in a row; the next attempt is due at {next}",
-            health.failures
-        );
-        Ok(Plan::Lines(vec![health.event(&stamp.id, &now, by)], told))
-    }
-
-    /// Whether what is written is a document that has a place for failures.
-    fn document_tells(&self, session: &Session) -> bool {
-        let to = self.changing.writing.to;
-        let back = self.changing.in_place.is_some() || to == Some(Format::Penguiflow);
-        back && to.is_none_or(|to| to == Format::Penguiflow) && penguiflow::is_own(session)
-    }
-
-    /// Tells of an error that leaves a session as it is, and goes on; what would be replaced as a whole stays.
-    pub fn tell(&self, session: &Session, stamps: &Stamps<'_>, error: Error) -> convo::Result<()> {
-        let replaces =
-            self.changing.in_place.is_some() && !self.changing.log && !self.document_tells(session);
-        if replaces || stamps.place() == Place::Pair {
-            return Err(error);
-        }
-        let id = session.header_text("id").unwrap_or_default();
-        self.context.output.error(&named(error, &id));
-        Ok(())
     }
 }
