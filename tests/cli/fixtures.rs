@@ -6,6 +6,7 @@ mod goaitools;
 mod keys;
 mod pairs;
 mod penguin;
+mod penguin_trim;
 mod picoclaw;
 mod picoclaw_back;
 

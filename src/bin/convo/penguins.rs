@@ -65,6 +65,7 @@ pub fn change(
     let whole = check(path, &bytes, suffix)?;
     let mut report = Report::default();
     let sessions = convert(Format::Penguin, Some(path), &bytes, &mut report);
+    penguin::tell_own(&mut report);
     let damaged = report.is_damaged();
     context.output.report(&label, &mut report);
     if reading.strict && damaged {

@@ -6,7 +6,6 @@ use super::carried::{self, CARRIED, Carried};
 use super::member::{given, is_words, values, without};
 use super::merge::Merge;
 use super::message::Messages;
-use super::numbers;
 use super::sums::Sums;
 use crate::error::Place;
 use crate::model::json::{self, ObjectBuilder};
@@ -68,7 +67,7 @@ pub(super) fn is_older(head: &[u8], is_list: bool, source: &Source<'_>) -> bool 
 /// The header line.
 pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messages<'_>) -> Vec<u8> {
     let place = merge.start;
-    let head = reader.clean(&merge.head, place);
+    let (head, numbers) = reader.clean(&merge.head, place);
     let [mut id, mut created, mut active, metadata] = values(&head, OWN);
     let inner = metadata.unwrap_or_default();
     let own = Carried::of(inner);
@@ -162,7 +161,7 @@ pub(super) fn header(merge: &Merge<'_>, source: &Source<'_>, reader: &mut Messag
     if !reader.older && is_stale(inner, active, &reader.sums) {
         kept.raw("as_read", reader.sums.noted());
     }
-    if let Some(numbers) = numbers::found(&merge.head) {
+    if let Some(numbers) = numbers {
         kept.raw("numbers", numbers);
     }
     if let Some(metadata) = own.metadata((!kept.is_empty()).then(|| kept.finish())) {

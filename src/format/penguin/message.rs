@@ -26,6 +26,9 @@ const MEMBERS: [&str; 10] = [
     "message_type",
 ];
 
+/// What is told of numbers that JSON does not have.
+pub(super) const NUMBERS: &str = "NaN or an infinity: null stands for it";
+
 /// The members of the metadata that the line takes.
 pub(super) const TAKEN: [&str; 3] = ["tool_calls", "tool_call_id", "action_type"];
 
@@ -85,16 +88,19 @@ impl<'r> Messages<'r> {
         }
     }
 
-    /// A value as it may stand on a line of the stream: compact, UTF-8, and without the numbers that JSON
-    /// does not have. Tells what had to be changed.
-    pub fn clean(&mut self, raw: &[u8], place: Place) -> Vec<u8> {
+    /// A value as it may stand on a line of the stream: compact, UTF-8, and without the numbers that JSON does not
+    /// have, which are noted. Tells what had to be changed, and of what no note is left.
+    pub fn clean(&mut self, raw: &[u8], place: Place) -> (Vec<u8>, Option<Vec<u8>>) {
         let (compact, numbers) = json::compact(raw);
+        let mut noted = None;
         if numbers > 0 {
-            self.report.lose(Loss::Number, numbers);
-            self.report
-                .damage(place, "NaN or an infinity: null stands for it");
+            let found = numbers::found(raw);
+            let kept = found.as_ref().map_or(0, |(_, count)| *count);
+            noted = found.map(|(object, _)| object);
+            self.report.lose(Loss::Number, numbers.saturating_sub(kept));
+            self.report.damage(place, NUMBERS);
         }
-        match String::from_utf8(compact) {
+        let clean = match String::from_utf8(compact) {
             Ok(text) => text.into_bytes(),
             Err(error) => {
                 self.report
@@ -103,7 +109,8 @@ impl<'r> Messages<'r> {
                     .into_owned()
                     .into_bytes()
             }
-        }
+        };
+        (clean, noted)
     }
 
     /// The RFC 3339 form of a time; none, and told as damage, when it is not readable as one.
@@ -119,8 +126,7 @@ impl<'r> Messages<'r> {
 
     /// The line of an element of `messages`, without a line ending. Of a summary that stands it is the event.
     pub fn line(&mut self, raw: &[u8], place: Place, stands: bool) -> Vec<u8> {
-        let object = self.clean(raw, place);
-        let numbers = numbers::found(raw);
+        let (object, numbers) = self.clean(raw, place);
         let [tokens] = values(&object, ["tokens"]);
         self.sums.add(tokens);
         if object.first() == Some(&b'{') {

@@ -72,6 +72,17 @@ pub const INDEX: &str = "session_index.json";
 /// What a source without a name is called.
 const PIPE: &str = "the document";
 
+/// What is told of times without a zone.
+const LOCAL_TIMES: &str = "times without a zone were read as local time (TZ)";
+
+/// Takes out of a report what concerns nobody who goes on in Penguin's own form, where all of it is as it was.
+pub fn tell_own(report: &mut Report) {
+    let own = [LOCAL_TIMES, message::NUMBERS];
+    report
+        .findings
+        .retain(|finding| !own.contains(&finding.what.as_str()));
+}
+
 /// A spare copy: its name and its bytes.
 type Spare = (String, Vec<u8>);
 
@@ -218,10 +229,7 @@ fn convert(merge: &Merge<'_>, source: &Source<'_>, report: &mut Report) -> Sessi
         push(line, place);
     }
     if reader.naive {
-        report.note(
-            Place::default(),
-            "times without a zone were read as local time (TZ)",
-        );
+        report.note(Place::default(), LOCAL_TIMES);
     }
     session
 }

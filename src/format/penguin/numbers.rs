@@ -83,17 +83,19 @@ fn pointer(way: &[Step<'_>]) -> Option<String> {
     Some(text)
 }
 
-/// Where they are in a value: an object of pointers and spellings; none when there are none.
-pub(super) fn found(value: &[u8]) -> Option<Vec<u8>> {
+/// Where they are in a value: an object of pointers and spellings, and how many it has; none when there are none.
+pub(super) fn found(value: &[u8]) -> Option<(Vec<u8>, u64)> {
     let mut built = ObjectBuilder::default();
+    let mut count = 0;
     each(value, |way, range| {
         if NUMBERS.contains(&&value[range.clone()])
             && let Some(pointer) = pointer(way)
         {
             built.text(&pointer, &String::from_utf8_lossy(&value[range]));
+            count += 1;
         }
     });
-    (!built.is_empty()).then(|| built.finish())
+    (count > 0).then(|| (built.finish(), count))
 }
 
 /// The value with the noted numbers where null still stands for them, and how many.
@@ -126,7 +128,8 @@ mod tests {
     #[test]
     fn they_come_back_where_they_were() {
         let value = br#"{"a":[null,NaN,{"b/~":-Infinity,"c":"NaN"}],"d":Infinity,"n":-1,"":[[NaN]]}"#;
-        let noted = found(value).unwrap();
+        let (noted, found_count) = found(value).unwrap();
+        assert_eq!(found_count, 4);
         assert_eq!(
             String::from_utf8_lossy(&noted),
             r#"{"/a/1":"NaN","/a/2/b~1~0":"-Infinity","/d":"Infinity","//0/0":"NaN"}"#
@@ -140,7 +143,7 @@ mod tests {
     #[test]
     fn what_is_very_deep_is_not_noted() {
         let deep = format!("{}NaN{}", "[NaN,".repeat(50_000), "]".repeat(50_000));
-        let noted = found(deep.as_bytes()).unwrap();
+        let (noted, _) = found(deep.as_bytes()).unwrap();
         assert!(noted.len() < 20_000);
         assert_eq!(put_back(&json::compact(deep.as_bytes()).0, &noted).1, DEEPEST);
     }
