@@ -12,6 +12,9 @@ use crate::model::message::{Category, Role};
 use crate::model::{summary, time};
 use std::collections::HashSet;
 
+/// What is told of a number that Python writes and JSON does not have.
+pub const NO_NUMBER: &str = "NaN or an infinity: null stands for it";
+
 /// The members of a message that have a meaning, in Penguin's order.
 const MEMBERS: [&str; 10] = [
     "role",
@@ -91,8 +94,7 @@ impl<'r> Messages<'r> {
         let (compact, numbers) = json::compact(raw);
         if numbers > 0 {
             self.report.lose(Loss::Number, numbers);
-            self.report
-                .damage(place, "NaN or an infinity: null stands for it");
+            self.report.damage(place, NO_NUMBER);
         }
         match String::from_utf8(compact) {
             Ok(text) => text.into_bytes(),

@@ -59,6 +59,7 @@ use document::Document;
 pub use index::{Row, index};
 use merge::{Candidate, Merge};
 use message::Messages;
+pub use message::NO_NUMBER;
 pub use notice::{Condition, condition, is_lost, is_session_name, notice};
 pub use shown::write_context;
 pub use write::{Save, name_of, write};
