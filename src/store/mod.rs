@@ -6,6 +6,7 @@
 //! - `names` finds a session, `alias`, `link`, `split` and `trash` are what their names say;
 //! - `whole` adds lines that belong together;
 //! - `boundary` fills a session up to a limit, by what `counted` knows of it without reading it;
+//! - `pair` and `foreign` are about files and folders that other systems keep;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
 
 mod alias;
@@ -14,6 +15,7 @@ mod atomic;
 mod boundary;
 mod counted;
 mod directory;
+pub mod foreign;
 pub mod fsck;
 mod gc;
 mod held;

@@ -19,6 +19,7 @@ mod count;
 mod events;
 mod expand;
 mod fixtures;
+mod folders;
 mod fsck;
 mod gc;
 mod generated;

@@ -341,7 +341,8 @@ fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {
     }
 }
 
-fn readable(name: &str) -> Result<Format, String> {
+/// A format that sessions are read from.
+pub fn readable(name: &str) -> Result<Format, String> {
     format(name, Format::is_read)
 }
 

@@ -19,6 +19,7 @@ mod pairs;
 mod penguins;
 mod plugin;
 mod remember;
+mod scan;
 mod source;
 mod stamps;
 mod summarizer;

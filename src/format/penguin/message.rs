@@ -12,6 +12,9 @@ use crate::model::message::{Category, Role};
 use crate::model::{summary, time};
 use std::collections::HashSet;
 
+/// What is told of a number that Python writes and JSON does not have.
+pub const NO_NUMBER: &str = "NaN or an infinity: null stands for it";
+
 /// The members of a message that have a meaning, in Penguin's order.
 const MEMBERS: [&str; 10] = [
     "role",
@@ -25,9 +28,6 @@ const MEMBERS: [&str; 10] = [
     "recipient_id",
     "message_type",
 ];
-
-/// What is told of numbers that JSON does not have.
-pub(super) const NUMBERS: &str = "NaN or an infinity: null stands for it";
 
 /// The members of the metadata that the line takes.
 pub(super) const TAKEN: [&str; 3] = ["tool_calls", "tool_call_id", "action_type"];
@@ -98,7 +98,7 @@ impl<'r> Messages<'r> {
             let kept = found.as_ref().map_or(0, |(_, count)| *count);
             noted = found.map(|(object, _)| object);
             self.report.lose(Loss::Number, numbers.saturating_sub(kept));
-            self.report.damage(place, NUMBERS);
+            self.report.damage(place, NO_NUMBER);
         }
         let clean = match String::from_utf8(compact) {
             Ok(text) => text.into_bytes(),

@@ -59,6 +59,7 @@ use document::Document;
 pub use index::{Row, index};
 use merge::{Candidate, Merge};
 use message::Messages;
+pub use message::NO_NUMBER;
 pub use notice::{Condition, condition, is_lost, is_session_name, notice};
 pub use shown::write_context;
 pub use write::{Save, name_of, write};
@@ -77,7 +78,7 @@ const LOCAL_TIMES: &str = "times without a zone were read as local time (TZ)";
 
 /// Takes out of a report what concerns nobody who goes on in Penguin's own form, where all of it is as it was.
 pub fn tell_own(report: &mut Report) {
-    let own = [LOCAL_TIMES, message::NUMBERS];
+    let own = [LOCAL_TIMES, message::NO_NUMBER];
     report
         .findings
         .retain(|finding| !own.contains(&finding.what.as_str()));

@@ -25,12 +25,14 @@ mod raw;
 mod sidecar;
 #[cfg(test)]
 mod tests;
+mod told;
 mod write;
 
 pub use export::{write, write_document};
-pub use pair::{is_continued, pair, stem};
+pub use pair::{file_stem, is_continued, pair, stem};
 pub use raw::{RawPiece, first_time, is_document, is_log, raw_lines};
 pub use sidecar::Sidecar;
+pub use told::{Line, Said, mended, told_lines};
 pub use write::{LONGEST, log_line_of, log_lines};
 
 use super::native::source_member;
@@ -41,7 +43,7 @@ use crate::model::json::{self, Dialect};
 use crate::model::key;
 use crate::model::session::Session;
 use facts::{Facts, Shape, Whole};
-use line::Line;
+use line::Line as Message;
 use log::Log;
 use member::Rules;
 use raw::{lines, without_bom};
@@ -97,7 +99,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let is_document = source
         .name
         .is_some_and(|name| name.to_ascii_lowercase().contains(DOCUMENT));
-    let mut lines = lines(source.bytes).map(|raw| Line::read(raw.text, Rules::Log).is_ok());
+    let mut lines = lines(source.bytes).map(|raw| Message::read(raw.text, Rules::Log).is_ok());
     let is_log = if is_document {
         lines.next() == Some(true)
     } else {
@@ -210,7 +212,7 @@ fn read_log(source: &Source<'_>, stem: Option<&str>, sidecar: Option<&[u8]>, rep
             offset: raw.place.offset + raw.bom as u64,
             ..raw.place
         };
-        match Line::read(raw.text, Rules::Log) {
+        match Message::read(raw.text, Rules::Log) {
             Ok(line) => log.message(&line, raw.text, begins, skipped),
             Err(fault) => {
                 if !skipped {
@@ -327,7 +329,7 @@ fn read_document(source: &Source<'_>, bom: usize, facts: &Facts<'_>, report: &mu
     let mut log = begin(facts, source.name.map(stem_of), member, report);
     for (at, raw) in &facts.messages {
         let place = places.at(bom + at);
-        match Line::read(raw, Rules::Document) {
+        match Message::read(raw, Rules::Document) {
             Ok(line) => log.message(&line, raw, place, false),
             Err(fault) => {
                 log.tell(place, fault);

@@ -19,10 +19,15 @@ use crate::model::view::View;
 /// Longest name of a file in bytes.
 const LONGEST_NAME: usize = 255;
 
+/// The name that PicoClaw gives the files of a key, without their endings, whatever key it is.
+pub fn file_stem(key: &str) -> String {
+    key.replace([':', '/', '\\'], "_")
+}
+
 /// The name of a session's files without their endings. A key that PicoClaw could not keep apart from a folder, or that
 /// no file system takes, is [`Kind::Unsafe`].
 pub fn stem(key: &str) -> Result<String> {
-    let stem = key.replace([':', '/', '\\'], "_");
+    let stem = file_stem(key);
     let why = if key.is_empty() {
         "it is empty"
     } else if matches!(key, "." | "..") {

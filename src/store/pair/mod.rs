@@ -4,12 +4,14 @@
 mod append;
 mod apply;
 mod compact;
+mod mend;
 #[cfg(test)]
 mod tests;
 
 pub use append::Appended;
 pub use apply::Applied;
 pub use compact::{Compaction, Receipt, compact};
+pub use mend::Mend;
 
 use super::atomic;
 use super::directory::{Directory, Facts};

@@ -2,12 +2,15 @@
 
 use super::Run;
 use crate::args::{Input, Reading, duration};
-use crate::context::Context;
-use crate::inputs::each_session;
-use crate::output::{columns, moment, visible};
+use crate::context::{Context, detect_file, head, named};
+use crate::inputs::{each_session, tell_and_go_on};
+use crate::output::{columns, moment, path_name, visible};
+use crate::scan;
 use crate::tree::{self, Node};
 use clap::Args;
 use convo::error::{Error, Kind};
+use convo::format::detect::HEAD;
+use convo::format::picoclaw;
 use convo::format::report::Report;
 use convo::model::chain::Links;
 use convo::model::health::{Health, State};
@@ -17,6 +20,7 @@ use convo::model::time;
 use convo::model::view::{Item, View};
 use std::collections::HashMap;
 use std::io::Write;
+use std::path::Path;
 use std::time::Duration;
 
 /// List the sessions of the store, newest first
@@ -31,9 +35,10 @@ use std::time::Duration;
   convo list --older-than 30d | cut -f1 | xargs -r convo remove
   convo list --json | jq -r 'select(.messages > 100).id'
   convo list --tree                             continuations and branches below their first session
-  convo list ./session.json                     what a file holds")]
+  convo list ./session.json                     what a file holds
+  convo list ~/.picoclaw/sessions               what a directory of another system holds")]
 pub struct List {
-    /// Only these: names or files [default: the whole store]
+    /// Only these: names, files or directories [default: the whole store]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// Only those whose newest line is older than this: 12h, 30d
@@ -89,15 +94,22 @@ impl Run for List {
         if self.inputs.is_empty() {
             rows = stored(context)?;
         } else {
-            each_session(
-                context,
-                &Input::all(&self.inputs),
-                &self.reading,
-                |label, session| {
-                    rows.push(row(&session, label, false));
-                    Ok(())
-                },
-            )?;
+            let inputs = Input::all(&self.inputs);
+            for input in &inputs {
+                let done = match input {
+                    Input::Path(path) if path.is_dir() => self.folder(context, path, &mut rows),
+                    input => each_session(
+                        context,
+                        std::slice::from_ref(input),
+                        &self.reading,
+                        |label, session| {
+                            rows.push(row(&session, label, false));
+                            Ok(())
+                        },
+                    ),
+                };
+                tell_and_go_on(context, done, inputs.len())?;
+            }
         }
         let now = time::seconds(&context.clock.now());
         rows.retain(|row| self.fits(row, now));
@@ -292,6 +304,17 @@ fn beginning(session: &Session) -> Option<String> {
     Some(line.chars().take(37).collect::<String>() + "...")
 }
 
+/// Whether a file is something else, and not a session that is damaged.
+fn is_other(path: &Path) -> bool {
+    let head = std::fs::File::open(path)
+        .map_err(|error| Error::io("cannot open", error))
+        .and_then(|mut file| head(&mut file, HEAD));
+    head.is_ok_and(|(head, whole)| {
+        let verdict = detect_file(&head, whole, Some(path));
+        verdict.format.is_none() && !verdict.damaged && !head.is_empty()
+    })
+}
+
 fn name_aliases(context: &Context, rows: &mut [Row]) {
     let Ok(aliases) = context.store().and_then(|store| store.aliases()) else {
         return;
@@ -303,7 +326,8 @@ fn name_aliases(context: &Context, rows: &mut [Row]) {
         }
     }
     for row in rows {
-        row.aliases = by_id.get(&row.id).cloned().unwrap_or_default();
+        row.aliases
+            .extend(by_id.get(&row.id).cloned().unwrap_or_default());
     }
 }
 
@@ -319,6 +343,29 @@ impl List {
         };
         let is_over = |limit: Duration| u64::try_from(age).is_ok_and(|age| age > limit.as_secs());
         self.older_than.is_none_or(is_over) && self.newer_than.is_none_or(|limit| !is_over(limit))
+    }
+
+    /// The sessions of a directory, of whatever system, those in directories in it too. What is no session is passed
+    /// over.
+    fn folder(&self, context: &Context, path: &Path, rows: &mut Vec<Row>) -> anyhow::Result<()> {
+        let files = scan::files(path, true).map_err(|error| named(error, &path_name(path)))?;
+        let several = files.sessions.len().max(2);
+        for file in files.sessions {
+            if self.reading.from.is_none() && is_other(&file) {
+                context.output.detail(&path_name(&file), "no session");
+                continue;
+            }
+            let done = each_session(context, &[Input::Path(file)], &self.reading, |label, session| {
+                let first = (!session.is_empty()).then(|| session.record(0).body);
+                rows.push(Row {
+                    aliases: first.map(picoclaw::aliases).unwrap_or_default(),
+                    ..row(&session, label, false)
+                });
+                Ok(())
+            });
+            tell_and_go_on(context, done, several)?;
+        }
+        Ok(())
     }
 
     fn print(&self, row: &Row, now: &str, out: &mut dyn Write) -> anyhow::Result<()> {

@@ -1,13 +1,10 @@
 //! Renames sources whose sessions are durable, so that the next run passes over them.
 
-use super::scan;
+use crate::scan::{self, MARK};
 use convo::error::Error;
 use convo::store::rename_new;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// What a source is called once it was migrated.
-pub const ENDING: &str = ".migrated";
 
 /// Renames a source and what belongs to it. The source itself goes first: what a killed run leaves is then known
 /// by its name ([`scan::is_left`]), and never taken for a session of its own.
@@ -33,6 +30,6 @@ pub fn one(file: &Path) -> convo::Result<()> {
         Err(error) => return Err(Error::io("cannot rename", error)),
     }
     let mut marked = file.as_os_str().to_owned();
-    marked.push(ENDING);
+    marked.push(MARK);
     rename_new(file, &PathBuf::from(marked))
 }

@@ -1,11 +1,13 @@
-//! Which files there are to migrate.
+//! Which files of a folder may be sessions.
 
-use super::mark;
 use crate::context::SPARES;
 use convo::error::{Error, Kind, Result};
 use convo::format::penguin;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// What a file is called, behind its name, once its session was migrated.
+pub const MARK: &str = ".migrated";
 
 /// Endings of files that are looked at in a directory; capital letters are others.
 const ENDINGS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".json.gz"];
@@ -129,7 +131,7 @@ fn sessions(names: &BTreeSet<String>) -> Scan<String> {
 /// Whether a file is a spare or a sidecar whose session was migrated and renamed without it: the name that it
 /// belongs to is gone, and lies there marked. A session of spares alone has its spares marked instead.
 pub fn is_left(name: &str, there: &dyn Fn(&str) -> bool) -> bool {
-    let marked = |name: &str| there(&format!("{name}{}", mark::ENDING));
+    let marked = |name: &str| there(&format!("{name}{}", MARK));
     let spare = without_spare(name);
     let Some(primary) = spare.map(str::to_string).or_else(|| log_name(name)) else {
         return false;

@@ -1,30 +1,44 @@
-//! `fsck`: is the store as it was written.
+//! `fsck`: is the store as it was written, and what is wrong in a folder of another system.
+
+mod folder;
 
 use super::Run;
-use crate::args::Input;
+use crate::args::{Input, readable};
 use crate::context::{Context, named};
+use crate::inputs::tell_and_go_on;
 use crate::output::{counted, in_line};
 use clap::Args;
 use convo::error::{Error, Kind, Place};
+use convo::format::Format;
 use convo::store::fsck::{Check, Checked, Found, Trouble};
+use folder::Folder;
+use std::path::Path;
 
-/// Look for damage in the store; --repair mends it and keeps a copy first
+/// Look for damage in the store or a directory; --repair mends it and keeps a copy first
 ///
 /// Reads every line of every log and holds it to its checksum; looks at links, aliases, leftovers and permissions.
 /// Prints what is wrong, one finding a line, and ends with 1 if there was any. Without NAME the whole store.
 /// With --repair the log as it was is kept in the store's quarantine first, no good line is changed, and the status
 /// is 0 when all is well afterwards.
+///
+/// A directory of PicoClaw or Penguin is looked at as it lies there: torn tails, messages that share a line, lines and
+/// documents that their system does not read, sidecars and index rows that do not fit, broken links, names claimed twice,
+/// calls without results, leftovers. With --repair what is damaged goes to .convo/quarantine in it first.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo fsck                  the whole store
   convo fsck chat             one session
   convo fsck --repair         mend what can be mended
+  convo fsck ./sessions       a directory of PicoClaw or Penguin
   convo fsck --json | jq -r .trouble | sort | uniq -c
   convo fsck -q || echo 'the store is damaged'")]
 pub struct Fsck {
-    /// Sessions of the store [default: all, and what lies beside them]
-    #[arg(value_name = "NAME")]
+    /// Sessions of the store, or directories of another system [default: the store, and what lies beside]
+    #[arg(value_name = "NAME|DIR")]
     names: Vec<String>,
+    /// Whose directory it is: picoclaw or penguin [default: told by its files]
+    #[arg(short, long, value_name = "FORMAT", value_parser = readable, help_heading = "How")]
+    from: Option<Format>,
     /// Mend what can be mended
     #[arg(long, help_heading = "How")]
     repair: bool,
@@ -39,9 +53,20 @@ pub struct Fsck {
 impl Run for Fsck {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
+        let folders: Vec<&String> = self
+            .names
+            .iter()
+            .filter(|name| Path::new(name).is_dir())
+            .collect();
+        if !folders.is_empty() {
+            return self.folders(context, &folders);
+        }
         for name in &self.names {
             if let Input::Path(_) | Input::Stdin = Input::of(name) {
-                let error = Error::new(Kind::Usage, "fsck takes names of the store, and this is a path");
+                let error = Error::new(
+                    Kind::Usage,
+                    "fsck takes names of the store and directories, and this is a file",
+                );
                 return Err(named(error, name)
                     .hint("convo count reads a file to its end and tells its damage")
                     .into());
@@ -56,6 +81,29 @@ impl Run for Fsck {
 }
 
 impl Fsck {
+    fn folders(&self, context: &Context, folders: &[&String]) -> anyhow::Result<()> {
+        if folders.len() < self.names.len() {
+            let error = Error::new(Kind::Usage, "sessions of the store and directories in one call");
+            return Err(error.hint("look at them one after another").into());
+        }
+        let folder = Folder {
+            context,
+            from: self.from,
+            repair: self.repair,
+            force: self.force,
+            json: self.json,
+        };
+        for name in folders {
+            let done = folder.check(Path::new(name)).map(|left| {
+                if left > 0 {
+                    context.output.note_status(Kind::No);
+                }
+            });
+            tell_and_go_on(context, done, folders.len())?;
+        }
+        Ok(())
+    }
+
     /// The number of findings that are left.
     fn stored(&self, context: &Context) -> anyhow::Result<u64> {
         let store = context.store()?;

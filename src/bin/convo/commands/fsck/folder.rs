@@ -1,0 +1,118 @@
+//! The folder of another system.
+
+use crate::context::{Context, named};
+use crate::output::{counted, in_line, path_name};
+use convo::error::{Error, Kind, Place};
+use convo::format::Format;
+use convo::store::foreign::{Check, Finding, System, check, system_of};
+use std::path::Path;
+
+/// How it is looked at and told.
+pub struct Folder<'f> {
+    pub context: &'f Context,
+    pub from: Option<Format>,
+    pub repair: bool,
+    pub force: bool,
+    pub json: bool,
+}
+
+impl Folder<'_> {
+    /// The number of findings that are left.
+    pub fn check(&self, path: &Path) -> anyhow::Result<u64> {
+        let label = path_name(path);
+        let checked = self.run(path, &label);
+        checked.map_err(|error| match error.downcast::<Error>() {
+            Ok(error) => named(error, &label).into(),
+            Err(error) => error,
+        })
+    }
+
+    fn run(&self, path: &Path, label: &str) -> anyhow::Result<u64> {
+        let context = self.context;
+        let system = match self.from {
+            Some(Format::Picoclaw) => System::Picoclaw,
+            Some(Format::Penguin) => System::Penguin,
+            Some(_) => return Err(unknown("there are no folders of this format").into()),
+            None => match system_of(path)? {
+                Some(system) => system,
+                None => return Err(unknown("no folder of a known system: there is no session in it").into()),
+            },
+        };
+        let how = Check {
+            repair: self.repair.then(|| context.clock.now()),
+            lock_timeout: context.lock_timeout(),
+            force: self.force,
+        };
+        let (mut found, mut mendable, mut failed) = (0, false, None);
+        let checked = check(path, system, &how, &mut |finding| {
+            found += 1;
+            mendable |= finding.remedy.is_some();
+            failed = failed.take().or(self.print(label, &finding).err());
+        })?;
+        if let Some(error) = failed {
+            return match self.repair {
+                true => context.output.done(Err(error)),
+                false => Err(error),
+            };
+        }
+        let mut left = found;
+        if self.repair && mendable {
+            left = 0;
+            let again = Check { repair: None, ..how };
+            check(path, system, &again, &mut |_| left += 1)?;
+        }
+        let mut words = format!(
+            "{}, {}: ",
+            counted(checked.sessions, "session"),
+            counted(checked.bytes, "byte")
+        );
+        words.push_str(&match (found, left) {
+            (0, _) => "all is well".to_string(),
+            (_, 0) => format!("{}, all mended", counted(found, "finding")),
+            _ if self.repair => format!("{}, {left} left", counted(found, "finding")),
+            _ => counted(found, "finding"),
+        });
+        if mendable && !self.repair {
+            words.push_str(" (--repair mends what can be mended)");
+        }
+        context.output.tell(label, &words);
+        Ok(left)
+    }
+
+    fn print(&self, label: &str, found: &Finding) -> anyhow::Result<()> {
+        let Place { line, offset } = found.place;
+        let file = match found.file.as_str() {
+            "" => label.to_string(),
+            file => path_name(&Path::new(label).join(file)),
+        };
+        if self.json {
+            let mut row = serde_json::json!({
+                "schema": "convo.fsck/1", "trouble": found.trouble.name(), "file": file, "what": found.what,
+            });
+            if line > 0 {
+                row["line"] = line.into();
+                row["offset"] = offset.into();
+            }
+            if let Some(remedy) = found.remedy {
+                row["remedy"] = remedy.into();
+                row["mended"] = self.repair.into();
+            }
+            return self.context.output.print(&row.to_string());
+        }
+        let place = match line {
+            0 => " ".to_string(),
+            _ => format!("{line}: byte {offset}: "),
+        };
+        let remedy = match found.remedy {
+            Some(remedy) if self.repair => format!("; {remedy}"),
+            None if self.repair => "; not mended".to_string(),
+            _ => String::new(),
+        };
+        let text = format!("{file}:{place}{}: {}{remedy}", found.trouble.name(), found.what);
+        self.context.output.print(&in_line(&text))
+    }
+}
+
+fn unknown(what: &str) -> Error {
+    Error::new(Kind::Usage, what).hint("--from picoclaw or --from penguin says whose it is")
+}

@@ -1,0 +1,289 @@
+//! A folder of Penguin's: session documents, the copies beside them, the index, and the folders of other agents.
+
+use super::{Findings, Trouble, bytes_of, copy_aside, files, folders};
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::penguin::{self, INDEX};
+use crate::format::report::Report;
+use crate::format::{Purpose, Source};
+use crate::model::json::{self, Dialect};
+use crate::model::session::Session;
+use crate::model::view::View;
+use crate::store::directory::Directory;
+use crate::store::{Rewrite, write_atomically};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+const WHOLE: Place = Place { line: 0, offset: 0 };
+
+/// Endings of the copies that Penguin keeps, and of what it is writing.
+const COPY: &str = ".bak";
+const UNFINISHED: &str = ".temp";
+
+/// How one session is linked to others.
+#[derive(Debug, Default)]
+struct Links {
+    from: Option<String>,
+    to: Option<String>,
+}
+
+/// Looks at a folder and those in it; `below` is where it is in the one that was asked for.
+pub(super) fn check(path: &Path, below: &str, out: &mut Findings<'_>) -> Result<()> {
+    let directory = Directory::open(path)?;
+    let names = files(&directory)?;
+    let mut links: BTreeMap<String, Links> = BTreeMap::new();
+    for primary in sessions(&names) {
+        let shown = format!("{below}{primary}");
+        if !names.contains(&primary) {
+            let what = "the session is missing, and a copy of it is there";
+            let remedy = Some("the copy with the most messages takes its place");
+            out.tell(&shown, WHOLE, Trouble::NoSession, what, remedy);
+        }
+        let Some(session) = one(&directory, &primary, &shown, &names, out)? else {
+            continue;
+        };
+        out.checked.sessions += 1;
+        let id = primary.strip_suffix(".json").unwrap_or(&primary).to_string();
+        links.insert(id, links_of(&session));
+    }
+    index(&directory, below, &names, &links, out)?;
+    chain(below, &links, out);
+    for inner in folders(&directory)? {
+        check(&path.join(&inner), &format!("{below}{inner}/"), out)?;
+    }
+    Ok(())
+}
+
+/// The names that sessions have, or had when only their copies are left.
+fn sessions(names: &BTreeSet<String>) -> BTreeSet<String> {
+    let primary = |name: &String| {
+        let name = name
+            .strip_suffix(COPY)
+            .or(name.strip_suffix(UNFINISHED))
+            .unwrap_or(name);
+        let is_session = name.ends_with(".json") && name != INDEX && !name.starts_with('.');
+        is_session.then(|| name.to_string())
+    };
+    names.iter().filter_map(primary).collect()
+}
+
+/// Reads a session with what lies beside it, and tells what is wrong with it. None when the file is something else.
+fn one(
+    directory: &Directory,
+    name: &str,
+    shown: &str,
+    names: &BTreeSet<String>,
+    out: &mut Findings<'_>,
+) -> Result<Option<Session>> {
+    let bytes = bytes_of(directory, name)?;
+    let neighbour = |other: &str| {
+        let bytes = bytes_of(directory, other);
+        bytes.map_err(|error| std::io::Error::other(error.message))
+    };
+    let source = Source {
+        name: Some(name),
+        bytes: bytes.as_deref().unwrap_or_default(),
+        neighbour: &neighbour,
+    };
+    let mut report = Report::default();
+    let session = match penguin::read(&source, &mut report) {
+        Ok(mut sessions) if sessions.len() == 1 => sessions.remove(0),
+        Ok(_) => return Ok(None),
+        // Something else lies there, and is as it should be.
+        Err(_) if !penguin::is_session_name(name) && !penguin::is_lost(source.bytes) => return Ok(None),
+        Err(error) => {
+            out.checked.sessions += 1;
+            out.tell(shown, WHOLE, Trouble::Unreadable, error.message, None);
+            return Ok(None);
+        }
+    };
+    out.checked.bytes += source.bytes.len() as u64;
+    let mended = report.mended;
+    let remedy = (mended && bytes.is_some())
+        .then_some("what could be read is put together; the file goes to the quarantine");
+    // Numbers that Python writes are none of its troubles; that the file is missing is told already.
+    let told = |what: &str| bytes.is_some() && what != penguin::NO_NUMBER;
+    let damage = report
+        .findings
+        .iter()
+        .filter(|finding| finding.damage && told(&finding.what));
+    for finding in damage {
+        out.tell(
+            shown,
+            finding.place,
+            Trouble::Unreadable,
+            finding.what.clone(),
+            remedy,
+        );
+    }
+    let unfinished = format!("{name}{UNFINISHED}");
+    if names.contains(&unfinished) {
+        let newer = report
+            .findings
+            .iter()
+            .find(|finding| !finding.damage && finding.what.contains(&unfinished));
+        let what = newer.map_or("a save that was not finished".to_string(), |newer| {
+            newer.what.clone()
+        });
+        out.tell(
+            &format!("{shown}{UNFINISHED}"),
+            WHOLE,
+            Trouble::Temporary,
+            what,
+            None,
+        );
+    }
+    if mended && out.check.repair.is_some() {
+        rescue(
+            directory,
+            name,
+            bytes.as_deref(),
+            &session,
+            out.check.lock_timeout,
+            out.check.force,
+        )?;
+    }
+    Ok(Some(session))
+}
+
+/// Writes what could be read as the session; the damaged file is kept.
+fn rescue(
+    directory: &Directory,
+    name: &str,
+    damaged: Option<&[u8]>,
+    session: &Session,
+    lock_timeout: std::time::Duration,
+    force: bool,
+) -> Result<()> {
+    if let Some(damaged) = damaged {
+        copy_aside(directory, name, damaged)?;
+    }
+    let mut document = Vec::new();
+    let view = View::replay(session);
+    let save = penguin::Save::default();
+    penguin::write(
+        session,
+        &view,
+        Purpose::Return,
+        &save,
+        &mut document,
+        &mut Report::default(),
+    )?;
+    let options = Rewrite {
+        lock_timeout,
+        force,
+        ..Rewrite::default()
+    };
+    write_atomically(
+        &directory.path().join(name),
+        |out| {
+            out.write_all(&document)
+                .map_err(|error| Error::io("cannot write", error).kind(Kind::InputOutput))
+        },
+        &options,
+    )
+}
+
+fn links_of(session: &Session) -> Links {
+    let header = session.header();
+    let own = header.iter().find(|(name, _)| name == "metadata");
+    let kept = own
+        .and_then(|(_, metadata)| json::member(metadata, "penguin"))
+        .and_then(|penguin| json::member(penguin, "metadata"));
+    let text = |name: &str| {
+        let kept = kept
+            .and_then(|kept| json::member(kept, name))
+            .and_then(json::text);
+        let text = session.header_text(name).or(kept.map(|text| text.into_owned()));
+        text.filter(|text| !text.is_empty())
+    };
+    Links {
+        from: text("continued_from"),
+        to: text("continued_to"),
+    }
+}
+
+/// The index, which nobody has to believe, beside what is there.
+fn index(
+    directory: &Directory,
+    below: &str,
+    names: &BTreeSet<String>,
+    sessions: &BTreeMap<String, Links>,
+    out: &mut Findings<'_>,
+) -> Result<()> {
+    let shown = format!("{below}{INDEX}");
+    let unfinished = format!("{INDEX}{UNFINISHED}");
+    if names.contains(&unfinished) {
+        let what = "an index that was not written to its end";
+        out.tell(
+            &format!("{below}{unfinished}"),
+            WHOLE,
+            Trouble::Temporary,
+            what,
+            None,
+        );
+    }
+    let Some(bytes) = bytes_of(directory, INDEX)? else {
+        if !sessions.is_empty() {
+            let what = "there is no index: Penguin lists nothing until its second start";
+            out.tell(&shown, WHOLE, Trouble::Index, what, None);
+        }
+        return Ok(());
+    };
+    let Some(rows) = json::members(&bytes, Dialect::Python) else {
+        let what = "the index is unreadable";
+        out.tell(&shown, WHOLE, Trouble::Index, what, None);
+        return Ok(());
+    };
+    let rows: BTreeSet<&str> = rows.iter().map(|(name, _)| name.as_ref()).collect();
+    for row in rows.iter().filter(|row| !names.contains(&format!("{row}.json"))) {
+        out.tell(
+            &shown,
+            WHOLE,
+            Trouble::Ghost,
+            format!("it lists {row}, which is not there"),
+            None,
+        );
+    }
+    for id in sessions.keys().filter(|id| !rows.contains(id.as_str())) {
+        out.tell(
+            &shown,
+            WHOLE,
+            Trouble::Index,
+            format!("it does not list {id}"),
+            None,
+        );
+    }
+    Ok(())
+}
+
+/// Links to what is not there, and links that only one of two sessions tells.
+fn chain(below: &str, links: &BTreeMap<String, Links>, out: &mut Findings<'_>) {
+    for (id, own) in links {
+        let shown = format!("{below}{id}.json");
+        if let Some(from) = &own.from {
+            let what = match links.get(from) {
+                None => Some(format!("it continues {from}, which is not there")),
+                // A branch: another continuation may be the one that is named.
+                Some(source) if source.to.is_none() => {
+                    Some(format!("it continues {from}, which does not tell so"))
+                }
+                Some(_) => None,
+            };
+            if let Some(what) = what {
+                out.tell(&shown, WHOLE, Trouble::BrokenLink, what, None);
+            }
+        }
+        if let Some(to) = &own.to {
+            let what = match links.get(to) {
+                None => Some(format!("it is continued by {to}, which is not there")),
+                Some(next) if next.from.as_deref() != Some(id) => {
+                    Some(format!("it is continued by {to}, which does not tell so"))
+                }
+                Some(_) => None,
+            };
+            if let Some(what) = what {
+                out.tell(&shown, WHOLE, Trouble::BrokenLink, what, None);
+            }
+        }
+    }
+}

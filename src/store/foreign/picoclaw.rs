@@ -1,0 +1,255 @@
+//! A folder of PicoClaw's: logs, sidecars, and what a crash or another version left.
+
+use super::{Findings, Trouble, bytes_of, copy_aside, files, put_aside};
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::picoclaw::{self, LOG, LONGEST, Line as Told, SIDECAR, Sidecar};
+use crate::store::directory::Directory;
+use crate::store::pair::{Mend, Pair};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Files that PicoClaw writes under before it renames them.
+const TEMPORARY: &str = ".tmp-";
+
+/// Files that this program does.
+const OURS: &str = ".convo-";
+
+const WHOLE: Place = Place { line: 0, offset: 0 };
+
+pub(super) fn check(path: &Path, out: &mut Findings<'_>) -> Result<()> {
+    let directory = Directory::open(path)?;
+    let names = files(&directory)?;
+    for name in names
+        .iter()
+        .filter(|name| name.starts_with(TEMPORARY) || name.starts_with(OURS))
+    {
+        temporary(&directory, name, out)?;
+    }
+    let stems: BTreeSet<&str> = names
+        .iter()
+        .filter_map(|name| name.strip_suffix(LOG).or(name.strip_suffix(SIDECAR)))
+        .filter(|stem| !stem.starts_with('.'))
+        .collect();
+    let mut claims: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for stem in stems {
+        out.checked.sessions += 1;
+        let log = format!("{stem}{LOG}");
+        let sidecar = read_sidecar(&directory, stem, names.contains(&log), out)?;
+        if let Some(sidecar) = &sidecar {
+            for alias in sidecar.aliases() {
+                claims.entry(alias).or_default().push(sidecar.key());
+            }
+        }
+        if names.contains(&log) {
+            one(&directory, stem, sidecar.as_ref(), out)?;
+        }
+    }
+    for (alias, keys) in claims.iter().filter(|(_, keys)| keys.len() > 1) {
+        let what = format!("the alias {alias} is claimed by {}", keys.join(", "));
+        out.tell("", WHOLE, Trouble::Alias, what, None);
+    }
+    Ok(())
+}
+
+/// What a writer that died left; it may hold what no other file does.
+fn temporary(directory: &Directory, name: &str, out: &mut Findings<'_>) -> Result<()> {
+    let what = "a file that a writer left when it died";
+    if out.check.repair.is_some() {
+        put_aside(directory, name)?;
+    }
+    let remedy = Some("it goes to the quarantine");
+    out.tell(name, WHOLE, Trouble::Temporary, what, remedy);
+    Ok(())
+}
+
+/// The sidecar of a session; none when there is none that can be read, which is told.
+fn read_sidecar(
+    directory: &Directory,
+    stem: &str,
+    log: bool,
+    out: &mut Findings<'_>,
+) -> Result<Option<Sidecar>> {
+    let name = format!("{stem}{SIDECAR}");
+    let Some(bytes) = bytes_of(directory, &name)? else {
+        let what = "there is no sidecar: PicoClaw does not list the session";
+        out.tell(&format!("{stem}{LOG}"), WHOLE, Trouble::Sidecar, what, None);
+        return Ok(None);
+    };
+    out.checked.bytes += bytes.len() as u64;
+    let sidecar = match Sidecar::read(&bytes) {
+        Ok(sidecar) => sidecar,
+        Err(why) => {
+            let what = format!("unreadable ({why}): PicoClaw fails every use of the session");
+            let remedy = log.then_some("it goes to the quarantine, and a new one shows all lines");
+            if log && let Some(now) = &out.check.repair {
+                put_aside(directory, &name)?;
+                let path = directory.path().join(format!("{stem}{LOG}"));
+                Pair::open(&path, out.check.lock_timeout)?.mend(&Mend::default(), now)?;
+            }
+            out.tell(&name, WHOLE, Trouble::Sidecar, what, remedy);
+            return Ok(None);
+        }
+    };
+    let key = sidecar.key();
+    if picoclaw::file_stem(&key) != stem {
+        let what = format!("it names the key {key:?}, which is not the one of this file");
+        out.tell(&name, WHOLE, Trouble::Key, what, None);
+    }
+    if !log && (sidecar.count() > 0 || sidecar.skip() > 0) {
+        let what = format!("it counts {} lines, and there is no log", sidecar.count());
+        out.tell(&name, WHOLE, Trouble::NoSession, what, None);
+    }
+    Ok(Some(sidecar))
+}
+
+/// One log, and what its sidecar says of it.
+fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut Findings<'_>) -> Result<()> {
+    let name = format!("{stem}{LOG}");
+    let Some(bytes) = bytes_of(directory, &name)? else {
+        return Ok(());
+    };
+    out.checked.bytes += bytes.len() as u64;
+    let mut mend = Mend::default();
+    let mut raw = 0;
+    let (mut calls, mut results): (BTreeMap<String, Place>, Vec<(String, Place)>) = Default::default();
+    let skip = sidecar.map_or(0, Sidecar::skip);
+    for line in picoclaw::told_lines(&bytes) {
+        raw += 1;
+        let Told { place, size, .. } = line;
+        if size > LONGEST {
+            let what = format!("a line of {size} bytes: PicoClaw does not read the session");
+            out.tell(&name, place, Trouble::TooLong, what, None);
+        }
+        if line.mark {
+            mend.lines = true;
+            let what = "a byte order mark: PicoClaw rejects the line";
+            out.tell(
+                &name,
+                place,
+                Trouble::ByteOrderMark,
+                what,
+                Some("the mark is taken away"),
+            );
+        }
+        if raw <= skip {
+            continue;
+        }
+        match line.reading {
+            Err(_) if line.records > 0 => {
+                mend.lines = true;
+                let what = match line.records {
+                    1 => {
+                        "it holds a whole record beside something else: PicoClaw shows none of it".to_string()
+                    }
+                    records => format!("it holds {records} whole records: PicoClaw shows none of them"),
+                };
+                out.tell(
+                    &name,
+                    place,
+                    Trouble::Glued,
+                    what,
+                    Some("each gets a line of its own"),
+                );
+            }
+            Err(why) => out.tell(&name, place, Trouble::Unreadable, why, None),
+            Ok(said) => {
+                if said.thought_only {
+                    let what = "nothing but reasoning: PicoClaw never shows it";
+                    out.tell(&name, place, Trouble::ThoughtOnly, what, None);
+                }
+                for id in said.calls {
+                    calls.insert(id, place);
+                }
+                if let Some(id) = said.answers {
+                    results.push((id, place));
+                }
+            }
+        }
+    }
+    orphans(&name, calls, results, out);
+    if bytes.last().is_some_and(|last| *last != b'\n') {
+        mend.lines = true;
+        let at = Place {
+            line: memchr::memchr_iter(b'\n', &bytes).count() as u64 + 1,
+            offset: memchr::memrchr(b'\n', &bytes).map_or(0, |at| at as u64 + 1),
+        };
+        let what = "the last line has no end: what PicoClaw appends is lost with it";
+        out.tell(&name, at, Trouble::TornTail, what, Some("it gets its end"));
+    }
+    if let Some(sidecar) = sidecar {
+        books(stem, sidecar, raw, &mut mend, out);
+    }
+    if let Some(now) = &out.check.repair
+        && (mend.lines || mend.books)
+    {
+        if mend.lines {
+            copy_aside(directory, &name, &bytes)?;
+        }
+        let mut pair = Pair::open(&directory.path().join(&name), out.check.lock_timeout)?;
+        if pair.bytes() != bytes {
+            return Err(Error::new(
+                Kind::Locked,
+                format!("{} was changed meanwhile", directory.shown(&name)),
+            ));
+        }
+        pair.force = out.check.force;
+        pair.mend(&mend, now)?;
+    }
+    Ok(())
+}
+
+/// What the sidecar says of the lines.
+fn books(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut Mend, out: &mut Findings<'_>) {
+    let name = format!("{stem}{SIDECAR}");
+    if sidecar.skip() > raw {
+        mend.books = true;
+        let what = format!(
+            "it skips {} lines, and there are {raw}: nothing is in view, nor would be what PicoClaw appends",
+            sidecar.skip()
+        );
+        out.tell(
+            &name,
+            WHOLE,
+            Trouble::Skip,
+            what,
+            Some("it skips those that are there"),
+        );
+    }
+    if sidecar.count() != raw {
+        mend.books = true;
+        let mut what = format!("it counts {} lines, and there are {raw}", sidecar.count());
+        if sidecar.count() < raw && sidecar.skip() == 0 {
+            what.push_str(
+                ": perhaps a compaction that was cut off, which brought back what had left the view",
+            );
+        }
+        out.tell(
+            &name,
+            WHOLE,
+            Trouble::Count,
+            what,
+            Some("it counts those that are there"),
+        );
+    }
+}
+
+/// Calls without results, and results without calls, among what is in view.
+fn orphans(
+    name: &str,
+    calls: BTreeMap<String, Place>,
+    results: Vec<(String, Place)>,
+    out: &mut Findings<'_>,
+) {
+    let answered: BTreeSet<&str> = results.iter().map(|(id, _)| id.as_str()).collect();
+    let mut orphans: Vec<(Place, String)> = Vec::new();
+    for (id, place) in calls.iter().filter(|(id, _)| !answered.contains(id.as_str())) {
+        orphans.push((*place, format!("the call {id} has no result")));
+    }
+    for (id, place) in results.iter().filter(|(id, _)| !calls.contains_key(id)) {
+        orphans.push((*place, format!("a result of the call {id}, which is not there")));
+    }
+    orphans.sort_by_key(|(place, _)| place.line);
+    for (place, what) in orphans {
+        out.tell(name, place, Trouble::Orphan, what, None);
+    }
+}
