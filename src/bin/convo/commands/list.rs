@@ -8,6 +8,7 @@ use crate::output::{columns, moment, visible};
 use crate::tree::{self, Node};
 use clap::Args;
 use convo::error::{Error, Kind};
+use convo::filter::memory;
 use convo::format::report::Report;
 use convo::model::chain::Links;
 use convo::model::health::{Health, State};
@@ -72,6 +73,8 @@ struct Row {
     aliases: Vec<String>,
     damaged: bool,
     health: Health,
+    /// Turns that wait for a summary, where the session remembers by itself: pending, backlog.
+    waiting: Option<(usize, usize)>,
 }
 
 impl Run for List {
@@ -266,6 +269,7 @@ fn row(session: &Session, label: &str, damaged: bool) -> Row {
         aliases: Vec::new(),
         damaged,
         health: Health::of(session),
+        waiting: memory::waiting(session).ok().flatten(),
     }
 }
 
@@ -311,6 +315,8 @@ impl List {
                 "chain_tokens": row.chain.tokens, "depth": row.depth, "aliases": row.aliases,
                 "damaged": row.damaged, "health": row.health.state(now).name(), "failures": row.health.failures,
                 "next_attempt_at": row.health.next_attempt_at,
+                "pending": row.waiting.map(|(pending, _)| pending),
+                "backlog": row.waiting.map(|(_, backlog)| backlog),
             })
             .to_string()
         } else {
