@@ -200,6 +200,19 @@ impl Memory {
         Ok(())
     }
 
+    /// The same with what a text asks for: a strategy, and `KEY=VALUE`, with commas between.
+    ///
+    /// # Errors
+    ///
+    /// As [`Memory::set`].
+    pub fn with(mut self, asked: &str) -> Result<Memory> {
+        for part in asked.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (key, value) = part.split_once('=').unwrap_or(("strategy", part));
+            self.set(&key.trim().replace('-', "_"), value.trim())?;
+        }
+        Ok(self)
+    }
+
     /// Reads the member of a header.
     ///
     /// # Errors
@@ -264,6 +277,12 @@ mod tests {
         assert_eq!(Memory::read(&raw).unwrap(), memory);
         assert_eq!(json::members(&raw, Dialect::Strict).unwrap().len(), KEYS.len());
         assert!(memory.set("keep", "1").is_err() && memory.set("total", "-1").is_err());
+        let with = Memory::default().with("truncation, keep-last=3,total=0").unwrap();
+        assert_eq!(
+            (with.strategy, with.keep_last, with.total),
+            (Strategy::Truncation, 3, 0)
+        );
+        assert!(Memory::default().with("wat").is_err());
         assert!(memory.set("backoff", "-0.1").is_err() && memory.set("rest", "NaN").is_err());
     }
 }

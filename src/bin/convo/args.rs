@@ -137,19 +137,15 @@ pub fn tokenizer(name: &str) -> Result<Tokenizer, String> {
     })
 }
 
-/// What a session is to remember: a strategy, and KEY=VALUE behind commas.
-pub fn memory(text: &str) -> Result<Memory, String> {
-    let mut memory = Memory::default();
-    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let (key, value) = part.split_once('=').unwrap_or(("strategy", part));
-        memory
-            .set(&key.trim().replace('-', "_"), value.trim())
-            .map_err(|error| match error.hint {
-                Some(hint) => format!("{}; {hint}", error.message),
-                None => error.message,
-            })?;
+/// What a session is to remember, as it is spelled: what is not said of it may be known elsewhere.
+pub fn memory(text: &str) -> Result<String, String> {
+    match Memory::default().with(text) {
+        Ok(_) => Ok(text.to_string()),
+        Err(error) => Err(match error.hint {
+            Some(hint) => format!("{}; {hint}", error.message),
+            None => error.message,
+        }),
     }
-    Ok(memory)
 }
 
 /// How small a view is to become.

@@ -131,7 +131,7 @@ fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) 
                 )
                 .into());
             }
-            if !changing.json {
+            if !changing.json && !told.is_empty() {
                 context.output.tell(name, &told);
             }
             break (lines, told);
@@ -196,7 +196,7 @@ struct Done {
 
 impl Done {
     fn tell(&mut self, context: &Context, changing: &Changing, label: &str) {
-        for told in self.told.drain(..) {
+        for told in self.told.drain(..).filter(|told| !told.is_empty()) {
             if changing.tells {
                 context.output.tell(label, &told);
             } else {

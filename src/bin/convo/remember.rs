@@ -40,6 +40,34 @@ pub fn added(
     Ok(Plan::Lines(lines.clone(), told))
 }
 
+/// The same where another memory may be asked for, which then holds for what is added too.
+pub fn added_with(
+    context: &Context,
+    session: &Session,
+    asked: Option<&str>,
+    lines: Vec<Vec<u8>>,
+    told: String,
+    stamps: &Stamps<'_>,
+) -> convo::Result<Plan> {
+    let configured = match asked {
+        Some(asked) => memory::configure(session, asked, |content| stamps.event(content))?,
+        None => None,
+    };
+    let Some((event, difference)) = configured else {
+        return added(context, session, lines, told, stamps);
+    };
+    let mut session = session.clone();
+    session.push_new(&event);
+    let told = format!("{told}; {difference}");
+    Ok(match added(context, &session, lines, told, stamps)? {
+        Plan::Lines(mut lines, told) => {
+            lines.insert(0, event);
+            Plan::Lines(lines, told)
+        }
+        nothing => nothing,
+    })
+}
+
 /// The plan of a summary, with what leaves for it.
 pub fn summarized(
     context: &Context,

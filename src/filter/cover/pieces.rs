@@ -4,6 +4,7 @@
 use super::super::compact::summary::text;
 use super::super::compact::work::Work;
 use super::super::summarize::sentence_ranges;
+use crate::format::penguiflow;
 use crate::model::json::ObjectBuilder;
 use crate::model::message::Message;
 use std::borrow::Cow;
@@ -162,6 +163,8 @@ fn head(work: &Work<'_>, at: usize, message: &Message<'_>) -> ObjectBuilder {
     for (name, value) in members {
         value.map(|value| built.raw(name, value));
     }
+    // Where the calls themselves were never kept, what was noted of them is all that tells of them.
+    penguiflow::digest_of(message).map(|digest| built.raw("tool_digest", digest));
     built
 }
 

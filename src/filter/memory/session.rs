@@ -196,6 +196,23 @@ pub fn standing(session: &Session, counter: Counter) -> Result<Option<Standing>>
     }))
 }
 
+/// Turns that wait for a summary, and turns that wait until summaries succeed again; none when a session remembers nothing
+/// by itself.
+///
+/// # Errors
+///
+/// [`Kind::Config`]: what its header says cannot work.
+pub fn waiting(session: &Session) -> Result<Option<(usize, usize)>> {
+    if memory_of(session)?.is_none() {
+        return Ok(None);
+    }
+    let state = Held::of(session)?.state;
+    Ok(Some((
+        state.of_zone(Zone::Pending).count(),
+        state.of_zone(Zone::Backlog).count(),
+    )))
+}
+
 /// The items of the view that a summary is to be made of now, oldest first; none when there are none. Whether an
 /// attempt is worth it at this time the session's health says.
 ///

@@ -1,8 +1,10 @@
 //! A memory's configuration as a document keeps it, in `config_snapshot`.
 
+use super::OWN;
 use crate::error::Result;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::memory::{Memory, Strategy};
+use crate::model::session::Session;
 use std::time::Duration;
 
 /// Where the members of a memory are in a snapshot, and what they are called there.
@@ -84,4 +86,33 @@ pub fn noted_memory(noted: &[u8]) -> Option<Result<Memory>> {
             ..memory
         }
     }))
+}
+
+/// The waits of a memory that are not PenguiFlow's own, which no snapshot has.
+pub(super) fn waits(memory: &Memory) -> [(&'static str, Option<Vec<u8>>); 2] {
+    let default = Memory::default();
+    let wait = |own: Duration, default: Duration| {
+        (own != default).then(|| own.as_secs_f64().to_string().into_bytes())
+    };
+    [
+        ("backoff", wait(memory.backoff, default.backoff)),
+        ("rest", wait(memory.rest, default.rest)),
+    ]
+}
+
+/// The header's metadata of a session that came from a document, with another memory; none when it did not come from one.
+pub fn with_memory(session: &Session, memory: &Memory) -> Option<Vec<u8>> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    let noted = json::member(metadata, "penguiflow")?;
+    let snapshot = snapshot(memory, json::member(noted, "config_snapshot"));
+    let waits = waits(memory);
+    let waits = waits.each_ref().map(|(name, wait)| (*name, wait.as_deref()));
+    let own = json::with_members(json::member(noted, OWN).unwrap_or(b"{}"), &waits).ok()?;
+    let changes = [
+        ("config_snapshot", Some(snapshot.as_slice())),
+        (OWN, (own != b"{}").then_some(own.as_slice())),
+    ];
+    let noted = json::with_members(noted, &changes).ok()?;
+    json::with_members(metadata, &[("penguiflow", Some(&noted))]).ok()
 }

@@ -33,7 +33,7 @@ mod tests;
 mod turn;
 mod write;
 
-pub use config::{memory, snapshot};
+pub use config::{memory, snapshot, with_memory};
 pub use digest::{Observation, answer_of, digest};
 pub use python::float_text;
 pub use read::read;
@@ -50,6 +50,9 @@ use crate::model::message::{Message, Part, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::io::Write;
+
+/// The document's member for what PenguiFlow knows nothing of, and drops without harm.
+const OWN: &str = "convo";
 
 /// Writes one session as a document.
 pub fn write(
@@ -79,6 +82,11 @@ pub fn is_own(session: &Session) -> bool {
     let header = session.header();
     let metadata = header.iter().find(|(name, _)| name == "metadata");
     metadata.is_some_and(|(_, metadata)| json::member(metadata, "penguiflow").is_some())
+}
+
+/// What a turn's message tells of its tools, as an object; none when it came from nowhere else.
+pub fn digest_of<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
+    json::member(turn::noted(message)?, "trajectory_digest").filter(|raw| *raw != b"null")
 }
 
 /// Messages of turns that the strategy drops.

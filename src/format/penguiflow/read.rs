@@ -2,6 +2,7 @@
 
 use super::super::native::{self, HeaderBuilder};
 use super::super::{Format, Source};
+use super::OWN;
 use super::config;
 use super::turn::{self, Zone};
 use crate::error::{Error, Kind, Place, Result};
@@ -9,13 +10,11 @@ use crate::format::report::Report;
 use crate::model::health::{Health, State};
 use crate::model::json::{self, Dialect, Elements, Fault, Members, ObjectBuilder, push_text};
 use crate::model::key;
+use crate::model::memory::Memory;
 use crate::model::session::Session;
 use std::borrow::Cow;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
-
-/// Where the unanswered messages of a turn are kept, and what is known of failures: PenguiFlow drops it without harm.
-pub(super) const OWN: &str = "convo";
 
 /// Who wrote what stands in a document.
 pub(super) const BY: &str = "penguiflow";
@@ -43,6 +42,14 @@ fn refused(what: impl Into<String>) -> Error {
 ///
 /// What PenguiFlow itself would refuse, with the path of the member; nothing is read then.
 pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    // Nothing at all is a memory that is about to begin.
+    let source = match source.bytes.trim_ascii() {
+        b"" => &Source {
+            bytes: &begun(),
+            ..*source
+        },
+        _ => source,
+    };
     let bytes = source.bytes.strip_prefix(BOM).unwrap_or(source.bytes);
     let mark = source.bytes.len() - bytes.len();
     let place = |at: usize| Place {
@@ -88,12 +95,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         });
     };
 
-    let mut session = Session::default();
-    let attempt = attempt(state, member(OWN), member("config_snapshot"));
-    session.push_new(&header(source, &members, state, attempt.as_deref()));
-    if let Some(summary) = member("summary").and_then(|value| summary(value, place(value.at), report)) {
-        session.push_new(&summary);
-    }
+    let mut turns: Vec<Vec<u8>> = Vec::new();
     for zone in Zone::ALL {
         let Some(list) = member(zone.name()) else { continue };
         if list.raw == b"\"\"" {
@@ -120,10 +122,22 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
             };
             let path = format!("{}[{nth}]", zone.name());
             let lines = turn::lines(raw, zone, &path, place, report).map_err(|error| error.at("", place))?;
-            lines.iter().for_each(|line| session.push_new(line));
+            turns.extend(lines);
             nth += 1;
         }
     }
+    let newest = turns
+        .iter()
+        .rev()
+        .find_map(|line| json::member(line, "timestamp"));
+    let at = newest
+        .and_then(json::text)
+        .map_or(NO_TIME.to_string(), |time| time.into_owned());
+    let attempt = attempt(state, member(OWN), member("config_snapshot"), &at);
+    let mut session = Session::default();
+    session.push_new(&header(source, &members, state, attempt.as_deref()));
+    let told = member("summary").and_then(|value| summary(value, &at, place(value.at), report));
+    told.iter().chain(&turns).for_each(|line| session.push_new(line));
     if let Some(attempt) = attempt {
         session.push_new(&attempt);
     }
@@ -137,6 +151,20 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         }
     }
     Ok(vec![session])
+}
+
+/// An empty memory, which keeps what is said.
+fn begun() -> Vec<u8> {
+    let snapshot = config::snapshot(&Memory::default(), None);
+    let mut document = ObjectBuilder::default();
+    document
+        .raw("version", "1")
+        .text("health", State::Healthy.name())
+        .raw("turns", "[]")
+        .raw("config_snapshot", snapshot);
+    let mut document = document.finish();
+    document.push(b'\n');
+    document
 }
 
 /// The members of a document by name.
@@ -228,7 +256,7 @@ fn header(source: &Source<'_>, members: &Parts<'_>, state: State, attempt: Optio
 }
 
 /// The attempt that failed last, as far as it is known: PenguiFlow itself forgets how many there were, and when.
-fn attempt(state: State, own: Option<Value<'_>>, snapshot: Option<Value<'_>>) -> Option<Vec<u8>> {
+fn attempt(state: State, own: Option<Value<'_>>, snapshot: Option<Value<'_>>, at: &str) -> Option<Vec<u8>> {
     if state == State::Healthy {
         return None;
     }
@@ -251,11 +279,11 @@ fn attempt(state: State, own: Option<Value<'_>>, snapshot: Option<Value<'_>>) ->
         degraded,
         ..Health::default()
     };
-    Some(health.event(BASE_ATTEMPT, NO_TIME, BY))
+    Some(health.event(BASE_ATTEMPT, at, BY))
 }
 
 /// The summary as an event that stands where its line stands; none when it is empty.
-fn summary(value: Value<'_>, place: Place, report: &mut Report) -> Option<Vec<u8>> {
+fn summary(value: Value<'_>, at: &str, place: Place, report: &mut Report) -> Option<Vec<u8>> {
     let content = match value.raw.first() {
         Some(b'"') if value.raw.len() > 2 => value.raw.to_vec(),
         Some(b'"') => return None,
@@ -266,18 +294,17 @@ fn summary(value: Value<'_>, place: Place, report: &mut Report) -> Option<Vec<u8
             raw
         }
     };
-    Some(summary_line(&content))
+    Some(summary_line(&content, at))
 }
 
 /// The line of a summary, given as a JSON string, whatever it covered is not in the document.
-pub(super) fn summary_line(content: &[u8]) -> Vec<u8> {
+fn summary_line(content: &[u8], at: &str) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event
         .text("type", "summary")
         .text("id", &format!("evt_{}", &key::sha256(content)[..16]))
-        .text("at", NO_TIME)
+        .text("at", at)
         .raw("content", content)
-        .raw("covers", "null")
         .raw("here", "true")
         .text("by", BY);
     event.finish()

@@ -1,9 +1,9 @@
 //! A session as a document of PenguiFlow's, and as what its model is shown.
 
 use super::python;
-use super::read::OWN;
 use super::state::State;
 use super::turn::{Turn, Zone};
+use super::{OWN, config};
 use crate::model::json::{self, Dialect, push_text};
 use crate::model::memory::Strategy;
 
@@ -59,11 +59,11 @@ impl State {
         }
         open.push(b']');
         let open = (!self.open_messages.is_empty()).then_some(open);
-        json::with_members(
-            before,
-            &[("attempt", self.attempt.as_deref()), ("open", open.as_deref())],
-        )
-        .unwrap_or_else(|_| before.to_vec())
+        let waits = config::waits(&self.memory);
+        let [backoff, rest] = waits.each_ref().map(|(name, wait)| (*name, wait.as_deref()));
+        let attempt = ("attempt", self.attempt.as_deref());
+        json::with_members(before, &[backoff, rest, attempt, ("open", open.as_deref())])
+            .unwrap_or_else(|_| before.to_vec())
     }
 
     /// What a model is shown: the turns that stay whole, and, unless the memory goes without summaries, those that

@@ -1,7 +1,7 @@
 //! `append`: a message, many messages, or something that happened.
 
 use super::Run;
-use crate::args::{Changing, Input, Reading, pair};
+use crate::args::{Changing, Input, Reading, memory, pair};
 use crate::change::{self, Stamps};
 use crate::context::{Context, named};
 use crate::continuation::{Filling, Target};
@@ -94,6 +94,12 @@ pub struct Append {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(3..), help_heading = "The session")]
     #[arg(conflicts_with_all = ["in_place", "stdout", "output", "to", "dry_run"])]
     boundary: Option<u64>,
+    /// What it is to remember from now on; see `convo new --memory`
+    ///
+    /// What is not said stays as the session has it: `keep_last=3` changes that alone. A PenguiFlow state has its own memory in
+    /// it, and its turn is complete when the answer comes: what the user said waits for it in the file.
+    #[arg(long, value_name = "WHAT", value_parser = memory, hide_short_help = true, help_heading = "The session")]
+    memory: Option<String>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -139,6 +145,7 @@ impl Run for Append {
         // What is hidden in a log stays in it: an addition settles nothing.
         self.changing.log = true;
         self.changing.adds = true;
+        self.changing.tells = true;
         // What the model has seen is counted over the whole session.
         let stored = change::in_store(&input, &self.changing)
             && !self.processed
@@ -215,7 +222,14 @@ impl Append {
     fn remembers(&self, context: &Context, name: &str) -> anyhow::Result<bool> {
         let store = context.store()?;
         let first = store.first_line(&store.resolve(name)?)?;
-        Ok(remember::is_asked_for(&first))
+        let remembers = remember::is_asked_for(&first);
+        if self.memory.is_some() && !remembers {
+            let error = Error::new(Kind::Usage, "it remembers nothing by itself, and begins so");
+            return Err(named(error, name)
+                .hint("convo new --memory WHAT makes a session that does")
+                .into());
+        }
+        Ok(remembers)
     }
 
     /// One message for a session of the store: nothing of the session is read.
@@ -280,7 +294,14 @@ impl Append {
                 .raw("set", set.finish());
             lines.push(meta.finish());
         }
-        remember::added(context, session, lines, told.to_string(), stamps)
+        let asked = self.memory.as_deref();
+        match remember::added_with(context, session, asked, lines, told.to_string(), stamps)? {
+            // That it was added goes without saying; what had to go for it does not.
+            Plan::Lines(lines, same) if same == told && !self.changing.dry_run && !self.changing.json => {
+                Ok(Plan::Lines(lines, String::new()))
+            }
+            plan => Ok(plan),
+        }
     }
 
     fn message(&self, text: &str, stamps: &Stamps<'_>) -> convo::Result<Vec<u8>> {

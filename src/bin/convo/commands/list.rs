@@ -9,6 +9,7 @@ use crate::scan;
 use crate::tree::{self, Node};
 use clap::Args;
 use convo::error::{Error, Kind};
+use convo::filter::memory;
 use convo::format::detect::HEAD;
 use convo::format::picoclaw;
 use convo::format::report::Report;
@@ -85,6 +86,8 @@ struct Row {
     aliases: Vec<String>,
     damaged: bool,
     health: Health,
+    /// Turns that wait for a summary, where the session remembers by itself: pending, backlog.
+    waiting: Option<(usize, usize)>,
 }
 
 impl Run for List {
@@ -288,6 +291,7 @@ fn row(session: &Session, label: &str, damaged: bool) -> Row {
         aliases: Vec::new(),
         damaged,
         health: Health::of(session),
+        waiting: memory::waiting(session).ok().flatten(),
     }
 }
 
@@ -381,6 +385,8 @@ impl List {
                 "chain_tokens": row.chain.tokens, "depth": row.depth, "aliases": row.aliases,
                 "damaged": row.damaged, "health": row.health.state(now).name(), "failures": row.health.failures,
                 "next_attempt_at": row.health.next_attempt_at,
+                "pending": row.waiting.map(|(pending, _)| pending),
+                "backlog": row.waiting.map(|(_, backlog)| backlog),
             })
             .to_string()
         } else {

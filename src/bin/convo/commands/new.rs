@@ -66,7 +66,7 @@ pub struct New {
     /// doubled each time, and then every rest=30s, with at most backlog=20 turns at once. `append` then keeps within the total,
     /// and `summarize --if-due` sums up what is beyond the turns that stay.
     #[arg(long, value_name = "WHAT", value_parser = memory, help_heading = "The session")]
-    memory: Option<Memory>,
+    memory: Option<String>,
     /// Another name for it
     #[arg(long, value_name = "NAME", help_heading = "The session")]
     alias: Vec<String>,
@@ -209,7 +209,8 @@ impl New {
             .text("created_at", Some(now))
             .text("title", self.title.as_deref())
             .text("tokenizer", self.tokenizer.map(Tokenizer::name));
-        if let Some(memory) = &self.memory {
+        if let Some(asked) = &self.memory {
+            let memory = Memory::default().with(asked)?;
             memory.check()?;
             header.raw("memory", memory.write());
         }

@@ -5,9 +5,10 @@ use crate::args::{Chained, Input, Reading};
 use crate::chains;
 use crate::change::tell_dangling;
 use crate::context::Context;
-use crate::output::{columns, in_line, moment, visible};
+use crate::output::{columns, counted, in_line, moment, visible};
 use clap::Args;
-use convo::filter::restore;
+use convo::filter::{memory, restore};
+use convo::model::health::Health;
 use convo::model::json;
 use convo::model::message::{Message, Part, Role};
 use convo::model::session::{Class, Session};
@@ -210,6 +211,17 @@ impl Page {
                 .header_text("continued_from")
                 .map(|from| format!("continues {}", in_line(&from))),
         );
+        if let Ok(Some((pending, backlog))) = memory::waiting(session)
+            && pending + backlog > 0
+        {
+            let turns = counted((pending + backlog) as u64, "turn");
+            facts.push(format!("{turns} waiting for a summary"));
+        }
+        let failures = Health::of(session).failures;
+        if failures > 0 {
+            let failed = if failures == 1 { "summary" } else { "summaries" };
+            facts.push(format!("{failures} {failed} failed"));
+        }
         let facts = self.ink(Ink::Faint, &facts.join(" · "));
         self.line(&facts);
     }

@@ -300,10 +300,12 @@ impl Memory {
             {
                 self.gone.push(oldest);
             } else {
-                if shown {
+                let without = self.estimate(shown, 0);
+                // What does not help is not destroyed.
+                if shown && (rules == Rules::Theirs || without <= options.total) {
                     self.summary.clear();
+                    size = without;
                 }
-                size = self.estimate(shown, 0);
                 break;
             }
             size = self.estimate(shown, summary);

@@ -89,7 +89,7 @@ fn refusals_name_their_place() {
     assert_eq!(error.message, "turns[1] is no object");
     let place = error.at.unwrap().1;
     assert_eq!((place.line, place.offset), (4, 50));
-    for broken in ["", "[]", "{\"version\":1", "{\"version\":1}x", "{\"version\":01}"] {
+    for broken in ["[]", "{\"version\":1", "{\"version\":1}x", "{\"version\":01}"] {
         assert_eq!(
             session(broken.as_bytes()).0.unwrap_err().kind.status(),
             65,

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::output::{columns, counted, in_line, visible};
 use clap::{Args, ValueEnum};
 use convo::error::Error;
+use convo::filter::memory::{self, Standing};
 use convo::model::health::Health;
 use convo::model::session::Session;
 use convo::model::stats::{Counts, Stats};
@@ -190,6 +191,23 @@ impl Count {
                 format!("{state}: {failed}{}", next_attempt(&health)),
             ));
         }
+        if let Ok(Some(standing)) = memory::standing(session, usage.counter()) {
+            let Standing { memory, .. } = standing;
+            let waiting = standing.pending + standing.backlog;
+            let total = match memory.total {
+                0 => String::new(),
+                total => format!(" of {total}"),
+            };
+            rows.push((
+                "memory".to_string(),
+                format!(
+                    "{}: {} whole, {waiting} waiting, {} tokens{total}",
+                    memory.strategy.name(),
+                    counted(standing.recent as u64, "turn"),
+                    standing.tokens
+                ),
+            ));
+        }
         self.push_total(&usage.total(), &mut rows);
         rows
     }
@@ -249,6 +267,12 @@ impl Count {
             "health": health.state(now).name(), "failures": health.failures,
             "next_attempt_at": health.next_attempt_at, "why": health.why,
         });
+        if let Ok(Some(standing)) = memory::standing(session, usage.counter()) {
+            line["memory"] = serde_json::json!({
+                "strategy": standing.memory.strategy.name(), "turns": standing.recent, "pending": standing.pending,
+                "backlog": standing.backlog, "tokens": standing.tokens, "total": standing.memory.total,
+            });
+        }
         if let Some(Window(window)) = self.window {
             line["window"] = window.into();
             line["used"] = (total.view.tokens as f64 / window as f64).into();

@@ -2,6 +2,7 @@
 //! members, roles and types pass, as readers do.
 
 use convo::model::event::VERSION;
+use convo::model::memory::{Overflow, Strategy};
 use convo::model::message::Category;
 use serde_json::{Value, json};
 
@@ -124,6 +125,7 @@ fn event() -> Value {
                 "source_tokens": {"type": "integer", "minimum": 0},
                 "chain_tokens": {"type": "integer", "minimum": 0},
                 "tokenizer": {"type": "string"},
+                "memory": memory(),
                 "source": {"type": "object"},
                 "metadata": {"type": "object"},
             })),
@@ -195,4 +197,17 @@ fn event() -> Value {
             of("foreign", &["format", "raw"], json!({"format": {"type": "string"}})),
         ],
     })
+}
+
+/// What a session remembers by itself.
+fn memory() -> Value {
+    let count = json!({"type": "integer", "minimum": 0});
+    let seconds = json!({"type": "number", "minimum": 0});
+    json!({"type": "object", "properties": {
+        "strategy": {"enum": Strategy::ALL.map(Strategy::name)},
+        "keep_last": count, "summary": count, "total": count,
+        "overflow": {"enum": Overflow::ALL.map(Overflow::name)},
+        "digests": {"type": "boolean"},
+        "backlog": count, "retry_attempts": count, "backoff": seconds, "rest": seconds,
+    }})
 }

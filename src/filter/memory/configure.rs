@@ -1,0 +1,60 @@
+//! Another memory for a session that is there already: an event that changes its header.
+
+use super::session::memory_of;
+use crate::error::Result;
+use crate::filter::Stamp;
+use crate::format::penguiflow;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::memory::Memory;
+use crate::model::session::Session;
+
+/// The event that gives a session the memory that is asked for, and what changes in words; none when it has that already.
+/// What is not asked for stays as the session has it.
+///
+/// # Errors
+///
+/// [`Kind::Config`](crate::error::Kind::Config): what is asked for cannot work.
+pub fn configure(
+    session: &Session,
+    asked: &str,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Option<(Vec<u8>, String)>> {
+    let before = memory_of(session)?;
+    let memory = before.unwrap_or_default().with(asked)?;
+    memory.check()?;
+    if before == Some(memory) {
+        return Ok(None);
+    }
+    let (name, value) = match penguiflow::with_memory(session, &memory) {
+        Some(metadata) => ("metadata", metadata),
+        None => ("memory", memory.write()),
+    };
+    let stamp = stamp("memory")?;
+    let mut set = ObjectBuilder::default();
+    set.raw(name, value);
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "meta")
+        .text("id", &stamp.id)
+        .text("at", &stamp.at)
+        .raw("set", set.finish());
+    Ok(Some((event.finish(), difference(before, &memory))))
+}
+
+/// What is new of a memory, in the words of its keys.
+fn difference(before: Option<Memory>, now: &Memory) -> String {
+    let text = |raw: &[u8]| match json::text(raw) {
+        Some(text) => text.into_owned(),
+        None => String::from_utf8_lossy(raw).into_owned(),
+    };
+    let raw = now.write();
+    let Some(before) = before.map(|before| before.write()) else {
+        return format!("it remembers by {}", now.strategy.name());
+    };
+    let members = json::members(&raw, json::Dialect::Strict).unwrap_or_default();
+    let changed = members.iter().filter_map(|(name, value)| {
+        let old = json::member(&before, name)?;
+        (old != *value).then(|| format!("{name} {} instead of {}", text(value), text(old)))
+    });
+    changed.collect::<Vec<_>>().join(", ")
+}

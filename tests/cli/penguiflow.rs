@@ -1,0 +1,309 @@
+//! PenguiFlow's memory states as values that go into a command and come out of it, and as files that are kept.
+
+use crate::env::Env;
+use serde_json::{Value, json};
+
+const BACK: [&str; 4] = ["--from", "penguiflow", "--to", "penguiflow"];
+
+fn turn(user: &str, answer: &str) -> Value {
+    json!({
+        "user_message": user, "assistant_response": answer, "trajectory_digest": null, "artifacts_shown": {},
+        "artifacts_hidden_refs": [], "ts": 1.5,
+    })
+}
+
+/// A state of this budget: turns that stay whole, most tokens of the summary, of everything, and what gives way.
+fn state(turns: &[Value], (keep, summary, total, overflow): (u64, u64, u64, &str)) -> String {
+    let state = json!({
+        "version": 1, "health": "healthy", "summary": "", "turns": turns, "pending": [], "backlog": [],
+        "config_snapshot": {
+            "strategy": "rolling_summary", "budget": {
+                "full_zone_turns": keep, "summary_max_tokens": summary, "total_max_tokens": total,
+                "overflow_policy": overflow,
+            },
+            "retry_attempts": 1, "recovery_backlog_limit": 2,
+        },
+        "mine": [1, 2],
+    });
+    state.to_string() + "\n"
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn users(state: &Value, zone: &str) -> Vec<String> {
+    let turns = state[zone].as_array().unwrap().iter();
+    turns
+        .map(|turn| turn["user_message"].as_str().unwrap().to_string())
+        .collect()
+}
+
+#[test]
+fn a_turn_is_complete_when_the_answer_comes() {
+    let env = Env::new();
+    let with = |arguments: &[&'static str]| [arguments, &BACK].concat();
+    let asked = env.pipe(&with(&["append", "Hello?"]), "").fine();
+    let document = parsed(asked.out());
+    assert_eq!(users(&document, "turns"), [""; 0]);
+    assert_eq!(document["convo"]["open"][0]["content"], "Hello?");
+    let answered = env
+        .pipe(&with(&["append", "-r", "assistant", "Hi."]), asked.out())
+        .fine();
+    let document = parsed(answered.out());
+    assert_eq!(users(&document, "turns"), ["Hello?"]);
+    assert_eq!(document["turns"][0]["assistant_response"], "Hi.");
+    assert_eq!(document.get("convo"), None);
+    // Python's spelling.
+    assert!(answered.out().starts_with(
+        r#"{"version": 1, "health": "healthy", "summary": "", "turns": [{"user_message": "Hello?", "#
+    ));
+    // A run with tools at once.
+    let run = concat!(
+        r#"{"role":"user","content":"Weather?"}"#,
+        "\n",
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"w","arguments":"{}"}}]}"#,
+        "\n",
+        r#"{"role":"tool","tool_call_id":"c","content":"22"}"#,
+        "\n",
+        r#"{"role":"assistant","content":"22 degrees"}"#,
+        "\n",
+    );
+    env.write("state.json", answered.out());
+    env.pipe(&["append", "-i", "state.json", "--stream"], run).fine();
+    let document = parsed(&env.read("state.json"));
+    assert_eq!(users(&document, "turns"), ["Hello?", "Weather?"]);
+    let digest = &document["turns"][1]["trajectory_digest"];
+    assert_eq!(digest["observations_summary"], r#"- w: "22""#);
+    // A file that is kept knows when it was.
+    assert!(document["turns"][1]["ts"].as_f64().unwrap() > 1e9);
+}
+
+#[test]
+fn turns_beyond_those_that_stay_wait_and_are_summed_up() {
+    let env = Env::new();
+    let turns = [
+        turn("one", &"and this is its answer, at some length. ".repeat(9)),
+        turn("two", &"this one is answered as well, and in full. ".repeat(9)),
+    ];
+    env.write("state.json", state(&turns, (1, 100, 10_000, "truncate_oldest")));
+    let add = |user: &str| {
+        env.run(&["append", "-i", "state.json", user]).fine();
+        env.run(&["append", "-i", "state.json", "-r", "assistant", "fine"])
+            .fine();
+        parsed(&env.read("state.json"))
+    };
+    let grown = add("three");
+    assert_eq!(users(&grown, "pending"), ["one", "two"]);
+    assert_eq!(
+        (users(&grown, "turns"), &grown["mine"]),
+        (vec!["three".to_string()], &json!([1, 2]))
+    );
+    let counted = env
+        .run(&["count", "--json", "state.json"])
+        .fine()
+        .objects()
+        .remove(0);
+    assert_eq!(
+        (&counted["memory"]["pending"], &counted["memory"]["turns"]),
+        (&json!(2), &json!(1))
+    );
+    let shown = env.run(&["show", "state.json"]).fine();
+    assert!(shown.out().contains("2 turns waiting for a summary"));
+    let asked = env
+        .run(&["summarize", "--request", "state.json"])
+        .fine()
+        .objects()
+        .remove(0);
+    assert_eq!(asked["messages"].as_array().unwrap().len(), 4);
+    // Failures are counted in the file, and after one too many what waits goes to the backlog.
+    let fail = |now: &str| {
+        let mut command = env.command(&["summarize", "-i", "state.json", "--with", "cmd:exit 3"]);
+        command.env("CONVO_NOW", now);
+        env.feed(command, b"").status(69);
+        parsed(&env.read("state.json"))
+    };
+    let failed = fail("2026-11-20T10:00:00Z");
+    assert_eq!(
+        (&failed["health"], &failed["convo"]["attempt"]["failures"]),
+        (&json!("retry"), &json!(1))
+    );
+    assert_eq!(
+        failed["convo"]["attempt"]["next_attempt_at"],
+        "2026-11-20T10:00:02Z"
+    );
+    assert_eq!(users(&failed, "pending").len(), 2);
+    let mut early = env.command(&[
+        "summarize",
+        "-i",
+        "state.json",
+        "--with",
+        "cmd:exit 3",
+        "--if-due",
+    ]);
+    early.env("CONVO_NOW", "2026-11-20T10:00:01Z");
+    env.feed(early, b"")
+        .status(0)
+        .says("next attempt is due at 2026-11-20T10:00:02Z");
+    let failed = fail("2026-11-20T10:00:03Z");
+    assert_eq!(
+        (&failed["health"], users(&failed, "backlog").len()),
+        (&json!("degraded"), 2)
+    );
+    let hidden = env
+        .run(&["context", "state.json", "--to", "penguiflow-context"])
+        .fine();
+    assert_eq!(
+        parsed(hidden.out())["conversation_memory"]
+            .as_object()
+            .unwrap()
+            .len(),
+        1
+    );
+    // And it recovers.
+    env.run(&[
+        "summarize",
+        "-i",
+        "state.json",
+        "--with",
+        "cmd:echo two were asked",
+    ])
+    .status(0);
+    let healed = parsed(&env.read("state.json"));
+    assert_eq!(
+        healed["summary"],
+        "<session_summary>\ntwo were asked\n</session_summary>"
+    );
+    assert_eq!(
+        (&healed["health"], healed.get("convo")),
+        (&json!("healthy"), None)
+    );
+    assert_eq!(users(&healed, "turns"), ["three"]);
+    assert!(users(&healed, "pending").is_empty() && users(&healed, "backlog").is_empty());
+}
+
+#[test]
+fn what_is_over_the_total_gives_way_or_is_refused() {
+    let env = Env::new();
+    let long = "x".repeat(400);
+    // P1 of the reference: it ends, the newest turn stays, and the answer is no.
+    env.write(
+        "state.json",
+        state(&[turn("a", "b")], (3, 20, 60, "truncate_summary")),
+    );
+    env.run(&["append", "-i", "state.json", &long]).fine();
+    env.run(&["append", "-i", "state.json", "-r", "assistant", "ok"])
+        .status(1)
+        .says("over the total");
+    assert_eq!(users(&parsed(&env.read("state.json")), "turns"), [long.as_str()]);
+    // P6: what is refused is not there.
+    env.write("state.json", state(&[turn("a", "b")], (3, 20, 60, "error")));
+    env.run(&["append", "-i", "state.json", &long]).fine();
+    let before = env.read("state.json");
+    env.run(&["append", "-i", "state.json", "-r", "assistant", "ok"])
+        .status(1)
+        .says("the turn is not kept");
+    assert_eq!(env.read("state.json"), before);
+    // A summary that is too long is cut, its tags whole.
+    let turns = [
+        turn(
+            &"the first of the questions is here. ".repeat(9),
+            "and its answer too",
+        ),
+        turn("the second one", "b"),
+    ];
+    env.write("state.json", state(&turns, (1, 20, 10_000, "truncate_oldest")));
+    env.run(&["append", "-i", "state.json", "three"]).fine();
+    env.run(&["append", "-i", "state.json", "-r", "assistant", "ok"])
+        .fine();
+    env.run(&[
+        "summarize",
+        "-i",
+        "state.json",
+        "--with",
+        "cmd:printf '%s. ' It was asked twice, and answered twice, I think, by somebody, at some time",
+    ])
+    .status(0);
+    let summary = parsed(&env.read("state.json"))["summary"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    assert!(
+        summary.starts_with("<session_summary>") && summary.ends_with("</session_summary>"),
+        "{summary}"
+    );
+    assert!(summary.chars().count() / 4 < 20, "{summary}");
+}
+
+#[test]
+fn another_memory_is_asked_for_and_told() {
+    let env = Env::new();
+    env.write(
+        "state.json",
+        state(&[turn("a", "b"), turn("c", "d")], (5, 20, 60, "error")),
+    );
+    env.run(&[
+        "append",
+        "-i",
+        "state.json",
+        "e",
+        "--memory",
+        "truncation,keep_last=1,total=0",
+    ])
+    .status(0)
+    .says("strategy truncation instead of rolling_summary");
+    let changed = env
+        .run(&["append", "-i", "state.json", "-r", "assistant", "f"])
+        .status(0)
+        .says("turns let go: 2");
+    assert!(!changed.stderr.contains("instead of"));
+    let document = parsed(&env.read("state.json"));
+    assert_eq!(users(&document, "turns"), ["e"]);
+    assert_eq!(document["config_snapshot"]["strategy"], "truncation");
+    let told = env
+        .pipe(
+            &[&["append", "g", "--memory", "keep_last=2"][..], &BACK].concat(),
+            env.read("state.json"),
+        )
+        .status(0);
+    assert_eq!(
+        parsed(told.out())["config_snapshot"]["budget"]["full_zone_turns"],
+        2
+    );
+    env.run(&["append", "-i", "state.json", "x", "--memory", "total=5"])
+        .status(78);
+    env.run(&["append", "-i", "state.json", "x", "--memory", "wat"])
+        .status(2);
+}
+
+#[test]
+fn what_penguiflow_refuses_is_refused_with_its_place() {
+    let env = Env::new();
+    let whole = state(&[turn("a", "b")], (1, 20, 60, "error"));
+    for (from, to, what) in [
+        (r#""version":1"#, r#""version":2"#, "version is 2"),
+        (r#""health":"healthy""#, r#""health":"fine""#, "health is"),
+        (
+            r#""trajectory_digest":null"#,
+            r#""trajectory_digest":5"#,
+            "turns[0].trajectory_digest",
+        ),
+    ] {
+        let broken = whole.replacen(from, to, 1);
+        assert_ne!(broken, whole);
+        env.write("state.json", &broken);
+        env.run(&["append", "-i", "--from", "penguiflow", "state.json", "x"])
+            .status(65)
+            .says(what);
+        assert_eq!(env.read("state.json"), broken);
+    }
+    // What is no memory is told apart, and passed over.
+    env.write(
+        "kv.json",
+        r#"{"etag":"e","schema_version":1,"value":{},"tombstone":false}"#,
+    );
+    env.write("state.json", whole);
+    env.run(&["migrate", "kv.json", "state.json"])
+        .status(65)
+        .says("a key-value record of PenguiFlow");
+}
