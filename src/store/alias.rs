@@ -24,7 +24,7 @@ pub enum Claim {
 }
 
 /// The file that an alias has. Only a name that can be read back from it is taken.
-fn encoded(name: &str) -> Result<String> {
+pub(super) fn encoded(name: &str) -> Result<String> {
     let refuse = |why: &str| Err(Error::new(Kind::Unsafe, format!("unsafe alias {name:?}: {why}")));
     if name.is_empty() {
         return refuse("it is empty");
@@ -50,7 +50,7 @@ fn content(ids: &[String]) -> Vec<u8> {
     ids.iter().flat_map(|id| id.bytes().chain([b'\n'])).collect()
 }
 
-fn taken(name: &str, ids: &[String]) -> Error {
+pub(super) fn taken(name: &str, ids: &[String]) -> Error {
     Error::new(
         Kind::Exists,
         format!("the alias {name} names {} already", ids.join(", ")),
@@ -169,15 +169,7 @@ impl Store {
         {
             return Ok(Claim::Own(other));
         }
-        let changed = self.change_alias(&file, |known| {
-            let mut ids = known.map(<[String]>::to_vec).unwrap_or_default();
-            if ids.iter().any(|known| known == id) || ids.len() >= CLAIMS {
-                return Ok(None);
-            }
-            ids.push(id.to_string());
-            ids.sort();
-            Ok(Some(ids))
-        })?;
+        let changed = self.change_alias(&file, |known| Ok(shared(known, id)))?;
         Ok(changed.map_or(Claim::There, Claim::Made))
     }
 
@@ -192,12 +184,7 @@ impl Store {
 
     /// The session whose own name this is, by id or by key, whatever aliases say.
     pub fn own_session(&self, name: &str) -> Result<Option<String>> {
-        for id in [name, &key::id_for_key(name)] {
-            if key::is_id(id) && self.has(id)? {
-                return Ok(Some(id.to_string()));
-            }
-        }
-        Ok(None)
+        own_session(name, |id| self.has(id))
     }
 
     /// Changes what an alias names, with nobody else at it: the new ids, or none where nothing changes. Durable in both
@@ -250,16 +237,42 @@ impl Store {
         if !self.has(key::checked_id(id)?)? {
             return Err(no_session(id));
         }
-        match self.own_session(name)? {
-            Some(other) if other != id || other == name => Err(Error::new(
-                Kind::Exists,
-                format!("{name} is a session's own name"),
-            )),
-            _ => Ok(()),
-        }
+        refuse_own(name, id, self.own_session(name)?)
     }
 }
 
-fn no_alias(name: &str) -> Error {
+/// The session whose own name this is, among those that there are.
+pub(super) fn own_session(name: &str, has: impl Fn(&str) -> Result<bool>) -> Result<Option<String>> {
+    for id in [name, &key::id_for_key(name)] {
+        if key::is_id(id) && has(id)? {
+            return Ok(Some(id.to_string()));
+        }
+    }
+    Ok(None)
+}
+
+/// Refuses a name for a session that is another's own, or its own.
+pub(super) fn refuse_own(name: &str, id: &str, own: Option<String>) -> Result<()> {
+    match own {
+        Some(other) if other != id || other == name => Err(Error::new(
+            Kind::Exists,
+            format!("{name} is a session's own name"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The ids that share a name when this one does too; none when nothing changes.
+pub(super) fn shared(known: Option<&[String]>, id: &str) -> Option<Vec<String>> {
+    let mut ids = known.map(<[String]>::to_vec).unwrap_or_default();
+    if ids.iter().any(|known| known == id) || ids.len() >= CLAIMS {
+        return None;
+    }
+    ids.push(id.to_string());
+    ids.sort();
+    Some(ids)
+}
+
+pub(super) fn no_alias(name: &str) -> Error {
     Error::new(Kind::NotFound, format!("no alias {name}")).hint("convo alias list tells which there are")
 }

@@ -5,6 +5,7 @@
 //!   is at a file;
 //! - `names` finds a session, `alias`, `link`, `split` and `trash` are what their names say;
 //! - `whole` adds lines that belong together;
+//! - `sessions` is what can be asked of a store wherever it is, `memory` one that lives in memory alone;
 //! - `boundary` fills a session up to a limit, by what `counted` knows of it without reading it;
 //! - `pair` and `foreign` are about files and folders that other systems keep;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
@@ -23,6 +24,7 @@ mod lease;
 mod link;
 mod lock;
 pub mod log;
+mod memory;
 mod names;
 mod naming;
 mod network;
@@ -30,6 +32,7 @@ pub mod pair;
 mod pieces;
 mod reader;
 mod rewrite;
+mod sessions;
 mod spare;
 mod split;
 mod stage;
@@ -45,9 +48,11 @@ pub use boundary::{Bounded, BoundedLine, Placed};
 pub use directory::Facts;
 pub use gc::{Archived, Receipt, Thin};
 pub use link::{Continued, Successor};
+pub use memory::Memory;
 pub use names::Entry;
 pub use reader::LogReader;
 pub use rewrite::{Rewrite, rename_new, write_atomically};
+pub use sessions::Sessions;
 pub use stage::{Batch, Staged};
 
 use crate::error::{Error, Kind, Result};

@@ -22,87 +22,70 @@ pub struct Entry {
     pub bytes: u64,
 }
 
-impl Store {
-    /// The id that a name means: `@last`, an id, an alias, a key, or the beginning of one id.
-    pub fn resolve(&self, name: &str) -> Result<String> {
-        if name == "@last" {
-            let newest = self
-                .ids()?
-                .into_iter()
-                .max_by(|a, b| (a.modified, &a.id).cmp(&(b.modified, &b.id)));
-            let none = || Error::new(Kind::NotFound, "the store has no session").hint("convo new makes one");
-            return newest.map(|entry| entry.id).ok_or_else(none);
-        }
-        match self.exactly(name)? {
-            Some(id) => Ok(id),
-            None => self.beginning(name),
-        }
-    }
+/// The newest of these sessions.
+pub(super) fn newest(entries: Vec<Entry>) -> Result<String> {
+    let newest = entries
+        .into_iter()
+        .max_by(|a, b| (a.modified, &a.id).cmp(&(b.modified, &b.id)));
+    let none = || Error::new(Kind::NotFound, "the store has no session").hint("convo new makes one");
+    newest.map(|entry| entry.id).ok_or_else(none)
+}
 
-    /// The id that a name means in full: an id, an alias or a key. For what cannot be undone, and where something else
-    /// of exactly this name goes before a session that only begins so.
-    pub fn exactly(&self, name: &str) -> Result<Option<String>> {
-        if key::is_id(name) && self.has(name)? {
-            return Ok(Some(name.to_string()));
-        }
-        if let Some(ids) = self.alias_ids(name)? {
-            return self.only(name, ids).map(Some);
-        }
-        let spelled = key::id_for_key(name);
-        let is_key = spelled != name && !name.is_empty() && self.has(&spelled)?;
-        Ok(is_key.then_some(spelled))
-    }
-
-    fn only(&self, name: &str, ids: Vec<String>) -> Result<String> {
-        let [id] = &ids[..] else {
-            return Err(Error::new(
-                Kind::Exists,
-                format!("the alias {name} is claimed by {}", told(&ids)),
-            )
-            .hint("use an id, or take the alias away and add it for one of them"));
-        };
-        if self.has(id)? {
-            return Ok(id.clone());
-        }
-        Err(Error::new(
-            Kind::NotFound,
-            format!("the alias {name} names {id}, which is gone"),
+/// The only session that an alias names.
+pub(super) fn only<'i>(name: &str, ids: &'i [String]) -> Result<&'i str> {
+    match ids {
+        [id] => Ok(id),
+        ids => Err(Error::new(
+            Kind::Exists,
+            format!("the alias {name} is claimed by {}", told(ids)),
         )
-        .hint("it may be in the trash"))
+        .hint("use an id, or take the alias away and add it for one of them")),
     }
+}
 
-    fn beginning(&self, name: &str) -> Result<String> {
-        let ids = self.session_names()?;
-        let mut found: Vec<String> = match key::is_id(name) {
-            true => ids.iter().filter(|id| id.starts_with(name)).cloned().collect(),
-            false => Vec::new(),
-        };
-        match &found[..] {
-            [id] => Ok(id.clone()),
-            [] => {
-                let aliases = self.aliases().unwrap_or_default(); // only for a hint
-                let all = aliases.iter().map(|(alias, _)| alias).chain(&ids).take(COMPARED);
-                let near: Vec<String> = all
-                    .filter(|other| is_near(name, other))
-                    .take(3)
-                    .cloned()
-                    .collect();
-                Err(no_session(name).hint(match near.is_empty() {
-                    true => "convo list tells which there are".to_string(),
-                    false => format!("did you mean {}?", near.join(" or ")),
-                }))
-            }
-            _ => {
-                found.sort();
-                Err(Error::new(
-                    Kind::NotFound,
-                    format!("{name} is the beginning of {}", told(&found)),
-                )
-                .hint("write more of the id"))
-            }
+/// That an alias names a session which is gone.
+pub(super) fn gone(name: &str, id: &str) -> Error {
+    Error::new(
+        Kind::NotFound,
+        format!("the alias {name} names {id}, which is gone"),
+    )
+    .hint("it may be in the trash")
+}
+
+/// The one of these ids that begins so.
+pub(super) fn beginning(
+    name: &str,
+    ids: &[String],
+    aliases: impl FnOnce() -> Vec<(String, Vec<String>)>,
+) -> Result<String> {
+    let mut found: Vec<&String> = match key::is_id(name) {
+        true => ids.iter().filter(|id| id.starts_with(name)).collect(),
+        false => Vec::new(),
+    };
+    match &found[..] {
+        [id] => Ok((*id).clone()),
+        [] => {
+            let aliases = aliases(); // only for a hint
+            let all = aliases.iter().map(|(alias, _)| alias).chain(ids).take(COMPARED);
+            let near: Vec<String> = all
+                .filter(|other| is_near(name, other))
+                .take(3)
+                .cloned()
+                .collect();
+            Err(no_session(name).hint(match near.is_empty() {
+                true => "convo list tells which there are".to_string(),
+                false => format!("did you mean {}?", near.join(" or ")),
+            }))
+        }
+        _ => {
+            found.sort();
+            let what = format!("{name} is the beginning of {}", told(&found));
+            Err(Error::new(Kind::NotFound, what).hint("write more of the id"))
         }
     }
+}
 
+impl Store {
     /// All sessions, in no order.
     pub fn ids(&self) -> Result<Vec<Entry>> {
         let Some(sessions) = self.sessions()? else {
@@ -125,7 +108,7 @@ impl Store {
     }
 
     /// Names in the folder that are those of logs.
-    fn session_names(&self) -> Result<Vec<String>> {
+    pub(super) fn session_names(&self) -> Result<Vec<String>> {
         let Some(sessions) = self.sessions()? else {
             return Ok(Vec::new());
         };
@@ -141,13 +124,10 @@ impl Store {
     }
 }
 
-fn told(ids: &[String]) -> String {
+fn told(ids: &[impl AsRef<str>]) -> String {
     let more = if ids.len() > TOLD { ", …" } else { "" };
-    format!(
-        "{} sessions: {}{more}",
-        ids.len(),
-        ids[..ids.len().min(TOLD)].join(", ")
-    )
+    let first: Vec<&str> = ids.iter().take(TOLD).map(AsRef::as_ref).collect();
+    format!("{} sessions: {}{more}", ids.len(), first.join(", "))
 }
 
 /// Whether two names are within two edits of each other (Levenshtein), and have more than that in common.

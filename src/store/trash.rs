@@ -34,6 +34,18 @@ fn is_time(text: &str) -> bool {
             })
 }
 
+/// A time in RFC 3339, in UTC and to the second, as the names of files have it.
+pub(super) fn checked_time(now: &str) -> Result<String> {
+    let time: String = now.chars().filter(|digit| !matches!(digit, '-' | ':')).collect();
+    match is_time(&time) {
+        true => Ok(time),
+        false => Err(Error::new(
+            Kind::Usage,
+            format!("{now:?} is no time in UTC to the second"),
+        )),
+    }
+}
+
 /// Reads `<id>.<time>.jsonl` or `<id>.<time>.<n>.jsonl`; an id may have dots.
 pub(super) fn entry(name: &str) -> Option<Entry> {
     let (before, last) = name.strip_suffix(".jsonl")?.rsplit_once('.')?;
@@ -96,13 +108,7 @@ impl Store {
     /// again when it is restored.
     pub fn remove(&self, id: &str, now: &str) -> Result<()> {
         let id = key::checked_id(id)?;
-        let time: String = now.chars().filter(|digit| !matches!(digit, '-' | ':')).collect();
-        if !is_time(&time) {
-            return Err(Error::new(
-                Kind::Usage,
-                format!("{now:?} is no time in UTC to the second"),
-            ));
-        }
+        let time = checked_time(now)?;
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
         let name = log_name(id);
         let locked = atomic::open_locked(sessions, &name, None, OFlags::RDWR, self.lock_timeout)?;

@@ -56,6 +56,18 @@ fn as_a_filter_it_makes_nothing() {
 }
 
 #[test]
+fn a_session_that_nobody_keeps_is_held_by_whoever_wants_it() {
+    let env = Env::new();
+    let line = r#"state=$(convo new --stdout)
+for text in one two; do state=$(printf '%s\n' "$state" | convo append - "$text"); done
+printf '%s\n' "$state" | convo truncate - --keep-last 1 | convo context --to openai-chat"#;
+    env.shell(line)
+        .status(0)
+        .gives("[\n{\"role\":\"user\",\"content\":\"one\"},\n{\"role\":\"user\",\"content\":\"two\"}\n]\n");
+    assert!(!env.store().exists());
+}
+
+#[test]
 fn a_name_that_is_taken_is_73_and_leaves_nothing() {
     let env = Env::new();
     env.run(&["new", "--id", "chat", "--alias", "work"]).fine();

@@ -79,6 +79,21 @@ pub fn twice(place: &Place) {
 pub fn aliased(place: &Place) {
     chat(place);
     place.sets_up(&["alias", "add", "second", "chat"]);
+    place.sets_up(&["new", "--id", "other"]);
+}
+
+/// What `convo key --json` prints.
+pub const SCOPE: &str =
+    r#"{"key":"k1","scope":{"agent_id":"main"},"aliases":["first","second"],"shared":[]}"#;
+
+/// A history under an older name, and a session that has none.
+pub fn under_an_older_name(place: &Place) {
+    let name = "agent:main:direct:ann";
+    place.sets_up(&["new", "--key", name]);
+    for text in ["one?", "two?", "three?"] {
+        place.sets_up(&["append", name, text]);
+    }
+    place.sets_up(&["new", "--id", "two"]);
 }
 
 /// Bytes of somebody who died in the middle of a line.

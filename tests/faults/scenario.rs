@@ -15,8 +15,8 @@
 
 use super::place::Place;
 use super::prepare::{
-    LONG, NATIVE, STREAM, aliased, answered, asked, blank, chat, continued, cut, damaged, file, folder,
-    packed, packed_and_cut, pair, removed, torn, twice, worked, worked_file,
+    LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, cut, damaged, file,
+    folder, packed, packed_and_cut, pair, removed, torn, twice, under_an_older_name, worked, worked_file,
 };
 
 /// What may be found beside the old and the new state while a command is not acknowledged.
@@ -260,6 +260,30 @@ pub const OPERATIONS: &[Operation] = &[
         prepare: aliased,
         arguments: &["alias", "remove", "second"],
         again: &[66],
+        ..BASE
+    },
+    Operation {
+        name: "alias add --move",
+        prepare: aliased,
+        arguments: &["alias", "add", "--move", "trip", "other"],
+        brings: ("store/aliases/trip", "other"),
+        ..BASE
+    },
+    Operation {
+        name: "alias promote",
+        prepare: under_an_older_name,
+        arguments: &["alias", "promote", "two", "agent:main:direct:ann"],
+        session: Some("two"),
+        between: Between::Steps,
+        brings: ("store/sessions/two.jsonl", "three?"),
+        ..BASE
+    },
+    Operation {
+        name: "new --scope --if-missing",
+        arguments: &["new", "--if-missing", "--scope", SCOPE],
+        session: Some("k1"),
+        between: Between::Files,
+        brings: ("store/aliases/second", "k1"),
         ..BASE
     },
     Operation {

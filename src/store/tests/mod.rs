@@ -6,6 +6,7 @@ mod fsck;
 mod gc;
 mod logs;
 mod names;
+mod places;
 
 use super::*;
 use crate::error::Kind;

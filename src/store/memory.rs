@@ -1,0 +1,305 @@
+//! A store in memory: the same questions and answers, and no file is touched. For programs that keep a conversation as
+//! long as they run, and for tests.
+
+use super::alias::{self, Claim};
+use super::link::{Continued, Successor, link};
+use super::names::Entry;
+use super::sessions::Sessions;
+use super::{log, no_session, trash};
+use crate::error::{Error, Kind, Result};
+use crate::format::native;
+use crate::format::report::Report;
+use crate::model::chain::Links;
+use crate::model::json;
+use crate::model::key;
+use crate::model::session::Session;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// Sessions that are gone when it is. Threads may share it; each change is whole or not at all.
+#[derive(Debug, Default)]
+pub struct Memory {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    sessions: BTreeMap<String, Kept>,
+    aliases: BTreeMap<String, Vec<String>>,
+    /// Removed sessions with their times, oldest first.
+    trash: Vec<(String, String, Kept)>,
+    /// Number of changes so far.
+    changes: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    session: Session,
+    bytes: u64,
+    /// The change that was its last.
+    changed: u64,
+}
+
+impl Kept {
+    fn push(&mut self, lines: &[impl AsRef<[u8]>], change: u64) {
+        for line in lines {
+            let line = line.as_ref();
+            let bare = log::strip(line.strip_suffix(b"\n").unwrap_or(line));
+            self.session.push_new(&bare);
+            self.bytes += bare.len() as u64 + 1;
+        }
+        self.changed = change;
+    }
+}
+
+/// Refuses what a log could not hold.
+fn check(lines: &[impl AsRef<[u8]>]) -> Result<()> {
+    for line in lines {
+        let line = line.as_ref();
+        if memchr::memchr(b'\n', line.strip_suffix(b"\n").unwrap_or(line)).is_some() {
+            return Err(Error::new(
+                Kind::Data,
+                "a line with a newline in it cannot be stored",
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl State {
+    fn change(&mut self) -> u64 {
+        self.changes += 1;
+        self.changes
+    }
+
+    fn kept(&self, id: &str) -> Result<&Kept> {
+        self.sessions
+            .get(key::checked_id(id)?)
+            .ok_or_else(|| no_session(id))
+    }
+
+    fn refuse_taken(&self, id: &str) -> Result<()> {
+        let what = match self.sessions.contains_key(id) {
+            true => format!("there is a session {id} already"),
+            false if self.aliases.contains_key(id) => format!("{id} is an alias"),
+            false => return Ok(()),
+        };
+        Err(Error::new(Kind::Exists, what))
+    }
+
+    fn create(&mut self, id: &str, lines: &[Vec<u8>]) -> Result<()> {
+        check(lines)?;
+        self.refuse_taken(key::checked_id(id)?)?;
+        let mut kept = Kept::default();
+        kept.push(lines, self.change());
+        self.sessions.insert(id.to_string(), kept);
+        Ok(())
+    }
+
+    fn append(&mut self, id: &str, lines: &[&[u8]]) -> Result<()> {
+        check(lines)?;
+        self.kept(id)?;
+        let change = self.change();
+        if let Some(kept) = self.sessions.get_mut(id) {
+            kept.push(lines, change);
+        }
+        Ok(())
+    }
+
+    fn own_session(&self, name: &str) -> Result<Option<String>> {
+        alias::own_session(name, |id| Ok(self.sessions.contains_key(id)))
+    }
+
+    /// Whether a session says that it continues another.
+    fn continues(&self, id: &str, parent: &str) -> bool {
+        let header = self.sessions.get(id).map(|kept| kept.session.record(0).body);
+        let from = header.and_then(|header| json::member(header, "continued_from"));
+        from.and_then(json::text).is_some_and(|from| from == parent)
+    }
+}
+
+impl Memory {
+    /// An empty one.
+    pub fn new() -> Memory {
+        Memory::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Whoever panicked did so between changes, each of which is whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sessions for Memory {
+    fn has(&self, id: &str) -> Result<bool> {
+        Ok(self.state().sessions.contains_key(key::checked_id(id)?))
+    }
+
+    fn size(&self, id: &str) -> Result<u64> {
+        Ok(self.state().kept(id)?.bytes)
+    }
+
+    /// The times of change are no times here: only their order counts.
+    fn ids(&self) -> Result<Vec<Entry>> {
+        let entry = |(id, kept): (&String, &Kept)| Entry {
+            id: id.clone(),
+            modified: SystemTime::UNIX_EPOCH + Duration::from_nanos(kept.changed),
+            bytes: kept.bytes,
+        };
+        Ok(self.state().sessions.iter().map(entry).collect())
+    }
+
+    fn session_ids(&self) -> Result<Vec<String>> {
+        Ok(self.state().sessions.keys().cloned().collect())
+    }
+
+    fn create_session(&self, id: &str, lines: &[Vec<u8>]) -> Result<()> {
+        self.state().create(id, lines)
+    }
+
+    fn append(&self, id: &str, lines: &[&[u8]]) -> Result<()> {
+        self.state().append(id, lines)
+    }
+
+    fn append_to(&self, id: &str, lines: &[&[u8]], length: u64) -> Result<bool> {
+        let mut state = self.state();
+        if state.kept(id)?.bytes != length {
+            return Ok(false);
+        }
+        state.append(id, lines).map(|()| true)
+    }
+
+    fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
+        let Kept { session, bytes, .. } = self.state().kept(id)?.clone();
+        for index in 0..session.len() {
+            native::check(&session.record(index), report)?;
+        }
+        Ok((session, bytes))
+    }
+
+    fn continue_session(
+        &self,
+        parent: &str,
+        report: &mut Report,
+        plan: &mut dyn FnMut(&Session) -> Result<Option<Successor>>,
+    ) -> Result<Continued> {
+        loop {
+            let mut found = Report::default();
+            let (session, length) = self.load_with_length(parent, &mut found)?;
+            if let Some(child) = Links::of(&session).continued_to.pop() {
+                return Ok(Continued::Before(child));
+            }
+            // The plan may ask this store, so that nobody is kept out meanwhile.
+            let Some(successor) = plan(&session)? else {
+                return Ok(Continued::Not);
+            };
+            let mut state = self.state();
+            if state.kept(parent)?.bytes != length {
+                continue;
+            }
+            report.findings.append(&mut found.findings);
+            match state.create(&successor.id, &successor.lines) {
+                Err(error) if error.kind == Kind::Exists && state.continues(&successor.id, parent) => {}
+                made => made?,
+            }
+            let only = |(_, ids): &(&String, &mut Vec<String>)| matches!(&ids[..], [id] if id == parent);
+            let mut aliases = Vec::new();
+            for (name, ids) in state.aliases.iter_mut().filter(only) {
+                *ids = vec![successor.id.clone()];
+                aliases.push(name.clone());
+            }
+            let (event, at) = &successor.stamp;
+            state.append(parent, &[&link(event, at, &successor.id, &aliases)])?;
+            return Ok(Continued::Now(successor.id, aliases));
+        }
+    }
+
+    fn alias_add(&self, name: &str, id: &str) -> Result<()> {
+        alias::encoded(name)?;
+        let mut state = self.state();
+        state.kept(id)?;
+        alias::refuse_own(name, id, state.own_session(name)?)?;
+        match state.aliases.get(name) {
+            Some(known) if *known == [id] => return Ok(()),
+            Some(known) => return Err(alias::taken(name, known)),
+            None => {}
+        }
+        state.aliases.insert(name.to_string(), vec![id.to_string()]);
+        Ok(())
+    }
+
+    fn alias_move(&self, name: &str, id: &str) -> Result<()> {
+        alias::encoded(name)?;
+        let mut state = self.state();
+        state.kept(id)?;
+        alias::refuse_own(name, id, state.own_session(name)?)?;
+        state.aliases.insert(name.to_string(), vec![id.to_string()]);
+        Ok(())
+    }
+
+    fn alias_share(&self, name: &str, id: &str) -> Result<Claim> {
+        alias::encoded(name)?;
+        key::checked_id(id)?;
+        let mut state = self.state();
+        if let Some(other) = state.own_session(name)?
+            && other != id
+        {
+            return Ok(Claim::Own(other));
+        }
+        let known = state.aliases.get(name).map(Vec::as_slice);
+        match alias::shared(known, id) {
+            Some(ids) => {
+                state.aliases.insert(name.to_string(), ids.clone());
+                Ok(Claim::Made(ids))
+            }
+            None => Ok(Claim::There),
+        }
+    }
+
+    fn alias_remove(&self, name: &str) -> Result<()> {
+        alias::encoded(name)?;
+        match self.state().aliases.remove(name) {
+            Some(_) => Ok(()),
+            None => Err(alias::no_alias(name)),
+        }
+    }
+
+    fn alias_ids(&self, name: &str) -> Result<Option<Vec<String>>> {
+        Ok(self.state().aliases.get(name).cloned())
+    }
+
+    fn aliases(&self) -> Result<Vec<(String, Vec<String>)>> {
+        let state = self.state();
+        let own = state.aliases.iter();
+        Ok(own.map(|(name, ids)| (name.clone(), ids.clone())).collect())
+    }
+
+    fn remove(&self, id: &str, now: &str) -> Result<()> {
+        key::checked_id(id)?;
+        trash::checked_time(now)?;
+        let mut state = self.state();
+        let kept = state.sessions.remove(id).ok_or_else(|| no_session(id))?;
+        state.trash.push((id.to_string(), now.to_string(), kept));
+        state.trash.sort_by(|one, other| one.1.cmp(&other.1));
+        Ok(())
+    }
+
+    fn restore_removed(&self, id: &str) -> Result<()> {
+        key::checked_id(id)?;
+        let mut state = self.state();
+        let newest = state.trash.iter().rposition(|(other, ..)| other == id);
+        let none = || Error::new(Kind::NotFound, format!("no session {id} in the trash"));
+        let newest = newest.ok_or_else(none)?;
+        state.refuse_taken(id)?;
+        let (id, _, kept) = state.trash.remove(newest);
+        state.sessions.insert(id, kept);
+        Ok(())
+    }
+
+    fn trash(&self) -> Result<Vec<(String, String)>> {
+        let state = self.state();
+        let entries = state.trash.iter();
+        Ok(entries.map(|(id, time, _)| (id.clone(), time.clone())).collect())
+    }
+}

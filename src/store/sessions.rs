@@ -1,0 +1,204 @@
+//! What can be asked of a place that keeps sessions, wherever they are: on disk, or in memory alone.
+
+use super::Store;
+use super::alias::{self, Claim};
+use super::link::{Continued, Successor};
+use super::names::{self, Entry};
+use crate::error::Result;
+use crate::format::report::Report;
+use crate::model::key;
+use crate::model::session::Session;
+
+/// A place that keeps sessions. [`Store`] keeps them durably, [`Memory`](super::Memory) as long as it lives; everything
+/// else is the same, and so are the errors.
+pub trait Sessions {
+    /// Whether there is a session of exactly this id.
+    fn has(&self, id: &str) -> Result<bool>;
+
+    /// The length of a session, by which [`append_to`](Sessions::append_to) knows it again.
+    fn size(&self, id: &str) -> Result<u64>;
+
+    /// All sessions, in no order.
+    fn ids(&self) -> Result<Vec<Entry>>;
+
+    /// The ids of all sessions, in no order.
+    fn session_ids(&self) -> Result<Vec<String>>;
+
+    /// Makes a new session of these lines, the session line first. An id that a session or an alias has is
+    /// [`Kind::Exists`](crate::error::Kind::Exists).
+    fn create_session(&self, id: &str, lines: &[Vec<u8>]) -> Result<()>;
+
+    /// Adds lines to a session, all of them or none.
+    fn append(&self, id: &str, lines: &[&[u8]]) -> Result<()>;
+
+    /// Adds lines to a session if it still has the length that was read; tells whether it had.
+    fn append_to(&self, id: &str, lines: &[&[u8]], length: u64) -> Result<bool>;
+
+    /// Reads a session, and tells its length.
+    fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)>;
+
+    /// Reads a session.
+    fn load(&self, id: &str, report: &mut Report) -> Result<Session> {
+        self.load_with_length(id, report).map(|(session, _)| session)
+    }
+
+    /// Continues a session in the one that `plan` makes of it; aliases go along.
+    fn continue_session(
+        &self,
+        parent: &str,
+        report: &mut Report,
+        plan: &mut dyn FnMut(&Session) -> Result<Option<Successor>>,
+    ) -> Result<Continued>;
+
+    /// Gives a session another name. The same again is fine; a name that is taken is [`Kind::Exists`](crate::error::Kind::Exists).
+    fn alias_add(&self, name: &str, id: &str) -> Result<()>;
+
+    /// Gives a session a name that others had until now.
+    fn alias_move(&self, name: &str, id: &str) -> Result<()>;
+
+    /// Gives a session a name that others may have too: with the second one it means none of them.
+    fn alias_share(&self, name: &str, id: &str) -> Result<Claim>;
+
+    /// Takes an alias away.
+    fn alias_remove(&self, name: &str) -> Result<()>;
+
+    /// The ids that an alias names; none when there is no such alias.
+    fn alias_ids(&self, name: &str) -> Result<Option<Vec<String>>>;
+
+    /// All aliases with the ids that they name, sorted by name.
+    fn aliases(&self) -> Result<Vec<(String, Vec<String>)>>;
+
+    /// Puts a session into the trash; `now` is RFC 3339 in UTC to the second. Aliases keep naming it.
+    fn remove(&self, id: &str, now: &str) -> Result<()>;
+
+    /// Brings the session back that was removed last under this id.
+    fn restore_removed(&self, id: &str) -> Result<()>;
+
+    /// What is in the trash: ids and times, oldest first.
+    fn trash(&self) -> Result<Vec<(String, String)>>;
+
+    /// The session whose own name this is, by id or by key, whatever aliases say.
+    fn own_session(&self, name: &str) -> Result<Option<String>> {
+        alias::own_session(name, |id| self.has(id))
+    }
+
+    /// The id that a name means in full: an id, an alias or a key. For what cannot be undone, and where something else
+    /// of exactly this name goes before a session that only begins so.
+    fn exactly(&self, name: &str) -> Result<Option<String>> {
+        if key::is_id(name) && self.has(name)? {
+            return Ok(Some(name.to_string()));
+        }
+        if let Some(ids) = self.alias_ids(name)? {
+            let id = names::only(name, &ids)?;
+            return match self.has(id)? {
+                true => Ok(Some(id.to_string())),
+                false => Err(names::gone(name, id)),
+            };
+        }
+        let spelled = key::id_for_key(name);
+        let is_key = spelled != name && !name.is_empty() && self.has(&spelled)?;
+        Ok(is_key.then_some(spelled))
+    }
+
+    /// The id that a name means: `@last`, an id, an alias, a key, or the beginning of one id.
+    fn resolve(&self, name: &str) -> Result<String> {
+        if name == "@last" {
+            return names::newest(self.ids()?);
+        }
+        match self.exactly(name)? {
+            Some(id) => Ok(id),
+            None => names::beginning(name, &self.session_ids()?, || self.aliases().unwrap_or_default()),
+        }
+    }
+}
+
+impl Store {
+    /// The id that a name means: `@last`, an id, an alias, a key, or the beginning of one id.
+    pub fn resolve(&self, name: &str) -> Result<String> {
+        Sessions::resolve(self, name)
+    }
+
+    /// The id that a name means in full: see [`Sessions::exactly`].
+    pub fn exactly(&self, name: &str) -> Result<Option<String>> {
+        Sessions::exactly(self, name)
+    }
+}
+
+impl Sessions for Store {
+    fn has(&self, id: &str) -> Result<bool> {
+        Store::has(self, id)
+    }
+
+    fn size(&self, id: &str) -> Result<u64> {
+        Store::size(self, id)
+    }
+
+    fn ids(&self) -> Result<Vec<Entry>> {
+        Store::ids(self)
+    }
+
+    fn session_ids(&self) -> Result<Vec<String>> {
+        self.session_names()
+    }
+
+    fn create_session(&self, id: &str, lines: &[Vec<u8>]) -> Result<()> {
+        Store::create_session(self, id, lines)
+    }
+
+    fn append(&self, id: &str, lines: &[&[u8]]) -> Result<()> {
+        Store::append(self, id, lines)
+    }
+
+    fn append_to(&self, id: &str, lines: &[&[u8]], length: u64) -> Result<bool> {
+        Store::append_to(self, id, lines, length)
+    }
+
+    fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
+        Store::load_with_length(self, id, report)
+    }
+
+    fn continue_session(
+        &self,
+        parent: &str,
+        report: &mut Report,
+        plan: &mut dyn FnMut(&Session) -> Result<Option<Successor>>,
+    ) -> Result<Continued> {
+        Store::continue_session(self, parent, report, plan)
+    }
+
+    fn alias_add(&self, name: &str, id: &str) -> Result<()> {
+        Store::alias_add(self, name, id)
+    }
+
+    fn alias_move(&self, name: &str, id: &str) -> Result<()> {
+        Store::alias_move(self, name, id)
+    }
+
+    fn alias_share(&self, name: &str, id: &str) -> Result<Claim> {
+        Store::alias_share(self, name, id)
+    }
+
+    fn alias_remove(&self, name: &str) -> Result<()> {
+        Store::alias_remove(self, name)
+    }
+
+    fn alias_ids(&self, name: &str) -> Result<Option<Vec<String>>> {
+        Store::alias_ids(self, name)
+    }
+
+    fn aliases(&self) -> Result<Vec<(String, Vec<String>)>> {
+        Store::aliases(self)
+    }
+
+    fn remove(&self, id: &str, now: &str) -> Result<()> {
+        Store::remove(self, id, now)
+    }
+
+    fn restore_removed(&self, id: &str) -> Result<()> {
+        Store::restore_removed(self, id)
+    }
+
+    fn trash(&self) -> Result<Vec<(String, String)>> {
+        Store::trash(self)
+    }
+}

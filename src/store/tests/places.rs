@@ -1,0 +1,254 @@
+//! The same questions to every place that keeps sessions.
+
+use super::*;
+use std::sync::atomic::AtomicUsize;
+
+/// On disk, and in memory.
+fn each(test: impl Fn(&(dyn Sessions + Sync))) {
+    let (_folder, store) = store();
+    test(&store);
+    test(&Memory::new());
+}
+
+fn begin(place: &dyn Sessions, id: &str, messages: &[&str]) {
+    let lines: Vec<_> = std::iter::once(header(id))
+        .chain(messages.iter().map(|text| message(text)))
+        .collect();
+    place.create_session(id, &lines).unwrap();
+}
+
+fn texts(place: &dyn Sessions, id: &str) -> Vec<String> {
+    let session = place.load(id, &mut Report::default()).unwrap();
+    let line = |index| String::from_utf8_lossy(session.record(index).body).into_owned();
+    (0..session.len()).map(line).collect()
+}
+
+#[test]
+fn sessions_are_made_once_and_grow() {
+    each(|place| {
+        assert!(!place.has("one").unwrap());
+        assert_eq!(kind(place.load("one", &mut Report::default())), Kind::NotFound);
+        assert_eq!(kind(place.append("one", &[b"{}"])), Kind::NotFound);
+        begin(place, "one", &["a"]);
+        assert_eq!(kind(place.create_session("one", &[])), Kind::Exists);
+        assert_eq!(kind(place.create_session("../x", &[])), Kind::Unsafe);
+        assert_eq!(kind(place.has("a b")), Kind::Unsafe);
+        place.append("one", &[&message("b"), b"by hand"]).unwrap();
+        assert_eq!(kind(place.append("one", &[&message("c"), b"{\n}"])), Kind::Data);
+        let mut report = Report::default();
+        let (session, length) = place.load_with_length("one", &mut report).unwrap();
+        assert_eq!((session.len(), report.findings.len()), (4, 1));
+        assert_eq!(place.size("one").unwrap(), length);
+        assert_eq!(
+            texts(place, "one")[2..],
+            [String::from_utf8(message("b")).unwrap(), "by hand".into()]
+        );
+        // A line that was read somewhere else loses its checksum on the way.
+        let sealed = br#"{"role":"user","content":"x","_crc":"00000000"}"#;
+        place.append("one", &[sealed]).unwrap();
+        assert_eq!(texts(place, "one")[4], r#"{"role":"user","content":"x"}"#);
+        let newer = br#"{"type":"session","version":99,"id":"new"}"#.to_vec();
+        place.create_session("new", &[newer]).unwrap();
+        assert_eq!(kind(place.load("new", &mut Report::default())), Kind::Data);
+    });
+}
+
+#[test]
+fn what_was_read_is_what_is_appended_to() {
+    each(|place| {
+        begin(place, "one", &[]);
+        let (_, length) = place.load_with_length("one", &mut Report::default()).unwrap();
+        assert!(place.append_to("one", &[&message("a")], length).unwrap());
+        assert!(!place.append_to("one", &[&message("b")], length).unwrap());
+        assert_eq!(texts(place, "one").len(), 2);
+        assert_eq!(kind(place.append_to("two", &[&message("a")], 0)), Kind::NotFound);
+        // Many at once: each that is told of is there, and nothing else.
+        let done = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10 {
+                        let (_, length) = place.load_with_length("one", &mut Report::default()).unwrap();
+                        match place.append_to("one", &[&message("x")], length) {
+                            Ok(true) => drop(done.fetch_add(1, Ordering::Relaxed)),
+                            Ok(false) => {}
+                            Err(error) => assert_eq!(error.kind, Kind::Locked),
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(texts(place, "one").len(), 2 + done.load(Ordering::Relaxed));
+    });
+}
+
+#[test]
+fn names_mean_the_same() {
+    each(|place| {
+        assert_eq!(kind(place.resolve("@last")), Kind::NotFound);
+        for id in ["abc1", "abc2", "abd", "key_a_3ab"] {
+            begin(place, id, &[]);
+        }
+        place.alias_add("main", "abc1").unwrap();
+        place.alias_add("main", "abc1").unwrap();
+        place.alias_add("ab", "abc2").unwrap();
+        for (name, id) in [
+            ("abc1", "abc1"),
+            ("main", "abc1"),
+            ("ab", "abc2"),
+            ("a:b", "key_a_3ab"),
+            ("abd", "abd"),
+            ("key", "key_a_3ab"),
+        ] {
+            assert_eq!(place.resolve(name).unwrap(), id);
+        }
+        assert_eq!(place.exactly("key").unwrap(), None);
+        assert_eq!(place.own_session("a:b").unwrap().as_deref(), Some("key_a_3ab"));
+        let ambiguous = place.resolve("abc").unwrap_err();
+        assert!(ambiguous.message.contains("abc1, abc2"), "{}", ambiguous.message);
+        assert!(place.resolve("mian").unwrap_err().hint.unwrap().contains("main"));
+        assert_eq!(kind(place.alias_add("main", "abd")), Kind::Exists);
+        assert_eq!(kind(place.alias_add("abd", "abc1")), Kind::Exists);
+        assert_eq!(kind(place.alias_add("a:b", "abc1")), Kind::Exists);
+        assert_eq!(kind(place.alias_add("x", "nobody")), Kind::NotFound);
+        assert_eq!(kind(place.alias_add("@x", "abd")), Kind::Unsafe);
+        assert_eq!(kind(place.create_session("main", &[])), Kind::Exists);
+        place.alias_move("main", "abd").unwrap();
+        assert_eq!(place.resolve("main").unwrap(), "abd");
+        place.alias_move("new", "abd").unwrap();
+        assert_eq!(kind(place.alias_move("abc2", "abd")), Kind::Exists);
+        place.alias_remove("new").unwrap();
+        assert_eq!(kind(place.alias_remove("new")), Kind::NotFound);
+        let all = [("ab", "abc2"), ("main", "abd")];
+        let all: Vec<_> = all
+            .iter()
+            .map(|(name, id)| (name.to_string(), vec![id.to_string()]))
+            .collect();
+        assert_eq!(place.aliases().unwrap(), all);
+        let mut ids: Vec<_> = place.ids().unwrap().into_iter().map(|entry| entry.id).collect();
+        ids.sort();
+        assert_eq!(ids, ["abc1", "abc2", "abd", "key_a_3ab"]);
+    });
+}
+
+#[test]
+fn a_name_that_is_shared_means_nobody() {
+    each(|place| {
+        for id in ["one", "two", "key_a_3ab"] {
+            begin(place, id, &[]);
+        }
+        let made = |ids: &[&str]| Claim::Made(ids.iter().map(ToString::to_string).collect());
+        assert_eq!(place.alias_share("x", "two").unwrap(), made(&["two"]));
+        assert_eq!(place.resolve("x").unwrap(), "two");
+        assert_eq!(place.alias_share("x", "two").unwrap(), Claim::There);
+        assert_eq!(place.alias_share("x", "one").unwrap(), made(&["one", "two"]));
+        let claimed = place.resolve("x").unwrap_err();
+        assert_eq!(
+            (claimed.kind, claimed.message.contains("one, two")),
+            (Kind::Exists, true)
+        );
+        assert_eq!(
+            place.alias_share("a:b", "one").unwrap(),
+            Claim::Own("key_a_3ab".into())
+        );
+        assert_eq!(place.alias_ids("a:b").unwrap(), None);
+        assert_eq!(kind(place.alias_add("x", "one")), Kind::Exists);
+        place.alias_move("x", "one").unwrap();
+        assert_eq!(place.resolve("x").unwrap(), "one");
+        for nth in 0..70 {
+            begin(place, &format!("s{nth}"), &[]);
+            place.alias_share("many", &format!("s{nth}")).unwrap();
+        }
+        assert_eq!(place.alias_ids("many").unwrap().unwrap().len(), 64);
+        // All at once: no claim is lost.
+        std::thread::scope(|scope| {
+            for nth in 0..8 {
+                scope.spawn(move || {
+                    loop {
+                        match place.alias_share("crowd", &format!("s{nth}")) {
+                            Err(error) if error.kind == Kind::Locked => std::thread::yield_now(),
+                            done => break drop(done.unwrap()),
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(place.alias_ids("crowd").unwrap().unwrap().len(), 8);
+    });
+}
+
+#[test]
+fn what_is_removed_comes_back() {
+    each(|place| {
+        assert_eq!(kind(place.remove("one", NOW)), Kind::NotFound);
+        for text in ["first", "second"] {
+            begin(place, "one", &[text]);
+            place.remove("one", NOW).unwrap();
+        }
+        assert_eq!(
+            place.trash().unwrap(),
+            vec![("one".to_string(), NOW.to_string()); 2]
+        );
+        place.restore_removed("one").unwrap();
+        assert!(texts(place, "one")[1].contains("second"));
+        assert_eq!(kind(place.restore_removed("one")), Kind::Exists);
+        assert_eq!(kind(place.restore_removed("two")), Kind::NotFound);
+        assert_eq!(kind(place.remove("one", "today")), Kind::Usage);
+        place.alias_add("name", "one").unwrap();
+        place.remove("one", "2026-11-20T18:02:04Z").unwrap();
+        assert!(place.resolve("name").unwrap_err().message.contains("gone"));
+        place.restore_removed("one").unwrap();
+        assert_eq!(place.resolve("name").unwrap(), "one");
+    });
+}
+
+#[test]
+fn a_session_goes_on_in_another() {
+    each(|place| {
+        begin(place, "one", &["a"]);
+        begin(place, "three", &[]);
+        place.alias_add("chat", "one").unwrap();
+        place.alias_share("both", "one").unwrap();
+        place.alias_share("both", "three").unwrap();
+        let next = |id: &str, parent: &str| {
+            let header = format!(
+                "{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\",\"continued_from\":\"{parent}\"}}"
+            );
+            Successor {
+                id: id.to_string(),
+                lines: vec![header.into_bytes(), message("b")],
+                stamp: ("evt_1".to_string(), NOW.to_string()),
+            }
+        };
+        let go_on = |parent: &str, successor: Option<Successor>| {
+            place.continue_session(parent, &mut Report::default(), &mut |session| {
+                // The plan may ask the place itself.
+                assert!(place.has(parent).unwrap() && !session.is_empty());
+                Ok(successor.clone())
+            })
+        };
+        assert_eq!(kind(go_on("gone", Some(next("two", "gone")))), Kind::NotFound);
+        assert_eq!(go_on("one", None).unwrap(), Continued::Not);
+        assert_eq!(kind(go_on("one", Some(next("three", "one")))), Kind::Exists);
+        assert_eq!(texts(place, "one").len(), 2);
+        let done = go_on("one", Some(next("two", "one"))).unwrap();
+        assert_eq!(done, Continued::Now("two".into(), vec!["chat".into()]));
+        assert_eq!(
+            go_on("one", Some(next("four", "one"))).unwrap(),
+            Continued::Before("two".into())
+        );
+        assert_eq!(place.resolve("chat").unwrap(), "two");
+        assert_eq!(kind(place.resolve("both")), Kind::Exists);
+        assert_eq!((texts(place, "one").len(), texts(place, "two").len()), (3, 2));
+    });
+}
+
+#[test]
+fn the_newest_in_memory_is_the_one_that_was_changed_last() {
+    let memory = Memory::new();
+    begin(&memory, "one", &["a"]);
+    begin(&memory, "two", &[]);
+    assert_eq!(memory.resolve("@last").unwrap(), "two");
+    memory.append("one", &[&message("b")]).unwrap();
+    assert_eq!(memory.resolve("@last").unwrap(), "one");
+}
