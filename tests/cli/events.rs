@@ -107,7 +107,8 @@ fn it_stays_until_the_model_has_seen_it() {
         (&second, &["turn 2", "a door opened", "it rained"]),
         (&asked, &["a door opened", "it rained", "What now?"]),
     ] {
-        for verb in SMALLER {
+        // A number of messages is that number.
+        for verb in SMALLER.iter().filter(|verb| !verb.contains(&"--keep-messages")) {
             let run = env.pipe(verb, session.out());
             for text in what
                 .iter()

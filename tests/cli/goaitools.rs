@@ -300,8 +300,30 @@ fn a_summary_never_covers_what_the_model_has_not_seen() {
     assert_eq!((seen, texts.len(), texts[1].as_str()), (2, 4, "second"));
     let new = state.replace("\"processed_length\":4", "\"processed_length\":1");
     env.pipe(&with(&arguments), &new).fine().gives(&new);
-    let ids = env.pipe(&["cat"], &half).fine();
-    assert_eq!(ids.objects().len(), 6);
+    // Another one takes in the first.
+    let first = env
+        .pipe(
+            &with(&arguments),
+            &state.replace("\"it rained\"", &format!("{long:?}")),
+        )
+        .fine();
+    let more = env
+        .pipe(
+            &with(&["append", "-q", "-r", "assistant", "--processed", "Yes, it did."]),
+            first.out(),
+        )
+        .fine();
+    let asked = env
+        .pipe(&with(&["append", "-q", "--processed", "And then?"]), more.out())
+        .fine();
+    assert_eq!(parts(asked.out()).1.len(), 4);
+    let second = env.pipe(&with(&arguments), asked.out()).fine();
+    let (_, texts) = parts(second.out());
+    assert_eq!(texts.len(), 2, "{second}");
+    assert!(
+        texts[0].contains("conversation_summary") && texts[1] == "And then?",
+        "{second}"
+    );
     env.pipe(
         &[&with(&arguments)[..], &["--cover", "..msg_nobody"]].concat(),
         &half,

@@ -4,7 +4,9 @@ use crate::error::Place;
 use crate::format::go::folded;
 use crate::format::openai_chat::{self, BOOKS};
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use crate::model::key;
 use crate::model::record::Record;
+use crate::model::summary;
 use std::collections::BTreeMap;
 
 /// Members that goaitools knows, in the order in which it writes them.
@@ -16,6 +18,12 @@ pub struct Read {
     pub line: Vec<u8>,
     /// What goaitools would not take; it drops the whole state for it.
     pub fault: Option<&'static str>,
+}
+
+impl From<Vec<u8>> for Read {
+    fn from(line: Vec<u8>) -> Read {
+        Read { line, fault: None }
+    }
 }
 
 /// The known members of an element: the last value of each that is not null.
@@ -73,12 +81,21 @@ impl<'a> Known<'a> {
 /// Whether goaitools takes this for a call: strings where it wants strings.
 fn is_call(call: &[u8]) -> bool {
     let strings = |object: &[u8], names: &[&[u8]]| {
-        json::members(object, Dialect::Strict).is_some_and(|members| {
-            members.iter().all(|(name, value)| {
-                let known = names.contains(&folded(name.as_bytes()).as_ref());
-                !known || value.starts_with(b"\"") || *value == b"null"
-            })
-        })
+        let Ok(mut members) = Members::new(object, Dialect::Strict) else {
+            return false;
+        };
+        loop {
+            match members.next() {
+                Ok(None) => return true,
+                Ok(Some(member)) => {
+                    let known = names.contains(&folded(member.key).as_ref());
+                    if known && !member.value.starts_with(b"\"") && member.value != b"null" {
+                        return false;
+                    }
+                }
+                Err(_) => return false,
+            }
+        }
     };
     let function = json::member(call, "function").filter(|raw| *raw != b"null");
     call == b"null"
@@ -166,11 +183,41 @@ pub fn stored(line: &[u8]) -> Option<Vec<u8>> {
     same.then(|| raw.to_vec())
 }
 
-/// Whether a line carries an element that is no message; gives the element.
-pub fn foreign_raw(line: &[u8]) -> Option<&[u8]> {
+/// The text of a summary that this program put into a state, when an element is one.
+pub fn summary_text(element: &[u8]) -> Option<String> {
+    let known = Known::of(element)?;
+    let own = known.values.len() == 2 && known.others.is_empty() && !known.odd;
+    let text = known.get("content").filter(|_| own).and_then(json::text)?;
+    (known.get("role")? == b"\"user\"")
+        .then(|| summary::unquoted(&text))
+        .flatten()
+}
+
+/// The event that such an element is.
+pub fn summary_line(element: &[u8], text: &str) -> Vec<u8> {
+    let (element, _) = json::compact(element);
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "summary")
+        .text("id", &format!("evt_{}", &key::sha256(&element)[..16]))
+        .text("content", text)
+        .raw("here", "true");
+    with_raw(event.finish(), &element)
+}
+
+/// The element that an event carries: one that is no message, or a summary that stands.
+pub fn carried(line: &[u8]) -> Option<&[u8]> {
     let record = Record::parse(line, Place { line: 0, offset: 1 });
-    let event = record.event()?;
-    let own = json::member(line, "format").and_then(json::text);
-    let is = event.name() == "foreign" && own.as_deref() == Some(super::NAME);
-    is.then(|| json::member(line, "raw")).flatten()
+    match record.event()?.name().as_ref() {
+        "foreign" => {
+            let format = json::member(line, "format").and_then(json::text)?;
+            json::member(line, "raw").filter(|_| format == super::NAME)
+        }
+        "summary" => {
+            let raw = json::member(json::member(json::member(line, "metadata")?, super::NAME)?, "raw")?;
+            let text = json::member(line, "content").and_then(json::text)?;
+            (summary_text(raw)? == text).then_some(raw)
+        }
+        _ => None,
+    }
 }

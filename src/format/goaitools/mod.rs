@@ -9,7 +9,8 @@
 //! Messages go over as they are. Where the record stream needs a member that a message has not, has a use of its own
 //! for one that it has, or Go reads more in it than is written there, the message as it was stands in its
 //! `metadata.goaitools.raw`, and is what is written again unless something of it changed. An element that is no message
-//! is a `foreign` event, and counts among the messages as it does there.
+//! is a `foreign` event, and counts among the messages as it does there. The message that a summary of this program's became
+//! is that summary again.
 
 mod message;
 mod spell;
@@ -44,9 +45,15 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let mut session = Session::default();
     session.push_new(&header(source, &state));
     let mut places = Places::of(source.bytes);
+    // A summary replaces the one before it, so that only the last one is still an event.
+    let mut texts = state.messages.iter().enumerate().rev();
+    let summary = texts.find_map(|(nth, (_, element))| Some((nth, message::summary_text(element)?)));
     for (nth, (offset, element)) in state.messages.iter().enumerate() {
         let place = places.at(*offset);
-        let message::Read { mut line, fault } = message::read(element);
+        let message::Read { mut line, fault } = match &summary {
+            Some((at, text)) if *at == nth => message::summary_line(element, text).into(),
+            _ => message::read(element),
+        };
         if let Some(fault) = fault {
             report.damage(place, format!("message {nth}: {fault}; it is kept as it is"));
         }
@@ -108,11 +115,11 @@ pub fn provider(session: &Session) -> Option<String> {
         .map(std::borrow::Cow::into_owned)
 }
 
-/// The lines that count as messages in a state: messages, and elements that are none.
+/// The lines that count as messages in a state: messages, elements that are none, and a summary that was one.
 fn counted(session: &Session) -> impl Iterator<Item = usize> + '_ {
     (0..session.len()).filter(|index| match session.class(*index) {
         Class::Message(_) => true,
-        Class::Event => message::foreign_raw(session.record(*index).body).is_some(),
+        Class::Event => message::carried(session.record(*index).body).is_some(),
         _ => false,
     })
 }

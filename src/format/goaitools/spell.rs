@@ -2,7 +2,7 @@
 
 use super::message::KNOWN;
 use crate::format::go;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, Member, Members};
 
 /// Members of a call, and of its function, in their order.
 const CALL: [&str; 3] = ["id", "type", "function"];
@@ -26,24 +26,56 @@ impl Object {
         self.out.push(b':');
         &mut self.out
     }
+}
 
-    fn end(mut self) -> Vec<u8> {
-        self.out.push(b'}');
-        self.out
+/// The members of an object: the last value of each that has a place, in this order, and all others.
+struct Sorted<'a, const N: usize> {
+    known: [Option<&'a [u8]>; N],
+    others: Vec<Member<'a>>,
+}
+
+impl<'a, const N: usize> Sorted<'a, N> {
+    fn of(object: &'a [u8], order: &[&str; N]) -> Option<Self> {
+        let mut members = Members::new(object, Dialect::Strict).ok()?;
+        let mut sorted = Sorted {
+            known: [None; N],
+            others: Vec::new(),
+        };
+        while let Some(member) = members.next().ok()? {
+            match order.iter().position(|name| *name == member.name()) {
+                Some(at) => sorted.known[at] = Some(member.value),
+                None => sorted.others.push(member),
+            }
+        }
+        Some(sorted)
     }
+
+    /// Writes the others behind what is there.
+    fn end(self, mut object: Object) -> Vec<u8> {
+        for member in self.others {
+            go::push_raw(object.name(&member.name()), member.value);
+        }
+        object.out.push(b'}');
+        object.out
+    }
+}
+
+/// What is no object is written as it is.
+fn raw(value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    go::push_raw(&mut out, value);
+    out
 }
 
 /// A message of OpenAI Chat in goaitools' order, what is empty left out, members that it does not know behind the others.
 pub fn message(body: &[u8]) -> Vec<u8> {
-    let members = json::members(body, Dialect::Strict).unwrap_or_default();
-    let get = |name: &str| {
-        let found = members.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| *value)
+    let Some(members) = Sorted::of(body, &KNOWN) else {
+        return raw(body);
     };
     let mut object = Object::new();
-    go::push_string(object.name("role"), get("role").unwrap_or(b"\"\""));
-    for name in &KNOWN[1..] {
-        match get(name) {
+    go::push_string(object.name(KNOWN[0]), members.known[0].unwrap_or(b"\"\""));
+    for (name, value) in KNOWN.iter().zip(members.known).skip(1) {
+        match value {
             None | Some(b"null" | b"\"\"" | b"[]") => {}
             Some(calls) if *name == "tool_calls" => {
                 let written = list(calls);
@@ -52,61 +84,54 @@ pub fn message(body: &[u8]) -> Vec<u8> {
             Some(value) => go::push_string(object.name(name), value),
         }
     }
-    for (name, value) in members.iter().filter(|(name, _)| !KNOWN.contains(&name.as_ref())) {
-        go::push_raw(object.name(name), value);
-    }
-    object.end()
+    members.end(object)
 }
 
 fn list(calls: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
     let Some(all) = json::elements(calls, Dialect::Strict) else {
-        go::push_raw(&mut out, calls);
-        return out;
+        return raw(calls);
     };
+    let mut out = Vec::new();
     out.push(b'[');
-    for (nth, raw) in all.iter().enumerate() {
+    for (nth, element) in all.iter().enumerate() {
         if nth > 0 {
             out.push(b',');
         }
-        out.extend_from_slice(&call(raw));
+        out.extend_from_slice(&call(element));
     }
     out.push(b']');
     out
 }
 
-/// Members in an order, then the others; `write` spells a value of the former.
-fn ordered(raw: &[u8], order: &[&str], write: impl Fn(&str, Option<&[u8]>, &mut Object)) -> Vec<u8> {
-    let Some(members) = json::members(raw, Dialect::Strict) else {
-        let mut out = Vec::new();
-        go::push_raw(&mut out, raw);
-        return out;
+fn call(call: &[u8]) -> Vec<u8> {
+    let Some(members) = Sorted::of(call, &CALL) else {
+        return raw(call);
     };
     let mut object = Object::new();
-    for name in order {
-        let found = members.iter().find(|(known, _)| known == name);
-        write(name, found.map(|(_, value)| *value), &mut object);
+    let [id, kind, function_of] = members.known;
+    id.into_iter().for_each(|id| string("id", id, &mut object));
+    match kind {
+        Some(kind) => string("type", kind, &mut object),
+        None => go::push_text(object.name("type"), "function"),
     }
-    for (name, value) in members.iter().filter(|(name, _)| !order.contains(&name.as_ref())) {
-        go::push_raw(object.name(name), value);
+    if let Some(value) = function_of {
+        let written = function(value);
+        object.name("function").extend_from_slice(&written);
     }
-    object.end()
+    members.end(object)
 }
 
-fn call(raw: &[u8]) -> Vec<u8> {
-    ordered(raw, &CALL, |name, value, object| match (name, value) {
-        ("function", Some(function)) => {
-            let written = ordered(function, &FUNCTION, |name, value, object| {
-                if let Some(value) = value {
-                    string(name, value, object);
-                }
-            });
-            object.name(name).extend_from_slice(&written);
-        }
-        ("type", None) => go::push_text(object.name(name), "function"),
-        (_, Some(value)) => string(name, value, object),
-        (_, None) => {}
-    })
+fn function(function: &[u8]) -> Vec<u8> {
+    let Some(members) = Sorted::of(function, &FUNCTION) else {
+        return raw(function);
+    };
+    let mut object = Object::new();
+    for (name, value) in FUNCTION.iter().zip(members.known) {
+        value
+            .into_iter()
+            .for_each(|value| string(name, value, &mut object));
+    }
+    members.end(object)
 }
 
 /// A string; arguments that came as an object are the text of it.

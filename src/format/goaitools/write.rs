@@ -74,16 +74,16 @@ pub fn write(
 fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<Element> {
     let limit = unseen(session).unwrap_or(0);
     let is_foreign = |index: &usize| {
-        session.class(*index) == Class::Event && message::foreign_raw(session.record(*index).body).is_some()
+        let record = session.record(*index);
+        let foreign = record.event().is_some_and(|event| event.name() == "foreign");
+        foreign && message::carried(record.body).is_some()
     };
     let mut foreign = (0..session.len()).filter(is_foreign).peekable();
     let mut elements = Vec::new();
     let other = |index: usize| {
         let mut raw = Vec::new();
-        go::push_raw(
-            &mut raw,
-            message::foreign_raw(session.record(index).body).unwrap_or(b"null"),
-        );
+        let record = session.record(index);
+        go::push_raw(&mut raw, message::carried(record.body).unwrap_or(b"null"));
         Element {
             raw,
             seen: index < limit,
@@ -93,12 +93,22 @@ fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -
         }
     };
     for item in &view.items {
-        if let Some(line) = item.line() {
+        let (line, stored) = match item {
+            Item::Summary(index) => {
+                let raw = message::carried(session.record(*index).body).map(<[u8]>::to_vec);
+                (raw.is_some().then_some(*index), raw)
+            }
+            item => (
+                item.line(),
+                item.line().and_then(|_| message::stored(item.body(session))),
+            ),
+        };
+        if let Some(line) = line {
             while let Some(index) = foreign.next_if(|index| *index < line) {
                 elements.push(other(index));
             }
         }
-        let raw = match item.line().and_then(|_| message::stored(item.body(session))) {
+        let raw = match stored {
             Some(stored) => {
                 let mut raw = Vec::new();
                 go::push_raw(&mut raw, &stored);
@@ -106,12 +116,11 @@ fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -
             }
             None => spell::message(&made(item, session, purpose, report)),
         };
-        elements.push(element(
-            raw,
-            item,
-            session,
-            item.line().is_none_or(|line| line < limit),
-        ));
+        elements.push(Element {
+            seen: line.is_none_or(|line| line < limit),
+            inserted: line.is_none(),
+            ..element(raw, item, session)
+        });
     }
     elements.extend(foreign.map(other));
     elements
@@ -144,7 +153,7 @@ fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
                 Some(_) => made(item, session, Purpose::Return, report),
                 None => sent.raw,
             };
-            Some(element(spell::message(&raw), item, session, false))
+            Some(element(spell::message(&raw), item, session))
         })
         .collect();
     let said = elements.iter().rposition(|element| element.said);
@@ -155,9 +164,9 @@ fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
     elements
 }
 
-fn element(raw: Vec<u8>, item: &Item, session: &Session, seen: bool) -> Element {
+fn element(raw: Vec<u8>, item: &Item, session: &Session) -> Element {
     Element {
-        seen,
+        seen: false,
         system: json::member(&raw, "role") == Some(b"\"system\""),
         inserted: item.line().is_none(),
         said: item
@@ -199,7 +208,7 @@ fn lose_lines(session: &Session, report: &mut Report) {
         let record = session.record(index);
         match session.class(index) {
             Class::Header if !is_carried(record.body) => report.lose(Loss::Header, 1),
-            Class::Event if message::foreign_raw(record.body).is_none() && !sets_processed(record.body) => {
+            Class::Event if message::carried(record.body).is_none() && !sets_processed(record.body) => {
                 report.lose(Loss::Event, 1);
             }
             Class::Unreadable => report.lose(Loss::Unreadable, 1),

@@ -384,3 +384,45 @@ fn reasoning_goes_along() {
     assert!(session.record(1).message().unwrap().reasoning.is_some());
     assert_eq!(written_back(&session), text);
 }
+
+/// A summary that went into a state is one again: the next takes it in instead of standing beside it.
+#[test]
+fn the_message_that_a_summary_became_is_a_summary_again() {
+    let quoted = String::from_utf8(crate::model::summary::message("old <b>", Some("user"))).unwrap();
+    let mut shown = Vec::new();
+    crate::format::go::push_raw(&mut shown, quoted.as_bytes());
+    let quoted = String::from_utf8(shown).unwrap();
+    let text = of(2, &[&quoted, USER, REPLY, USER].join(","));
+    let mut session = session(&text);
+    let view = View::replay(&session);
+    assert_eq!(view.items[0].summary(&session).as_deref(), Some("old <b>"));
+    assert_eq!(written_back(&session), text);
+    assert_eq!(written_back(&through_lines(&session)), text);
+    let (_, report) = written_for(&session, Purpose::Export);
+    assert!(report.losses.is_empty(), "{:?}", report.losses);
+    assert_eq!(unseen(&session), Some(3), "it counts as the message that it is");
+    // A newer one takes its place.
+    let [first, last] = [2, 3].map(|at| session.id(at).unwrap());
+    let event = format!(r#"{{"type":"summary","id":"e","content":"new","covers":[{first:?},{last:?}]}}"#);
+    session.push_new(event.as_bytes());
+    let written = written_back(&session);
+    assert!(!written.contains("old") && written.contains("new"), "{written}");
+    assert!(written.starts_with(&of(1, "")[..60]), "{written}");
+    // Of several only the last is one; the others are what somebody said.
+    let several = of(0, &[quoted.as_str(), USER, &quoted].join(","));
+    let (read, _) = state(&several);
+    let read = read.unwrap();
+    assert!(read.record(1).message().is_some() && read.record(3).event().is_some());
+    assert_eq!(written_back(&read), several);
+    for other in [
+        quoted.replace("\"user\"", "\"assistant\""),
+        quoted.replace("}", ",\"name\":\"a\"}"),
+        quoted.replace("\"role\"", "\"Role\""),
+    ] {
+        let text = of(0, &other);
+        let (read, _) = state(&text);
+        let read = read.unwrap();
+        assert!(read.record(1).message().is_some(), "{other}");
+        assert_eq!(written_back(&read), text);
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::{counted, of, session, state, through_lines, written_back};
 use crate::format::go;
+use crate::model::summary;
 use proptest::prelude::*;
 
 /// Texts as they may stand between quotes: escapes of all kinds, and what must be escaped.
@@ -75,6 +76,7 @@ fn element() -> impl Strategy<Value = String> {
         8 => prop::collection::vec(member(), 0..5).prop_map(|all| format!("{{{}}}", all.join(" , "))),
         4 => text().prop_map(|text| format!("{{\"role\":\"user\",\"content\":{text}}}")),
         1 => value(),
+        1 => "[a-z</>]{0,6}".prop_map(|text| String::from_utf8(summary::message(&text, Some("user"))).unwrap()),
     ]
 }
 
