@@ -201,6 +201,7 @@ pub fn summary_line(element: &[u8], text: &str) -> Vec<u8> {
         .text("type", "summary")
         .text("id", &format!("evt_{}", &key::sha256(&element)[..16]))
         .text("content", text)
+        .text("as", "user")
         .raw("here", "true");
     with_raw(event.finish(), &element)
 }

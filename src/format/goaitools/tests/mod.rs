@@ -406,7 +406,10 @@ fn the_message_that_a_summary_became_is_a_summary_again() {
     let event = format!(r#"{{"type":"summary","id":"e","content":"new","covers":[{first:?},{last:?}]}}"#);
     session.push_new(event.as_bytes());
     let written = written_back(&session);
-    assert!(!written.contains("old") && written.contains("new"), "{written}");
+    assert!(
+        !written.contains("old \\u003c") && written.contains("\\nnew\\n"),
+        "{written}"
+    );
     assert!(written.starts_with(&of(1, "")[..60]), "{written}");
     // Of several only the last is one; the others are what somebody said.
     let several = of(0, &[quoted.as_str(), USER, &quoted].join(","));
