@@ -330,3 +330,62 @@ fn a_chain_of_fifty() {
     );
     assert!(total(&counted[0]) >= all && all > tokens);
 }
+
+#[test]
+fn as_penguin_would_do_it() {
+    let env = Env::new();
+    let context = r#"{"role":"system","content":"A map.","id":"m8","category":"context"}"#;
+    let rule = r#"{"role":"system","content":"Be kind.","id":"m9"}"#;
+    let question = r#"{"role":"user","content":"And then?","id":"m10"}"#;
+    let chat = format!("{CHAT}{context}\n{rule}\n{question}\n");
+    let run = env.pipe(&["continue", "--to", "penguin", "-q"], &chat).status(0);
+    let made: Value = serde_json::from_str(run.out()).unwrap();
+    let messages = made["messages"].as_array().unwrap();
+    let told: Vec<_> = messages
+        .iter()
+        .map(|m| (m["category"].as_str().unwrap(), m["content"].as_str().unwrap()))
+        .collect();
+    // What stands comes first, rules ahead of context, and the question goes along.
+    assert_eq!(
+        told,
+        [
+            ("SYSTEM", "You are terse."),
+            ("SYSTEM", "Be kind."),
+            ("CONTEXT", "A map."),
+            ("SYSTEM", "Continuing from session trip"),
+            ("DIALOG", "And then?"),
+        ]
+    );
+    let marker = &messages[3]["metadata"];
+    assert_eq!(
+        (&marker["type"], &marker["previous_session"]),
+        (&"session_transition".into(), &"trip".into())
+    );
+    let metadata = &made["metadata"];
+    assert_eq!(
+        (&metadata["continued_from"], &metadata["continuation_index"]),
+        (&"trip".into(), &1.into())
+    );
+    assert_eq!(metadata["original_created_at"], "2026-11-01T10:00:00");
+    assert_eq!(
+        metadata["source_session_tokens"],
+        marker["previous_session_tokens"]
+    );
+    let id = made["id"].as_str().unwrap();
+    assert!(
+        id.starts_with("session_20261120_180203_") && id.len() == 32,
+        "{id}"
+    );
+    // Read again it is the continuation that it was written as.
+    env.write(&format!("{id}.json"), run.out());
+    env.write("trip.jsonl", &chat);
+    let joined = env
+        .run(&["join", "-q", "trip.jsonl", &format!("{id}.json")])
+        .status(65);
+    let count = joined
+        .objects()
+        .iter()
+        .filter(|row| row["role"].is_string())
+        .count();
+    assert_eq!(count, 7 + 3);
+}

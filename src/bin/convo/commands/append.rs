@@ -74,7 +74,7 @@ pub struct Append {
     /// With --stream: print the id of each line as it becomes durable
     ///
     /// One line for each that was added, in order; `-` for one that has no id.
-    #[arg(long, requires = "stream", conflicts_with_all = ["json", "in_place", "stdout", "output", "to", "dry_run"], help_heading = "The message")]
+    #[arg(long, requires = "stream", hide_short_help = true, conflicts_with_all = ["json", "in_place", "stdout", "output", "to", "dry_run"], help_heading = "The message")]
     ack: bool,
     /// The model has seen everything, what is added included: a call is done
     ///

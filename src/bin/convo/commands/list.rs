@@ -50,9 +50,9 @@ pub struct List {
     newer_than: Option<Duration>,
     #[command(flatten)]
     reading: Reading,
-    /// Continuations below the first session of their chain, branches further in
+    /// Continuations and branches below their first session
     ///
-    /// The ids are indented; with --json each session has its depth.
+    /// A continuation stands below the first of its chain, a branch further in. The ids are indented; with --json each session has its depth.
     #[arg(long, help_heading = "Output")]
     tree: bool,
     /// One JSON object a session
