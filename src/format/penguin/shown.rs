@@ -239,6 +239,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_neither_rule_nor_context_stands_by_its_time() {
+        let line = |text: &str, role: &str, category: &str, time: &str| {
+            format!(r#"{{"role":"{role}","content":"{text}","category":"{category}","timestamp":"{time}"}}"#)
+        };
+        let mut session = Session::default();
+        for body in [
+            line("late", "user", "dialog", "2026-01-02T03:04:09Z"),
+            line("early", "tool", "system_output", "2026-01-02T03:04:05Z"),
+            line("background", "user", "context", "2026-01-02T03:04:10Z"),
+            line("rules", "system", "system", "2026-01-02T03:04:11Z"),
+            line("last", "user", "dialog", "2026-01-02T03:04:09Z"),
+        ] {
+            session.push_new(body.as_bytes());
+        }
+        let (mut out, mut report) = (Vec::new(), Report::default());
+        let view = View::replay(&session);
+        write_context(&session, &view, Purpose::Context, &mut out, &mut report).unwrap();
+        let all = json::elements(&out, Dialect::Strict).unwrap();
+        let said = all
+            .iter()
+            .map(|raw| json::text(json::member(raw, "content").unwrap()).unwrap());
+        let said: Vec<_> = said.collect();
+        assert_eq!(said, ["rules", "background", "early", "late", "last"]);
+    }
+
+    #[test]
     fn arguments_are_text() {
         let arguments = |raw: &str| {
             let element = format!(r#"{{"role":"tool","content":"x","metadata":{{"tool_arguments":{raw}}}}}"#);
