@@ -49,4 +49,5 @@ mod split;
 mod sqlite;
 mod status;
 mod summarize;
+mod thousand;
 mod truncate;

@@ -1,8 +1,13 @@
 //! Folders in which other systems keep their sessions: what is wrong there, and what of it can be mended without losing
 //! a byte.
 
+mod names;
 mod penguin;
 mod picoclaw;
+mod promote;
+
+pub use names::Names;
+pub use promote::{Asked, Promoted, promote};
 
 use super::atomic;
 use super::directory::{Directory, Facts};

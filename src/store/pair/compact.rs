@@ -163,7 +163,7 @@ pub(super) fn half_way(error: Error) -> Error {
 
 impl Pair {
     /// Whether there is an archive of this log.
-    fn was_compacted(&self) -> Result<bool> {
+    pub(super) fn was_compacted(&self) -> Result<bool> {
         let Some(own) = self.directory.inner(FOLDERS[0])? else {
             return Ok(false);
         };

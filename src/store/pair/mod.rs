@@ -5,6 +5,8 @@ mod append;
 mod apply;
 mod compact;
 mod mend;
+mod said;
+mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +14,7 @@ pub use append::Appended;
 pub use apply::Applied;
 pub use compact::{Compaction, Receipt, compact};
 pub use mend::Mend;
+pub use shown::Shown;
 
 use super::atomic;
 use super::directory::{Directory, Facts};

@@ -1,5 +1,6 @@
 //! `alias`: other names for sessions.
 
+mod folder;
 mod promote;
 
 use super::Run;
@@ -8,6 +9,7 @@ use crate::context::Context;
 use clap::{Args, Subcommand};
 use convo::error::{Error, Kind};
 use promote::Promotion;
+use std::path::PathBuf;
 
 /// Give sessions of the store other names
 ///
@@ -20,11 +22,15 @@ use promote::Promotion;
   convo alias resolve work
   convo alias add --move work session_20261121_090000_41d07ab3e6559f2c
   convo alias promote \"$key\" agent:main:direct:ann    history under an older name
-  convo alias remove work",
+  convo alias remove work
+  convo alias --picoclaw ./sessions resolve agent:main:direct:ann",
     subcommand_required = true,
     arg_required_else_help = false
 )]
 pub struct Alias {
+    /// In a directory of PicoClaw's, whose sidecars keep the names
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    picoclaw: Option<PathBuf>,
     #[command(subcommand)]
     action: Action,
 }
@@ -77,6 +83,9 @@ enum Action {
 
 impl Run for Alias {
     fn run(self, context: &Context) -> anyhow::Result<()> {
+        if let Some(path) = &self.picoclaw {
+            return folder::run(context, path, self.action);
+        }
         let store = context.store()?;
         match self.action {
             Action::Add { moved, alias, name } => {

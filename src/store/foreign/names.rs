@@ -1,0 +1,160 @@
+//! Names of sessions in a folder of PicoClaw's: keys, and the aliases that sidecars list. PicoClaw takes the first
+//! session that claims a name; here a name that several claim is an error that lists them.
+
+use super::{bytes_of, files};
+use crate::error::{Error, Kind, Result};
+use crate::format::picoclaw::{LOG, SIDECAR, Sidecar, file_stem};
+use crate::store::directory::Directory;
+use crate::store::pair::Pair;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What the sidecars of a folder say, read once.
+#[derive(Debug)]
+pub struct Names {
+    path: PathBuf,
+    logs: BTreeSet<String>,
+    /// Readable sidecars by the names of their files, which is the order in which PicoClaw asks them.
+    sidecars: BTreeMap<String, Sidecar>,
+}
+
+impl Names {
+    /// Reads every sidecar of a folder.
+    pub fn read(path: &Path) -> Result<Names> {
+        let directory = Directory::open(path)?;
+        let (mut logs, mut sidecars) = (BTreeSet::new(), BTreeMap::new());
+        for name in files(&directory)? {
+            if let Some(stem) = name.strip_suffix(LOG) {
+                logs.insert(stem.to_string());
+            } else if let Some(stem) = name.strip_suffix(SIDECAR)
+                && let Some(bytes) = bytes_of(&directory, &name)?
+                && let Ok(sidecar) = Sidecar::read(&bytes)
+            {
+                sidecars.insert(stem.to_string(), sidecar);
+            }
+        }
+        Ok(Names {
+            path: path.to_path_buf(),
+            logs,
+            sidecars,
+        })
+    }
+
+    /// The key of the session that a name means: a plain key with a log, an alias, another session's key, a log. None
+    /// when it means nothing; a name that several sessions claim is [`Kind::Exists`].
+    pub fn resolve(&self, name: &str) -> Result<Option<String>> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let log = self.logs.contains(&file_stem(name));
+        if log && !name.contains([':', '/', '\\']) {
+            return Ok(Some(name.to_string()));
+        }
+        match &self.claims(name)[..] {
+            [] => {}
+            [key] => return Ok(Some(key.clone())),
+            keys => {
+                let what = format!(
+                    "the alias {name} is claimed by several sessions: {}",
+                    keys.join(", ")
+                );
+                return Err(Error::new(Kind::Exists, what)
+                    .hint("take it away from those that are not meant: convo alias --picoclaw DIR remove"));
+            }
+        }
+        let known = log || self.sidecars.values().any(|sidecar| sidecar.key() == name);
+        Ok(known.then(|| name.to_string()))
+    }
+
+    /// The keys of the sessions that list this name, their own excepted.
+    fn claims(&self, alias: &str) -> Vec<String> {
+        let claiming =
+            |sidecar: &&Sidecar| sidecar.key() != alias && sidecar.aliases().iter().any(|own| own == alias);
+        let keys: BTreeSet<String> = self
+            .sidecars
+            .values()
+            .filter(claiming)
+            .map(Sidecar::key)
+            .collect();
+        keys.into_iter().collect()
+    }
+
+    /// Refuses a name that another session lists.
+    pub(super) fn refuse_claimed(&self, alias: &str, key: &str) -> Result<()> {
+        match self.claims(alias.trim()).into_iter().find(|other| other != key) {
+            Some(other) => Err(Error::new(
+                Kind::Exists,
+                format!("{alias} is an alias of {other} already"),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Every alias, and the keys of the sessions that list it, in order.
+    pub fn aliases(&self) -> BTreeMap<String, Vec<String>> {
+        let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for sidecar in self.sidecars.values() {
+            for alias in sidecar.aliases() {
+                all.entry(alias).or_default().push(sidecar.key());
+            }
+        }
+        all.values_mut().for_each(|keys| keys.sort());
+        all
+    }
+
+    /// The sidecar of the session of this key.
+    pub(super) fn sidecar(&self, key: &str) -> Option<&Sidecar> {
+        self.sidecars.get(&file_stem(key))
+    }
+
+    /// The log of the session of this key, there or not.
+    pub fn log(&self, key: &str) -> PathBuf {
+        self.path.join(file_stem(key) + LOG)
+    }
+
+    /// Gives a session another name, durably. A name that another session has, be it as its key or as an alias, is
+    /// [`Kind::Exists`].
+    pub fn add(&self, alias: &str, key: &str, now: &str, lock_timeout: Duration) -> Result<()> {
+        let alias = alias.trim();
+        if alias.is_empty() || alias == key {
+            let what = "an alias is a name of its own: neither empty nor the session's key";
+            return Err(Error::new(Kind::Usage, what));
+        }
+        self.refuse_claimed(alias, key)?;
+        if self.resolve(alias)?.is_some_and(|known| known == alias) {
+            let what = format!("{alias} is the key of a session, which would not be found any more");
+            return Err(Error::new(Kind::Exists, what)
+                .hint("convo alias --picoclaw DIR promote KEY ALIAS takes its history over"));
+        }
+        self.change(key, now, lock_timeout, |aliases| {
+            if !aliases.iter().any(|own| own == alias) {
+                aliases.push(alias.to_string());
+            }
+        })
+    }
+
+    /// Takes a name away from every session that lists it, durably; their keys.
+    pub fn remove(&self, alias: &str, now: &str, lock_timeout: Duration) -> Result<Vec<String>> {
+        let keys = self.claims(alias.trim());
+        for key in &keys {
+            self.change(key, now, lock_timeout, |aliases| {
+                aliases.retain(|own| own != alias.trim())
+            })?;
+        }
+        Ok(keys)
+    }
+
+    /// Changes the aliases of a session under its lock.
+    pub fn change(
+        &self,
+        key: &str,
+        now: &str,
+        lock_timeout: Duration,
+        change: impl FnOnce(&mut Vec<String>),
+    ) -> Result<()> {
+        let mut pair = Pair::open_or_new(&self.log(key), key, lock_timeout)?;
+        pair.change_aliases(now, change)
+    }
+}

@@ -1,0 +1,231 @@
+//! The history of an older name goes on in the session that is used now.
+
+use super::names::Names;
+use super::{FOLDERS, bytes_of};
+use crate::error::{Error, Kind, Result};
+use crate::format::picoclaw;
+use crate::format::report::Report;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key;
+use crate::model::scope::signature;
+use crate::store::atomic;
+use crate::store::directory::Directory;
+use crate::store::pair::{Pair, Shown};
+use rustix::fs::OFlags;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// The file that tells which history went where.
+const RECORD: &str = "promotions.jsonl";
+
+/// What was taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promoted {
+    /// The older name.
+    pub from: String,
+    /// Messages.
+    pub messages: u64,
+    /// Whether a summary came along.
+    pub summary: bool,
+}
+
+/// Who asks, and how long is waited.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// The session that has no history yet.
+    pub key: &'a str,
+    /// Older names, ahead of which none is asked; without them those that its sidecar lists.
+    pub aliases: &'a [String],
+    /// RFC 3339.
+    pub now: &'a str,
+    /// How long to wait for a lock.
+    pub lock_timeout: Duration,
+}
+
+/// Takes over the view and the summary of the first session that is kept under one of the aliases of another, which
+/// must have nothing in view and no summary ([`Kind::No`]). Names of main sessions, which every session lists, are left
+/// out. Where a history went is recorded, so that it goes to one session only. None when there is no history to take.
+pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
+    let names = Names::read(path)?;
+    let target_key = names
+        .resolve(asked.key)?
+        .unwrap_or_else(|| asked.key.trim().to_string());
+    let mains = mains(&names, &target_key, asked.aliases);
+    let is_main = |alias: &str| signature::is_main_alias(alias) || mains.contains(alias.trim());
+    if let Some(shared) = asked.aliases.iter().find(|alias| is_main(alias)) {
+        let what = format!("{shared} is the name of an agent's main session, which every session has");
+        return Err(Error::new(Kind::Usage, what).hint("no history is taken from it: it may be anybody's"));
+    }
+    for alias in asked.aliases {
+        names.refuse_claimed(alias, &target_key)?;
+    }
+    let directory = Directory::open(path)?;
+    let record = Record::read(&directory)?;
+    let candidates: Vec<String> = match (asked.aliases, names.sidecar(&target_key)) {
+        ([], Some(own)) => own
+            .aliases()
+            .into_iter()
+            .filter(|alias| !is_main(alias))
+            .collect(),
+        (given, _) => given.to_vec(),
+    };
+    let mut found = None;
+    for alias in candidates {
+        if picoclaw::file_stem(&alias) == picoclaw::file_stem(&target_key) || !names.log(&alias).exists() {
+            continue;
+        }
+        let source = Pair::open(&names.log(&alias), asked.lock_timeout)?.shown(&mut Report::default())?;
+        let digest = source.digest();
+        let went = record.of(&alias, &digest);
+        let elsewhere = went.as_ref().is_some_and(|went| *went != target_key);
+        if !elsewhere && !(source.lines.is_empty() && source.summary.is_empty()) {
+            found = Some((alias, source, digest, went.is_some()));
+            break;
+        }
+    }
+    let own = match names.log(&target_key).exists() {
+        true => Pair::open(&names.log(&target_key), asked.lock_timeout)?.shown(&mut Report::default())?,
+        false => Shown {
+            lines: Vec::new(),
+            summary: names
+                .sidecar(&target_key)
+                .map_or(String::new(), |own| own.summary().trim().to_string()),
+        },
+    };
+    let empty = own.lines.is_empty() && own.summary.is_empty();
+    let has_history = || {
+        Error::new(
+            Kind::No,
+            format!("{target_key} has a history of its own: nothing was taken over"),
+        )
+    };
+    let Some((alias, source, digest, again)) = found else {
+        return if empty { Ok(None) } else { Err(has_history()) };
+    };
+    if !again && !empty {
+        return Err(has_history());
+    }
+    let mut target = Pair::open_or_new(&names.log(&target_key), &target_key, asked.lock_timeout)?;
+    // One that was cut off before a line was there goes on; what was taken over and has left the view since does not
+    // come back.
+    if !again || (empty && target.is_untouched()?) {
+        target.change_aliases(asked.now, |aliases| {
+            for alias in asked.aliases {
+                if !aliases.contains(alias) && *alias != target_key {
+                    aliases.push(alias.clone());
+                }
+            }
+        })?;
+        // Under the lock: somebody may have said something meanwhile.
+        if target.shown(&mut Report::default())? != own {
+            return Err(Error::new(
+                Kind::Locked,
+                format!("{target_key} was changed meanwhile"),
+            ));
+        }
+        if !again {
+            record.add(&directory, &alias, &target_key, &digest, asked)?;
+        }
+        target.take_over(&source, asked.now)?;
+    } else if own.summary.is_empty() && !source.summary.is_empty() && own.lines.starts_with(&source.lines) {
+        // It was cut off before the summary was there.
+        target.change_summary(&source.summary, asked.now)?;
+    }
+    Ok(Some(Promoted {
+        from: alias,
+        messages: source.lines.len() as u64,
+        summary: !source.summary.is_empty(),
+    }))
+}
+
+/// The names of main sessions, as far as the agents are known.
+fn mains(names: &Names, target: &str, aliases: &[String]) -> BTreeSet<String> {
+    let own = names
+        .sidecar(target)
+        .map(|sidecar| sidecar.aliases())
+        .unwrap_or_default();
+    let agent = |name: &String| {
+        let mut parts = name.trim().split(':');
+        let known = parts.next() == Some("agent");
+        parts.next().filter(|_| known).map(str::to_string)
+    };
+    let mut agents: BTreeSet<String> = own.iter().chain(aliases).filter_map(agent).collect();
+    agents.insert("main".to_string());
+    let keys = agents.iter().map(|agent| signature::main_key(agent));
+    keys.collect()
+}
+
+/// Which history went where.
+struct Record {
+    bytes: Vec<u8>,
+}
+
+impl Record {
+    fn read(directory: &Directory) -> Result<Record> {
+        let bytes = match directory.inner(FOLDERS[0])? {
+            Some(folder) => bytes_of(&folder, RECORD)?,
+            None => None,
+        };
+        Ok(Record {
+            bytes: bytes.unwrap_or_default(),
+        })
+    }
+
+    /// Where a history went that is as it was then.
+    fn of(&self, from: &str, digest: &str) -> Option<String> {
+        let text = |line: &[u8], name: &str| {
+            json::member(line, name)
+                .and_then(json::text)
+                .map(|text| text.into_owned())
+        };
+        let mut lines = self.bytes.split(|byte| *byte == b'\n').rev();
+        let line = lines.find(|line| {
+            text(line, "from").as_deref() == Some(from) && text(line, "sha256").as_deref() == Some(digest)
+        })?;
+        text(line, "to")
+    }
+
+    fn add(
+        &self,
+        directory: &Directory,
+        from: &str,
+        to: &str,
+        digest: &str,
+        asked: &Asked<'_>,
+    ) -> Result<()> {
+        let mut line = ObjectBuilder::default();
+        line.text("from", from)
+            .text("to", to)
+            .text("at", asked.now)
+            .text("sha256", digest);
+        let mut line = line.finish();
+        line.push(b'\n');
+        let folder = atomic::folder(directory, FOLDERS[0])?;
+        let access = OFlags::RDWR | OFlags::APPEND;
+        loop {
+            if let Some((file, facts)) =
+                atomic::open_locked(&folder, RECORD, None, access, asked.lock_timeout)?
+            {
+                if self.bytes.last().is_some_and(|last| *last != b'\n') {
+                    line.insert(0, b'\n'); // a record that was torn stays a line of its own
+                }
+                let shown = folder.shown(RECORD);
+                atomic::write_end(&file, &shown, facts.size, &line)?;
+                return atomic::sync_end(&file, &shown, facts.size, line.len());
+            }
+            if atomic::create(&folder, RECORD, &line)? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Shown {
+    /// By which it is known again.
+    fn digest(&self) -> String {
+        let mut all = self.lines.concat();
+        all.extend_from_slice(self.summary.as_bytes());
+        key::sha256(&all)
+    }
+}

@@ -1,0 +1,63 @@
+//! What a session shows, and what shows nothing taking it over.
+
+use super::Pair;
+use super::compact::{half_way, push_line};
+use crate::error::Result;
+use crate::format::picoclaw;
+use crate::format::report::Report;
+use crate::model::view::{Item, View};
+use std::collections::HashSet;
+
+/// The view of a session as the lines that it is in its log, and its summary without white space around it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Each with its newline.
+    pub lines: Vec<Vec<u8>>,
+    /// Empty when there is none.
+    pub summary: String,
+}
+
+impl Pair {
+    /// What PicoClaw shows of the session.
+    pub fn shown(&self, report: &mut Report) -> Result<Shown> {
+        let session = self.session(report)?;
+        let view = View::replay(&session);
+        let places: HashSet<u64> = view
+            .items
+            .iter()
+            .filter_map(Item::line)
+            .map(|index| session.record(index).place.line)
+            .collect();
+        let mut lines = Vec::new();
+        for raw in picoclaw::raw_lines(&self.bytes).filter(|raw| places.contains(&raw.line)) {
+            let mut line = Vec::new();
+            push_line(&mut line, &self.bytes[raw.start..raw.end]);
+            lines.push(line);
+        }
+        Ok(Shown {
+            lines,
+            summary: self.sidecar.summary().trim().to_string(),
+        })
+    }
+
+    /// Whether nothing was ever said in it, as far as its files know.
+    pub fn is_untouched(&self) -> Result<bool> {
+        Ok(self.raw_lines() == 0 && !self.was_compacted()?)
+    }
+
+    /// Makes what another session shows the view of this one, which shows nothing: what is out of view goes first, so
+    /// that the lines and then the summary can follow, each at once.
+    pub fn take_over(&mut self, shown: &Shown, now: &str) -> Result<()> {
+        self.compact(now, &mut |_| Ok(()))?;
+        let lines: Vec<Vec<u8>> = shown
+            .lines
+            .iter()
+            .map(|line| line.strip_suffix(b"\n").unwrap_or(line).to_vec())
+            .collect();
+        self.append(&lines, now).map_err(half_way)?;
+        if shown.summary.is_empty() {
+            return Ok(());
+        }
+        self.change_summary(&shown.summary, now).map_err(half_way)
+    }
+}
