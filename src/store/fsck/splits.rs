@@ -90,6 +90,9 @@ pub(super) fn check(
     Ok(())
 }
 
+/// A split: its session, what the ids of the pieces begin with, and how many there are.
+type Which<'l> = (&'l str, &'l str, usize);
+
 /// Pieces of one split.
 struct Pieces {
     ids: Vec<String>,
@@ -103,7 +106,7 @@ fn untold(links: &BTreeMap<String, Links>) -> Vec<(&str, Pieces)> {
         pieces.map(move |piece| (parent.as_str(), piece.as_str()))
     });
     let told: HashSet<(&str, &str)> = pairs.collect();
-    let mut splits: BTreeMap<(&str, &str, usize), Vec<(usize, &str)>> = BTreeMap::new();
+    let mut splits: BTreeMap<Which<'_>, Vec<(usize, &str)>> = BTreeMap::new();
     for (id, own) in links {
         let Some(part) = &own.split_from else { continue };
         let stem = id.rsplit_once('.').map_or(id.as_str(), |(stem, _)| stem);

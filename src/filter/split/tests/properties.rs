@@ -66,7 +66,7 @@ fn said(session: &Session) -> Vec<Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn pieces_are_the_session(
@@ -108,8 +108,13 @@ proptest! {
             prop_assert!(order.faults.is_empty(), "{:?}", order.faults);
             let joined = join(&pieces, &order, None).unwrap();
             prop_assert_eq!((joined.kept, joined.renamed), (0, 0));
-            prop_assert_eq!(sent(&joined.session), sent(&session));
-            prop_assert!(said(&joined.session).iter().filter(put_in).eq(said(&session).iter().filter(put_in)));
+            // An event that names a message which has no id gives it one there.
+            let bare = |line: &String| match json::with_members(line.as_bytes(), &[("id", None)]) {
+                Ok(bare) => String::from_utf8(bare).unwrap(),
+                Err(_) => line.clone(),
+            };
+            let bares = |lines: Vec<String>| lines.iter().map(bare).collect::<Vec<_>>();
+            prop_assert_eq!(bares(sent(&joined.session)), bares(sent(&session)));
         }
 
         // No piece has half of an atom.
