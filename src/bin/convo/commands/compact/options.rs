@@ -81,7 +81,8 @@ pub struct Strategy {
     pub(super) digest_tools: bool,
     /// Who sums up what leaves: extract, none
     ///
-    /// extract is built in: it needs no model and no network, quotes word for word, and is the same everywhere.
+    /// extract is built in: it needs no model and no network, quotes word for word, and is the same everywhere. A program
+    /// is asked by `summarize`: its summary is in view when a compaction comes.
     #[arg(long, value_name = "WHO", value_parser = ["extract", "none"], hide_possible_values = true, hide_short_help = true, help_heading = "What to do")]
     pub(super) with: Option<String>,
     /// Old exchanges leave; with N the newest N stay
