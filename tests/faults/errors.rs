@@ -127,7 +127,8 @@ fn of_call<'g>(long: bool, chance: &mut Chance, golden: &'g Golden, call: Call, 
     }
     // Nobody waits for giving a lock back, so that no signal comes in between.
     if REPEATED.contains(&name) && !call.text.contains("LOCK_UN") {
-        add(vec![format!("{name}:error=EINTR:when={nth}")], Some(0));
+        let status = Some(golden.operation.status);
+        add(vec![format!("{name}:error=EINTR:when={nth}")], status);
     }
     if !writes || call.text.starts_with("write(2,") {
         return;

@@ -175,15 +175,6 @@ pub const OPERATIONS: &[Operation] = &[
         ..BASE
     },
     Operation {
-        name: "summarize by a program that fails",
-        prepare: worked,
-        arguments: &["summarize", "chat", "--with", "cmd:exec false"],
-        between: Between::Appended,
-        brings: ("store/sessions/chat.jsonl", "\"type\":\"attempt\""),
-        status: 69,
-        ..BASE
-    },
-    Operation {
         name: "check --fix",
         prepare: worked,
         arguments: &["check", "chat", "--for", "openai-chat", "--fix"],
