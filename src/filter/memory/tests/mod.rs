@@ -1,2 +1,3 @@
 mod properties;
 mod scenarios;
+mod sessions;

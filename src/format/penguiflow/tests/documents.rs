@@ -1,6 +1,7 @@
 use super::{again, session, state, through_a_stream};
 use crate::format::report::Loss;
 use crate::model::session::Session;
+use proptest::prelude::*;
 use serde_json::Value;
 
 const DOCUMENT: &str = concat!(
@@ -143,4 +144,75 @@ fn any_session_becomes_a_memory() {
     let back = super::session(document.as_bytes()).0.unwrap();
     assert_eq!(state(&back).open.len(), 1);
     assert_eq!(again(&back).0, document);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// What is read of anything near a document and written is read as the same again.
+    #[test]
+    fn what_is_written_is_read_as_the_same(document in near_document()) {
+        let Ok(read) = session(document.as_bytes()).0 else { return Ok(()) };
+        let once = again(&read).0;
+        let back = session(once.as_bytes()).0.unwrap();
+        prop_assert_eq!(again(&back).0, once);
+    }
+}
+
+/// Documents whose members are of any type, in any order, some of them missing.
+fn near_document() -> impl Strategy<Value = String> {
+    let scalar = prop::sample::select(vec![
+        "null",
+        "true",
+        "0",
+        "-0",
+        "1.0",
+        "1e5",
+        "5e-324",
+        "NaN",
+        "\"\"",
+        "\"a\"",
+        "\"\\ud83d\"",
+        "\"\\u00e9\\/\"",
+        "[]",
+        "{}",
+        "[1, {\"b\" :2}]",
+        "{\"k\":1.50}",
+    ]);
+    let own = prop::sample::select(vec![
+        "user_message",
+        "assistant_response",
+        "trajectory_digest",
+        "artifacts_shown",
+        "artifacts_hidden_refs",
+        "ts",
+        "mine",
+    ]);
+    let object = |members: Vec<(String, String)>| {
+        let members: Vec<String> = members
+            .iter()
+            .map(|(name, value)| format!("\"{name}\" : {value}"))
+            .collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let turn = prop::collection::vec(
+        (
+            own.prop_map(str::to_string),
+            scalar.clone().prop_map(str::to_string),
+        ),
+        0..7,
+    )
+    .prop_map(object);
+    let turns = prop::collection::vec(turn, 0..4).prop_map(|turns| format!("[{}]", turns.join(", ")));
+    let health = prop::sample::select(vec!["healthy", "retry", "degraded", "recovering"])
+        .prop_map(|name| format!("\"{name}\""));
+    let member = prop_oneof![
+        3 => (prop::sample::select(vec!["turns", "pending", "backlog"]), turns).prop_map(|(name, value)| (name.to_string(), value)),
+        1 => (prop::sample::select(vec!["summary", "extra", "convo"]), scalar).prop_map(|(name, value)| (name.to_string(), value.to_string())),
+    ];
+    (health, prop::collection::vec(member, 0..6)).prop_map(move |(health, mut members)| {
+        members.insert(0, ("health".to_string(), health));
+        members.insert(0, ("version".to_string(), "1".to_string()));
+        object(members)
+    })
 }

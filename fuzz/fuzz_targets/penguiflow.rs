@@ -1,0 +1,23 @@
+//! Reading never panics, and what is read and written again is read as the same.
+#![no_main]
+
+use convo::format::report::Report;
+use convo::format::{Format, Purpose, Source, convert, write};
+use convo::model::view::View;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let source = Source::alone(bytes);
+    for session in convert(Format::Penguiflow, &source, &mut Report::default()).unwrap_or_default() {
+        assert!((0..session.len()).all(|index| session.full(index).ends_with(b"\n")));
+        let view = View::replay(&session);
+        let mut once = Vec::new();
+        if write(Format::Penguiflow, &session, &view, Purpose::Return, &mut once, &mut Report::default()).is_err() {
+            continue; // its configuration is none
+        }
+        let again = convert(Format::Penguiflow, &Source::alone(&once), &mut Report::default()).unwrap();
+        let mut twice = Vec::new();
+        let view = View::replay(&again[0]);
+        write(Format::Penguiflow, &again[0], &view, Purpose::Return, &mut twice, &mut Report::default()).unwrap();
+        assert_eq!(once, twice);
+    }
+});
