@@ -129,14 +129,12 @@ pub(super) fn in_places(
         let raw = json::member(places?, name)?;
         std::str::from_utf8(raw).ok()?.parse().ok()
     };
-    let mut front = 0;
     let mut placed: Vec<(usize, &str, Vec<u8>)> = Vec::new();
-    for (name, value) in taken {
+    for (front, (name, value)) in taken.into_iter().enumerate() {
         let by_default = match name {
             CARRIED => usize::MAX,
             _ => front,
         };
-        front += 1;
         placed.push((place(name).unwrap_or(by_default), name, value));
     }
     placed.sort_by_key(|(place, ..)| *place);

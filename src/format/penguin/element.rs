@@ -261,11 +261,10 @@ impl<'w> Elements<'w> {
         }
         if let Some(raw) = message.metadata {
             match json::with_members(raw, &[("penguin", None)]) {
-                Ok(rest) if own.is_some() => {
-                    if rest != b"{}" {
-                        carried.raw("metadata", rest);
-                    }
+                Ok(rest) if own.is_some() && rest != b"{}" => {
+                    carried.raw("metadata", rest);
                 }
+                Ok(_) if own.is_some() => {}
                 _ if raw != b"null" => {
                     carried.raw("metadata", raw);
                 }

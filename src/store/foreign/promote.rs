@@ -79,7 +79,7 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
         let digest = source.digest();
         let went = record.of(&alias, &digest);
         let elsewhere = went.as_ref().is_some_and(|went| *went != target_key);
-        if !elsewhere && !(source.lines.is_empty() && source.summary.is_empty()) {
+        if !(elsewhere || source.lines.is_empty() && source.summary.is_empty()) {
             found = Some((alias, source, digest, went.is_some()));
             break;
         }

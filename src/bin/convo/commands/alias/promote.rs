@@ -228,7 +228,7 @@ impl<'c> Promotion<'c> {
         if key::is_id(name) && self.store.has(name)? {
             return Ok(());
         }
-        match self.store.alias_claim(name, &[self.target.clone()]) {
+        match self.store.alias_claim(name, std::slice::from_ref(&self.target)) {
             Err(error) if error.kind == Kind::Exists => {
                 self.context.output.tell(name, &error.message);
                 Ok(())
