@@ -201,7 +201,7 @@ fn a_question_goes_along_and_an_endless_exchange_stays() {
     let rest: Vec<String> = (2..10).map(|nth| format!("call r{nth}")).collect();
     let marker = "Continuing from session";
     let long = format!("Be brief. {marker} chat long call r1 {} done", rest.join(" "));
-    assert_eq!(shown("chat.1"), long.replace("r1 call", "r1 call"));
+    assert_eq!(shown("chat.1"), long);
     assert_eq!(shown("chat.2"), format!("Be brief. {marker} chat.1 next done"));
     env.run(&["fsck"]).status(0);
 }

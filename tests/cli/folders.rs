@@ -103,7 +103,7 @@ fn penguin() -> Env {
     let env = Env::new();
     let link = format!(r#""continued_from":"{}","continuation_index":1"#, name(7));
     env.write(&format!("c/{}.json", name(1)), session(&name(1), ""));
-    env.write(&format!("c/{}.json", name(2)), &session(&name(2), &link));
+    env.write(&format!("c/{}.json", name(2)), session(&name(2), &link));
     env.write(&format!("c/{}.json", name(3)), &session(&name(3), "")[..150]);
     env.write(&format!("c/{}.json.bak", name(3)), session(&name(3), ""));
     env.write(&format!("c/{}.json.bak", name(4)), session(&name(4), ""));

@@ -304,7 +304,7 @@ fn a_summary_never_covers_what_the_model_has_not_seen() {
     let first = env
         .pipe(
             &with(&arguments),
-            &state.replace("\"it rained\"", &format!("{long:?}")),
+            state.replace("\"it rained\"", &format!("{long:?}")),
         )
         .fine();
     let more = env

@@ -219,16 +219,16 @@ fn a_directory_is_maintained() {
         let nth = run.dice.below(3) as usize;
         let name = run.operate(nth);
         *done.entry(name).or_default() += 1;
-        for nth in 0..NAMES.len() {
-            let is = read(&run.folder(), NAMES[nth]);
+        for (nth, file) in NAMES.iter().enumerate() {
+            let is = read(&run.folder(), file);
             let known = &run.known[nth];
-            let at = format!("operation {operation} ({name}), session {}", NAMES[nth]);
+            let at = format!("operation {operation} ({name}), session {file}");
             assert_eq!(is.view, known.view, "{at}");
             assert_eq!(is.summary, known.summary, "{at}");
             assert!(is.skip <= is.raw, "{at}: {} of {}", is.skip, is.raw);
             if name == "gc" && known.skip == 0 && is.skip == 0 {
                 assert!(
-                    !fs::read_to_string(run.folder().join(format!("{}.jsonl", NAMES[nth])))
+                    !fs::read_to_string(run.folder().join(format!("{file}.jsonl")))
                         .unwrap()
                         .contains("\"-\"}"),
                     "{at}"
