@@ -1,5 +1,4 @@
 //! The cases of `validate_rules.json`, when there is a folder with them.
-#![allow(clippy::print_stderr)]
 
 use super::*;
 use std::path::Path;

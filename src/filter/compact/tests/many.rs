@@ -1,5 +1,4 @@
 //! All invariants over many random compactions.
-#![allow(clippy::print_stderr)]
 
 use super::case::{Case, is_expected};
 use super::choices::{Wish, wish};

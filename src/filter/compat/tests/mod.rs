@@ -1,6 +1,5 @@
 //! The systems' trimming against what they did themselves, when the fixtures are there (`CONVO_FIXTURES` names
 //! their folder, else `../shared/fixtures` beside the crate is looked at), and against cases of our own.
-#![allow(clippy::print_stderr)]
 
 mod goaitools;
 mod langchain;

@@ -1,5 +1,4 @@
 //! Over random sessions: what leaves is what was asked for, nothing else, and everything can come back.
-#![allow(clippy::print_stderr)]
 
 use super::{Answer, Asked, Options, applied, ask, counter, extracted, stamped, with};
 use crate::error::Kind;

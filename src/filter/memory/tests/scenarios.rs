@@ -1,5 +1,4 @@
 //! The recorded steps of PenguiFlow's memory, each begun from the state that was recorded before it.
-#![allow(clippy::print_stderr)]
 
 use super::super::{Cost, Enforced, Estimate, Machine, Part, turn_size};
 use crate::error::Error;

@@ -1,5 +1,4 @@
 //! The vectors of the profile, where they are at hand.
-#![allow(clippy::print_stderr)]
 
 use super::super::{dates, prior};
 use super::*;

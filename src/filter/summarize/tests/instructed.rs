@@ -1,5 +1,4 @@
 //! How many standing instructions are known by their form, and how much else is taken for one.
-#![allow(clippy::print_stderr)]
 
 use super::*;
 

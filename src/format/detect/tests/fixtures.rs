@@ -1,6 +1,5 @@
 //! Every file of the fixtures, when they are there: `CONVO_FIXTURES` names their folder, else
 //! `../shared/fixtures` beside the crate is looked at.
-#![allow(clippy::print_stderr)]
 
 use super::super::{Detection, HEAD, Hints, detect};
 use crate::format::Format;

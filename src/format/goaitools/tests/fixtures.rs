@@ -1,6 +1,5 @@
 //! What goaitools itself wrote and read, where that is at hand: `CONVO_FIXTURES` names the folder, else
 //! `../shared/fixtures` beside this crate is tried.
-#![allow(clippy::print_stderr)]
 
 use super::{Class, Kind, counted, session, state, through_lines, written_back};
 use serde_json::Value;

@@ -1,4 +1,3 @@
-#![allow(clippy::print_stderr)]
 use super::super::{Observation, digest, float_text, reply, request};
 use super::{again, fixture, rows, session, state, through_a_stream};
 use serde_json::{Value, json};

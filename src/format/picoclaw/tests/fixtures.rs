@@ -1,6 +1,5 @@
 //! The reader against what PicoClaw's own code did, when the fixtures are there: `CONVO_FIXTURES` names their
 //! folder, else `../shared/fixtures` beside the crate is looked at.
-#![allow(clippy::print_stderr)]
 
 use super::super::line::Line;
 use super::super::member::Rules;

@@ -1,5 +1,4 @@
 //! Sequences of operations on one session: after each of them the files are read.
-#![allow(clippy::print_stderr)]
 
 use super::super::line::Line;
 use super::super::member::Rules;

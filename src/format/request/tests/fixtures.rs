@@ -1,6 +1,5 @@
 //! The collection of fixtures, where it is at hand: `CONVO_FIXTURES` names its folder, else `../shared/fixtures` beside
 //! the crate is looked at.
-#![allow(clippy::print_stderr)]
 
 use super::*;
 use crate::model::json::{self, Dialect};

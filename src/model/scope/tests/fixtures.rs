@@ -1,5 +1,4 @@
 //! Keys held against those of other systems, where the collection is at hand.
-#![allow(clippy::print_stderr)]
 
 use super::asked;
 use crate::error::{Error, Kind};

@@ -1,5 +1,4 @@
 //! Counts held against tiktoken-rs.
-#![allow(clippy::print_stderr)]
 
 use super::*;
 use proptest::prelude::*;

@@ -1,5 +1,4 @@
 //! The formulas, and the cases of the systems that they come from where those are at hand.
-#![allow(clippy::print_stderr)]
 
 use super::*;
 use crate::error::Place;
