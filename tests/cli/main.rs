@@ -31,6 +31,7 @@ mod list;
 mod memory;
 mod migrate;
 mod migrate_to;
+mod names;
 mod new;
 mod opaque;
 mod pairs;
