@@ -73,7 +73,7 @@ impl Request {
             covers: [first.clone(), last.clone()],
             sha256: ground.fingerprint(session, &span.items),
             previous: previous.map(|text| summarize::without_instructions(&text)),
-            budget: span.budget.saturating_sub(block),
+            budget: span.budget.saturating_sub(block + SEAMS),
             tokenizer: work.counter.tokenizer().name().to_string(),
             pins,
             prompt: options.prompt.clone(),
@@ -137,6 +137,9 @@ prompt and the standing instructions"
         line.finish()
     }
 }
+
+/// What a tokenizer may need more where the frame, the standing instructions and the answer meet.
+const SEAMS: u64 = 2;
 
 /// Fewest tokens of messages that a piece is worth.
 const FEWEST: u64 = 32;

@@ -342,3 +342,36 @@ fn within_the_budget_and_below_the_trigger_nothing_is_asked() {
     assert!(ids(&after).len() > 6, "{:?}", ids(&after));
     assert!(truncate::plan(&after, &truncate::Cut::LastExchanges(1), stamp).is_ok());
 }
+
+/// An answer of as many tokens as it may have keeps the view within its budget, whatever stands before it.
+#[test]
+fn the_longest_answer_fits() {
+    let mut session = session(8);
+    session.push_new(br#"{"role":"user","content":"Please never call me by my name. What else?","id":"u8"}"#);
+    session.push_new(br#"{"role":"assistant","content":"Nothing else, as far as I know.","id":"a8"}"#);
+    for nth in 9..11 {
+        session.push_new(format!(r#"{{"role":"user","content":"Later.","id":"u{nth}"}}"#).as_bytes());
+        session.push_new(format!(r#"{{"role":"assistant","content":"Yes.","id":"a{nth}"}}"#).as_bytes());
+    }
+    for budget in 150..230 {
+        let options = Options {
+            budget: Some(budget),
+            ..Options::default()
+        };
+        let Ok(Asked::Request(request)) = ask(&session, counter(&session), &options) else {
+            continue;
+        };
+        let count = |text: &str| counter(&session).tokenizer().count(text);
+        let mut text = "a".to_string();
+        while count(&format!("{text}a")) <= request.budget {
+            text.push('a');
+        }
+        let after = applied(&session, &options, &Answer::to(&request, text, "test".into())).unwrap();
+        let event = after.record(after.len() - 1);
+        let now = json::member(event.body, "now")
+            .and_then(|now| json::member(now, "tokens"))
+            .unwrap();
+        let now: u64 = std::str::from_utf8(now).unwrap().parse().unwrap();
+        assert!(now <= budget, "{now} over {budget}");
+    }
+}
