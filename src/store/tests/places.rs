@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicUsize;
 
 /// On disk, and in memory.
 fn each(test: impl Fn(&(dyn Sessions + Sync))) {
-    let (_folder, store) = store();
+    let (_folder, mut store) = store();
+    store.lock_timeout = LOCK_TIMEOUT; // threads wait for each other here
     test(&store);
     test(&Memory::new());
 }
