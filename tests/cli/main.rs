@@ -16,6 +16,7 @@ mod context;
 #[path = "continue.rs"]
 mod continuing;
 mod count;
+mod documents;
 mod events;
 mod expand;
 mod fixtures;

@@ -1,0 +1,96 @@
+//! What the documents in `docs/` name is there: verbs, their options, files that they lead to.
+
+use assert_cmd::Command;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Verbs of plugins, whose options the program does not know.
+const PLUGINS: [&str; 1] = ["sqlite"];
+
+fn help(arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_convo"));
+    command
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .args(arguments)
+        .arg("--help");
+    let printed = command.assert().success().get_output().stdout.clone();
+    String::from_utf8(printed).unwrap()
+}
+
+/// The options that a help names.
+fn options(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    words
+        .filter(|word| word.starts_with('-') && word.len() > 1)
+        .map(str::to_string)
+        .collect()
+}
+
+/// What stands between back quotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+fn document(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn the_commands_for_other_systems_are_there() {
+    let text = document("systems.md");
+    let verbs = help(&[]);
+    let verbs: BTreeSet<&str> = verbs
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase()))
+        .collect();
+    let mut known = BTreeMap::new();
+    for verb in &verbs {
+        known.insert(*verb, options(&help(&[verb])));
+    }
+    let mut looked_at = 0;
+    for words in quoted(&text).map(|span| span.split([' ', '\\', '|']).collect::<Vec<_>>()) {
+        let words = match words.as_slice() {
+            ["convo", rest @ ..] => rest,
+            words => words,
+        };
+        let named = words
+            .iter()
+            .filter(|word| word.starts_with('-') && word.len() > 1)
+            .map(|word| word.split('=').next().unwrap());
+        for option in named {
+            looked_at += 1;
+            match known.get(words[0]) {
+                Some(options) => assert!(options.contains(option), "{words:?}: {option}"),
+                None if PLUGINS.contains(&words[0]) => {}
+                None => assert!(
+                    known.values().any(|options| options.contains(option)),
+                    "{words:?}: {option} is an option of no verb"
+                ),
+            }
+        }
+    }
+    assert!(looked_at > 40, "{looked_at}");
+}
+
+#[test]
+fn what_documents_lead_to_is_there() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    for entry in std::fs::read_dir(&docs).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "md") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let links = text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split_once(')'))
+            .map(|(link, _)| link.split('#').next().unwrap());
+        for link in links.filter(|link| !link.is_empty() && !link.contains("://")) {
+            assert!(docs.join(link).exists(), "{}: {link}", path.display());
+        }
+    }
+}
