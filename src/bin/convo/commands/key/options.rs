@@ -23,7 +23,7 @@ pub struct Place {
     #[arg(long, value_name = "ID")]
     account: Option<String>,
     /// The workspace, guild or team
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", hide_short_help = true)]
     space: Option<String>,
     /// What kind of space: workspace, guild, ...
     #[arg(long, value_name = "TYPE", hide_short_help = true)]
