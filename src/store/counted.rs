@@ -15,7 +15,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 
 /// So many bytes are counted anew rather than written down: less than a file to write costs.
-const FEW: u64 = 32 * 1024;
+const FEW: u64 = 4 * 1024;
 
 /// No file of the cache is as long as this.
 const LONGEST: u64 = 1024;
