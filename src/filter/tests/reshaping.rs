@@ -33,10 +33,21 @@ fn expected(session: &Session, view: &View, plan: &Reshaping) -> Vec<String> {
             }
             (_, Fate::Stays) => shown.push(text(item.body(session))),
             (_, Fate::Goes) => {}
-            (_, Fate::Becomes(body)) => shown.push(text(body)),
+            (_, Fate::Becomes(body)) => shown.push(text(&named(session, item, body))),
         }
     }
     shown
+}
+
+/// A line that changes keeps the id that it had by derivation.
+fn named(session: &Session, item: &Item, body: &[u8]) -> Vec<u8> {
+    let derived = |line| session.derived_ids().find(|(index, _)| *index == line);
+    match (json::member(body, "id"), item.line().and_then(derived)) {
+        (None, Some((_, id))) => {
+            json::with_members(body, &[("id", Some(format!("\"{id}\"").as_bytes()))]).unwrap()
+        }
+        _ => body.to_vec(),
+    }
 }
 
 proptest! {
