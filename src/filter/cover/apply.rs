@@ -1,6 +1,6 @@
 //! Puts an answer in the place of what it was made from, if that is still what it was.
 
-use super::super::compact::work::Work;
+use super::super::compact::work::{Work, shown_cost};
 use super::super::summarize::{Failure, is_blank};
 use super::super::{Plan, Stamp};
 use super::event::{Written, plan};
@@ -109,7 +109,7 @@ pub fn accept(text: &str, budget: Option<u64>, counter: Counter) -> Result<()> {
         let least = text.len() as u64 / LONGEST_TOKEN;
         let tokens = match budget {
             Some(budget) if least > budget => least,
-            _ => counter.tokenizer().count(text),
+            _ => shown_cost(counter, text),
         };
         match budget {
             Some(budget) if tokens > budget => Failure::OverBudget { tokens, budget },

@@ -1,6 +1,6 @@
 //! What a summariser is asked: one object of JSON for each piece that it takes at once.
 
-use super::super::compact::work::Work;
+use super::super::compact::work::{Work, shown_cost};
 use super::super::summarize;
 use super::Options;
 use super::ground::Ground;
@@ -58,7 +58,7 @@ impl Request {
         let block = if pins.is_empty() {
             0
         } else {
-            count(&summarize::instruction_block(&pins)) + 1
+            shown_cost(work.counter, &summarize::instruction_block(&pins)) + 1
         };
         let ids: Vec<String> = span.items.iter().map(|at| work.id(*at)).collect();
         let (Some(first), Some(last)) = (ids.first(), ids.last()) else {

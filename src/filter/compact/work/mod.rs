@@ -309,3 +309,8 @@ pub fn read(body: &[u8]) -> Option<Message<'_>> {
 pub fn summary_cost(counter: Counter, text: &str) -> u64 {
     read(&summary::message(text, None)).map_or(0, |message| counter.message(&message))
 }
+
+/// The part of that which is the text's own: its tokens, and those of what keeps it from ending its frame.
+pub fn shown_cost(counter: Counter, text: &str) -> u64 {
+    summary_cost(counter, text).saturating_sub(summary_cost(counter, ""))
+}
