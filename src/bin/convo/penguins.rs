@@ -109,6 +109,7 @@ pub fn change(
         &options,
     )?;
     match changing.tells {
+        _ if told.is_empty() => {}
         true => context.output.tell(&label, &told),
         false => context.output.detail(&label, &told),
     }
