@@ -351,6 +351,19 @@ fn metadata(
     let mut rest: Vec<(Cow<'_, str>, Vec<u8>)> = rest.map(|(name, value)| (name, value.to_vec())).collect();
     // What Penguin brought is completed only by a change, as Penguin does it when it saves.
     let complete = changed || !header.came_from_penguin();
+    // What a continuation knows of its chain has a name of its own there.
+    let original = header.get("original_created_at").and_then(local_time);
+    for (name, value) in [
+        ("original_created_at", original.map(|(time, _)| time)),
+        (
+            "source_session_tokens",
+            header.get("source_tokens").map(<[u8]>::to_vec),
+        ),
+    ] {
+        if let Some(value) = value.filter(|_| !rest.iter().any(|(known, _)| known == name)) {
+            rest.push((Cow::Borrowed(name), value));
+        }
+    }
     let count = |count: u64| count.to_string().into_bytes();
     let to = header.get("continued_to").map(<[u8]>::to_vec);
     for (name, value, add) in [

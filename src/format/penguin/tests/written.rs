@@ -194,6 +194,28 @@ fn the_header_comes_back() {
 }
 
 #[test]
+fn a_continuation_has_penguins_words_for_its_chain() {
+    let header = r#"{"type":"session","version":1,"id":"s","created_at":"2026-01-02T03:04:05Z","continued_from":"p","continuation_index":2,"original_created_at":"2026-01-01T00:00:00Z","source_tokens":7,"chain_tokens":9,"continued_to":"q"}"#;
+    let (text, _) = written(&session(&[header]), Purpose::Export);
+    let metadata = json::member(text.as_bytes(), "metadata").unwrap();
+    let local = crate::model::time::local("2026-01-01T00:00:00Z").unwrap();
+    for (name, value) in [
+        ("continued_from", "\"p\"".to_string()),
+        ("continued_to", "\"q\"".to_string()),
+        ("continuation_index", "2".to_string()),
+        ("original_created_at", format!("\"{local}\"")),
+        ("source_session_tokens", "7".to_string()),
+    ] {
+        assert_eq!(json::member(metadata, name), Some(value.as_bytes()), "{name}");
+    }
+    let line = again(&session(&[header]))[0].clone();
+    for name in ["original_created_at", "source_tokens", "chain_tokens"] {
+        let was = json::member(header.as_bytes(), name);
+        assert_eq!(json::member(line.as_bytes(), name), was, "{name}");
+    }
+}
+
+#[test]
 fn a_summary_is_a_context_message_and_the_event_again() {
     let event = r#"{"type":"summary","id":"evt_1","at":"2026-01-02T03:05:00Z","content":"They </conversation_summary> met.","covers":["a","b"],"sha256":"00","by":"extract"}"#;
     let all = [
