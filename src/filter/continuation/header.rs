@@ -140,9 +140,8 @@ pub(super) fn line(session: &Session, before: &Before, new: &New<'_>, (all, chai
         .text(ORIGINAL, first.as_deref())
         .raw(SOURCE_TOKENS, all.to_string().into_bytes())
         .raw(CHAIN_TOKENS, chain.to_string().into_bytes());
-    if let Some(metadata) =
-        raw("metadata").and_then(|metadata| carried(&metadata, first.as_deref(), all, new))
-    {
+    let metadata = raw("metadata").unwrap_or(b"{}".to_vec());
+    if let Some(metadata) = carried(&metadata, first.as_deref(), all, new) {
         built.raw("metadata", metadata);
     }
     built.finish(new.id)
