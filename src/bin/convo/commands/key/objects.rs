@@ -85,9 +85,14 @@ impl Rest {
         if start == self.bytes.len() {
             return None;
         }
-        let end = match json::value_end(&self.bytes, start, Dialect::Strict) {
-            Ok(end) if !self.lines => end,
-            _ => {
+        // Behind a damaged line nothing is looked through to its end: there may be many of them.
+        let whole = match self.lines {
+            true => None,
+            false => json::value_end(&self.bytes, start, Dialect::Strict).ok(),
+        };
+        let end = match whole {
+            Some(end) => end,
+            None => {
                 self.lines = true;
                 memchr::memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |length| start + length)
             }

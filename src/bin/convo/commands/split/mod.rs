@@ -49,16 +49,11 @@ pub struct Split {
     ///
     /// Copies of what stands whatever is said stand at the head of each later piece: system messages, with context those
     /// of that category too. Each says in its metadata (`copied_from`) what it is a copy of, so that `join` leaves it out.
-    #[arg(
-        long,
-        value_name = "WHAT",
-        default_value = "system",
-        help_heading = "The pieces"
-    )]
+    #[arg(long, value_name = "WHAT", default_value = "system", help_heading = "Output")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     carry: Carry,
     /// What the ids of the pieces begin with [default: the session's]
-    #[arg(long, value_name = "ID", help_heading = "The pieces", hide_short_help = true)]
+    #[arg(long, value_name = "ID", help_heading = "Output", hide_short_help = true)]
     id: Option<String>,
     #[command(flatten)]
     reading: Reading,
