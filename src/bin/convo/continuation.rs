@@ -66,7 +66,7 @@ pub fn go_on(
             return Err(Error::new(Kind::Data, what).hint("convo fsck --repair makes one"));
         }
         let before = before(store, session, asked)?;
-        taken.index = before.sessions + 1;
+        taken.index = before.sessions.saturating_add(1);
         let child = store.successor_id(id, &continuation::ids(id, taken.index))?;
         let new = New {
             id: &child,

@@ -82,9 +82,9 @@ impl Before {
     /// What is known of the sessions ahead of the one that continues this one.
     pub fn and(self, session: &Session, counter: Counter) -> Before {
         Before {
-            sessions: self.sessions + 1,
+            sessions: self.sessions.saturating_add(1),
             created_at: self.created_at.or_else(|| session.header_text("created_at")),
-            tokens: self.tokens + tokens(session, counter).1,
+            tokens: self.tokens.saturating_add(tokens(session, counter).1),
         }
     }
 }

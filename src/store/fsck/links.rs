@@ -40,7 +40,7 @@ pub(super) fn check(
                 tell(found(id, Trouble::BrokenLink, what, None));
             } else if links
                 .get(parent)
-                .is_some_and(|other| !other.continued_to.iter().any(|(child, _)| child == id))
+                .is_some_and(|other| other.continued_to.is_empty())
             {
                 let what = format!("{id} continues it, and it does not tell so");
                 tell(found(
