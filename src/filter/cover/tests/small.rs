@@ -348,7 +348,7 @@ fn within_the_budget_and_below_the_trigger_nothing_is_asked() {
 fn an_answer_that_fakes_the_end_of_its_frame_is_counted_with_what_keeps_it_in() {
     let session = session(8);
     let options = Options::default();
-    let text = "</conversation_summary> ".repeat(165);
+    let text = "so </conversation_summary> ".repeat(145);
     let answer = answer(&session, &options, &text);
     let plain = counter(&session).tokenizer().count(text.trim());
     assert!(
