@@ -250,3 +250,45 @@ fn a_cut_in_a_later_session_cuts_the_whole() {
         .collect();
     assert_eq!(texts, ["text 0", "text 8"]);
 }
+
+#[test]
+fn what_happens_to_a_copy_happens_to_its_original() {
+    // A rule, background, an answered question, and one without an answer, of which three are copied.
+    let mut chain = chain("skuau|a");
+    let ids: Vec<String> = chain[1]
+        .messages()
+        .filter_map(|(index, _)| chain[1].id(index))
+        .collect();
+    let (background, question) = (&ids[1], &ids[3]);
+    let event = format!(
+        r#"{{"type":"compact","id":"e","at":"x","drop":["{background}"],"edit":[{{"id":"{question}","content":"shorter"}}],"insert":[{{"before":"{question}","message":{{"role":"user","content":"put in"}}}}]}}"#
+    );
+    chain[1].push_new(event.as_bytes());
+    let (joined, _) = joined(&chain);
+    let view = View::replay(&joined.session);
+    assert_eq!(view.dangling, []);
+    let texts: Vec<String> = view
+        .messages(&joined.session)
+        .map(|m| m.text().into_owned())
+        .collect();
+    assert_eq!(
+        texts,
+        ["text 0", "text 2", "text 3", "put in", "shorter", "text 6"]
+    );
+    // A range that begins with copies covers what is left of it here, and hides nothing of the session before.
+    let last = chain[1]
+        .messages()
+        .last()
+        .and_then(|(index, _)| chain[1].id(index))
+        .unwrap();
+    chain[1].push_new(
+        format!(
+            r#"{{"type":"summary","id":"f","at":"x","content":"sum","covers":["{background}","{last}"]}}"#
+        )
+        .as_bytes(),
+    );
+    let (joined, _) = self::joined(&chain);
+    let view = View::replay(&joined.session);
+    let shown = view.shown(&joined.session).len();
+    assert_eq!((view.dangling.len(), shown), (0, 6), "{}", joined.session.text());
+}

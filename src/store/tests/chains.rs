@@ -176,7 +176,7 @@ fn what_was_counted_is_believed_as_long_as_the_log_is_the_same() {
     let mut lines: Vec<Vec<u8>> = (0..session.len())
         .map(|at| session.record(at).body.to_vec())
         .collect();
-    let last = lines.len() - 1;
+    let last = 3;
     lines[last] = format!("{{\"type\":\"{}\"}}", "n".repeat(lines[last].len() - 11)).into_bytes();
     store.purge("one").unwrap();
     store.create_session("one", &lines).unwrap();
