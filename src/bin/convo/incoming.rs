@@ -3,6 +3,7 @@
 
 use crate::args::Reading;
 use crate::context::{self, Context, named, stopped};
+use crate::output::counted;
 use convo::error::{Error, Kind, Place};
 use convo::format::detect::{self, Hints};
 use convo::format::native;
@@ -24,7 +25,7 @@ const GROUP: usize = 4 << 20;
 pub struct Incoming {
     source: Source,
     place: Place,
-    headers: u64,
+    left_out: LeftOut,
     strict: bool,
 }
 
@@ -94,7 +95,7 @@ impl Incoming {
         Ok(Incoming {
             source,
             place: Place::default(),
-            headers: 0,
+            left_out: LeftOut::default(),
             strict: reading.strict,
         })
     }
@@ -110,7 +111,7 @@ impl Incoming {
             Source::Document(document) => {
                 let mut lines: Vec<Vec<u8>> = Vec::new();
                 while let Some(record) = document.next(report)? {
-                    if wanted(&record, &mut self.headers) {
+                    if wanted(&record, &mut self.left_out) {
                         lines.push(record.body.to_vec());
                     }
                 }
@@ -157,7 +158,7 @@ impl Incoming {
                         if stop.is_some() {
                             break;
                         }
-                        if wanted(&record, &mut self.headers) {
+                        if wanted(&record, &mut self.left_out) {
                             lines.push(record);
                         }
                     }
@@ -173,21 +174,45 @@ impl Incoming {
         }
     }
 
-    /// Tells of session lines that were left out.
+    /// Tells of lines that were left out.
     pub fn tell_left_out(&self, context: &Context) {
-        if self.headers > 0 {
-            context
-                .output
-                .detail("-", &format!("{} session lines left out", self.headers));
+        if self.left_out.headers > 0 {
+            let what = format!("{} session lines left out", self.left_out.headers);
+            context.output.detail("-", &what);
+        }
+        if self.left_out.events > 0 {
+            let what = format!(
+                "{} left out: they are of the session that they came from",
+                counted(self.left_out.events, "event")
+            );
+            context.output.tell("-", &what);
         }
     }
 }
 
-fn wanted(record: &Record<'_>, headers: &mut u64) -> bool {
+/// Lines that are not taken.
+#[derive(Default)]
+struct LeftOut {
+    headers: u64,
+    /// What would move the view of a session that it was not written for.
+    events: u64,
+}
+
+/// Events that are of one session: what they name is there, and what they cut is its own.
+const OF_ONE: [&str; 11] = [
+    "truncate", "compact", "summary", "restore", "meta", "link", "split", "gc", "repair", "attempt",
+    "session",
+];
+
+fn wanted(record: &Record<'_>, left_out: &mut LeftOut) -> bool {
     match &record.kind {
         Line::Blank => false,
         Line::Event(event) if event.is_header() => {
-            *headers += 1;
+            left_out.headers += 1;
+            false
+        }
+        Line::Event(event) if OF_ONE.contains(&event.name().as_ref()) => {
+            left_out.events += 1;
             false
         }
         _ => true,

@@ -122,7 +122,7 @@ pub(super) fn line(session: &Session, before: &Before, new: &New<'_>, (all, chai
     };
     let mut built = HeaderBuilder::default();
     built.text("created_at", new.created_at);
-    for name in ["title", "key", "scope", "tokenizer"] {
+    for name in ["title", "key", "scope", "tokenizer", "memory"] {
         if let Some(value) = raw(name) {
             built.raw(name, value);
         }
@@ -135,7 +135,7 @@ pub(super) fn line(session: &Session, before: &Before, new: &New<'_>, (all, chai
         .text("continued_from", session.header_text("id").as_deref())
         .raw(
             "continuation_index",
-            (before.sessions + 1).to_string().into_bytes(),
+            before.sessions.saturating_add(1).to_string().into_bytes(),
         )
         .text(ORIGINAL, first.as_deref())
         .raw(SOURCE_TOKENS, all.to_string().into_bytes())

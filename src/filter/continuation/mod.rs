@@ -165,7 +165,12 @@ pub fn plan(
     let mut made = Continuation {
         left: taken.left,
         copies: (taken.standing.len() + taken.open.len()) as u64,
-        lines: vec![header::line(session, before, new, (all, before.tokens.saturating_add(own)))],
+        lines: vec![header::line(
+            session,
+            before,
+            new,
+            (all, before.tokens.saturating_add(own)),
+        )],
     };
     let mut standing = taken.standing;
     if new.layout == Layout::Penguin {

@@ -230,7 +230,10 @@ impl Append {
                 .into());
         }
         if self.boundary.is_some() && remembers {
-            let error = Error::new(Kind::Usage, "it lets go of old turns by itself, and has no boundary");
+            let error = Error::new(
+                Kind::Usage,
+                "it lets go of old turns by itself, and has no boundary",
+            );
             return Err(named(error, name)
                 .hint("leave --boundary out; convo continue goes on in a new session")
                 .into());

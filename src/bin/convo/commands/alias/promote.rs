@@ -6,6 +6,7 @@ use convo::filter::Stamp;
 use convo::filter::promotion::{self, Promoted};
 use convo::format::picoclaw;
 use convo::format::report::Report;
+use convo::model::chain::Links;
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
 use convo::model::scope::{Form, fold, main_key, signature};
@@ -142,6 +143,12 @@ impl<'c> Promotion<'c> {
                     self.context.output.tell(&name, &what);
                 }
                 _ if promotion::has_history(&read.session, &read.view) => {
+                    // One session of a chain is not its history.
+                    if let Some(child) = Links::of(&read.session).continued_to.first() {
+                        let what = format!("it is continued in {child}: its history is a chain");
+                        let hint = format!("convo join {name} makes one session of it");
+                        return Err(named(Error::new(Kind::No, what), &name).hint(hint));
+                    }
                     return Ok(Some(Source { name, read }));
                 }
                 _ => {}
