@@ -302,7 +302,7 @@ pub fn write(
         (Format::Jsonl, _) => jsonl::write(session, view, purpose, out, report),
         (Format::Penguiflow, _) => penguiflow::write(session, view, purpose, out, report),
         (Format::PenguinContext, _) => penguin::write_context(session, view, purpose, out, report),
-        (Format::PenguiflowContext, _) => penguiflow::write_context(session, view, out),
+        (Format::PenguiflowContext, _) => penguiflow::write_context(session, view, out, report),
         _ => Err(Error::new(
             Kind::Usage,
             format!("sessions are not written as {} here", format.name()),

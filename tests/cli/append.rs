@@ -227,3 +227,37 @@ fn ack_prints_each_id_as_it_is_durable() {
     env.run(&["append", "trip", "--ack", "x"]).status(2);
     env.run(&["append", "./x.jsonl", "--stream", "--ack"]).status(2);
 }
+
+#[test]
+fn what_another_session_cut_off_cuts_nothing_here() {
+    let env = Env::with_chat();
+    let before = env.run(&["context", "trip"]).fine().objects().len();
+    let log = concat!(
+        r#"{"role":"user","content":"old","id":"n1"}"#,
+        "\n",
+        r#"{"type":"truncate","id":"evt_1","at":"2026-01-01T00:00:00Z","before":null}"#,
+        "\n",
+        r#"{"role":"user","content":"new","id":"n2"}"#,
+        "\n",
+    );
+    env.pipe(&["append", "trip", "--stream"], log)
+        .status(0)
+        .says("1 cut left out");
+    let after = env.run(&["context", "trip"]).fine().objects();
+    assert_eq!(after.len(), before + 2);
+}
+
+#[test]
+fn a_session_that_remembers_has_no_boundary() {
+    let env = Env::new();
+    env.run(&["new", "--id", "m", "--memory", "truncation,keep_last=2"])
+        .fine();
+    env.run(&["append", "m", "x", "--boundary", "5"])
+        .status(2)
+        .says("has no boundary");
+    // What it remembers goes along where it is continued.
+    env.run(&["append", "m", "x"]).fine();
+    env.run(&["continue", "m"]).fine();
+    let first = env.run(&["cat", "m.1"]).fine().objects().remove(0);
+    assert_eq!(first["memory"]["keep_last"], 2, "{first}");
+}

@@ -386,3 +386,16 @@ fn a_summary_of_the_design_covers_up_to_half() {
         assert_eq!((left.as_str(), seen), (expected, after), "{letters}: {texts:?}");
     }
 }
+
+#[test]
+fn parts_become_text_as_goaitools_reads_no_others() {
+    let env = Env::new();
+    let message = r#"{"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"https://e.org/y.png"}},{"type":"text","text":"here"}]}"#;
+    let run = env
+        .pipe(&["cat", "--to", "goaitools"], format!("{message}\n"))
+        .status(0)
+        .says("not carried: attachment: 1");
+    assert!(run.out().contains(r#""content":"look\nhere""#), "{run}");
+    env.pipe(&["cat", "--to", "goaitools", "--strict"], format!("{message}\n"))
+        .status(65);
+}

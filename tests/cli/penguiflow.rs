@@ -307,3 +307,18 @@ fn what_penguiflow_refuses_is_refused_with_its_place() {
         .status(65)
         .says("a key-value record of PenguiFlow");
 }
+
+#[test]
+fn a_rule_is_no_turn_and_is_refused() {
+    let env = Env::new();
+    let state = r#"{"version":1,"health":"healthy","summary":"","turns":[],"pending":[],"backlog":[]}"#;
+    env.write("p.json", state);
+    env.run(&["append", "-i", "p.json", "-r", "system", "Be brief."])
+        .status(65)
+        .says("no system messages");
+    assert_eq!(env.read("p.json"), state);
+    let chat = "{\"role\":\"system\",\"content\":\"S\"}\n{\"role\":\"user\",\"content\":\"q\"}\n{\"role\":\"assistant\",\"content\":\"a\"}\n";
+    env.pipe(&["context", "--to", "penguiflow-context"], chat)
+        .status(0)
+        .says("not carried: message: 1");
+}

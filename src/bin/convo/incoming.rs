@@ -9,6 +9,7 @@ use convo::format::detect::{self, Hints};
 use convo::format::native;
 use convo::format::report::Report;
 use convo::format::{Converted, Format, Reader};
+use convo::model::event::{Action, Event};
 use convo::model::json;
 use convo::model::record::{Kind as Line, Record};
 use convo::tokens::{Tokenizer, counter};
@@ -180,10 +181,10 @@ impl Incoming {
             let what = format!("{} session lines left out", self.left_out.headers);
             context.output.detail("-", &what);
         }
-        if self.left_out.events > 0 {
+        if self.left_out.cuts > 0 {
             let what = format!(
-                "{} left out: they are of the session that they came from",
-                counted(self.left_out.events, "event")
+                "{} left out: what was cut off is of the session that it came from",
+                counted(self.left_out.cuts, "cut")
             );
             context.output.tell("-", &what);
         }
@@ -194,15 +195,14 @@ impl Incoming {
 #[derive(Default)]
 struct LeftOut {
     headers: u64,
-    /// What would move the view of a session that it was not written for.
-    events: u64,
+    /// Cuts of all that was said before them.
+    cuts: u64,
 }
 
-/// Events that are of one session: what they name is there, and what they cut is its own.
-const OF_ONE: [&str; 11] = [
-    "truncate", "compact", "summary", "restore", "meta", "link", "split", "gc", "repair", "attempt",
-    "session",
-];
+/// Whether an event cuts off all that was said before it: in another session that is not what was meant.
+fn cuts_all(event: &Event<'_>) -> bool {
+    matches!(event.action(), Action::Truncate(cut) if cut.before.is_none())
+}
 
 fn wanted(record: &Record<'_>, left_out: &mut LeftOut) -> bool {
     match &record.kind {
@@ -211,8 +211,8 @@ fn wanted(record: &Record<'_>, left_out: &mut LeftOut) -> bool {
             left_out.headers += 1;
             false
         }
-        Line::Event(event) if OF_ONE.contains(&event.name().as_ref()) => {
-            left_out.events += 1;
+        Line::Event(event) if cuts_all(event) => {
+            left_out.cuts += 1;
             false
         }
         _ => true,

@@ -1,14 +1,16 @@
 //! A session's view as a state: messages that came from one as the bytes that they were, others in goaitools' order.
 
 use super::{NAME, PROVIDER, WHOLE, message, own, spell, state, unseen};
-use crate::error::Result;
+use crate::error::{Place, Result};
 use crate::format::report::{Loss, Report};
 use crate::format::{Purpose, go, openai_chat, written};
 use crate::model::json::{self, Dialect};
-use crate::model::message::Role;
+use crate::model::message::{Part, Role};
+use crate::model::record::Record;
 use crate::model::session::{Class, Session};
 use crate::model::summary;
 use crate::model::view::{Item, View};
+use std::borrow::Cow;
 use std::io::Write;
 
 /// A message of the state to be.
@@ -137,9 +139,39 @@ fn made(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -
             let role = item.summary_role(session);
             summary::message(&text, Some(role.as_deref().unwrap_or("user")))
         }
-        None => openai_chat::message(item, session, purpose, report),
+        None => with_text(openai_chat::message(item, session, purpose, report), report),
     }
 }
+
+/// A message whose content is text: goaitools throws a whole conversation away for one that holds parts.
+fn with_text(raw: Vec<u8>, report: &mut Report) -> Vec<u8> {
+    if json::member(&raw, "content").is_none_or(|content| !matches!(content, [b'[' | b'{', ..])) {
+        return raw;
+    }
+    let record = Record::parse(&raw, Place { line: 1, offset: 1 });
+    let Some(message) = record.message() else {
+        return raw;
+    };
+    let mut texts: Vec<Cow<'_, str>> = Vec::new();
+    for part in message.parts() {
+        match part {
+            Part::Text(text) => texts.push(text),
+            Part::Other(kind, _) => report.lose(
+                match KINDS.iter().any(|known| kind.contains(known)) {
+                    true => Loss::Attachment,
+                    false => Loss::Part,
+                },
+                1,
+            ),
+        }
+    }
+    let mut content = Vec::new();
+    json::push_text(&mut content, &texts.join("\n"));
+    json::with_members(&raw, &[("content", Some(&content))]).unwrap_or_else(|_| raw.clone())
+}
+
+/// What the type of a part that carries media says.
+const KINDS: [&str; 4] = ["image", "audio", "file", "video"];
 
 /// The messages of any other session; the model has seen all up to the newest that it said itself.
 fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<Element> {
@@ -151,7 +183,7 @@ fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
             let item = &view.items[*sent.items.first()?];
             let raw = match item.summary(session) {
                 Some(_) => made(item, session, Purpose::Return, report),
-                None => sent.raw,
+                None => with_text(sent.raw, report),
             };
             Some(element(spell::message(&raw), item, session))
         })

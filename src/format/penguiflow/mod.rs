@@ -43,7 +43,7 @@ pub use write::request;
 
 use super::report::{Loss, Report};
 use super::{Purpose, written};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::model::health::Health;
 use crate::model::json;
 use crate::model::message::{Message, Part, Role};
@@ -63,6 +63,10 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     let state = State::of(session, view)?;
+    if purpose == Purpose::Return && !state.homeless.is_empty() {
+        let what = "a memory of PenguiFlow's holds turns, and no system messages";
+        return Err(Error::new(Kind::Data, what).hint("--event keeps what happened with the next question"));
+    }
     report.lose(Loss::Message, (state.homeless.len() + messages(&state)) as u64);
     if purpose == Purpose::Export {
         lose(session, view, &state, report);
@@ -71,8 +75,11 @@ pub fn write(
 }
 
 /// Writes what PenguiFlow would show a model of the session.
-pub fn write_context(session: &Session, view: &View, out: &mut dyn Write) -> Result<()> {
-    let mut context = State::of(session, view)?.context();
+pub fn write_context(session: &Session, view: &View, out: &mut dyn Write, report: &mut Report) -> Result<()> {
+    let state = State::of(session, view)?;
+    // An open question is what the call is about, and no memory.
+    report.lose(Loss::Message, state.homeless.len() as u64);
+    let mut context = state.context();
     context.push(b'\n');
     written(out.write_all(&context))
 }
