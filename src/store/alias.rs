@@ -209,6 +209,8 @@ impl Store {
                 atomic::replace(&aliases, file, &content(&ids), self.lock_timeout)?;
                 return Ok(Some(ids));
             }
+            // What a run left that died while it made this one.
+            atomic::sweep(&aliases, &format!(".{file}.new"));
             if atomic::create(&aliases, file, &content(&ids))? {
                 return Ok(Some(ids));
             }

@@ -167,6 +167,9 @@ impl<'c> Promotion<'c> {
             if !self.store.append_to(&from.id, &[&given], from.length)? {
                 return Ok(false);
             }
+        } else {
+            // Said by a run that perhaps died before its sync.
+            self.store.settle_lines(&from.id)?;
         }
         let taken = promotion::taken(&self.stamp(target, &from.id)?, &from.id, &source.name);
         let lines = promotion::lines(&from.session, &from.view, &target.session, taken);
@@ -197,6 +200,8 @@ impl<'c> Promotion<'c> {
             if read.promoted.to.is_none() {
                 let given = promotion::given(&self.stamp(&read, &self.target)?, &self.target);
                 self.store.append(from, &[&given])?;
+            } else {
+                self.store.settle_lines(from)?;
             }
         }
         for (name, id) in self.sources()? {
@@ -204,7 +209,9 @@ impl<'c> Promotion<'c> {
                 self.claim(&name)?;
             }
         }
+        // Perhaps a run put it in its place that died before its sync.
         self.store.settle_lines(&self.target)?;
+        self.store.settle_names()?;
         let told = format!("unchanged: it has the history of {from} already");
         self.context.output.tell(&self.target, &told);
         Ok(())
@@ -244,10 +251,11 @@ impl<'c> Promotion<'c> {
         }
     }
 
+    /// Made again after a crash it is the same event.
     fn stamp(&self, read: &Read, other: &str) -> convo::Result<Stamp> {
-        let what = || format!("{}\n{}\npromote {other}", read.id, read.length);
+        let what = format!("{}\n{}\npromote {other}", read.id, read.length);
         Ok(Stamp {
-            id: self.context.new_id("evt_", what)?,
+            id: format!("evt_{}", &key::sha256(what.as_bytes())[..16]),
             at: self.context.clock.now(),
         })
     }
