@@ -11,6 +11,7 @@ use convo::model::key;
 use convo::model::session::{Class, Session};
 use convo::store::Store;
 use sha2::{Digest, Sha256};
+use std::io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -25,7 +26,12 @@ pub enum Source {
 
 /// The session of the store that an operand names: none when it is a file, or looks like one.
 pub fn named(context: &Context, operand: &Path) -> Result<Option<String>> {
-    let Some(name) = operand.to_str().filter(|_| !operand.exists()) else {
+    // What cannot be looked at is no name: it may be a file.
+    let is_there = match operand.try_exists() {
+        Err(error) if matches!(error.kind(), NotADirectory | InvalidFilename | InvalidInput) => false,
+        found => found.map_err(|error| Error::io("cannot open", error))?,
+    };
+    let Some(name) = operand.to_str().filter(|_| !is_there) else {
         return Ok(None);
     };
     match Input::of(name) {
