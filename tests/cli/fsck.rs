@@ -194,3 +194,14 @@ fn the_archive_is_looked_at() {
     std::fs::remove_file(&path).unwrap();
     env.run(&["fsck"]).status(1);
 }
+
+#[test]
+fn another_that_goes_on_from_a_session_is_a_branch() {
+    let env = Env::with_chat();
+    env.run(&["continue", "trip"]).fine();
+    let sibling = r#"{"type":"session","version":1,"id":"sib","continued_from":"trip"}"#;
+    std::fs::write(env.store().join("sessions/sib.jsonl"), format!("{sibling}\n")).unwrap();
+    let before = std::fs::read(env.log("trip")).unwrap();
+    env.run(&["fsck", "--repair"]).status(0);
+    assert_eq!(std::fs::read(env.log("trip")).unwrap(), before);
+}

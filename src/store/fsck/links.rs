@@ -4,7 +4,7 @@ use super::{Check, Found, Links, Stamp, Trouble, quarantined};
 use crate::error::{Kind, Place, Result};
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
-use crate::store::{Store, atomic, log_name, pieces};
+use crate::store::{Store, atomic, pieces};
 use std::collections::{BTreeMap, HashSet};
 
 use super::repair::QUARANTINE;
@@ -19,19 +19,8 @@ pub(super) fn check(
     links: &BTreeMap<String, Links>,
     tell: &mut dyn FnMut(Found),
 ) -> Result<()> {
-    let found = |id: &str, trouble, what: String, remedy: Option<&str>| Found {
-        session: Some(id.to_string()),
-        file: store
-            .path()
-            .join("sessions")
-            .join(log_name(id))
-            .display()
-            .to_string(),
-        place: Place::default(),
-        trouble,
-        what,
-        remedy: remedy.map(str::to_string),
-    };
+    let found =
+        |id: &str, trouble, what: String, remedy: Option<&str>| Found::of(store, id, trouble, what, remedy);
     let removed = removed(store)?;
     for (id, own) in links {
         if let Some(parent) = &own.continued_from {

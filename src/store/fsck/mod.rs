@@ -143,6 +143,21 @@ pub struct Found {
     pub remedy: Option<String>,
 }
 
+impl Found {
+    /// Of a session's log as a whole.
+    fn of(store: &Store, id: &str, trouble: Trouble, what: String, remedy: Option<&str>) -> Found {
+        let file = store.path().join(SESSIONS).join(log_name(id));
+        Found {
+            session: Some(id.to_string()),
+            file: file.display().to_string(),
+            place: Place::default(),
+            trouble,
+            what,
+            remedy: remedy.map(str::to_string),
+        }
+    }
+}
+
 /// Makes ids and times for the lines that a repair adds; the argument tells one from another.
 pub type Stamp<'a> = &'a dyn Fn(&str) -> Result<(String, String)>;
 

@@ -2,10 +2,10 @@
 
 use super::links::{is_there, removed};
 use super::{Check, Found, Links, Trouble};
-use crate::error::{Place, Result};
+use crate::error::Result;
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
-use crate::store::{Store, log_name, split};
+use crate::store::{Store, split};
 use std::collections::{BTreeMap, HashSet};
 
 /// Looks whether every split has both ends: the session tells of its pieces, and they are there. A session that is
@@ -16,19 +16,8 @@ pub(super) fn check(
     links: &BTreeMap<String, Links>,
     tell: &mut dyn FnMut(Found),
 ) -> Result<()> {
-    let found = |id: &str, trouble, what: String, remedy: Option<&str>| Found {
-        session: Some(id.to_string()),
-        file: store
-            .path()
-            .join("sessions")
-            .join(log_name(id))
-            .display()
-            .to_string(),
-        place: Place::default(),
-        trouble,
-        what,
-        remedy: remedy.map(str::to_string),
-    };
+    let found =
+        |id: &str, trouble, what: String, remedy: Option<&str>| Found::of(store, id, trouble, what, remedy);
     let removed = removed(store)?;
     for (parent, pieces) in untold(links) {
         let id = format!("{parent} {}", pieces.ids.join(" "));
