@@ -37,6 +37,13 @@ pub fn hash(bytes: &[u8]) -> u64 {
     )
 }
 
+/// A hash of two numbers.
+#[inline(always)]
+#[allow(dead_code)] // not in the build script
+pub const fn hash_of_two(one: u64, other: u64) -> u64 {
+    fold(one ^ SPREAD[0], other ^ SPREAD[1])
+}
+
 /// Up to eight bytes as a number, the first byte lowest.
 pub fn short_key(bytes: &[u8]) -> u64 {
     bytes

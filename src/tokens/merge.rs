@@ -1,5 +1,6 @@
 //! Byte pairs: how many tokens a piece has that is no token itself.
 
+use super::memo;
 use super::table::{NONE, Table};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +24,7 @@ pub fn tokens(table: &Table, text: &[u8], from: usize, to: usize) -> u64 {
     }
     match to - from {
         length @ 0..=2 => length as u64,
-        3..=SMALL => in_blocks::<1>(table, text, from, to),
+        3..=SMALL => memo::tokens(table, text, from, to, || in_blocks::<1>(table, text, from, to)),
         17..=MIDDLE => in_blocks::<8>(table, text, from, to),
         _ => text[from..to]
             .chunks(MOST)

@@ -9,6 +9,7 @@ mod estimate;
 mod hash;
 mod image;
 mod media;
+mod memo;
 mod merge;
 mod message;
 mod models;

@@ -56,29 +56,43 @@ impl<'u> Choosing<'u> {
 
 fn taken(units: &[Candidate<'_>], terms: &Terms, now: &mut Now, budget: u64) -> Vec<usize> {
     let cheapest = units.iter().map(|unit| unit.tokens).min().unwrap_or(0);
-    let entry = |unit: usize, sum: u64| Entry {
-        gain: u128::from(units[unit].prior.product()).saturating_mul(sum.into()),
-        tokens: units[unit].tokens.max(1),
-        sum,
-        unit,
+    let entry = |unit: usize, sum: u64| {
+        let mut entry = Entry {
+            density: 0.0,
+            prior: units[unit].prior.product(),
+            sum,
+            tokens: u32::try_from(units[unit].tokens.max(1)).unwrap_or(u32::MAX),
+            unit: unit as u32,
+        };
+        entry.density = entry.gain() as f64 / f64::from(entry.tokens);
+        entry
     };
+    let (mut chosen, mut rest) = (Vec::new(), budget);
     let mut heap: BinaryHeap<Entry> = now
         .sums
         .iter()
         .enumerate()
+        .filter(|(unit, _)| units[*unit].tokens <= rest)
         .map(|(unit, sum)| entry(unit, *sum))
         .collect();
-    let (mut chosen, mut rest) = (Vec::new(), budget);
     while let Some(best) = heap.pop() {
-        let sum = now.sums[best.unit];
+        // What does not fit never will: it is set aside before anybody asks what it is worth by now.
+        let unit = best.unit as usize;
+        if units[unit].tokens > rest {
+            continue;
+        }
+        let sum = now.sums[unit];
         if sum < best.sum {
-            heap.push(entry(best.unit, sum));
-        } else if best.gain == 0 || rest < cheapest {
+            heap.push(entry(unit, sum));
+        } else if best.gain() == 0 {
             break;
-        } else if units[best.unit].tokens <= rest {
-            rest -= units[best.unit].tokens;
-            chosen.push(best.unit);
-            now.take(terms, best.unit);
+        } else {
+            rest -= units[unit].tokens;
+            chosen.push(unit);
+            if rest < cheapest {
+                break;
+            }
+            now.take(terms, unit);
         }
     }
     chosen
@@ -86,16 +100,34 @@ fn taken(units: &[Candidate<'_>], terms: &Terms, now: &mut Now, budget: u64) -> 
 
 /// A unit in the heap, with the gain that it had when it was put there.
 struct Entry {
-    gain: u128,
-    tokens: u64,
+    /// Gain by tokens, as near as a number with a point comes to it.
+    density: f64,
+    prior: u64,
     sum: u64,
-    unit: usize,
+    tokens: u32,
+    unit: u32,
 }
+
+impl Entry {
+    fn gain(&self) -> u128 {
+        u128::from(self.prior) * u128::from(self.sum)
+    }
+}
+
+/// Two densities that differ by more than this share of one of them differ in truth: each is three roundings away from it,
+/// and a rounding is a 2^-53rd.
+const SURE: f64 = 1e-14;
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        let own = self.gain.saturating_mul(other.tokens.into());
-        let others = other.gain.saturating_mul(self.tokens.into());
+        // Multiplying numbers of 128 bits is what a choice would spend its time with.
+        if (self.density - other.density).abs() > self.density * SURE
+            && let Some(order) = self.density.partial_cmp(&other.density)
+        {
+            return order;
+        }
+        let own = self.gain().saturating_mul(other.tokens.into());
+        let others = other.gain().saturating_mul(self.tokens.into());
         own.cmp(&others).then(other.unit.cmp(&self.unit))
     }
 }

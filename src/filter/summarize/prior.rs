@@ -50,9 +50,11 @@ impl Prior {
         let mut first_person = false;
         let mut dated = false;
         for word in words(text) {
-            let numeric = word.chars().all(char::is_numeric);
-            dated |= numeric || is_one_of(word, &MONTHS_AND_DAYS) || is_one_of(word, &DATE_WORDS);
-            first_person |= is_one_of(word, &FIRST_PERSON);
+            dated = dated || word.chars().all(char::is_numeric) || is_date(word);
+            first_person = first_person || is_one_of(word, &FIRST_PERSON);
+            if dated && first_person {
+                break;
+            }
         }
         let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
         let question = text.trim_end().ends_with('?') && !text.contains('.');
@@ -93,6 +95,11 @@ impl Prior {
             product * u64::from(factor / 50)
         })
     }
+}
+
+fn is_date(word: &str) -> bool {
+    // From "may" and "ago" to "wednesday" and "yesterday": most words are told by their length.
+    (3..=9).contains(&word.len()) && (is_one_of(word, &DATE_WORDS) || is_one_of(word, &MONTHS_AND_DAYS))
 }
 
 fn is_one_of(word: &str, list: &[&str]) -> bool {
