@@ -7,3 +7,21 @@ mod write;
 
 pub(super) use element::{read as element, system};
 pub(super) use write::write;
+
+use super::request::{self, Api};
+use super::{Form, Format, Holds, Reading, document};
+
+/// These messages, as a format.
+pub const FORM: Form = Form {
+    name: "anthropic",
+    about: "Anthropic messages: an array, or objects with system and messages",
+    read: Reading::Document(|source, report| {
+        document::read(Api::Anthropic, Format::Anthropic, source, report)
+    }),
+    holds: Holds::Many,
+    write: Some(|session, view, purpose, out, report| {
+        request::write(Api::Anthropic, session, view, purpose, out, report)
+    }),
+    api: Some(Api::Anthropic),
+    ..Form::BLANK
+};

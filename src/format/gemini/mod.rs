@@ -6,3 +6,19 @@ mod write;
 
 pub(super) use element::{Calls, read as element, system};
 pub(super) use write::write;
+
+use super::request::{self, Api};
+use super::{Form, Format, Holds, Reading, document};
+
+/// These contents, as a format.
+pub const FORM: Form = Form {
+    name: "gemini",
+    about: "Gemini contents: an array, or objects with contents",
+    read: Reading::Document(|source, report| document::read(Api::Gemini, Format::Gemini, source, report)),
+    holds: Holds::Many,
+    write: Some(|session, view, purpose, out, report| {
+        request::write(Api::Gemini, session, view, purpose, out, report)
+    }),
+    api: Some(Api::Gemini),
+    ..Form::BLANK
+};
