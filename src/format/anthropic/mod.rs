@@ -8,6 +8,7 @@ mod write;
 pub(super) use element::{read as element, system};
 pub(super) use write::write;
 
+use super::detect::Signature;
 use super::request::{self, Api};
 use super::{Form, Format, Holds, Reading, document};
 
@@ -24,4 +25,20 @@ pub const FORM: Form = Form {
     }),
     api: Some(Api::Anthropic),
     ..Form::BLANK
+};
+
+/// What they look like. Plain ones look like anyone's.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: FORM.name,
+    what: "Anthropic messages",
+    message: |said| {
+        let source = said
+            .parts
+            .iter()
+            .any(|part| part.has("source") && (part.says("type", "image") || part.says("type", "document")));
+        let blocks = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
+        !said.is_own() && (source || said.has_part(&blocks))
+    },
+    takes_plain: true,
+    ..Signature::BLANK
 };

@@ -7,6 +7,7 @@ mod write;
 pub(super) use element::{Calls, read as element, system};
 pub(super) use write::write;
 
+use super::detect::Signature;
 use super::request::{self, Api};
 use super::{Form, Format, Holds, Reading, document};
 
@@ -21,4 +22,15 @@ pub const FORM: Form = Form {
     }),
     api: Some(Api::Gemini),
     ..Form::BLANK
+};
+
+/// What they look like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: FORM.name,
+    what: "Gemini contents",
+    document: |shape| {
+        shape.is_array("contents") || shape.first_has("candidates", &["content", "finishReason"])
+    },
+    message: |said| said.message.has("parts"),
+    ..Signature::BLANK
 };

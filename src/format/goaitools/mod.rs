@@ -21,6 +21,7 @@ mod write;
 
 pub use write::write;
 
+use super::detect::Signature;
 use super::native::{self, HeaderBuilder};
 use super::{Form, Format, Reading, Source, report::Report};
 use crate::error::{Place, Result};
@@ -37,6 +38,17 @@ pub const FORM: Form = Form {
     read: Reading::Document(read),
     write: Some(write),
     ..Form::BLANK
+};
+
+/// What a state looks like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a goaitools state",
+    document: |shape| {
+        let begun = shape.has("processed_length") && shape.any(&["provider", "messages"]);
+        begun || (shape.all(&["version", "provider"]) && shape.is_array("messages"))
+    },
+    ..Signature::BLANK
 };
 
 /// The word under which leftovers are kept.

@@ -3,9 +3,11 @@
 
 mod item;
 mod part;
+mod signature;
 mod write;
 
 pub(super) use item::{Tools, group, instructions, read as items};
+pub(super) use signature::SIGNATURE;
 pub(super) use write::write;
 
 use super::request::{self, Api};
