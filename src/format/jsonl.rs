@@ -1,11 +1,23 @@
 //! Bare messages, one a line: the view without the session around it. Messages keep all their members.
 
 use super::report::{Loss, Report};
-use super::{Purpose, written};
+use super::{Form, Holds, Purpose, Reading, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::Write;
+
+/// Bare messages, as a format.
+pub const FORM: Form = Form {
+    name: "jsonl",
+    about: "bare messages, one JSON object a line",
+    read: Reading::Records,
+    holds: Holds::Many,
+    write: Some(write),
+    joins: true,
+    loses: &[Loss::Summary, Loss::Event, Loss::Header, Loss::Unreadable],
+    ..Form::BLANK
+};
 
 /// Writes one session's view.
 pub fn write(
@@ -15,6 +27,9 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    if purpose == Purpose::Export {
+        report.lose_lines(session);
+    }
     for item in &view.items {
         match item.summary_message(session) {
             Some(message) => {

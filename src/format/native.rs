@@ -1,13 +1,23 @@
 //! The record stream: the format of this program itself. A line is a record, and is passed on as it came.
 
-use super::Reader;
 use super::lines::Lines;
 use super::report::Report;
+use super::{Form, Holds, Reader, Reading};
 use crate::error::{Error, Kind, Result};
 use crate::model::event;
 use crate::model::json;
 use crate::model::record::{Kind as Line, Record};
 use std::io::Read;
+
+/// The record stream, as a format. Its sessions are written by whoever has their lines.
+pub const FORM: Form = Form {
+    name: "native",
+    about: "the record stream, described in convo-format(5)",
+    read: Reading::Records,
+    holds: Holds::Many,
+    joins: true,
+    ..Form::BLANK
+};
 
 /// Reads lines as records.
 pub struct NativeReader<R> {

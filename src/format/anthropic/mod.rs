@@ -7,3 +7,38 @@ mod write;
 
 pub(super) use element::{read as element, system};
 pub(super) use write::write;
+
+use super::detect::Signature;
+use super::request::{self, Api};
+use super::{Form, Format, Holds, Reading, document};
+
+/// These messages, as a format.
+pub const FORM: Form = Form {
+    name: "anthropic",
+    about: "Anthropic messages: an array, or objects with system and messages",
+    read: Reading::Document(|source, report| {
+        document::read(Api::Anthropic, Format::Anthropic, source, report)
+    }),
+    holds: Holds::Many,
+    write: Some(|session, view, purpose, out, report| {
+        request::write(Api::Anthropic, session, view, purpose, out, report)
+    }),
+    api: Some(Api::Anthropic),
+    ..Form::BLANK
+};
+
+/// What they look like. Plain ones look like anyone's.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: FORM.name,
+    what: "Anthropic messages",
+    message: |said| {
+        let source = said
+            .parts
+            .iter()
+            .any(|part| part.has("source") && (part.says("type", "image") || part.says("type", "document")));
+        let blocks = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
+        !said.is_own() && (source || said.has_part(&blocks))
+    },
+    takes_plain: true,
+    ..Signature::BLANK
+};

@@ -1,35 +1,37 @@
 //! A header line settles it; otherwise the lines vote.
 
-use super::foreign;
-use super::{Detection, Format, Hints, Members, excerpt, get, has, is_text};
+use super::order;
+use super::shape::Shape;
+use super::signature::{Signature, is_own};
+use super::{Detection, Format, Hints, excerpt};
 use crate::model::json::{self, Dialect};
 
 /// A first line that settles it, whatever the lines below look like.
 pub(super) fn header_line(line: &[u8]) -> Option<Detection> {
-    let members = json::members(line, Dialect::Strict)?;
-    let session = get(&members, "type") == Some(b"\"session\"");
-    if session && has(&members, "version") && !has(&members, "cwd") && !has(&members, "role") {
+    let members = Shape::of(line, Dialect::Strict)?;
+    let session = members.get("type") == Some(b"\"session\"");
+    if session && members.has("version") && !members.has("cwd") && !members.has("role") {
         return Some(Detection::known(Format::Native, "a session line begins it"));
     }
-    foreign::header(&members).map(foreign::verdict)
+    order::header(&members).map(Detection::named)
 }
 
 /// Whether a line is one of the native stream's own, beside messages.
-pub(super) fn native_line(members: &Members<'_>) -> bool {
-    let Some(kind) = get(members, "type").and_then(json::text) else {
+pub(super) fn native_line(members: &Shape<'_>) -> bool {
+    let Some(kind) = members.get("type").and_then(json::text) else {
         return false;
     };
     match kind.as_ref() {
-        _ if has(members, "role") => false,
-        "session" => has(members, "version") && !has(members, "cwd"),
-        "meta" | "truncate" | "compact" | "summary" | "restore" => has(members, "at"),
-        "foreign" => has(members, "at") || has(members, "format"),
+        _ if members.has("role") => false,
+        "session" => members.has("version") && !members.has("cwd"),
+        "meta" | "truncate" | "compact" | "summary" | "restore" => members.has("at"),
+        "foreign" => members.has("at") || members.has("format"),
         _ => false,
     }
 }
 
 /// Whether a message says something: a role alone may be anyone's.
-pub(super) fn has_body(members: &Members<'_>) -> bool {
+pub(super) fn has_body(members: &Shape<'_>) -> bool {
     let body = [
         "content",
         "tool_calls",
@@ -39,7 +41,7 @@ pub(super) fn has_body(members: &Members<'_>) -> bool {
         "reasoning_content",
         "refusal",
     ];
-    body.iter().any(|name| has(members, name))
+    body.iter().any(|name| members.has(name))
 }
 
 /// What one line says it is.
@@ -51,31 +53,33 @@ enum Vote {
     Bare,
     Picoclaw,
     Chat,
-    Foreign(&'static str),
+    Foreign(&'static Signature),
     None,
 }
 
-fn ballot(members: &Members<'_>, hints: Hints<'_>) -> Vote {
+fn ballot(members: &Shape<'_>, hints: Hints<'_>) -> Vote {
     if native_line(members) {
         return Vote::Native;
     }
-    let message = is_text(members, "role");
+    let message = members.is_text("role");
     if message && hints.sidecar {
         return Vote::Picoclaw;
     }
-    if let Some(what) = foreign::named(members) {
-        return Vote::Foreign(what);
+    if let Some(signature) = order::named(members) {
+        return Vote::Foreign(signature);
     }
     if message {
-        let times = is_text(members, "created_at") && !has(members, "timestamp") && !has(members, "id");
+        let times = members.is_text("created_at") && !members.has("timestamp") && !members.has("id");
         return match has_body(members) {
             false => Vote::Bare,
             true if times => Vote::Picoclaw,
-            true => Vote::Message(foreign::own(members)),
+            true => Vote::Message(is_own(members)),
         };
     }
-    let messages = get(members, "messages").is_some_and(|value| value.starts_with(b"["));
-    match messages && !has(members, "key") {
+    let messages = members
+        .get("messages")
+        .is_some_and(|value| value.starts_with(b"["));
+    match messages && !members.has("key") {
         true => Vote::Chat,
         false => Vote::None,
     }
@@ -91,7 +95,7 @@ struct Count {
     bare: usize,
     picoclaw: usize,
     chat: usize,
-    foreign: Vec<(&'static str, usize)>,
+    foreign: Vec<(&'static Signature, usize)>,
 }
 
 impl Count {
@@ -106,9 +110,9 @@ impl Count {
             Vote::Bare => self.bare += 1,
             Vote::Picoclaw => self.picoclaw += 1,
             Vote::Chat => self.chat += 1,
-            Vote::Foreign(what) => match self.foreign.iter_mut().find(|(known, _)| *known == what) {
+            Vote::Foreign(one) => match self.foreign.iter_mut().find(|(known, _)| known.what == one.what) {
                 Some((_, count)) => *count += 1,
-                None => self.foreign.push((what, 1)),
+                None => self.foreign.push((one, 1)),
             },
             Vote::None => {}
         }
@@ -126,7 +130,7 @@ impl Count {
             && let Some((_, count)) = self
                 .foreign
                 .iter_mut()
-                .find(|(what, _)| foreign::takes_plain(what))
+                .find(|(signature, _)| signature.takes_plain)
         {
             *count += plain;
         } else if self.messages > 0 {
@@ -139,7 +143,7 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
     let mut count = Count::default();
     let mut silent: Option<&[u8]> = None;
     for line in lines {
-        let Some(members) = json::members(line, Dialect::Python) else {
+        let Some(members) = Shape::of(line, Dialect::Python) else {
             continue;
         };
         let vote = ballot(&members, hints);
@@ -162,10 +166,10 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
     .unwrap_or((Format::Jsonl, 0));
     let foreign = count.foreign.iter().rev().max_by_key(|(_, votes)| *votes);
     let short = most == 0 || most * 2 < count.objects;
-    if let Some((what, votes)) = foreign
+    if let Some((signature, votes)) = foreign
         && (short || *votes >= most)
     {
-        return foreign::verdict(what);
+        return Detection::named(signature);
     }
     if short {
         let seen = silent.map_or_else(String::new, |line| format!(": {}", excerpt(line)));

@@ -1,10 +1,13 @@
 //! What is this? Looks at the first 64 KiB and never at the name alone; what answers first wins: magic bytes, a
 //! header line, a vote of the lines, the document as a whole. Below the threshold there is no guess.
 
+mod beside;
 mod document;
 mod foreign;
 mod lines;
-mod seen;
+mod order;
+pub(super) mod shape;
+pub(super) mod signature;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +15,8 @@ use super::Format;
 use crate::model::json::{self, Dialect};
 use document::document;
 use lines::{header_line, vote};
-use std::borrow::Cow;
+pub(super) use shape::Shape;
+pub(super) use signature::Signature;
 
 /// How much of an input decides.
 pub const HEAD: usize = 64 * 1024;
@@ -65,28 +69,21 @@ impl Detection {
         }
     }
 
+    /// The verdict on a format that was named; some are known by their name only.
+    fn named(signature: &Signature) -> Detection {
+        match Format::from_name(signature.name).filter(|format| format.is_read()) {
+            Some(format) => Detection::known(format, signature.what),
+            None => Detection::unknown(format!(
+                "{}, a format that this version does not read",
+                signature.what
+            )),
+        }
+    }
+
     fn hint(mut self, hint: &'static str) -> Detection {
         self.hint = Some(hint);
         self
     }
-}
-
-/// Members of an object, as far as the head of an input shows them: name, and value or the beginning of it.
-type Members<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
-
-fn has(members: &Members<'_>, name: &str) -> bool {
-    members.iter().any(|(known, _)| known == name)
-}
-
-fn get<'a>(members: &Members<'a>, name: &str) -> Option<&'a [u8]> {
-    members
-        .iter()
-        .find(|(known, _)| known == name)
-        .map(|(_, value)| *value)
-}
-
-fn is_text(members: &Members<'_>, name: &str) -> bool {
-    get(members, name).is_some_and(|value| value.starts_with(b"\""))
 }
 
 /// Looks at the head of an input; `whole` tells that there is no more of it.
@@ -107,8 +104,8 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     if text.is_empty() {
         return Detection::unknown("it holds white space only");
     }
-    if let (false, Some(what)) = (matches!(text[0], b'{' | b'['), foreign::text(text)) {
-        return foreign::verdict(what);
+    if let (false, Some(signature)) = (matches!(text[0], b'{' | b'['), order::text(text)) {
+        return Detection::named(signature);
     }
     let lines = whole_lines(text, whole);
     if let Some(first) = lines.first()
@@ -147,7 +144,7 @@ fn magic(head: &[u8]) -> Option<Detection> {
             "unpack it: unzip -p FILE conversations.json | convo ...",
         ),
         _ if head.starts_with(b"SQLite format 3\0") => {
-            let what = match foreign::database(head) {
+            let what = match beside::database(head) {
                 Some(whose) => format!("an SQLite database of {whose}"),
                 None => "an SQLite database".to_string(),
             };

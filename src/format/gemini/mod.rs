@@ -6,3 +6,31 @@ mod write;
 
 pub(super) use element::{Calls, read as element, system};
 pub(super) use write::write;
+
+use super::detect::Signature;
+use super::request::{self, Api};
+use super::{Form, Format, Holds, Reading, document};
+
+/// These contents, as a format.
+pub const FORM: Form = Form {
+    name: "gemini",
+    about: "Gemini contents: an array, or objects with contents",
+    read: Reading::Document(|source, report| document::read(Api::Gemini, Format::Gemini, source, report)),
+    holds: Holds::Many,
+    write: Some(|session, view, purpose, out, report| {
+        request::write(Api::Gemini, session, view, purpose, out, report)
+    }),
+    api: Some(Api::Gemini),
+    ..Form::BLANK
+};
+
+/// What they look like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: FORM.name,
+    what: "Gemini contents",
+    document: |shape| {
+        shape.is_array("contents") || shape.first_has("candidates", &["content", "finishReason"])
+    },
+    message: |said| said.message.has("parts"),
+    ..Signature::BLANK
+};

@@ -21,14 +21,35 @@ mod write;
 
 pub use write::write;
 
+use super::detect::Signature;
 use super::native::{self, HeaderBuilder};
-use super::{Format, Source, report::Report};
+use super::{Form, Format, Reading, Source, report::Report};
 use crate::error::{Place, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::record::Record;
 use crate::model::session::{Class, Session};
 use state::Places;
+
+/// goaitools' states, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "goaitools: the state of a conversation, one JSON object",
+    read: Reading::Document(read),
+    write: Some(write),
+    ..Form::BLANK
+};
+
+/// What a state looks like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a goaitools state",
+    document: |shape| {
+        let begun = shape.has("processed_length") && shape.any(&["provider", "messages"]);
+        begun || (shape.all(&["version", "provider"]) && shape.is_array("messages"))
+    },
+    ..Signature::BLANK
+};
 
 /// The word under which leftovers are kept.
 const NAME: &str = "goaitools";

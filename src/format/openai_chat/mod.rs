@@ -10,9 +10,26 @@ mod write;
 
 pub(super) use write::{message, request};
 
+use super::request::{self, Api};
+use super::{Form, Format, Holds, Reading, document};
 use crate::error::Place;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::record::Record;
+
+/// These messages, as a format.
+pub const FORM: Form = Form {
+    name: "openai-chat",
+    about: "OpenAI Chat messages: an array, or objects with messages",
+    read: Reading::Document(|source, report| {
+        document::read(Api::OpenaiChat, Format::OpenaiChat, source, report)
+    }),
+    holds: Holds::Many,
+    write: Some(|session, view, purpose, out, report| {
+        request::write(Api::OpenaiChat, session, view, purpose, out, report)
+    }),
+    api: Some(Api::OpenaiChat),
+    ..Form::BLANK
+};
 
 /// Members of reasoning in the wild, and whether they hold text.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];

@@ -3,7 +3,27 @@
 
 mod item;
 mod part;
+mod signature;
 mod write;
 
 pub(super) use item::{Tools, group, instructions, read as items};
+pub(super) use signature::SIGNATURE;
 pub(super) use write::write;
+
+use super::request::{self, Api};
+use super::{Form, Format, Holds, Reading, document};
+
+/// These items, as a format.
+pub const FORM: Form = Form {
+    name: "openai-responses",
+    about: "OpenAI Responses items: an array, or objects with input",
+    read: Reading::Document(|source, report| {
+        document::read(Api::OpenaiResponses, Format::OpenaiResponses, source, report)
+    }),
+    holds: Holds::Many,
+    write: Some(|session, view, purpose, out, report| {
+        request::write(Api::OpenaiResponses, session, view, purpose, out, report)
+    }),
+    api: Some(Api::OpenaiResponses),
+    ..Form::BLANK
+};

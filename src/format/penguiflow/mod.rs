@@ -42,7 +42,7 @@ pub use turn::{Turn, Zone};
 pub use write::request;
 
 use super::report::{Loss, Report};
-use super::{Purpose, written};
+use super::{Form, Purpose, Reading, written};
 use crate::error::{Error, Kind, Result};
 use crate::model::health::Health;
 use crate::model::json;
@@ -53,6 +53,23 @@ use std::io::Write;
 
 /// The document's member for what PenguiFlow knows nothing of, and drops without harm.
 const OWN: &str = "convo";
+
+/// PenguiFlow's memories, as a format.
+pub const FORM: Form = Form {
+    name: "penguiflow",
+    about: "PenguiFlow: the state of a short-term memory",
+    read: Reading::Document(read),
+    write: Some(write),
+    ..Form::BLANK
+};
+
+/// What PenguiFlow shows a model, as a format.
+pub const CONTEXT: Form = Form {
+    name: "penguiflow-context",
+    about: "what PenguiFlow shows a model of it; written only",
+    write: Some(write_context),
+    ..Form::BLANK
+};
 
 /// Writes one session as a document.
 pub fn write(
@@ -75,7 +92,16 @@ pub fn write(
 }
 
 /// Writes what PenguiFlow would show a model of the session.
-pub fn write_context(session: &Session, view: &View, out: &mut dyn Write, report: &mut Report) -> Result<()> {
+pub fn write_context(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    if purpose == Purpose::Export {
+        report.lose_lines(session);
+    }
     let state = State::of(session, view)?;
     // An open question is what the call is about, and no memory.
     report.lose(Loss::Message, state.homeless.len() as u64);

@@ -48,7 +48,7 @@ mod sums;
 mod tests;
 mod write;
 
-use super::{Source, report::Report};
+use super::{Form, Reading, Source, report::Report};
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::json;
 use crate::model::record::Record;
@@ -63,6 +63,25 @@ pub use message::NO_NUMBER;
 pub use notice::{Condition, condition, is_lost, is_session_name, notice};
 pub use shown::write_context;
 pub use write::{Save, name_of, write};
+
+/// Penguin's session documents, as a format.
+pub const FORM: Form = Form {
+    name: "penguin",
+    about: "Penguin: session JSON; also read are checkpoints and older conversation_*.json",
+    read: Reading::Document(read),
+    write: Some(|session, view, purpose, out, report| {
+        write(session, view, purpose, &Save::default(), out, report)
+    }),
+    ..Form::BLANK
+};
+
+/// What Penguin would send, as a format.
+pub const CONTEXT: Form = Form {
+    name: "penguin-context",
+    about: "what Penguin would send to a model; written only",
+    write: Some(write_context),
+    ..Form::BLANK
+};
 
 /// The spare copies, the one that is preferred first.
 const SPARES: [&str; 2] = [".temp", ".bak"];

@@ -52,6 +52,9 @@ pub fn write_context(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    if purpose == Purpose::Export {
+        report.lose_lines(session);
+    }
     let records = Records::of(session);
     let mut quiet = Report::default();
     let mut elements = Elements::new(None, None, &mut quiet);

@@ -37,7 +37,7 @@ pub use write::{LONGEST, log_line_of, log_lines};
 
 use super::native::source_member;
 use super::report::Report;
-use super::{Format, Source};
+use super::{Form, Format, Reading, Source};
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::json::{self, Dialect};
 use crate::model::key;
@@ -48,6 +48,28 @@ use log::Log;
 use member::Rules;
 use raw::{lines, without_bom};
 use std::borrow::Cow;
+
+/// PicoClaw's logs with their sidecars, as a format.
+pub const FORM: Form = Form {
+    name: "picoclaw",
+    about: "PicoClaw: a .jsonl with its .meta.json beside it, or legacy JSON",
+    read: Reading::Document(read),
+    write: Some(write),
+    variant: Some(|document| match is_document(document) {
+        true => Format::PicoclawLegacy,
+        false => Format::Picoclaw,
+    }),
+    ..Form::BLANK
+};
+
+/// PicoClaw's documents of before, as a format.
+pub const LEGACY: Form = Form {
+    name: "picoclaw-legacy",
+    about: "PicoClaw: the document in which it kept a session before",
+    read: Reading::Document(read),
+    write: Some(write_document),
+    ..Form::BLANK
+};
 
 /// Ending of a log.
 pub const LOG: &str = ".jsonl";

@@ -30,6 +30,9 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    if purpose == Purpose::Export {
+        report.lose_lines(session);
+    }
     let request = built(api, session, view, purpose, report);
     let came_as = input(api, session, purpose);
     if came_as.as_deref() == Some("lines") && request.system.is_none() {

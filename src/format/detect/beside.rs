@@ -1,0 +1,60 @@
+//! What lies beside sessions and is none: files that their systems write, and databases.
+
+use super::shape::{Shape, seen_members};
+
+/// Files that systems write beside their sessions.
+pub(super) fn beside(shape: &Shape<'_>) -> Option<&'static str> {
+    let has = |name: &str| shape.has(name);
+    let kind = shape.get("type").unwrap_or_default();
+    match () {
+        () if has("role") || has("messages") || has("conversations") => None,
+        () if has("etag") && has("schema_version") => Some("a key-value record of PenguiFlow"),
+        () if index(shape, &["session_id", "message_id"]) => Some("Penguin's index of checkpoints"),
+        () if index(shape, &["message_count", "token_count"]) => Some("Penguin's index of sessions"),
+        () if has("$schemaVersion") => Some("a run state of the OpenAI Agents SDK"),
+        () if has("sessionId") && has("dateCreated") => Some("the index of Continue's sessions"),
+        () if has("sessionId") && has("messageId") && shape.is_text("message") => {
+            Some("the log of prompts of the Gemini CLI")
+        }
+        () if has("ts") && (kind == b"\"say\"" || kind == b"\"ask\"") => {
+            Some("what Cline or Roo show, not what they send")
+        }
+        () if has("instruction") && has("output") => Some("Alpaca records"),
+        () if has("chosen") && has("rejected") => Some("pairs of a preferred and a rejected answer"),
+        () => None,
+    }
+}
+
+/// Whether the first row of an index has these members.
+fn index(shape: &Shape<'_>, names: &[&str]) -> bool {
+    let row = shape.0.first().filter(|(_, row)| row.first() == Some(&b'{'));
+    row.is_some_and(|(_, row)| seen_members(row).0.all(names))
+}
+
+/// Whose database it is, by the tables that the head shows.
+pub(super) fn database(head: &[u8]) -> Option<&'static str> {
+    let mark = b"CREATE TABLE ";
+    let tables: Vec<&[u8]> = memchr::memmem::find_iter(head, mark)
+        .map(|at| {
+            let name = &head[at + mark.len()..];
+            let name = name.strip_prefix(b"IF NOT EXISTS ").unwrap_or(name);
+            let name = name
+                .strip_prefix(b"\"")
+                .or(name.strip_prefix(b"["))
+                .unwrap_or(name);
+            let end = name
+                .iter()
+                .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+            &name[..end.unwrap_or(name.len())]
+        })
+        .collect();
+    let all = |names: &[&str]| names.iter().all(|name| tables.contains(&name.as_bytes()));
+    match () {
+        () if all(&["messages", "parts", "threads", "turns"]) => Some("llm"),
+        () if all(&["responses", "conversations"]) => Some("llm"),
+        () if all(&["agent_sessions", "agent_messages"]) => Some("the OpenAI Agents SDK"),
+        () if all(&["session", "message", "part"]) => Some("opencode"),
+        () if all(&["schema_version", "sessions", "messages"]) => Some("goose"),
+        () => None,
+    }
+}

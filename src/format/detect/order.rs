@@ -1,0 +1,88 @@
+//! The order in which the signatures of foreign formats are asked: the first that fits names what it is. They are asked
+//! ahead of what is common to many, so that what has a name is never read as something that it is not.
+
+use super::foreign;
+use super::shape::Shape;
+use super::signature::{Said, Signature, is_own};
+use crate::format::{anthropic, gemini, goaitools, openai_responses};
+
+/// Tested from the top.
+pub(super) static ORDER: &[&Signature] = &[
+    &foreign::CHATGPT_EXPORT,
+    &foreign::CLAUDE_AI_EXPORT,
+    &foreign::CLAUDE_CODE,
+    &foreign::CODEX,
+    &foreign::GEMINI_CLI,
+    &foreign::PI,
+    &foreign::CONTINUE,
+    &foreign::OPENCODE,
+    &foreign::OPENCODE_RECORD,
+    &foreign::VERCEL_UI,
+    &foreign::GOOSE,
+    &foreign::SHAREGPT,
+    &foreign::LANGCHAIN,
+    &foreign::AIDER,
+    &foreign::AICHAT,
+    &foreign::CLINE_ROO,
+    &goaitools::SIGNATURE,
+    &openai_responses::SIGNATURE,
+    &gemini::SIGNATURE,
+    &anthropic::SIGNATURE,
+];
+
+fn first(is: impl Fn(&Signature) -> bool) -> Option<&'static Signature> {
+    ORDER.iter().copied().find(|signature| is(signature))
+}
+
+/// A first line that settles it, whatever the lines below look like.
+pub(super) fn header(line: &Shape<'_>) -> Option<&'static Signature> {
+    first(|signature| (signature.header)(line))
+}
+
+/// Text that is no JSON.
+pub(super) fn text(text: &[u8]) -> Option<&'static Signature> {
+    first(|signature| (signature.text)(text))
+}
+
+/// Whose a document, a record of a list or a line is.
+pub(super) fn named(shape: &Shape<'_>) -> Option<&'static Signature> {
+    if shape.is_text("role") {
+        return message(shape);
+    }
+    first(|signature| (signature.document)(shape))
+        .or_else(|| line(shape))
+        .or_else(|| list(&Shape::elements(shape.get("messages")?), within))
+}
+
+/// The same of an element of `messages`, which holds no further list: so that no depth is without end.
+fn within(shape: &Shape<'_>) -> Option<&'static Signature> {
+    match shape.is_text("role") {
+        true => message(shape),
+        false => line(shape),
+    }
+}
+
+fn line(shape: &Shape<'_>) -> Option<&'static Signature> {
+    first(|signature| (signature.line)(shape))
+}
+
+fn message(shape: &Shape<'_>) -> Option<&'static Signature> {
+    let said = Said::of(shape);
+    first(|signature| (signature.message)(&said))
+}
+
+/// The elements of a list, of which some may be plain messages; `name` judges one of them.
+pub(super) fn list<'a>(
+    elements: &[Shape<'a>],
+    name: impl Fn(&Shape<'a>) -> Option<&'static Signature>,
+) -> Option<&'static Signature> {
+    if let Some(signature) = first(|signature| (signature.list)(elements)) {
+        return Some(signature);
+    }
+    // What only OpenAI's chats have outweighs blocks as Anthropic has them, which stand in those as well.
+    let openai = elements.iter().any(is_own);
+    elements
+        .iter()
+        .filter_map(name)
+        .find(|signature| !(openai && signature.name == anthropic::SIGNATURE.name))
+}

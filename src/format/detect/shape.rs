@@ -1,0 +1,155 @@
+//! The shape of an object: its members, as far as the head of an input shows them.
+
+use crate::model::json::{self, Dialect};
+use std::borrow::Cow;
+
+/// Elements of an array that are looked at.
+const SEEN: usize = 20;
+
+/// Members of an object: name, and value or, at the edge of what can be seen, the beginning of it.
+#[derive(Default)]
+pub struct Shape<'a>(pub(super) Vec<(Cow<'a, str>, &'a [u8])>);
+
+impl<'a> Shape<'a> {
+    /// Of a whole object; none when it is none.
+    pub fn of(object: &'a [u8], dialect: Dialect) -> Option<Shape<'a>> {
+        json::members(object, dialect).map(Shape)
+    }
+
+    /// Of the elements with which an array begins, the last of which may be cut; what is no object has no members.
+    pub fn elements(array: &'a [u8]) -> Vec<Shape<'a>> {
+        first_elements(array, SEEN)
+            .into_iter()
+            .map(|element| seen_members(element).0)
+            .collect()
+    }
+
+    /// The value of a member, or the beginning of it.
+    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
+        let mut members = self.0.iter();
+        members.find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// The names of its members.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_ref())
+    }
+
+    /// Whether there is a member of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Whether there are members of all of these names.
+    pub fn all(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.has(name))
+    }
+
+    /// Whether there is a member of one of these names.
+    pub fn any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.has(name))
+    }
+
+    /// Whether a member's value begins with this byte.
+    pub fn begins(&self, name: &str, byte: u8) -> bool {
+        self.get(name).is_some_and(|value| value.first() == Some(&byte))
+    }
+
+    /// Whether a member is a text.
+    pub fn is_text(&self, name: &str) -> bool {
+        self.begins(name, b'"')
+    }
+
+    /// Whether a member is an array.
+    pub fn is_array(&self, name: &str) -> bool {
+        self.begins(name, b'[')
+    }
+
+    /// Whether a member is an object.
+    pub fn is_object(&self, name: &str) -> bool {
+        self.begins(name, b'{')
+    }
+
+    /// A member that is a text and can be seen as a whole.
+    pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name).and_then(json::text)
+    }
+
+    /// Whether a member is this text.
+    pub fn says(&self, name: &str, text: &str) -> bool {
+        self.text(name).is_some_and(|said| said == text)
+    }
+
+    /// The elements with which a member's array begins.
+    pub fn list(&self, name: &str) -> Vec<Shape<'a>> {
+        Shape::elements(self.get(name).unwrap_or_default())
+    }
+
+    /// Whether the first element of a member's array has these members.
+    pub fn first_has(&self, list: &str, names: &[&str]) -> bool {
+        self.list(list).first().is_some_and(|first| first.all(names))
+    }
+}
+
+/// The members that can be seen before the head ends or damage begins; the last one's value may be cut.
+pub(super) fn seen_members(text: &[u8]) -> (Shape<'_>, Option<&'static str>) {
+    let mut found = Shape::default();
+    if text.first() != Some(&b'{') {
+        return (found, Some("no object"));
+    }
+    let mut at = json::skip_space(text, 1);
+    while text.get(at) == Some(&b'"') {
+        let Ok(name_end) = json::value_end(text, at, Dialect::Strict) else {
+            return (found, Some("a name is cut"));
+        };
+        let colon = json::skip_space(text, name_end);
+        if text.get(colon) != Some(&b':') {
+            return (found, Some("a colon is missing"));
+        }
+        let value = json::skip_space(text, colon + 1);
+        let name = json::unescape(&text[at + 1..name_end - 1]);
+        match json::value_end(text, value, Dialect::Python) {
+            Ok(end) => {
+                found.0.push((name, &text[value..end]));
+                at = json::skip_space(text, end);
+            }
+            Err(fault) => {
+                found.0.push((name, &text[value.min(text.len())..]));
+                return (found, Some(fault.what));
+            }
+        }
+        match text.get(at) {
+            Some(b',') => at = json::skip_space(text, at + 1),
+            Some(b'}') => return (found, None),
+            _ => return (found, Some("it ends too early")),
+        }
+    }
+    let whole = text.get(at) == Some(&b'}');
+    (found, (!whole).then_some("a member name is missing"))
+}
+
+/// The first elements of an array; the last of them may be cut.
+pub(super) fn first_elements(array: &[u8], most: usize) -> Vec<&[u8]> {
+    let mut found = Vec::new();
+    if array.first() != Some(&b'[') {
+        return found;
+    }
+    let mut at = json::skip_space(array, 1);
+    while found.len() < most && at < array.len() && array[at] != b']' {
+        match json::value_end(array, at, Dialect::Python) {
+            Ok(end) => {
+                found.push(&array[at..end]);
+                at = json::skip_space(array, end);
+                if array.get(at) != Some(&b',') {
+                    break;
+                }
+                at = json::skip_space(array, at + 1);
+            }
+            Err(_) => {
+                found.push(&array[at..]);
+                break;
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,88 @@
+//! What a format is to the rest of the library: a row of the table that `mod.rs` lists.
+
+use super::report::{Loss, Report};
+use super::request::Api;
+use super::sessions::{Input, SessionReader};
+use super::{Format, Purpose, Source};
+use crate::error::Result;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::io::Write;
+
+/// Opens an input whose sessions come one after another.
+pub type Open = fn(Input) -> Result<Box<dyn SessionReader>>;
+
+/// Reads a whole document, and what lies beside it.
+pub type Convert = fn(&Source<'_>, &mut Report) -> Result<Vec<Session>>;
+
+/// Writes the view of one session.
+pub type Save = fn(&Session, &View, Purpose, &mut dyn Write, &mut Report) -> Result<()>;
+
+/// How a format is read.
+#[derive(Clone, Copy)]
+pub enum Reading {
+    /// Not at all: it is written only.
+    None,
+    /// Each line is a record of the stream as it is, and is passed on as it came.
+    Records,
+    /// Session by session, in the memory that the largest of them takes.
+    Sessions(Open),
+    /// As a whole, with what lies beside it.
+    Document(Convert),
+}
+
+/// How many sessions an input of a format holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// One: a second one needs a second file.
+    One,
+    /// Any number of them, one behind the other.
+    Many,
+}
+
+/// A format: its name, how it is read and written, and what it cannot carry.
+#[derive(Clone, Copy)]
+pub struct Form {
+    /// The name on the command line and in reports.
+    pub name: &'static str,
+    /// One line about it, for help and manual.
+    pub about: &'static str,
+    /// How it is read.
+    pub read: Reading,
+    /// How many sessions are in one input of it that is read.
+    pub holds: Holds,
+    /// Writes one session; none when it is read only. What does not come along is told by the writer, and with
+    /// [`Purpose::Export`] so are the lines that are no messages.
+    pub write: Option<Save>,
+    /// Whether several sessions may be written to one output, one behind the other.
+    pub joins: bool,
+    /// The interface whose requests it is.
+    pub api: Option<Api>,
+    /// The form in which a document of this format is, where there are several: what is written back is to have it.
+    pub variant: Option<fn(&[u8]) -> Format>,
+    /// What the writer tells as lost, of sessions that have it.
+    pub loses: &'static [Loss],
+    /// What else is worth knowing of reading and writing it, in a few words.
+    pub note: &'static str,
+}
+
+impl Form {
+    /// What a format is that says nothing of itself: neither read nor written.
+    pub const BLANK: Form = Form {
+        name: "",
+        about: "",
+        read: Reading::None,
+        holds: Holds::One,
+        write: None,
+        joins: false,
+        api: None,
+        variant: None,
+        loses: &[],
+        note: "",
+    };
+
+    /// Whether sessions can be written in it; records go out as they came.
+    pub fn is_written(&self) -> bool {
+        self.write.is_some() || matches!(self.read, Reading::Records)
+    }
+}
