@@ -12,7 +12,7 @@ use convo::filter::truncate::{self, Cut};
 use convo::filter::{Plan, Stamp};
 use convo::format::detect::{Hints, detect};
 use convo::format::report::Report;
-use convo::format::{self, Format, Sessions, Source, native, request};
+use convo::format::{self, Format, Sessions, Source, Stream, native, request};
 use convo::model::session::Session;
 use convo::model::view::View;
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ fn sessions(file: &str) -> convo::Result<Vec<Session>> {
         return format::convert(format, &Source::alone(&bytes), &mut report);
     }
     let reader = native::NativeReader::new(Vec::new(), bytes.as_slice());
-    let mut sessions = Sessions::new(Box::new(reader));
+    let mut sessions = Sessions::new(Stream::Records(Box::new(reader)));
     let mut all = Vec::new();
     while let Some(session) = sessions.next(&mut report)? {
         all.push(session);

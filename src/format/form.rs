@@ -12,11 +12,27 @@ use std::io::Write;
 /// Opens an input whose sessions come one after another.
 pub type Open = fn(Input) -> Result<Box<dyn SessionReader>>;
 
+/// Opens an input that holds many sessions; gives it back when it holds one, which is read as a whole.
+pub type OpenMany = fn(Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>>;
+
 /// Reads a whole document, and what lies beside it.
 pub type Convert = fn(&Source<'_>, &mut Report) -> Result<Vec<Session>>;
 
 /// Writes the view of one session.
 pub type Save = fn(&Session, &View, Purpose, &mut dyn Write, &mut Report) -> Result<()>;
+
+/// Writes the sessions that share an origin back to where that stands.
+pub type Back = fn(&[Returned<'_>], &mut dyn Write, &mut Report) -> Result<()>;
+
+/// A session on its way back into the input that it came from.
+pub struct Returned<'s> {
+    /// The session.
+    pub session: &'s Session,
+    /// What is in view of it now.
+    pub view: &'s View,
+    /// Whether that is not what was in view when it came.
+    pub changed: bool,
+}
 
 /// How a format is read.
 #[derive(Clone, Copy)]
@@ -49,11 +65,15 @@ pub struct Form {
     pub about: &'static str,
     /// How it is read.
     pub read: Reading,
+    /// Reads an input that holds many sessions one after another, although those that hold one are read as a whole.
+    pub many: Option<OpenMany>,
     /// How many sessions are in one input of it that is read.
     pub holds: Holds,
     /// Writes one session; none when it is read only. What does not come along is told by the writer, and with
     /// [`Purpose::Export`] so are the lines that are no messages.
     pub write: Option<Save>,
+    /// Writes several sessions back into the input that they came from, untouched ones as the bytes they were.
+    pub back: Option<Back>,
     /// Whether several sessions may be written to one output, one behind the other.
     pub joins: bool,
     /// The interface whose requests it is.
@@ -72,8 +92,10 @@ impl Form {
         name: "",
         about: "",
         read: Reading::None,
+        many: None,
         holds: Holds::One,
         write: None,
+        back: None,
         joins: false,
         api: None,
         variant: None,

@@ -1,94 +1,56 @@
 //! Lines of any length from anything that can be read, without a copy of them.
 
+use super::window::Window;
 use crate::error::Place;
 use std::io::{self, Read};
 
-/// How much is read at once: large enough that a system call costs nothing beside the bytes, small enough for a
-/// processor's cache.
-const BLOCK: usize = 256 * 1024;
-
-/// How much is read at first.
-const FIRST: usize = 16 * 1024;
-
 /// A reader that hands out whole lines.
 pub struct Lines<R> {
-    input: R,
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
+    window: Window<R>,
     place: Place,
-    ended: bool,
 }
 
 impl<R: Read> Lines<R> {
     /// Over an input, of which `head` has been read already.
     pub fn new(head: Vec<u8>, input: R) -> Self {
-        let end = head.len();
         Lines {
-            input,
-            buffer: head,
-            start: 0,
-            end,
+            window: Window::new(head, input),
             place: Place { line: 0, offset: 0 },
-            ended: false,
         }
     }
 
     /// The next line with its newline (the last one may have none), and where it stands.
     pub fn next_line(&mut self) -> io::Result<Option<(&[u8], Place)>> {
-        let mut searched = self.start;
-        let end = loop {
-            if let Some(at) = memchr::memchr(b'\n', &self.buffer[searched..self.end]) {
+        let mut searched = 0;
+        let length = loop {
+            let bytes = self.window.bytes();
+            if let Some(at) = memchr::memchr(b'\n', &bytes[searched..]) {
                 break searched + at + 1;
             }
-            if self.ended {
-                break self.end;
+            searched = bytes.len();
+            if self.window.is_ended() {
+                break searched;
             }
-            searched = self.end - self.start;
-            self.fill()?;
+            self.window.fill()?;
         };
-        if self.start == end {
+        if length == 0 {
             return Ok(None);
         }
-        let line = &self.buffer[self.start..end];
         let place = Place {
             line: self.place.line + 1,
             offset: self.place.offset,
         };
         self.place = Place {
             line: place.line,
-            offset: place.offset + line.len() as u64,
+            offset: place.offset + length as u64,
         };
-        self.start = end;
-        Ok(Some((line, place)))
-    }
-
-    /// Moves what is left to the front and reads a block behind it.
-    fn fill(&mut self) -> io::Result<()> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        // Most files are small, and memory that is never touched costs nothing: the buffer begins small and doubles
-        // up to a block. Behind a long line it goes on doubling, so that one of a gigabyte is copied a few times.
-        let size = self.buffer.len();
-        if size < BLOCK || size - self.end < size / 2 {
-            self.buffer
-                .resize((size * 2).clamp(FIRST, BLOCK).max(self.end * 2), 0);
-        }
-        loop {
-            match self.input.read(&mut self.buffer[self.end..]) {
-                Ok(0) => self.ended = true,
-                Ok(read) => self.end += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            }
-            return Ok(());
-        }
+        Ok(Some((self.window.take(length), place)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::window::BLOCK;
     use super::*;
 
     struct Dribble<'a>(&'a [u8], usize);

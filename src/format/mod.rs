@@ -1,6 +1,7 @@
 //! Bytes to records and back. One file a format, which says in its `FORM` what it is; only this one knows them all.
 
 mod anthropic;
+pub mod array;
 mod base64;
 pub mod detect;
 mod document;
@@ -21,16 +22,17 @@ pub mod picoclaw;
 pub mod report;
 pub mod request;
 mod sessions;
+mod window;
 pub mod wrapping;
 
 use crate::error::{Error, Kind, Result};
 use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
-pub use form::{Form, Holds, Reading};
+pub use form::{Form, Holds, Reading, Returned};
 use report::Report;
 use request::Api;
-pub use sessions::{Converted, Input, SessionReader, Sessions};
+pub use sessions::{Converted, Input, SessionReader, Sessions, Stream};
 use std::io::{self, Write};
 
 /// Makes [`Format`] of the list of formats: a variant and a row of the table for each line.
@@ -122,6 +124,15 @@ impl Format {
         self.form().variant.map_or(self, |variant| variant(document))
     }
 
+    /// Reads an input of it session by session; gives back one that is read otherwise.
+    pub fn sessions(self, input: Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
+        match (self.form().read, self.form().many) {
+            (Reading::Sessions(open), _) => open(input).map(Ok),
+            (_, Some(many)) => many(input),
+            _ => Ok(Err(input)),
+        }
+    }
+
     /// Whether a line of it is a line of the record stream, so that it is read line by line.
     pub fn is_lines(self) -> bool {
         matches!(self.form().read, Reading::Records)
@@ -164,23 +175,27 @@ pub trait Reader {
 /// Reads a document of a format that is not read line by line.
 pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let usage = |what: &str| Err(Error::new(Kind::Usage, format!("{} is {what}", format.name())));
-    match format.form().read {
-        Reading::Document(convert) => convert(source, report),
-        Reading::Records => usage("read line by line"),
-        Reading::None => usage("written only"),
-        Reading::Sessions(open) => {
-            let mut reader = open(Input {
-                name: source.name.map(str::to_string),
-                head: source.bytes.to_vec(),
-                rest: Box::new(io::empty()),
-            })?;
-            let mut sessions = Vec::new();
-            while let Some(session) = reader.next(report)? {
-                sessions.push(session);
-            }
-            Ok(sessions)
-        }
+    let form = format.form();
+    if let (Reading::Document(convert), None) = (form.read, form.many) {
+        return convert(source, report);
     }
+    let input = Input {
+        name: source.name.map(str::to_string),
+        head: source.bytes.to_vec(),
+        rest: Box::new(io::empty()),
+        returns: false,
+    };
+    let mut reader = match (form.read, format.sessions(input)?) {
+        (_, Ok(reader)) => reader,
+        (Reading::Document(convert), _) => return convert(source, report),
+        (Reading::None, _) => return usage("written only"),
+        _ => return usage("read line by line"),
+    };
+    let mut sessions = Vec::new();
+    while let Some(session) = reader.next(report)? {
+        sessions.push(session);
+    }
+    Ok(sessions)
 }
 
 /// What a session is written for; decides what counts as a loss.

@@ -15,6 +15,8 @@ pub struct Input {
     pub head: Vec<u8>,
     /// The rest.
     pub rest: Box<dyn Read>,
+    /// Whether what is read may be written back into its own format, so that sessions are to keep their origin.
+    pub returns: bool,
 }
 
 impl Input {
@@ -31,6 +33,11 @@ pub trait SessionReader {
     /// The next session. What is wrong with it goes to the report; what cannot be read as a session at all does too, and
     /// the next one follows. An error ends the input.
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>>;
+
+    /// Once there is no further session: what stands behind the origin of the last one, as a closing bracket.
+    fn tail(&self) -> &[u8] {
+        &[]
+    }
 }
 
 /// Those of a document that was read as a whole.
@@ -82,29 +89,55 @@ impl Reader for Converted {
     }
 }
 
-/// Splits a stream into sessions: each header begins one.
+/// What is read of an input.
+pub enum Stream<'r> {
+    /// Lines of the record stream.
+    Records(Box<dyn Reader + 'r>),
+    /// Sessions that were converted.
+    Sessions(Box<dyn SessionReader + 'r>),
+}
+
+impl From<Vec<Session>> for Stream<'_> {
+    fn from(sessions: Vec<Session>) -> Self {
+        Stream::Sessions(Box::new(sessions.into_iter()))
+    }
+}
+
+/// The sessions of a stream: among records, each header begins one.
 pub struct Sessions<'r> {
-    reader: Box<dyn Reader + 'r>,
+    stream: Stream<'r>,
     next: Option<Session>,
     done: bool,
 }
 
 impl<'r> Sessions<'r> {
-    /// Over a reader.
-    pub fn new(reader: Box<dyn Reader + 'r>) -> Self {
+    /// Over what is read.
+    pub fn new(stream: Stream<'r>) -> Self {
         Sessions {
-            reader,
+            stream,
             next: None,
             done: false,
         }
     }
 
+    /// What stands behind the last session, once there is no further one.
+    pub fn tail(&self) -> &[u8] {
+        match &self.stream {
+            Stream::Records(_) => &[],
+            Stream::Sessions(sessions) => sessions.tail(),
+        }
+    }
+
     /// The next session; a stream without any line has none.
     pub fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+        let reader = match &mut self.stream {
+            Stream::Records(reader) => reader,
+            Stream::Sessions(sessions) => return sessions.next(report),
+        };
         let mut session = self.next.take().unwrap_or_default();
         let mut begun = !session.is_empty();
         while !self.done {
-            let Some(record) = self.reader.next(report)? else {
+            let Some(record) = reader.next(report)? else {
                 self.done = true;
                 break;
             };

@@ -8,6 +8,7 @@ pub mod json;
 pub mod key;
 pub mod memory;
 pub mod message;
+pub mod origin;
 pub mod record;
 mod replay;
 pub mod scope;

@@ -4,6 +4,7 @@ use super::event::Action;
 use super::json::{self, Dialect};
 use super::key::Derive;
 use super::message::{Category, Message, Role};
+use super::origin::Origin;
 use super::record::{self, Kind, Record};
 use crate::error::Place;
 use std::borrow::Cow;
@@ -11,12 +12,14 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 /// The lines of one session, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     bytes: Vec<u8>,
     lines: Vec<Line>,
+    origin: Option<Arc<Origin>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -140,6 +143,16 @@ impl Session {
             end: self.bytes.len(),
             ..line
         });
+    }
+
+    /// Says what it was converted from; sessions that share it share the piece of the input.
+    pub fn set_origin(&mut self, origin: Arc<Origin>) {
+        self.origin = Some(origin);
+    }
+
+    /// What it was converted from, where that was kept.
+    pub fn origin(&self) -> Option<&Arc<Origin>> {
+        self.origin.as_ref()
     }
 
     /// All lines, for messages of tests.

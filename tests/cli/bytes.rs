@@ -3,7 +3,7 @@
 use crate::env::Env;
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
-use convo::format::{Format, Purpose, Reader, Sessions, Source, convert, detect, write};
+use convo::format::{Format, Purpose, Reader, Sessions, Source, Stream, convert, detect, write};
 use convo::model::stats::Stats;
 use convo::model::view::View;
 use proptest::collection::vec;
@@ -135,7 +135,7 @@ proptest! {
             let mut report = Report::default();
             let mut sessions = Vec::new();
             if format.is_lines() {
-                let mut reader = Sessions::new(Box::new(NativeReader::new(Vec::new(), Cursor::new(&bytes))));
+                let mut reader = Sessions::new(Stream::Records(Box::new(NativeReader::new(Vec::new(), Cursor::new(&bytes)))));
                 while let Ok(Some(session)) = reader.next(&mut report) {
                     sessions.push(session);
                 }

@@ -47,6 +47,12 @@ pub struct Reading {
     /// Format of the input [default: detected]
     #[arg(short, long, value_name = "FORMAT", value_parser = readable)]
     pub from: Option<Format>,
+    /// Of many sessions in an input this one: its number, or its id
+    #[arg(long, value_name = "N|ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub session: Option<String>,
+    // Whether what is read may go back into its own format: a verb's own choice.
+    #[arg(skip)]
+    pub returns: bool,
     /// Stop at the first damaged line
     #[arg(long)]
     pub strict: bool,

@@ -2,20 +2,19 @@
 //! where the session came from.
 
 use crate::args::{Changing, Input, Reading, Writing};
-use crate::context::{Context, Opened, named};
+use crate::context::{Context, named};
 pub use crate::export::{Export, tell_dangling};
-use crate::export::{Sessions, wrap};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
 pub use crate::stamps::{Place, Stamps};
+use crate::streamed::{Done, Planner, stream};
 use crate::{pairs, penguins};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
-use convo::filter::settle::{Joined, Lines, settle};
+use convo::filter::settle::Joined;
+use convo::format::Format;
 use convo::format::report::Report;
-use convo::format::{Format, Purpose};
 use convo::model::health::is_attempt;
 use convo::model::session::Session;
-use convo::model::view::View;
 use convo::store::{Facts, Rewrite, write_atomically};
 use std::io::Write;
 
@@ -44,6 +43,10 @@ pub fn run(
         );
         return Err(error.hint("leave --to out, or --log").into());
     }
+    let reading = &Reading {
+        returns: changing.in_place.is_some() || changing.writing.to.is_some(),
+        ..reading.clone()
+    };
     let streams = inputs.iter().any(|input| !in_store(input, changing));
     if streams && changing.in_place.is_none() && !changing.dry_run {
         let named = inputs.iter().filter(|input| !in_store(input, changing)).count();
@@ -90,8 +93,6 @@ pub fn in_store(input: &Input, changing: &Changing) -> bool {
         && changing.writing.to.is_none()
         && changing.writing.output.is_none()
 }
-
-type Planner<'p> = &'p mut dyn FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>;
 
 /// How often a change is planned anew when the session grew meanwhile.
 const TRIES: u32 = 50;
@@ -173,7 +174,7 @@ fn dry_run(
     } else {
         Place::Stream
     };
-    sessions_of(context, opened, reading.strict, |session| {
+    sessions_of(context, opened, reading, |session| {
         match plan(&session, &Stamps::new(context, &session, place)).map_err(|error| named(error, &label))? {
             Plan::Nothing(why) => context.output.tell(&label, &format!("unchanged: {why}")),
             Plan::Lines(lines, told) => {
@@ -185,110 +186,6 @@ fn dry_run(
         }
         Ok(())
     })
-}
-
-/// What was done to the sessions of a stream; told when it is done, and not before.
-#[derive(Default)]
-struct Done {
-    sessions: usize,
-    told: Vec<String>,
-}
-
-impl Done {
-    fn tell(&mut self, context: &Context, changing: &Changing, label: &str) {
-        for told in self.told.drain(..).filter(|told| !told.is_empty()) {
-            if changing.tells {
-                context.output.tell(label, &told);
-            } else {
-                context.output.detail(label, &told);
-            }
-        }
-    }
-}
-
-/// A stream: each session is written as it is after the change.
-fn stream(
-    context: &Context,
-    mut opened: Opened,
-    reading: &Reading,
-    changing: &Changing,
-    out: &mut dyn Write,
-    done: &mut Done,
-    plan: Planner<'_>,
-) -> anyhow::Result<()> {
-    let label = opened.label.clone();
-    let to = match (changing.writing.to, &changing.in_place) {
-        (Some(to), _) => to,
-        (None, Some(_)) => own(opened.format, &label)?,
-        (None, None) => Format::Native,
-    };
-    // PenguiFlow notes when a turn was, and a file that is kept knows the time; a stream does not.
-    let place = match changing.in_place.is_some() && to == Format::Penguiflow {
-        true => Place::Store,
-        false => Place::Stream,
-    };
-    // Back in the format that it came in, only what was said counts: ids and books were added on the way.
-    let opened_as = opened.format;
-    let wraps = opened_as == to && (changing.in_place.is_some() || !to.is_lines());
-    if let Some(wrapped) = opened.wrapped.take().filter(|_| wraps) {
-        let mut inner = Vec::new();
-        stream(context, opened, reading, changing, &mut inner, done, plan)?;
-        return wrap(&wrapped, &inner, out);
-    }
-    let purpose = if opened_as == to {
-        Purpose::Return
-    } else {
-        Purpose::Export
-    };
-    let export = Export {
-        context,
-        label: &label,
-        to,
-        purpose,
-        strict: reading.strict,
-    };
-    let value = opened.value.take().filter(|_| opened_as == to);
-    let mut sessions = Sessions::new(value.as_deref());
-    sessions_of(context, opened, reading.strict, |mut session| {
-        let planned = plan(&session, &Stamps::new(context, &session, place));
-        let told = match planned.map_err(|error| named(error, &label))? {
-            Plan::Nothing(why) => format!("unchanged: {why}"),
-            Plan::Lines(lines, told) => {
-                lines.iter().for_each(|line| session.push_new(line));
-                sessions.changed();
-                told
-            }
-        };
-        done.told.push(told);
-        if changing.log && (to == Format::Native || to == opened_as && to == Format::Jsonl) {
-            let mut lines = Lines::new(out);
-            return Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?);
-        }
-        // A file of lines is settled, not exported: it keeps what it holds beside messages.
-        let lines = to == Format::Jsonl && (session.header().is_empty() || opened_as == Format::Jsonl);
-        if to == Format::Native || lines {
-            let view = View::replay(&session);
-            tell_dangling(context, &label, &session, &view);
-            return Ok(settle(&session, &view, out)?);
-        }
-        sessions.write(session, &export, &mut done.sessions, out)
-    })?;
-    sessions.finish(&export, &mut done.sessions, out)
-}
-
-/// The format in which a file is written back.
-fn own(format: Format, label: &str) -> convo::Result<Format> {
-    if format.is_written() {
-        return Ok(format);
-    }
-    Err(named(
-        Error::new(
-            Kind::Usage,
-            format!("a {} file is not changed in place by this version", format.name()),
-        ),
-        label,
-    )
-    .hint("leave -i out, and keep the result as a native file"))
 }
 
 fn in_place(

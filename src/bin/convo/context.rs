@@ -4,13 +4,13 @@
 use crate::args::{Global, Input, Reading};
 use crate::output::{Color, Output, path_name};
 use crate::source::has_spare;
-pub use crate::source::{SPARES, convert, detect_file, from_hint, head, unwrapped};
+pub use crate::source::{SPARES, convert, detect_file, from_hint, head, source_name, unwrapped};
 use convo::error::{Error, Kind, Place, Result};
 use convo::filter::Stamp;
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
 use convo::format::wrapping::Wrapped;
-use convo::format::{Converted, Format, Reader, goaitools};
+use convo::format::{self, Format, Stream, goaitools};
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::model::time::Clock;
@@ -49,8 +49,8 @@ pub struct Opened {
     pub label: String,
     /// What it is read as.
     pub format: Format,
-    /// Its records.
-    pub reader: Box<dyn Reader>,
+    /// Its records or sessions.
+    pub stream: Stream<'static>,
     /// The document as it came, when the records are what it says: none of a file of lines, nor of what was put
     /// together from several files.
     pub value: Option<Vec<u8>>,
@@ -178,7 +178,7 @@ impl Context {
                 return Ok(Opened {
                     label,
                     format: Format::Native,
-                    reader: Box::new(reader),
+                    stream: Stream::Records(Box::new(reader)),
                     value: None,
                     wrapped: None,
                 });
@@ -237,20 +237,34 @@ impl Context {
             return Ok(Opened {
                 label: label.to_string(),
                 format,
-                reader,
+                stream: Stream::Records(reader),
                 value: None,
                 wrapped,
             });
         }
-        let mut bytes = head;
-        if !whole {
-            input
-                .read_to_end(&mut bytes)
-                .map_err(|error| Error::io("cannot read", error))?;
-        }
-        if let Some(provider) = reading.expect_provider.as_ref().filter(|_| bytes.is_empty()) {
-            bytes = goaitools::new_state(provider);
-        }
+        let name = path.and_then(source_name).map(str::to_string);
+        let input = format::Input {
+            name,
+            head,
+            rest: Box::new(input),
+            returns: reading.returns,
+        };
+        let bytes = match format.sessions(input)? {
+            Ok(sessions) => {
+                return Ok(Opened {
+                    label: label.to_string(),
+                    format,
+                    stream: Stream::Sessions(sessions),
+                    value: None,
+                    wrapped,
+                });
+            }
+            Err(input) => input.whole()?,
+        };
+        let bytes = match &reading.expect_provider {
+            Some(provider) if bytes.is_empty() => goaitools::new_state(provider),
+            _ => bytes,
+        };
         let mut report = Report::default();
         let sessions = convert(format, path, &bytes, &mut report)?;
         if let Some(expected) = &reading.expect_provider {
@@ -274,7 +288,7 @@ impl Context {
         Ok(Opened {
             label: label.to_string(),
             format: format.of(&bytes),
-            reader: Box::new(Converted::from(sessions)),
+            stream: Stream::from(sessions),
             value: (!report.mended).then_some(bytes),
             wrapped,
         })

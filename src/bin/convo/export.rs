@@ -1,11 +1,11 @@
 //! Sessions in another format than the native one: written, and told what that format cannot carry. A document of
 //! which nothing changes is an opaque value, and comes out as the bytes that came in.
 
-use crate::context::{Context, named};
+use crate::context::{Context, Opened, named};
 use convo::error::{Error, Kind};
 use convo::format::report::Report;
 use convo::format::wrapping::Wrapped;
-use convo::format::{self, Format, Purpose};
+use convo::format::{self, Format, Purpose, Returned, Stream};
 use convo::model::session::Session;
 use convo::model::view::View;
 use std::io::Write;
@@ -47,6 +47,12 @@ impl Export<'_> {
     }
 }
 
+/// Whether an input may hold several sessions that go back into it as they came.
+pub fn goes_back(opened: &Opened, to: Format) -> bool {
+    let many = opened.value.is_none() && matches!(opened.stream, Stream::Sessions(_));
+    many && opened.format == to && to.form().back.is_some()
+}
+
 /// Refuses a second session where a format holds one.
 fn single(to: Format, nth: usize) -> convo::Result<()> {
     if !to.is_lines() && nth > 1 {
@@ -73,6 +79,67 @@ pub fn wrap(wrapped: &Wrapped, inner: &[u8], out: &mut dyn Write) -> anyhow::Res
     Ok(out
         .write_all(&wrapped.with(inner))
         .map_err(|error| Error::io("cannot write", error))?)
+}
+
+/// The sessions of an input that holds many on their way back into it: those that share an origin go together.
+pub struct Returning<'e> {
+    export: &'e Export<'e>,
+    waiting: Vec<(Session, bool)>,
+}
+
+impl<'e> Returning<'e> {
+    /// Into the format of the export, which can take several back.
+    pub fn new(export: &'e Export<'e>) -> Self {
+        Returning {
+            export,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// The next session, and whether it was changed.
+    pub fn write(&mut self, session: Session, changed: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+        let same = |(last, _): &(Session, bool)| match (last.origin(), session.origin()) {
+            (Some(one), Some(other)) => std::sync::Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        if !self.waiting.last().is_some_and(same) {
+            self.flush(out)?;
+        }
+        self.waiting.push((session, changed));
+        Ok(())
+    }
+
+    fn flush(&mut self, out: &mut dyn Write) -> anyhow::Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let Some(back) = self.export.to.form().back.filter(|_| !waiting.is_empty()) else {
+            return Ok(());
+        };
+        let views: Vec<View> = waiting.iter().map(|(session, _)| View::replay(session)).collect();
+        let returned: Vec<Returned<'_>> = waiting
+            .iter()
+            .zip(&views)
+            .map(|((session, changed), view)| {
+                tell_dangling(self.export.context, self.export.label, session, view);
+                Returned {
+                    session,
+                    view,
+                    changed: *changed,
+                }
+            })
+            .collect();
+        let mut report = Report::default();
+        let done = back(&returned, out, &mut report);
+        self.export.context.output.report(self.export.label, &mut report);
+        Ok(done.map_err(|error| named(error, self.export.label))?)
+    }
+
+    /// After the last of them, behind which this stands.
+    pub fn finish(mut self, tail: &[u8], out: &mut dyn Write) -> anyhow::Result<()> {
+        self.flush(out)?;
+        Ok(out
+            .write_all(tail)
+            .map_err(|error| Error::io("cannot write", error))?)
+    }
 }
 
 /// The sessions of one input on their way into a format. Those of a document that may come out as it is wait until it

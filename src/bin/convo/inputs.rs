@@ -2,10 +2,12 @@
 
 use crate::args::{Input, Reading};
 use crate::context::{Context, Opened, named, stopped};
-use convo::error::Error;
+use crate::pick::Pick;
+use convo::error::{Error, Kind};
 use convo::format::Sessions;
 use convo::format::report::Report;
 use convo::model::session::Session;
+use std::ops::ControlFlow;
 
 /// Opens one input after another.
 pub fn each_input(
@@ -33,29 +35,77 @@ pub fn each_session(
 ) -> anyhow::Result<()> {
     each_input(context, inputs, reading, |opened| {
         let label = opened.label.clone();
-        sessions_of(context, opened, reading.strict, |session| each(&label, session))
+        sessions_of(context, opened, reading, |session| each(&label, session))
     })
 }
 
-/// Goes through the sessions of an input; what is wrong is told on the way.
+/// Goes through the sessions of an input that are asked for; what is wrong is told on the way.
 pub fn sessions_of(
     context: &Context,
     opened: Opened,
-    strict: bool,
+    reading: &Reading,
     mut each: impl FnMut(Session) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let Opened { label, reader, .. } = opened;
-    let mut sessions = Sessions::new(reader);
+    let label = opened.label.clone();
+    let mut pick = Pick::new(reading);
+    all_sessions_of(context, opened, reading.strict, |session| {
+        if pick.takes(&session) {
+            each(session)?;
+        }
+        Ok(match pick.is_done() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    })?;
+    Ok(pick.finish().map_err(|error| named(error, &label))?)
+}
+
+/// Goes through all sessions of an input until it is told to stop, and gives back what stands behind the last. An error
+/// of one session is told when there is a further one, which is not stopped by it; the last error is the result.
+pub fn all_sessions_of(
+    context: &Context,
+    opened: Opened,
+    strict: bool,
+    mut each: impl FnMut(Session) -> anyhow::Result<ControlFlow<()>>,
+) -> anyhow::Result<Vec<u8>> {
+    let Opened { label, stream, .. } = opened;
+    let mut sessions = Sessions::new(stream);
     let mut report = Report::default();
+    let mut failed: Option<Error> = None;
     loop {
         let next = sessions.next(&mut report).map_err(|error| named(error, &label));
         let damaged = report.is_damaged();
         context.output.report(&label, &mut report);
-        let Some(session) = next? else { return Ok(()) };
+        let Some(session) = next? else { break };
         if strict && damaged {
             return Err(named(stopped(), &label).into());
         }
-        each(session)?;
+        if let Some(error) = failed.take() {
+            context.output.error(&error);
+        }
+        match each(session) {
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) => return Ok(Vec::new()),
+            Err(error) => failed = Some(of_one_session(context, error)?),
+        }
+    }
+    match failed {
+        Some(error) => Err(error.into()),
+        None => Ok(sessions.tail().to_vec()),
+    }
+}
+
+/// An error that says nothing of the sessions that follow; any other one stops.
+fn of_one_session(context: &Context, error: anyhow::Error) -> anyhow::Result<Error> {
+    let one = |error: &Error| {
+        matches!(
+            error.kind,
+            Kind::No | Kind::Data | Kind::NotFound | Kind::Unavailable | Kind::Exists | Kind::Unsafe
+        )
+    };
+    match error.downcast_ref::<Error>() {
+        Some(inner) if one(inner) && !context.output.stdout_failed() => error.downcast::<Error>(),
+        _ => Err(error),
     }
 }
 

@@ -91,6 +91,12 @@ pub fn has_spare(path: &Path) -> bool {
     })
 }
 
+/// The name of a file, without its folder and what it is packed with.
+pub fn source_name(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    Some(name.strip_suffix(".gz").unwrap_or(name))
+}
+
 /// Reads a whole document with what lies beside it.
 pub fn convert(
     format: Format,
@@ -107,10 +113,7 @@ pub fn convert(
             Err(error) => Err(error),
         }
     };
-    let name = path
-        .and_then(|path| path.file_name())
-        .and_then(|name| name.to_str());
-    let name = name.map(|name| name.strip_suffix(".gz").unwrap_or(name));
+    let name = path.and_then(source_name);
     format::convert(
         format,
         &Source {

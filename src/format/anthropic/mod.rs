@@ -19,7 +19,9 @@ pub const FORM: Form = Form {
     read: Reading::Document(|source, report| {
         document::read(Api::Anthropic, Format::Anthropic, source, report)
     }),
+    many: Some(|input| document::open(Api::Anthropic, Format::Anthropic, input)),
     holds: Holds::Many,
+    back: Some(|sessions, out, report| request::write_back(Api::Anthropic, sessions, out, report)),
     write: Some(|session, view, purpose, out, report| {
         request::write(Api::Anthropic, session, view, purpose, out, report)
     }),

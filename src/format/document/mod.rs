@@ -2,6 +2,9 @@
 //! response; an array of those, or one a line: many sessions.
 
 mod body;
+mod many;
+
+pub use many::open;
 
 use super::native::{self, HeaderBuilder};
 use super::report::{Loss, Report};
@@ -18,16 +21,8 @@ use body::{Body, Listed};
 pub fn read(api: Api, format: Format, source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let text = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
     let skipped = source.bytes.len() - text.len();
-    let mut reading = Reading {
-        api,
-        format,
-        source,
-        skipped,
-        sessions: Vec::new(),
-        many: false,
-        lines: LineCount::default(),
-        member: native::source_member(format, source, &[]),
-    };
+    let mut reading = Reading::new(api, format, source);
+    reading.skipped = skipped;
     let start = json::skip_space(text, 0);
     // One value is a document; otherwise there is a session, or an element of one, on each line.
     match json::value_end(text, start, Dialect::Python) {
@@ -63,6 +58,10 @@ struct Reading<'a> {
     /// Bytes of a byte order mark.
     skipped: usize,
     sessions: Vec<Session>,
+    /// Where the source begins in its input.
+    base: Place,
+    /// Sessions that were made of the input before.
+    made: usize,
     /// Whether sessions are numbered.
     many: bool,
     lines: LineCount,
@@ -70,7 +69,22 @@ struct Reading<'a> {
     member: Vec<u8>,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    fn new(api: Api, format: Format, source: &'a Source<'a>) -> Self {
+        Reading {
+            api,
+            format,
+            source,
+            skipped: 0,
+            sessions: Vec::new(),
+            base: Place { line: 1, offset: 0 },
+            made: 0,
+            many: false,
+            lines: LineCount::default(),
+            member: native::source_member(format, source, &[]),
+        }
+    }
+
     fn place(&mut self, offset: usize) -> Place {
         let offset = offset + self.skipped;
         if offset < self.lines.offset {
@@ -80,8 +94,8 @@ impl Reading<'_> {
         self.lines.line += memchr::memchr_iter(b'\n', between).count() as u64;
         self.lines.offset = offset;
         Place {
-            line: self.lines.line + 1,
-            offset: offset as u64,
+            line: self.base.line + self.lines.line,
+            offset: self.base.offset + offset as u64,
         }
     }
 
@@ -202,7 +216,7 @@ impl Reading<'_> {
             |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
         );
         let name = if self.many {
-            format!("{name}.{}", self.sessions.len() + 1)
+            format!("{name}#{}", self.made + self.sessions.len() + 1)
         } else {
             name
         };

@@ -16,7 +16,9 @@ pub const FORM: Form = Form {
     name: "gemini",
     about: "Gemini contents: an array, or objects with contents",
     read: Reading::Document(|source, report| document::read(Api::Gemini, Format::Gemini, source, report)),
+    many: Some(|input| document::open(Api::Gemini, Format::Gemini, input)),
     holds: Holds::Many,
+    back: Some(|sessions, out, report| request::write_back(Api::Gemini, sessions, out, report)),
     write: Some(|session, view, purpose, out, report| {
         request::write(Api::Gemini, session, view, purpose, out, report)
     }),

@@ -23,7 +23,9 @@ pub const FORM: Form = Form {
     read: Reading::Document(|source, report| {
         document::read(Api::OpenaiChat, Format::OpenaiChat, source, report)
     }),
+    many: Some(|input| document::open(Api::OpenaiChat, Format::OpenaiChat, input)),
     holds: Holds::Many,
+    back: Some(|sessions, out, report| request::write_back(Api::OpenaiChat, sessions, out, report)),
     write: Some(|session, view, purpose, out, report| {
         request::write(Api::OpenaiChat, session, view, purpose, out, report)
     }),

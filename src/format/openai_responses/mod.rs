@@ -20,7 +20,9 @@ pub const FORM: Form = Form {
     read: Reading::Document(|source, report| {
         document::read(Api::OpenaiResponses, Format::OpenaiResponses, source, report)
     }),
+    many: Some(|input| document::open(Api::OpenaiResponses, Format::OpenaiResponses, input)),
     holds: Holds::Many,
+    back: Some(|sessions, out, report| request::write_back(Api::OpenaiResponses, sessions, out, report)),
     write: Some(|session, view, purpose, out, report| {
         request::write(Api::OpenaiResponses, session, view, purpose, out, report)
     }),

@@ -6,6 +6,7 @@
 //! follows one of its role and is not joined with it. An element that cannot be made again from that is kept whole, as
 //! `raw`, on the first of its messages, and counts for as long as it still reads as what stands there.
 
+mod back;
 pub(super) mod draft;
 pub(super) mod media;
 mod order;
@@ -13,6 +14,7 @@ pub(super) mod piece;
 mod print;
 pub(super) mod turns;
 
+pub use back::write_back;
 pub use print::write;
 
 use super::report::Report;

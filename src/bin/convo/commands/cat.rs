@@ -5,15 +5,16 @@ use crate::args::{Chained, Input, Reading, Writing};
 use crate::chains;
 use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
-use crate::export::{Sessions, wrap};
-use crate::inputs::{each_input, sessions_of};
+use crate::export::{Returning, Sessions, goes_back, wrap};
+use crate::inputs::{all_sessions_of, each_input, sessions_of};
 use clap::Args;
 
 use convo::filter::settle::Lines;
 use convo::format::report::Report;
-use convo::format::{Format, Purpose};
+use convo::format::{Format, Purpose, Stream};
 use convo::model::session::Session;
 use std::io::Write;
+use std::ops::ControlFlow;
 
 /// Print sessions as a stream, or export them to another format
 ///
@@ -58,7 +59,11 @@ impl Run for Cat {
                     }
                 });
             }
-            each_input(context, &inputs, &self.reading, |opened| {
+            let reading = Reading {
+                returns: to != Format::Native,
+                ..self.reading.clone()
+            };
+            each_input(context, &inputs, &reading, |opened| {
                 out.separate();
                 if to == Format::Native {
                     self.pass(context, opened, out)
@@ -73,9 +78,13 @@ impl Run for Cat {
 impl Cat {
     /// Record by record, in constant memory.
     fn pass(&self, context: &Context, opened: Opened, out: &mut dyn Write) -> anyhow::Result<()> {
-        let Opened {
-            label, mut reader, ..
-        } = opened;
+        let label = opened.label.clone();
+        let mut reader = match opened.stream {
+            Stream::Records(reader) if self.reading.session.is_none() => reader,
+            _ => {
+                return sessions_of(context, opened, &self.reading, |session| whole(&session, out));
+            }
+        };
         let mut report = Report::default();
         let mut lines = Lines::new(out);
         loop {
@@ -123,9 +132,16 @@ impl Cat {
             purpose: Purpose::Export,
             strict: self.reading.strict,
         };
+        if goes_back(&opened, to) && self.reading.session.is_none() {
+            let mut sessions = Returning::new(&export);
+            let tail = all_sessions_of(context, opened, self.reading.strict, |session| {
+                sessions.write(session, false, out).map(ControlFlow::Continue)
+            })?;
+            return sessions.finish(&tail, out);
+        }
         let value = opened.value.take().filter(|_| opened.format == to);
         let mut sessions = Sessions::new(value.as_deref());
-        sessions_of(context, opened, self.reading.strict, |session| {
+        sessions_of(context, opened, &self.reading, |session| {
             sessions.write(session, &export, written, out)
         })?;
         sessions.finish(&export, written, out)

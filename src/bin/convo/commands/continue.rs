@@ -131,7 +131,7 @@ impl Continue {
         let label = opened.label.clone();
         let to = self.writing.to.unwrap_or(Format::Native);
         let strict = self.reading.strict;
-        sessions_of(context, opened, strict, |session| {
+        sessions_of(context, opened, &self.reading, |session| {
             let made = self
                 .made(context, &label, &session, to)
                 .map_err(|error| named(error, &label))?;

@@ -243,7 +243,7 @@ impl Split {
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let label = opened.label.clone();
-        sessions_of(context, opened, self.reading.strict, |session| {
+        sessions_of(context, opened, &self.reading, |session| {
             let split = self.plan(context, &label, &session)?;
             let to = self.writing.to.unwrap_or(Format::Native);
             if !to.is_lines() && *nth + split.parts.len() > 1 {

@@ -1,0 +1,252 @@
+//! The elements of a JSON array of any size, one after another, in the memory that the largest of them takes: exports
+//! of hundreds of megabytes stand on one line.
+//!
+//! Only brackets and strings are looked at, so that an element which is no JSON inside is given out as it is and the
+//! next one follows. Nesting is no limit.
+
+use super::window::Window;
+use crate::error::{Error, Kind, Place, Result};
+use crate::model::json;
+use std::io::Read;
+
+/// One element of an array.
+#[derive(Debug)]
+pub struct Element<'a> {
+    /// What stands between it and the element before: white space, a comma, the opening bracket.
+    pub lead: &'a [u8],
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Where it begins.
+    pub place: Place,
+}
+
+/// A reader that hands out the elements of an array, or of several arrays one behind the other.
+pub struct ElementReader<R> {
+    window: Window<R>,
+    /// Where the window begins: its line, counted from 0, and offset.
+    at: Place,
+    state: State,
+    /// Length of the element that was given out last, lead included; it is in the window until the next is asked for.
+    given: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Ahead of an opening bracket.
+    Outside,
+    /// Behind an opening bracket.
+    First,
+    /// Behind an element.
+    Behind,
+    /// Nothing more comes.
+    Done,
+}
+
+impl<R: Read> ElementReader<R> {
+    /// Over an input, of which `head` has been read already.
+    pub fn new(head: Vec<u8>, input: R) -> Self {
+        ElementReader {
+            window: Window::new(head, input),
+            at: Place::default(),
+            state: State::Outside,
+            given: 0,
+        }
+    }
+
+    /// Gives back what has been read since the last element but one, and the rest of the input: the whole of it as long
+    /// as no more than one element was asked for.
+    pub fn into_parts(self) -> (Vec<u8>, R) {
+        self.window.into_parts()
+    }
+
+    /// What stands behind the last element, once there is no further one: the closing bracket and the like.
+    pub fn tail(&self) -> &[u8] {
+        self.window.bytes()
+    }
+
+    /// The next element.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when what follows is no array, no element, or cut off; nothing comes behind it.
+    pub fn next_element(&mut self) -> Result<Option<Element<'_>>> {
+        self.pass(self.given);
+        self.given = 0;
+        let Some(lead) = self.lead()? else {
+            return Ok(None);
+        };
+        let length = match self.element(lead)? {
+            Some(length) => length,
+            None => return Err(self.broken(lead, "the array ends inside an element")),
+        };
+        self.state = State::Behind;
+        self.given = lead + length;
+        let place = self.place(lead);
+        let (lead, rest) = self.window.bytes().split_at(lead);
+        Ok(Some(Element {
+            lead,
+            bytes: &rest[..length],
+            place,
+        }))
+    }
+
+    /// Gives bytes away, and counts them.
+    fn pass(&mut self, length: usize) {
+        let taken = self.window.take(length);
+        self.at.line += memchr::memchr_iter(b'\n', taken).count() as u64;
+        self.at.offset += length as u64;
+    }
+
+    /// Where a byte of the window stands.
+    fn place(&self, offset: usize) -> Place {
+        let before = &self.window.bytes()[..offset];
+        Place {
+            line: self.at.line + 1 + memchr::memchr_iter(b'\n', before).count() as u64,
+            offset: self.at.offset + offset as u64,
+        }
+    }
+
+    fn broken(&mut self, offset: usize, what: &str) -> Error {
+        self.state = State::Done;
+        Error {
+            at: Some((String::new(), self.place(offset))),
+            ..Error::new(Kind::Data, what)
+        }
+    }
+
+    /// The byte of the window, read until it is there.
+    fn byte(&mut self, offset: usize) -> Result<Option<u8>> {
+        while self.window.bytes().len() <= offset && !self.window.is_ended() {
+            self.fill()?;
+        }
+        Ok(self.window.bytes().get(offset).copied())
+    }
+
+    fn fill(&mut self) -> Result<()> {
+        self.window
+            .fill()
+            .map_err(|error| Error::io("cannot read", error))
+    }
+
+    /// Index of the element's first byte; none when there is no further one.
+    fn lead(&mut self) -> Result<Option<usize>> {
+        let mut at = 0;
+        let mut comma = None;
+        if self.state == State::Done {
+            return Ok(None);
+        }
+        loop {
+            let bytes = self.window.bytes();
+            at = json::skip_space(bytes, at);
+            let Some(byte) = self.byte(at)? else {
+                return match self.state {
+                    State::Outside => {
+                        self.state = State::Done;
+                        Ok(None)
+                    }
+                    _ => Err(self.broken(at, "the array does not end")),
+                };
+            };
+            match (self.state, byte) {
+                // What was read meanwhile may be white space.
+                (_, b' ' | b'\t' | b'\r' | b'\n') => continue,
+                (State::Outside, 0xef) if self.at.offset == 0 && at == 0 && self.is_mark()? => at += 2,
+                (State::Outside, b'[') => self.state = State::First,
+                (State::Outside, _) => return Err(self.broken(at, "an array must begin here")),
+                (State::First, b']') => self.state = State::Outside,
+                (State::Behind, b']') if comma.is_none() => self.state = State::Outside,
+                (State::Behind, b',') if comma.is_none() => comma = Some(at),
+                (State::First, b',' | b'}' | b':') | (State::Behind, b']' | b',' | b'}' | b':') => {
+                    return Err(self.broken(at, "an element must begin here"));
+                }
+                (State::Behind, _) if comma.is_none() => {
+                    return Err(self.broken(at, "a comma or the end of the array must stand here"));
+                }
+                _ => return Ok(Some(at)),
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether a byte order mark begins the input.
+    fn is_mark(&mut self) -> Result<bool> {
+        self.byte(2)?;
+        Ok(self.window.bytes().starts_with(b"\xef\xbb\xbf"))
+    }
+
+    /// The length of the element that begins at an index; none when the input ends inside it.
+    fn element(&mut self, start: usize) -> Result<Option<usize>> {
+        let mut scan = Scan::default();
+        let mut scanned = start;
+        loop {
+            let bytes = self.window.bytes();
+            if let Some(end) = scan.run(bytes, scanned) {
+                return Ok(Some(end - start));
+            }
+            scanned = bytes.len();
+            if self.window.is_ended() {
+                return Ok(None);
+            }
+            self.fill()?;
+        }
+    }
+}
+
+/// Looks for the end of a value in bytes that come in pieces.
+#[derive(Default)]
+struct Scan {
+    depth: usize,
+    string: bool,
+    escaped: bool,
+    begun: bool,
+}
+
+impl Scan {
+    /// Index behind the value, whose bytes up to `at` were seen already; none when it goes on behind these.
+    fn run(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
+        while at < bytes.len() {
+            if self.string {
+                if self.escaped {
+                    self.escaped = false;
+                    at += 1;
+                    continue;
+                }
+                let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at..]) else {
+                    return None;
+                };
+                at += found + 1;
+                match bytes[at - 1] {
+                    b'\\' => self.escaped = true,
+                    _ => {
+                        self.string = false;
+                        if self.depth == 0 {
+                            return Some(at);
+                        }
+                    }
+                }
+                continue;
+            }
+            match bytes[at] {
+                b'"' if self.begun && self.depth == 0 => return Some(at),
+                b'"' => self.string = true,
+                b'{' | b'[' if self.begun && self.depth == 0 => return Some(at),
+                b'{' | b'[' => self.depth += 1,
+                // Of a number, the end of the array is the end.
+                b'}' | b']' if self.depth == 0 => return Some(at),
+                b'}' | b']' => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                b',' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => return Some(at),
+                _ => {}
+            }
+            self.begun = true;
+            at += 1;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

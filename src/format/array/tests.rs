@@ -1,0 +1,153 @@
+//! Arrays of every kind, in pieces of every size.
+
+use super::*;
+use crate::model::json::{Dialect, value_end};
+use proptest::prelude::*;
+
+/// Gives out so many bytes at a time.
+struct Dribble<'a>(&'a [u8], usize);
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let take = self.1.min(self.0.len()).min(buffer.len());
+        buffer[..take].copy_from_slice(&self.0[..take]);
+        self.0 = &self.0[take..];
+        Ok(take)
+    }
+}
+
+/// The elements, what was wrong behind them, and whether all bytes came out again in their order.
+fn read(text: &[u8], step: usize) -> (Vec<String>, Option<String>, bool) {
+    let head = step.min(3).min(text.len());
+    let mut reader = ElementReader::new(text[..head].to_vec(), Dribble(&text[head..], step));
+    let (mut found, mut all) = (Vec::new(), Vec::new());
+    let fault = loop {
+        match reader.next_element() {
+            Ok(Some(element)) => {
+                all.extend_from_slice(element.lead);
+                let before = memchr::memchr_iter(b'\n', &all).count() as u64;
+                assert_eq!(
+                    element.place,
+                    Place {
+                        line: before + 1,
+                        offset: all.len() as u64
+                    }
+                );
+                all.extend_from_slice(element.bytes);
+                found.push(String::from_utf8_lossy(element.bytes).into_owned());
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(format!("{} at {}", error.message, error.at.unwrap().1.offset)),
+        }
+    };
+    all.extend_from_slice(reader.tail());
+    let rest = reader.into_parts().1.0;
+    all.extend_from_slice(rest);
+    (found, fault, all == text)
+}
+
+fn elements(text: &str) -> (Vec<String>, Option<String>) {
+    let once = read(text.as_bytes(), 1 << 20);
+    for step in [1, 2, 7] {
+        assert_eq!(read(text.as_bytes(), step), once, "{text} in steps of {step}");
+    }
+    assert!(once.2, "{text}");
+    (once.0, once.1)
+}
+
+#[test]
+fn elements_come_one_after_another() {
+    for (text, expected) in [
+        ("", &[][..]),
+        (" \n", &[]),
+        ("[]", &[]),
+        ("\u{feff}[ ]\n", &[]),
+        ("[1]", &["1"]),
+        ("[ 1 , 2\n,\t3 ]", &["1", "2", "3"]),
+        (
+            "[\"a,]\\\"\",{\"b\":[1,{\"c\":\"]}\"}]} ,[],null]",
+            &["\"a,]\\\"\"", "{\"b\":[1,{\"c\":\"]}\"}]}", "[]", "null"],
+        ),
+        ("[\"\\\\\",\"\\\\\\\"\"]", &["\"\\\\\"", "\"\\\\\\\"\""]),
+        ("[{}]\n[{\"a\":1}][]", &["{}", "{\"a\":1}"]),
+        // Not JSON inside, and the next one follows.
+        ("[{\"a\" 1},{\"b\":2}]", &["{\"a\" 1}", "{\"b\":2}"]),
+    ] {
+        let (found, fault) = elements(text);
+        assert_eq!(
+            (found.iter().map(String::as_str).collect::<Vec<_>>(), fault),
+            (expected.to_vec(), None),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_array_or_is_cut_is_told_with_its_place() {
+    for (text, count, fault) in [
+        ("{}", 0, "an array must begin here at 0"),
+        ("[1] 2", 1, "an array must begin here at 4"),
+        ("[1", 0, "the array ends inside an element at 1"),
+        ("[1,", 1, "the array does not end at 3"),
+        (
+            "[{\"a\":1},{\"b\":\"]",
+            1,
+            "the array ends inside an element at 9",
+        ),
+        ("[1,]", 1, "an element must begin here at 3"),
+        ("[,1]", 0, "an element must begin here at 1"),
+        ("[1,,2]", 1, "an element must begin here at 3"),
+        (
+            "[{} {}]",
+            1,
+            "a comma or the end of the array must stand here at 4",
+        ),
+        ("[[]}", 1, "an element must begin here at 3"),
+        ("[", 0, "the array does not end at 1"),
+    ] {
+        let (found, told) = elements(text);
+        assert_eq!((found.len(), told.as_deref()), (count, Some(fault)), "{text}");
+    }
+}
+
+#[test]
+fn depth_and_length_are_no_limit() {
+    let deep = format!("[{}{},1]", "[".repeat(1 << 20), "]".repeat(1 << 20));
+    let long = format!("[\"{}\",1]", "x".repeat(5 << 20));
+    for text in [deep, long] {
+        let (found, fault, whole) = read(text.as_bytes(), 100_000);
+        assert_eq!((found.len(), fault, whole), (2, None, true));
+        assert_eq!(found[0].len(), text.len() - 4);
+    }
+}
+
+#[test]
+fn the_input_is_given_back_after_one_element() {
+    let text = b"  [ {\"a\":1}, {\"b\":2}]";
+    let mut reader = ElementReader::new(Vec::new(), Dribble(text, 4));
+    assert_eq!(reader.next_element().unwrap().unwrap().bytes, b"{\"a\":1}");
+    let (mut head, mut rest) = reader.into_parts();
+    rest.read_to_end(&mut head).unwrap();
+    assert_eq!(head, text);
+}
+
+proptest! {
+    #[test]
+    fn whatever_comes_ends_and_loses_no_byte(text in "[\\[\\]{}\",:\\\\ a1\\n]{0,40}", step in 1usize..5) {
+        let (_, _, whole) = read(text.as_bytes(), step);
+        prop_assert!(whole);
+    }
+
+    #[test]
+    fn what_is_json_comes_out_as_it_is(numbers in proptest::collection::vec("[a-z0-9\"\\\\]{0,9}", 0..6), space in "[ \\n]{0,3}", step in 1usize..9) {
+        let values: Vec<String> = numbers.iter().map(|text| {
+            let mut raw = Vec::new();
+            json::push_text(&mut raw, text);
+            format!("{{\"a\":[{}]}}", String::from_utf8(raw).unwrap())
+        }).collect();
+        let text = format!("{space}[{space}{}{space}]{space}", values.join(&format!("{space},{space}")));
+        prop_assert_eq!(value_end(text.as_bytes(), json::skip_space(text.as_bytes(), 0), Dialect::Strict).is_ok(), true);
+        let (found, fault, whole) = read(text.as_bytes(), step);
+        prop_assert_eq!((found, fault, whole), (values, None, true));
+    }
+}

@@ -1,0 +1,249 @@
+//! Documents of many sessions, read one after another: an array of bodies, or a body a line.
+
+use super::{Reading, body};
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::array::ElementReader;
+use crate::format::lines::Lines;
+use crate::format::report::Report;
+use crate::format::request::Api;
+use crate::format::sessions::{Input, SessionReader};
+use crate::format::window::Window;
+use crate::format::{Format, Source};
+use crate::model::json::{self, Dialect};
+use crate::model::origin::Origin;
+use crate::model::session::Session;
+use std::collections::VecDeque;
+use std::io::Read;
+use std::sync::Arc;
+
+/// Opens an input that begins as one of many sessions does; gives back any other.
+pub fn open(
+    api: Api,
+    format: Format,
+    input: Input,
+) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
+    let Input {
+        name,
+        head,
+        rest,
+        returns,
+    } = input;
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
+    let (is, (head, rest)) = match text.get(json::skip_space(text, 0)) {
+        Some(b'[') => {
+            let mut elements = ElementReader::new(head, rest);
+            let is = match elements.next_element() {
+                Ok(Some(first)) => is_body(api, first.bytes),
+                Ok(None) => false,
+                // What is wrong is told by whoever reads it as a whole.
+                Err(error) if error.kind == Kind::Data => false,
+                Err(error) => return Err(error),
+            };
+            (is.then_some(true), elements.into_parts())
+        }
+        Some(b'{') => {
+            let mut window = Window::new(head, rest);
+            let is = begins_lines(api, &mut window)?;
+            (is.then_some(false), window.into_parts())
+        }
+        _ => (None, (head, rest)),
+    };
+    let pieces = match is {
+        Some(true) => Pieces::Array(ElementReader::new(head, rest)),
+        Some(false) => Pieces::Lines(Lines::new(head, rest)),
+        None => {
+            return Ok(Err(Input {
+                name,
+                head,
+                rest,
+                returns,
+            }));
+        }
+    };
+    Ok(Ok(Box::new(Many {
+        api,
+        format,
+        name,
+        returns,
+        pieces,
+        made: 0,
+        ready: VecDeque::new(),
+        lead: Vec::new(),
+        done: false,
+    })))
+}
+
+fn is_body(api: Api, value: &[u8]) -> bool {
+    value.starts_with(b"{")
+        && json::value_end(value, 0, Dialect::Python) == Ok(value.len())
+        && body::is_body(api, value)
+}
+
+/// Whether the first line is a body and not all that there is.
+fn begins_lines(api: Api, window: &mut Window<Box<dyn Read>>) -> Result<bool> {
+    let mut first = None;
+    let mut searched = 0;
+    loop {
+        let bytes = window.bytes();
+        if first.is_none() {
+            first = memchr::memchr(b'\n', &bytes[searched..]).map(|at| searched + at);
+            searched = bytes.len();
+        }
+        if let Some(end) = first {
+            let line = bytes[..end]
+                .strip_prefix(b"\xef\xbb\xbf")
+                .unwrap_or(&bytes[..end]);
+            if !is_body(api, line.trim_ascii()) {
+                return Ok(false);
+            }
+            if bytes[end..].iter().any(|byte| !byte.is_ascii_whitespace()) {
+                return Ok(true);
+            }
+        }
+        if window.is_ended() {
+            return Ok(false);
+        }
+        window.fill().map_err(|error| Error::io("cannot read", error))?;
+    }
+}
+
+enum Pieces {
+    Array(ElementReader<Box<dyn Read>>),
+    Lines(Lines<Box<dyn Read>>),
+}
+
+struct Many {
+    api: Api,
+    format: Format,
+    name: Option<String>,
+    returns: bool,
+    pieces: Pieces,
+    /// Sessions that were made so far.
+    made: usize,
+    /// Sessions of a piece that holds several.
+    ready: VecDeque<Session>,
+    /// What stood between the last piece that became a session and the next, such as a line that is damaged.
+    lead: Vec<u8>,
+    done: bool,
+}
+
+impl Many {
+    /// Makes sessions of the next piece; false when there is none.
+    fn piece(&mut self, report: &mut Report) -> Result<bool> {
+        let (lead, piece, place, ending) = match &mut self.pieces {
+            Pieces::Array(elements) => match elements.next_element()? {
+                Some(element) => (element.lead, element.bytes, element.place, &b""[..]),
+                None => return Ok(false),
+            },
+            Pieces::Lines(lines) => match lines.next_line() {
+                Err(error) => return Err(Error::io("cannot read", error)),
+                Ok(None) => return Ok(false),
+                Ok(Some((line, place))) => {
+                    let mark = usize::from(place.offset == 0 && line.starts_with(b"\xef\xbb\xbf")) * 3;
+                    let start = mark + json::skip_space(&line[mark..], 0);
+                    let end = line.trim_ascii_end().len().max(start);
+                    let place = Place {
+                        offset: place.offset + start as u64,
+                        ..place
+                    };
+                    (&line[..start], &line[start..end], place, &line[end..])
+                }
+            },
+        };
+        let sessions = match piece {
+            b"" => Vec::new(),
+            piece => read(
+                self.api,
+                self.format,
+                self.name.as_deref(),
+                self.made,
+                (piece, place),
+                report,
+            ),
+        };
+        if self.returns {
+            self.lead.extend_from_slice(lead);
+            if sessions.is_empty() {
+                self.lead.extend_from_slice(piece);
+            }
+        }
+        if !sessions.is_empty() {
+            let origin = self.returns.then(|| {
+                Arc::new(Origin {
+                    lead: std::mem::take(&mut self.lead),
+                    bytes: piece.to_vec(),
+                })
+            });
+            self.made += sessions.len();
+            self.ready.extend(sessions.into_iter().map(|mut session| {
+                if let Some(origin) = &origin {
+                    session.set_origin(origin.clone());
+                }
+                session
+            }));
+        }
+        if self.returns {
+            self.lead.extend_from_slice(ending);
+        }
+        Ok(true)
+    }
+}
+
+/// The sessions of one piece of a document.
+fn read(
+    api: Api,
+    format: Format,
+    name: Option<&str>,
+    made: usize,
+    (piece, place): (&[u8], Place),
+    report: &mut Report,
+) -> Vec<Session> {
+    let source = Source {
+        name,
+        bytes: piece,
+        neighbour: &|_| Ok(None),
+    };
+    let mut reading = Reading::new(api, format, &source);
+    reading.base = place;
+    reading.many = true;
+    reading.made = made;
+    match json::value_end(piece, 0, Dialect::Python) {
+        Ok(end) if end == piece.len() => reading.value(piece, 0, report),
+        end => {
+            let (offset, what) = match end {
+                Ok(end) => (end, "something follows the value"),
+                Err(fault) => (fault.offset.min(piece.len()), fault.what),
+            };
+            let place = reading.place(offset);
+            report.damage(place, what);
+        }
+    }
+    reading.sessions
+}
+
+impl SessionReader for Many {
+    fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+        while self.ready.is_empty() && !self.done {
+            match self.piece(report) {
+                Ok(more) => self.done = !more,
+                Err(error) if error.kind == Kind::Data && self.made > 0 => {
+                    self.done = true;
+                    let place = error.at.map(|(_, place)| place).unwrap_or_default();
+                    report.damage(place, error.message);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match self.ready.pop_front() {
+            None if self.made == 0 => Err(Error::new(Kind::Data, "no messages in it")),
+            session => Ok(session),
+        }
+    }
+
+    fn tail(&self) -> &[u8] {
+        match &self.pieces {
+            Pieces::Array(elements) => elements.tail(),
+            Pieces::Lines(_) => &self.lead,
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Several histories of one input, each written back to where it stood.
+
+use super::{Api, write};
+use crate::error::{Error, Kind, Result};
+use crate::format::report::Report;
+use crate::format::{Purpose, Returned, written};
+use crate::model::json;
+use std::io::Write;
+
+/// Writes the sessions of one piece of an input: as the bytes they were, unless one of them changed.
+pub fn write_back(
+    api: Api,
+    sessions: &[Returned<'_>],
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
+        return Ok(());
+    };
+    written(out.write_all(&origin.lead))?;
+    if sessions.iter().all(|session| !session.changed) {
+        return written(out.write_all(&origin.bytes));
+    }
+    let [one] = sessions else {
+        let what = "the answers that a response gives a choice of are not changed in place";
+        return Err(Error::new(Kind::Usage, what).hint("leave -i out, and keep the result as a native file"));
+    };
+    let mut whole = Vec::new();
+    write(api, one.session, one.view, Purpose::Return, &mut whole, report)?;
+    // What stood on one line is a line, and stays one.
+    match memchr::memchr(b'\n', &origin.bytes) {
+        Some(_) => written(out.write_all(whole.trim_ascii_end())),
+        None => written(out.write_all(&json::compact(&whole).0)),
+    }
+}
