@@ -168,14 +168,14 @@ impl Asking<'_> {
         named(error.hint(hint), label)
     }
 
-    /// The lines that are to stand at the end of a session, which may have grown since it was asked.
+    /// The lines that are to stand at the end of a session, to which so many more lines came since it was asked.
     pub fn added(
         &self,
         session: &Session,
         stamps: &Stamps<'_>,
         answered: &Answered,
+        more: usize,
     ) -> convo::Result<Vec<Vec<u8>>> {
-        let more = session.len().saturating_sub(answered.lines);
         if more > 0 && self.strict {
             let error = Error::new(
                 Kind::Locked,

@@ -5,7 +5,7 @@ mod keep;
 mod shown;
 
 use super::Run;
-use crate::args::{Changing, Counting, Fitting, Input, Reading, duration};
+use crate::args::{Changing, Counting, Fitting, Input, Reading, duration, tokenizer};
 use crate::change;
 use crate::context::Context;
 use crate::inputs::each_session;
@@ -16,6 +16,7 @@ use asking::Asking;
 use clap::Args;
 use convo::check::Api;
 use convo::error::{Error, Kind};
+use convo::tokens::Tokenizer;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -61,7 +62,7 @@ pub struct Ask {
     #[arg(long, value_name = "WHO", value_parser = who, help_heading = "The program")]
     with: Option<Named>,
     /// How long it may take; then it is ended [default: 10m]
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "The program")]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true, help_heading = "The program")]
     timeout: Option<Duration>,
     /// What it prints is text, also when it begins with {
     #[arg(long, hide_short_help = true, help_heading = "The program")]
@@ -72,7 +73,7 @@ pub struct Ask {
     #[command(flatten)]
     fitting: Fitting,
     /// Give it what this interface would not refuse; see `check`
-    #[arg(long = "for", value_name = "API", value_parser = sending::api, help_heading = "What to do")]
+    #[arg(long = "for", value_name = "API", value_parser = sending::api, hide_short_help = true, help_heading = "What to do")]
     api: Option<Api>,
     /// Go on in a new session when this one has N messages
     ///
@@ -80,8 +81,9 @@ pub struct Ask {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(3..), hide_short_help = true, help_heading = "The session")]
     #[arg(conflicts_with_all = ["in_place", "stdout", "output", "to", "dry_run"])]
     boundary: Option<u64>,
-    #[command(flatten)]
-    counting: Counting,
+    /// With --budget: count as this tokenizer or model does
+    #[arg(long, value_name = "NAME", value_parser = tokenizer, requires = "budget", hide_short_help = true, help_heading = "What to do")]
+    tokenizer: Option<Tokenizer>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -106,8 +108,8 @@ impl Run for Ask {
                 .into());
         }
         let budget = self.fitting.budget()?;
-        if budget.is_none() && (self.fitting.window.is_some() || self.counting.tokenizer.is_some()) {
-            let error = Error::new(Kind::Usage, "--window and --tokenizer are for --budget");
+        if budget.is_none() && self.fitting.window.is_some() {
+            let error = Error::new(Kind::Usage, "--window is for --budget");
             return Err(error.hint("--budget 60% --window gpt-4o").into());
         }
         let text = match self.reply {
@@ -126,7 +128,9 @@ impl Run for Ask {
             plain: self.plain,
             budget,
             window: self.fitting.window(),
-            counting: self.counting.clone(),
+            counting: Counting {
+                tokenizer: self.tokenizer,
+            },
             api: self.api,
             strict: self.reading.strict,
             timeout: self.timeout.unwrap_or(TIMEOUT),
