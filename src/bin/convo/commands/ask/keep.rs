@@ -143,9 +143,7 @@ pub fn elsewhere(
         let opened = context.open(input, reading)?;
         sessions_of(context, opened, reading.strict, |session| {
             let stamps = Stamps::new(context, &session, Place::Stream);
-            let mut answered = asking.ask(&session, &stamps, &label)?;
-            answered.question = None;
-            waiting.push_back(answered);
+            waiting.push_back(asking.ask(&session, &stamps, &label)?);
             Ok(())
         })?;
     }
@@ -158,27 +156,27 @@ pub fn elsewhere(
         reading,
         changing,
         |session, stamps| {
-            let answered =
-                match (&changing.in_place, waiting.pop_front()) {
-                    (Some(_), Some(mut answered)) => {
+            let known = waiting.pop_front();
+            let answered = match known {
+                Some(mut answered) => {
+                    // Files of other systems have other ids, or none.
+                    if stamps.place() != Place::Stream {
                         answered.question = asking.question(session, stamps)?;
-                        answered
                     }
-                    (Some(_), None) => {
-                        return Err(Error::new(Kind::Locked, "it was replaced meanwhile")
-                            .hint("nothing was stored: ask again"));
-                    }
-                    (None, _) => asking.ask(session, stamps, &label).map_err(|error| {
-                        match error.downcast::<Error>() {
-                            Ok(error) => error,
-                            Err(error) => {
-                                let stand_in = Error::new(Kind::InputOutput, error.to_string());
-                                failed = Some(error);
-                                stand_in
-                            }
-                        }
-                    })?,
-                };
+                    answered
+                }
+                None if changing.in_place.is_some() => {
+                    let error = Error::new(Kind::Locked, "it was replaced meanwhile");
+                    return Err(error.hint("nothing was stored: ask again"));
+                }
+                None => asking.ask(session, stamps, &label).map_err(|error| {
+                    error.downcast::<Error>().unwrap_or_else(|error| {
+                        let stand_in = Error::new(Kind::InputOutput, error.to_string());
+                        failed = Some(error);
+                        stand_in
+                    })
+                })?,
+            };
             let more = session.len().saturating_sub(answered.lines);
             meanwhile += more;
             let lines = asking.added(session, stamps, &answered, more)?;
