@@ -11,6 +11,7 @@ pub mod join;
 pub mod memory;
 pub mod promotion;
 pub mod repair;
+pub mod reply;
 pub mod restore;
 pub mod settle;
 pub mod split;

@@ -12,6 +12,7 @@ use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
+use std::time::SystemTime;
 
 /// A log that is locked, whole in memory.
 pub(super) struct Held<'s> {
@@ -41,10 +42,20 @@ impl<'s> Held<'s> {
         })
     }
 
-    /// Puts other bytes in its place.
+    /// Puts bytes in its place that say the same: which session is the newest does not change.
     pub fn replace(&self, store: &Store, bytes: &[u8]) -> Result<()> {
+        let time = Some(self.facts.modified_at());
+        self.replace_at(store, bytes, time)
+    }
+
+    /// Puts bytes in its place that say something new.
+    pub fn replace_by_newer(&self, store: &Store, bytes: &[u8]) -> Result<()> {
+        self.replace_at(store, bytes, None)
+    }
+
+    fn replace_at(&self, store: &Store, bytes: &[u8], time: Option<SystemTime>) -> Result<()> {
         let old = (&self.file, &self.facts);
-        rewrite::replace_log(self.sessions, &self.name, old, bytes, store.lock_timeout)
+        rewrite::replace_log(self.sessions, &self.name, old, bytes, time, store.lock_timeout)
     }
 
     fn refuse(&self, line: u64, offset: usize, what: &str) -> Error {

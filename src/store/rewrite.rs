@@ -14,7 +14,7 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// How a file is replaced.
 #[derive(Clone, Debug)]
@@ -143,13 +143,14 @@ fn swap(
     })
 }
 
-/// Replaces a locked log of ours by these lines, owner and mode kept. Lines that a program which takes no lock
+/// Replaces a locked log of ours by these lines, owner and mode kept; `time` is that of its last change, now by default. Lines that a program which takes no lock
 /// appends meanwhile follow.
 pub(super) fn replace_log(
     directory: &Directory,
     name: &str,
     (old, facts): (&File, &Facts),
     bytes: &[u8],
+    time: Option<SystemTime>,
     timeout: Duration,
 ) -> Result<()> {
     let shown = directory.shown(name);
@@ -157,8 +158,11 @@ pub(super) fn replace_log(
     let mut temporary = Temporary::new(directory, format!(".{name}.new"), directory::FILE_MODE, timeout)?;
     temporary.file.write_all(bytes).map_err(failed)?;
     dress(&temporary.file, facts, Path::new(&shown), false)?;
-    // It says what the old one said: which session is the newest does not change.
-    atomic::mark_older(&temporary.file, facts.modified_at()).map_err(failed)?;
+    let marked = match time {
+        Some(time) => atomic::mark_older(&temporary.file, time),
+        None => atomic::mark_unnamed(&temporary.file),
+    };
+    marked.map_err(failed)?;
     temporary.file.sync_all().map_err(failed)?;
     swap(directory, name.as_ref(), temporary, (old, facts), true)
 }

@@ -6,6 +6,7 @@ mod env;
 
 mod alias;
 mod append;
+mod ask;
 mod bad_input;
 mod bad_names;
 mod bytes;

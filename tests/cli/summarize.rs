@@ -1,6 +1,6 @@
 //! `convo summarize`: what is covered, and the two steps.
 
-mod programs;
+pub mod programs;
 
 use crate::env::{Env, Run, objects};
 use std::fmt::Write as _;

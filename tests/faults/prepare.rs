@@ -28,6 +28,15 @@ pub const LONG: &str = {
     }
 };
 
+/// A reply of several messages, longer than a page.
+pub fn replied(place: &Place) {
+    chat(place);
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{}"}}]}"#;
+    let result = format!(r#"{{"role":"tool","tool_call_id":"c1","content":"{LONG}"}}"#);
+    let reply = format!("{call}\n{result}\n{{\"role\":\"assistant\",\"content\":\"Hi.\"}}\n");
+    place.write("work/reply.jsonl", reply);
+}
+
 /// A session with an alias and three exchanges.
 pub fn chat(place: &Place) {
     place.sets_up(&[

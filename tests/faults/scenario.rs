@@ -16,7 +16,8 @@
 use super::place::Place;
 use super::prepare::{
     LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, cut, damaged, file,
-    folder, packed, packed_and_cut, pair, removed, torn, twice, under_an_older_name, worked, worked_file,
+    folder, packed, packed_and_cut, pair, removed, replied, torn, twice, under_an_older_name, worked,
+    worked_file,
 };
 
 /// What may be found beside the old and the new state while a command is not acknowledged.
@@ -124,6 +125,13 @@ pub const OPERATIONS: &[Operation] = &[
         arguments: &["append", "chat", "hello"],
         between: Between::Appended,
         brings: ("store/sessions/chat.jsonl", "\"hello\""),
+        ..BASE
+    },
+    Operation {
+        name: "ask",
+        prepare: replied,
+        arguments: &["ask", "chat", "hello", "--with", "cmd:exec cat reply.jsonl"],
+        brings: ("store/sessions/chat.jsonl", "\"Hi.\""),
         ..BASE
     },
     Operation {

@@ -67,11 +67,16 @@ fn traced(
     let file = place.root().join("trace");
     let mut command = place.program("strace");
     command
-        .args(["-f", "-qq", "-e", "signal=none", "-o"])
+        .args(["-qq", "-e", "signal=none", "-o"])
         .arg(&file)
         .args(["-e", TRACED]);
+    // What goes wrong in a program that is asked is no fault of this one.
+    let follows = !arguments.contains(&"--with");
+    if follows {
+        command.arg("-f");
+    }
     // Twice as fast, but with it strace kills nobody.
-    if !injections.iter().any(|injection| injection.contains("signal=")) {
+    if follows && !injections.iter().any(|injection| injection.contains("signal=")) {
         command.arg("--seccomp-bpf");
     }
     if bytes {
@@ -82,8 +87,14 @@ fn traced(
     }
     command.arg(CONVO).args(arguments);
     let outcome = run(command, input, LONGEST);
-    let text = std::fs::read(&file).unwrap_or_default();
-    (outcome, calls(&String::from_utf8_lossy(&text)))
+    let text = String::from_utf8(std::fs::read(&file).unwrap_or_default());
+    let text = text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    if follows {
+        return (outcome, calls(&text));
+    }
+    // One that is followed alone is not named.
+    let named = text.lines().map(|line| format!("1 {line}\n"));
+    (outcome, calls(&named.collect::<String>()))
 }
 
 /// The calls of the first thread, numbered by name from the start, without those of the start.

@@ -29,6 +29,7 @@ struct Config {
     lock_timeout: Option<String>,
     color: Option<String>,
     tokenizer: Option<String>,
+    ask_with: Option<String>,
 }
 
 /// What a run knows.
@@ -40,6 +41,8 @@ pub struct Context {
     lock_timeout: Duration,
     /// What environment and config file name.
     tokenizer: Option<String>,
+    /// Who answers, by environment or config file.
+    ask_with: Option<String>,
     store: OnceLock<Store>,
 }
 
@@ -94,6 +97,7 @@ impl Context {
             store_path,
             lock_timeout,
             tokenizer: variable("CONVO_TOKENIZER").or(config.tokenizer),
+            ask_with: variable("CONVO_ASK_WITH").or(config.ask_with),
             store: OnceLock::new(),
         })
     }
@@ -140,6 +144,11 @@ impl Context {
     /// The tokenizer that environment or config file name.
     pub fn tokenizer(&self) -> Option<&str> {
         self.tokenizer.as_deref()
+    }
+
+    /// Who answers where the command line does not say, by environment or config file.
+    pub fn ask_with(&self) -> Option<&str> {
+        self.ask_with.as_deref()
     }
 
     /// A new id with this prefix. With `CONVO_SEED` it is made from the seed and from `what`, which tells one

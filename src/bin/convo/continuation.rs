@@ -92,6 +92,29 @@ pub fn go_on(
     Ok((done, taken))
 }
 
+/// The last session of the chain that a name means; by which name it was found is durable then.
+pub fn end_of(context: &Context, name: &str) -> Result<String> {
+    let store = context.store()?;
+    let id = store.resolve(name)?;
+    let end = store.end_of_chain(&id).map_err(|error| named(error, name))?;
+    if name != id {
+        match end == id {
+            true => store.settle_names_of(&id)?,
+            false => store.settle_alias(name, &id)?,
+        }
+    }
+    Ok(end)
+}
+
+/// What is told when a session was full.
+pub fn told(from: &str, child: &str, taken: &Taken) -> String {
+    let mut what = format!("{from} is full: it goes on in {child}");
+    if taken.left > 0 {
+        what.push_str(&format!("; {} things that happened stay behind", taken.left));
+    }
+    what
+}
+
 /// The sessions of a chain, filled one after the other.
 pub struct Filling<'c> {
     context: &'c Context,
@@ -109,14 +132,7 @@ impl<'c> Filling<'c> {
     /// Goes to the end of the chain that the name means.
     pub fn open(context: &'c Context, name: &'c str, limit: u64) -> Result<Filling<'c>> {
         let store = context.store()?;
-        let id = store.resolve(name)?;
-        let end = store.end_of_chain(&id).map_err(|error| named(error, name))?;
-        if name != id {
-            match end == id {
-                true => store.settle_names_of(&id)?,
-                false => store.settle_alias(name, &id)?,
-            }
-        }
+        let end = end_of(context, name)?;
         Ok(Filling {
             context,
             store,
@@ -205,11 +221,7 @@ impl<'c> Filling<'c> {
             }
             Continued::Before(_) => self.enter()?,
             Continued::Now(child, _) => {
-                let mut what = format!("{from} is full: it goes on in {child}");
-                if taken.left > 0 {
-                    what.push_str(&format!("; {} things that happened stay behind", taken.left));
-                }
-                self.told.push(what);
+                self.told.push(told(&from, &child, &taken));
                 self.enter()?;
             }
         }

@@ -1,7 +1,7 @@
-//! Messages that arrive on standard input, one group after another: a group is what has come by the time that
+//! What arrives on standard input: a text, or messages, one group after another. A group is what has come by the time that
 //! the one before it is stored, so that a slow pipe is answered at once and a fast one in large groups.
 
-use crate::args::Reading;
+use crate::args::{Input, Reading};
 use crate::context::{self, Context, named, stopped};
 use crate::output::counted;
 use convo::error::{Error, Kind, Place};
@@ -21,6 +21,42 @@ const BLOCK: usize = 256 * 1024;
 
 /// Bytes that a group holds when more is waiting: few enough syncs to cost little beside the bytes.
 const GROUP: usize = 4 << 20;
+
+/// The text that was given as an operand, or else standard input without one last newline.
+pub fn text(given: Option<&String>, session: &Input, verb: &str) -> anyhow::Result<String> {
+    if let Some(text) = given {
+        return Ok(text.clone());
+    }
+    if *session == Input::Stdin {
+        let error = Error::new(Kind::Usage, "no text, and standard input is the session");
+        return Err(error
+            .hint(format!(
+                "convo {verb} NAME TEXT, or convo {verb} - TEXT < session"
+            ))
+            .into());
+    }
+    if std::io::stdin().is_terminal() {
+        let error = Error::new(Kind::Usage, "no text: standard input is a terminal");
+        return Err(error
+            .hint(format!("convo {verb} NAME TEXT, or pipe the text in"))
+            .into());
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::io("cannot read the text", error))?;
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Error::new(
+            Kind::Data,
+            format!("the text on standard input is not UTF-8 (byte {at})"),
+        )
+    })?;
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    Ok(text)
+}
 
 /// Standard input as groups of lines.
 pub struct Incoming {

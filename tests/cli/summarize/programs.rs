@@ -182,7 +182,7 @@ fn it_is_asked_again_when_it_may_be() {
 
 /// Whether a process ends by itself within a few seconds. One that was sent a signal is there until it has been given the
 /// processor for the last time, which on a busy machine is later than now; one that nobody ended sleeps for a minute.
-fn ends(pid: &str) -> bool {
+pub fn ends(pid: &str) -> bool {
     let until = Instant::now() + Duration::from_secs(20);
     while runs(pid) {
         if Instant::now() > until {

@@ -18,7 +18,6 @@ use convo::model::message::Category;
 use convo::model::record::Record;
 use convo::model::session::Session;
 use convo::tokens::{Tokenizer, counter};
-use std::io::{IsTerminal, Read};
 
 /// Add a message, many messages, or something that happened
 ///
@@ -163,7 +162,7 @@ impl Run for Append {
         if self.stream {
             return self.many(context, &input, stored);
         }
-        let text = self.take_text(&input)?;
+        let text = incoming::text(self.event.as_ref().or(self.text.as_ref()), &input, "append")?;
         if let (true, Input::Name(name)) = (stored, &input)
             && !self.remembers(context, name)?
         {
@@ -184,40 +183,6 @@ impl Run for Append {
 }
 
 impl Append {
-    /// The text: `--event`, the operand, or standard input without one last newline.
-    fn take_text(&self, input: &Input) -> anyhow::Result<String> {
-        if let Some(text) = self.event.as_ref().or(self.text.as_ref()) {
-            return Ok(text.clone());
-        }
-        if *input == Input::Stdin {
-            return Err(
-                Error::new(Kind::Usage, "no text, and standard input is the session")
-                    .hint("convo append NAME TEXT, or convo append - TEXT < session")
-                    .into(),
-            );
-        }
-        if std::io::stdin().is_terminal() {
-            return Err(Error::new(Kind::Usage, "no text: standard input is a terminal")
-                .hint("convo append NAME TEXT, or pipe the text in")
-                .into());
-        }
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .read_to_end(&mut bytes)
-            .map_err(|error| Error::io("cannot read the text", error))?;
-        let mut text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            Error::new(
-                Kind::Data,
-                format!("the text on standard input is not UTF-8 (byte {at})"),
-            )
-        })?;
-        if text.ends_with('\n') {
-            text.pop();
-        }
-        Ok(text)
-    }
-
     /// Whether the session of this name is to be read, since it lets go of what is old when something is added.
     fn remembers(&self, context: &Context, name: &str) -> anyhow::Result<bool> {
         let store = context.store()?;

@@ -2,6 +2,7 @@
 
 mod alias;
 mod append;
+mod ask;
 mod cat;
 mod check;
 mod compact;
@@ -81,6 +82,7 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
 pub const ALL: &[Verb] = &[
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
+    verb::<ask::Ask>("ask", Group::Write, false),
     verb::<r#continue::Continue>("continue", Group::Write, false),
     verb::<join::Join>("join", Group::Write, false),
     verb::<migrate::Migrate>("migrate", Group::Write, false),

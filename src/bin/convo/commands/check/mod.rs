@@ -8,6 +8,7 @@ use crate::change::{self, tell_dangling};
 use crate::context::Context;
 use crate::inputs::each_session;
 use crate::output::{counted, in_line};
+use crate::sending;
 use clap::Args;
 use convo::check::{Api, Change, Finding, Mode, Options, check};
 use convo::error::{Error, Kind};
@@ -40,7 +41,7 @@ pub struct Check {
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// Whose rules: openai-chat, openai-responses, anthropic, gemini
-    #[arg(long = "for", value_name = "API", value_parser = api, help_heading = "How")]
+    #[arg(long = "for", value_name = "API", value_parser = sending::api, help_heading = "How")]
     api: Api,
     /// Repair it: drop, stub or text
     ///
@@ -56,13 +57,6 @@ pub struct Check {
     reading: Reading,
     #[command(flatten)]
     changing: Changing,
-}
-
-fn api(name: &str) -> Result<Api, String> {
-    Api::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Api::ALL.into_iter().map(Api::name).collect();
-        format!("no such interface; there are {}", names.join(", "))
-    })
 }
 
 fn mode(name: &str) -> Result<Mode, String> {

@@ -4,9 +4,10 @@ use super::failure::Failure;
 use super::options::Trying;
 use crate::args::Changing;
 use crate::context::Context;
+use crate::program::{Asked as How, Program};
 use crate::remember;
 use crate::stamps::{Place, Stamps};
-use crate::summarizer::Program;
+use crate::summarizer::MOST;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::cover::{self, Answer, Asked, Options, Request};
@@ -164,12 +165,23 @@ impl<'r> Thinker<'r> {
         counter: Counter,
         id: &str,
     ) -> Result<(String, Option<String>), String> {
-        let answer = self.program.ask(line, self.trying.timeout());
-        let bytes = answer.map_err(|(why, said)| {
-            said.lines().for_each(|line| self.context.output.tell(id, line));
-            why
-        })?;
-        let reply = cover::read_reply(&bytes)?;
+        let how = How {
+            timeout: self.trying.timeout(),
+            most: MOST,
+            listen: &mut |_| {},
+        };
+        let answered = self
+            .program
+            .ask(&[line, b"\n"].concat(), how)
+            .map_err(|failure| {
+                if let Some(interrupted) = failure.interrupted {
+                    interrupted.obey();
+                }
+                let said = failure.said.lines();
+                said.for_each(|line| self.context.output.tell(id, line));
+                failure.why
+            })?;
+        let reply = cover::read_reply(&answered.answer)?;
         if reply.sha256.is_some_and(|sha256| sha256 != request.sha256) {
             return Err("its answer is to another request".to_string());
         }

@@ -1,0 +1,210 @@
+//! Asking: what the program is given, and what becomes of its answer.
+
+use super::shown::Shown;
+use crate::args::Counting;
+use crate::context::{Context, named};
+use crate::incoming;
+use crate::program::{Asked, Program};
+use crate::stamps::{Place, Stamps};
+use crate::{remember, sending};
+use convo::check::Api;
+use convo::error::{Error, Kind};
+use convo::filter::Plan;
+use convo::filter::reply::{self, Reply};
+use convo::model::json::ObjectBuilder;
+use convo::model::record::Record;
+use convo::model::session::Session;
+use convo::model::view::View;
+use convo::tokens::{Tokenizer, counter};
+use std::time::Duration;
+
+/// Most bytes of a reply, the results of its tools included.
+const MOST: usize = 64 << 20;
+
+/// What is asked, and how.
+pub struct Asking<'c> {
+    pub context: &'c Context,
+    /// What the user says; none when the question stands there already.
+    pub text: Option<String>,
+    pub plain: bool,
+    pub budget: Option<u64>,
+    pub window: Option<u64>,
+    pub counting: Counting,
+    pub api: Option<Api>,
+    pub strict: bool,
+    pub timeout: Duration,
+    /// Whether the reply is printed by itself.
+    pub shows: bool,
+    pub json: bool,
+    pub program: Option<Program>,
+}
+
+/// A reply, and what it is one to.
+pub struct Answered {
+    pub reply: Reply,
+    /// The user's message, as it was sent.
+    pub question: Option<Vec<u8>>,
+    /// Lines of the session when it was asked.
+    pub lines: usize,
+    /// Whether it was shown already.
+    pub shown: bool,
+}
+
+impl Asking<'_> {
+    /// The user's message.
+    pub fn question(&self, session: &Session, stamps: &Stamps<'_>) -> convo::Result<Option<Vec<u8>>> {
+        let Some(text) = &self.text else { return Ok(None) };
+        let (id, time) = stamps.message(text)?;
+        let mut message = ObjectBuilder::default();
+        message.text("role", "user").text("content", text);
+        if !id.is_empty() {
+            message.text("id", &id);
+        }
+        if let Some(time) = time {
+            message.text("timestamp", &time);
+        }
+        let line = message.finish();
+        Ok(Some(match tokenizer(session) {
+            Some(tokenizer) => counter::with_tokens(line, tokenizer),
+            None => line,
+        }))
+    }
+
+    /// What the program would be given.
+    pub fn sent(&self, session: &Session, label: &str) -> anyhow::Result<Vec<u8>> {
+        let stamps = Stamps::new(self.context, session, Place::Stream);
+        let question = self.question(session, &stamps)?;
+        self.given(session, &stamps, question.as_ref(), label)
+    }
+
+    /// The view with the question at its end, made to fit.
+    fn given(
+        &self,
+        session: &Session,
+        stamps: &Stamps<'_>,
+        question: Option<&Vec<u8>>,
+        label: &str,
+    ) -> anyhow::Result<Vec<u8>> {
+        let refused = |why: String, hint: &str| named(Error::new(Kind::No, why).hint(hint), label);
+        if let Some(why) = reply::refusal(session, &[]) {
+            return Err(refused(why, "append the result, and ask with --reply").into());
+        }
+        let mut session = session.clone();
+        if let Some(question) = question {
+            // One that remembers by itself makes room.
+            let (context, lines) = (self.context, vec![question.clone()]);
+            let plan = remember::added(context, &session, lines, String::new(), stamps);
+            if let Plan::Lines(lines, _) = plan.map_err(|error| named(error, label))? {
+                lines.iter().for_each(|line| session.push_new(line));
+            }
+        } else if !reply::is_awaited(&session, &View::replay(&session)) {
+            let why = "there is no message that waits for a reply";
+            return Err(refused(why.to_string(), "without --reply a text is asked").into());
+        }
+        if let Some(budget) = self.budget {
+            let counter = self.counting.counter(self.context, label, &session)?;
+            sending::fit(self.context, label, &mut session, budget, self.window, counter)?;
+        }
+        if let Some(api) = self.api {
+            session = sending::sendable(self.context, label, session, api, self.strict)?;
+        }
+        let mut sent = Vec::new();
+        sending::write(&session, &View::replay(&session), &mut sent)?;
+        Ok(sent)
+    }
+
+    /// Asks; nothing is kept yet.
+    pub fn ask(&mut self, session: &Session, stamps: &Stamps<'_>, label: &str) -> anyhow::Result<Answered> {
+        let question = self.question(session, stamps)?;
+        let sent = self.given(session, stamps, question.as_ref(), label)?;
+        let mut shown = Shown::new(self.context, self.shows && !self.json, self.plain);
+        let Some(program) = &mut self.program else {
+            return Err(Error::new(Kind::Usage, "there is nobody to ask").into());
+        };
+        if shown.is_on() {
+            program.env("CONVO_PARTIAL", "1");
+        }
+        let asked = Asked {
+            timeout: self.timeout,
+            most: MOST,
+            listen: &mut |part| shown.part(part),
+        };
+        let answered = program.ask(&sent, asked);
+        let by = program.by.clone();
+        shown.end();
+        let tell = |said: &str| {
+            said.lines()
+                .for_each(|line| self.context.output.tell(label, line))
+        };
+        let answered = answered.map_err(|failure| {
+            let error = self.failed(&by, &failure.why, label);
+            if let Some(interrupted) = failure.interrupted {
+                self.context.output.error(&error);
+                interrupted.obey();
+            }
+            tell(&failure.said);
+            error
+        })?;
+        tell(&answered.said);
+        let reply = reply::read(&answered.answer, self.plain);
+        let reply = reply.map_err(|why| self.failed(&by, &why, label))?;
+        if let Some(why) = reply::refusal(session, &reply.lines) {
+            return Err(self.failed(&by, &why, label).into());
+        }
+        Ok(Answered {
+            reply,
+            question,
+            lines: session.len(),
+            shown: shown.began(),
+        })
+    }
+
+    fn failed(&self, by: &str, why: &str, label: &str) -> Error {
+        let error = Error::new(Kind::Unavailable, format!("no reply by {by}: {why}"));
+        let hint = match &self.text {
+            Some(_) => "nothing was stored, neither question nor answer: say it again",
+            None => "nothing was stored: ask again",
+        };
+        named(error.hint(hint), label)
+    }
+
+    /// The lines that are to stand at the end of a session, to which so many more lines came since it was asked.
+    pub fn added(
+        &self,
+        session: &Session,
+        stamps: &Stamps<'_>,
+        answered: &Answered,
+        more: usize,
+    ) -> convo::Result<Vec<Vec<u8>>> {
+        if more > 0 && self.strict {
+            let error = Error::new(
+                Kind::Locked,
+                "it was changed while the reply was thought about (--strict)",
+            );
+            return Err(error.hint(AGAIN));
+        }
+        let mut lines: Vec<Vec<u8>> = answered.question.iter().cloned().collect();
+        let known: Vec<Vec<u8>> = [&lines[..], &answered.reply.lines].concat();
+        if let Some(why) = reply::refusal(session, &known) {
+            let what = format!("the reply no longer fits: {why}");
+            return Err(Error::new(Kind::Locked, what).hint(AGAIN));
+        }
+        let tokenizer = tokenizer(session);
+        for (nth, line) in answered.reply.lines.iter().enumerate() {
+            let record = Record::parse(line, convo::error::Place { line: 1, offset: 1 });
+            let what = || format!("{nth} {}", String::from_utf8_lossy(line));
+            let made = incoming::stamped(&record, tokenizer, || stamps.message(&what()))?;
+            lines.push(made.unwrap_or_else(|| line.clone()));
+        }
+        Ok(lines)
+    }
+}
+
+/// What to do when a session changed too much.
+const AGAIN: &str = "nothing was stored, neither question nor answer: ask again";
+
+/// The tokenizer by which a session keeps counts.
+fn tokenizer(session: &Session) -> Option<Tokenizer> {
+    let name = counter::named_by(session)?;
+    Tokenizer::named(&name).ok()
+}

@@ -1,0 +1,240 @@
+//! Keeping question and answer: in one piece, or not at all.
+
+use super::asking::{Answered, Asking};
+use crate::args::{Changing, Input, Reading};
+use crate::change;
+use crate::context::{Context, named, stopped};
+use crate::continuation;
+use crate::inputs::sessions_of;
+use crate::output::{counted, visible};
+use crate::remember;
+use crate::stamps::{Place, Stamps};
+use convo::error::{Error, Kind};
+use convo::filter::Plan;
+use convo::format::report::Report;
+use convo::store::Continued;
+use std::collections::VecDeque;
+use std::io::IsTerminal;
+
+/// How often it is tried when the session grows meanwhile.
+const TRIES: u32 = 50;
+
+/// A session of the store, or with a boundary the last one of its chain. Gives back how many messages were added.
+pub fn in_store(mut asking: Asking<'_>, name: &str, boundary: Option<u64>) -> anyhow::Result<u64> {
+    let context = asking.context;
+    let store = context.store()?;
+    let mut target = Target::open(context, name, boundary)?;
+    let mut report = Report::default();
+    let session = store.load(&target.id, &mut report)?;
+    let damaged = report.is_damaged();
+    context.output.report(name, &mut report);
+    if asking.strict && damaged {
+        return Err(named(stopped(), name).into());
+    }
+    if boundary.is_some() && !session.is_empty() && remember::is_asked_for(session.full(0)) {
+        let what = "it lets go of old turns by itself, and has no boundary";
+        return Err(named(Error::new(Kind::Usage, what), name)
+            .hint("leave --boundary out; convo continue goes on in a new session")
+            .into());
+    }
+    let asked = target.id.clone();
+    let stamps = Stamps::new(context, &session, Place::Store);
+    let answered = asking.ask(&session, &stamps, name)?;
+    for _ in 0..TRIES {
+        target.go_to_end()?;
+        let (session, length) = store.load_with_length(&target.id, &mut Report::default())?;
+        let stamps = Stamps::new(context, &session, Place::Store);
+        let more = match target.id == asked {
+            true => session.len().saturating_sub(answered.lines),
+            false => 0,
+        };
+        let lines = asking.added(&session, &stamps, &answered, more);
+        let lines = lines.map_err(|error| named(error, name))?;
+        if target.leave(session.messages().count(), lines.len())? {
+            continue;
+        }
+        let planned = remember::added(context, &session, lines.clone(), String::new(), &stamps);
+        let Plan::Lines(planned, told) = planned.map_err(|error| named(error, name))? else {
+            return Err(named(Error::new(Kind::Locked, "there is nothing to add"), name).into());
+        };
+        let done = store.append_together(&target.id, &planned, length);
+        if done.map_err(|error| named(error, name))? {
+            for told in target.told.iter().chain([&told]).filter(|told| !told.is_empty()) {
+                context.output.tell(name, told);
+            }
+            tell_meanwhile(&asking, name, more);
+            print(&asking, name, &lines, &answered)?;
+            return Ok(lines.len() as u64);
+        }
+    }
+    let error = Error::new(Kind::Locked, "it changes faster than it can be read");
+    Err(named(error, name).into())
+}
+
+/// Where question and answer go.
+struct Target<'c> {
+    context: &'c Context,
+    name: &'c str,
+    id: String,
+    boundary: Option<u64>,
+    /// Whether it takes them however long it becomes.
+    over: bool,
+    /// What is to be told when it is done.
+    told: Vec<String>,
+}
+
+impl<'c> Target<'c> {
+    fn open(context: &'c Context, name: &'c str, boundary: Option<u64>) -> convo::Result<Target<'c>> {
+        Ok(Target {
+            context,
+            name,
+            id: match boundary {
+                Some(_) => continuation::end_of(context, name)?,
+                None => context.store()?.resolve(name)?,
+            },
+            boundary,
+            over: false,
+            told: Vec::new(),
+        })
+    }
+
+    /// With a boundary somebody else may have gone on in a new session.
+    fn go_to_end(&mut self) -> convo::Result<()> {
+        if self.boundary.is_some() {
+            let end = self.context.store()?.end_of_chain(&self.id);
+            self.id = end.map_err(|error| named(error, self.name))?;
+        }
+        Ok(())
+    }
+
+    /// Goes on in a new session when this one is full; whether it did. What would fill a new one by itself stays.
+    fn leave(&mut self, there: usize, more: usize) -> convo::Result<bool> {
+        let Some(limit) = self.boundary.filter(|_| !self.over) else {
+            return Ok(false);
+        };
+        if (there + more) as u64 <= limit {
+            return Ok(false);
+        }
+        let mut report = Report::default();
+        let done = continuation::go_on(self.context, &self.id, None, Some(limit), &mut report);
+        let (done, taken) = done.map_err(|error| named(error, self.name))?;
+        self.context.output.report(&self.id, &mut report);
+        // Once is enough: a new session is as empty as one can be.
+        self.over = !matches!(done, Continued::Before(_));
+        if let Continued::Now(child, _) = &done {
+            self.told.push(continuation::told(&self.id, child, &taken));
+        }
+        Ok(!matches!(done, Continued::Not))
+    }
+}
+
+/// A file or a stream. Gives back how many messages were added.
+pub fn elsewhere(
+    mut asking: Asking<'_>,
+    input: &Input,
+    reading: &Reading,
+    changing: &Changing,
+) -> anyhow::Result<u64> {
+    let context = asking.context;
+    let label = input.label();
+    // A file that is replaced is locked meanwhile: it is asked before.
+    let mut waiting = VecDeque::new();
+    if changing.in_place.is_some() {
+        let opened = context.open(input, reading)?;
+        sessions_of(context, opened, reading.strict, |session| {
+            let stamps = Stamps::new(context, &session, Place::Stream);
+            waiting.push_back(asking.ask(&session, &stamps, &label)?);
+            Ok(())
+        })?;
+    }
+    let mut done: Vec<(Vec<Vec<u8>>, Answered)> = Vec::new();
+    let mut meanwhile = 0;
+    let mut failed = None;
+    let ran = change::run(
+        context,
+        std::slice::from_ref(input),
+        reading,
+        changing,
+        |session, stamps| {
+            let known = waiting.pop_front();
+            let answered = match known {
+                Some(mut answered) => {
+                    // Files of other systems have other ids, or none.
+                    if stamps.place() != Place::Stream {
+                        answered.question = asking.question(session, stamps)?;
+                    }
+                    answered
+                }
+                None if changing.in_place.is_some() => {
+                    let error = Error::new(Kind::Locked, "it was replaced meanwhile");
+                    return Err(error.hint("nothing was stored: ask again"));
+                }
+                None => asking.ask(session, stamps, &label).map_err(|error| {
+                    error.downcast::<Error>().unwrap_or_else(|error| {
+                        let stand_in = Error::new(Kind::InputOutput, error.to_string());
+                        failed = Some(error);
+                        stand_in
+                    })
+                })?,
+            };
+            let more = session.len().saturating_sub(answered.lines);
+            meanwhile += more;
+            let lines = asking.added(session, stamps, &answered, more)?;
+            let planned = remember::added(context, session, lines.clone(), String::new(), stamps)?;
+            done.push((lines, answered));
+            Ok(planned)
+        },
+    );
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    ran?;
+    tell_meanwhile(&asking, &label, meanwhile);
+    let mut count = 0;
+    for (lines, answered) in &done {
+        count += lines.len() as u64;
+        if asking.shows {
+            print(&asking, &label, lines, answered)?;
+        } else {
+            tell_open(&asking, &label, answered);
+        }
+    }
+    Ok(count)
+}
+
+/// What was added while the reply was thought about stands before the question.
+fn tell_meanwhile(asking: &Asking<'_>, label: &str, lines: usize) {
+    if lines > 0 {
+        let lines = counted(lines as u64, "line");
+        let what =
+            format!("{lines} came while the reply was thought about: question and answer stand behind");
+        asking.context.output.tell(label, &what);
+    }
+}
+
+fn tell_open(asking: &Asking<'_>, label: &str, answered: &Answered) {
+    for open in &answered.reply.open {
+        let what = format!(
+            "it calls {}, and waits for the result of the call {:?}",
+            open.name, open.id
+        );
+        asking.context.output.tell(label, &what);
+    }
+}
+
+/// What is kept can be printed.
+fn print(asking: &Asking<'_>, label: &str, lines: &[Vec<u8>], answered: &Answered) -> anyhow::Result<()> {
+    let output = &asking.context.output;
+    if asking.json {
+        let lines: Vec<_> = lines.iter().map(|line| String::from_utf8_lossy(line)).collect();
+        output.print_done(&lines.join("\n"))?;
+    } else if !answered.shown && !answered.reply.text.is_empty() {
+        let text = &answered.reply.text;
+        match std::io::stdout().is_terminal() {
+            true => output.print_done(&visible(text))?,
+            false => output.print_done(text)?,
+        }
+    }
+    tell_open(asking, label, answered);
+    Ok(())
+}

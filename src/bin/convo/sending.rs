@@ -1,0 +1,141 @@
+//! What a model is sent of a session: its view, made to fit and such that an interface takes it. Nothing of that is kept.
+
+use crate::context::{Context, named};
+use convo::check::{Api, Options};
+use convo::error::{Error, Kind};
+use convo::filter::repair::{self, How, Repaired};
+use convo::filter::settle::{Lines, summary_line};
+use convo::filter::{Plan, compact};
+use convo::format::goaitools;
+use convo::model::session::{Class, Session};
+use convo::model::view::{Item, View};
+use convo::tokens::Counter;
+use std::io::Write;
+
+/// An interface by name.
+pub fn api(name: &str) -> Result<Api, String> {
+    Api::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Api::ALL.into_iter().map(Api::name).collect();
+        format!("no such interface; there are {}", names.join(", "))
+    })
+}
+
+/// Makes the view fit, as `compact` would.
+pub fn fit(
+    context: &Context,
+    label: &str,
+    session: &mut Session,
+    budget: u64,
+    window: Option<u64>,
+    counter: Counter,
+) -> anyhow::Result<()> {
+    let options = compact::Options {
+        budget: Some(budget),
+        window,
+        // It is done anew each time, and never stored.
+        retry: true,
+        unseen: goaitools::unseen,
+        ..compact::Options::default()
+    };
+    let planned = compact::plan(session, counter, &options, |content| {
+        context.derived("evt_", session, content)
+    });
+    if let Plan::Lines(lines, told) = planned.map_err(|error| named(error, label))?.plan {
+        context.output.detail(label, &told);
+        lines.iter().for_each(|line| session.push_new(line));
+    }
+    Ok(())
+}
+
+/// How often a repair is looked at anew: what the messages of a session cannot hold would come back.
+const TRIES: usize = 3;
+
+/// The session with what the interface would refuse repaired; nothing of that is kept.
+pub fn sendable(
+    context: &Context,
+    label: &str,
+    mut session: Session,
+    api: Api,
+    strict: bool,
+) -> anyhow::Result<Session> {
+    let options = Options::default();
+    let how = How {
+        api,
+        options: &options,
+        mode: None,
+        warnings: false,
+    };
+    for _ in 0..TRIES {
+        let stamp = |content: &str| context.derived("evt_", &session, content);
+        let Repaired { plan, fixed } =
+            repair::plan(&session, &how, stamp).map_err(|error| named(error, label))?;
+        if fixed.elements.is_empty() && fixed.changes.is_empty() {
+            return Err(named(Error::new(Kind::No, "there is no message to send"), label).into());
+        }
+        if let Some(left) = fixed.errors().next() {
+            let what = format!(
+                "{} would refuse it: {}: {}",
+                api.name(),
+                left.rule.id,
+                left.message
+            );
+            return Err(named(Error::new(Kind::No, what).hint("this is not repaired"), label).into());
+        }
+        let Plan::Lines(lines, told) = plan else {
+            return Ok(session);
+        };
+        let what: Vec<String> = fixed
+            .changes
+            .iter()
+            .take(TOLD)
+            .map(|change| change.what.clone())
+            .collect();
+        let what = format!("{} would refuse it: {told}: {}", api.name(), what.join("; "));
+        if strict {
+            let error = Error::new(Kind::Data, format!("{what} (--strict)"));
+            return Err(named(
+                error.hint("convo check tells where, and --fix repairs it for good"),
+                label,
+            )
+            .into());
+        }
+        context.output.tell(label, &format!("repaired: {what}"));
+        for line in lines {
+            session.push_new(&line);
+        }
+    }
+    let error = Error::new(
+        Kind::No,
+        format!("{} would refuse it, and no repair holds", api.name()),
+    );
+    Err(named(error, label).into())
+}
+
+/// Most repairs that are told one by one.
+const TOLD: usize = 10;
+
+/// Writes the session's line, then what is in view.
+pub fn write(session: &Session, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let mut lines = Lines::new(out);
+    if let Some(header) = (0..session.len()).find(|index| session.class(*index) == Class::Header) {
+        lines.write(session.full(header))?;
+    }
+    for item in &view.items {
+        match item {
+            Item::Line(index) => lines.write(session.full(*index))?,
+            // What it stood for is not here.
+            Item::Summary(index) => match summary_line(session, *index) {
+                Some(body) => {
+                    lines.write(&body)?;
+                    lines.write_ending()?;
+                }
+                None => lines.write(session.full(*index))?,
+            },
+            Item::Edited(_, body) | Item::Inserted(body) => {
+                lines.write(body)?;
+                lines.write_ending()?;
+            }
+        }
+    }
+    Ok(())
+}

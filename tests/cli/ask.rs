@@ -1,0 +1,376 @@
+//! `ask`: a question and its answer, both or neither.
+
+mod failing;
+mod meanwhile;
+mod terminal;
+
+use crate::env::{CHAT, Env, Run};
+use std::os::unix::fs::PermissionsExt;
+
+/// Asks the session `trip` what this shell line answers.
+fn ask(env: &Env, line: &str, arguments: &[&str]) -> Run {
+    let with = format!("cmd:{line}");
+    env.run(&[&["ask", "trip", "--with", &with], arguments].concat())
+}
+
+/// The messages of the session `trip` as the log has them: role and text.
+fn said(env: &Env) -> Vec<String> {
+    let run = env.run(&["cat", "trip"]).fine();
+    let messages = run.objects().into_iter().filter(|line| line["role"].is_string());
+    messages
+        .map(|line| {
+            let text = line["content"].as_str().unwrap_or_default();
+            format!("{}: {text}", line["role"].as_str().unwrap())
+        })
+        .collect()
+}
+
+/// A plugin that is this shell script.
+fn plugin(env: &Env, name: &str, script: &str) {
+    let path = env.root().join("bin").join(format!("convo-{name}"));
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn question_and_answer_are_kept_and_the_answer_is_printed() {
+    let env = Env::with_chat();
+    let line = r#"cat > given.jsonl; echo "$CONVO_STORE" > store.txt; echo "$CONVO_PARTIAL" > partial.txt; echo Sunny."#;
+    ask(&env, line, &["And on Sunday?"]).fine().gives("Sunny.\n");
+    let all = said(&env);
+    assert_eq!(all.len(), 9);
+    assert_eq!(all[7..], ["user: And on Sunday?", "assistant: Sunny."]);
+    // What it was given is what `context` prints of the session up to the answer.
+    let context = env.run(&["context", "trip"]).fine();
+    let lines: Vec<&str> = context.out().lines().collect();
+    assert_eq!(env.read("given.jsonl"), lines[..9].join("\n") + "\n");
+    assert_eq!(env.read("store.txt").trim_end(), env.store().to_str().unwrap());
+    assert_eq!(env.read("partial.txt"), "\n", "nobody looks at it");
+    for message in &context.objects()[8..] {
+        assert!(message["id"].as_str().unwrap().starts_with("msg_"));
+        assert_eq!(message["timestamp"], "2026-11-20T18:02:03Z");
+    }
+    assert!(env.run(&["fsck", "-q"]).fine().out().is_empty());
+}
+
+#[test]
+fn the_plugin_llm_is_asked_unless_another_is_named() {
+    let env = Env::with_chat();
+    plugin(&env, "llm", r#"cat > /dev/null; echo "llm $*""#);
+    plugin(&env, "other", "cat > /dev/null; echo other");
+    let arguments = ["ask", "trip", "hi", "--", "--model", "gpt 5", "--tool", "a=./a"];
+    env.run(&arguments)
+        .fine()
+        .gives("llm --model gpt 5 --tool a=./a\n");
+    env.run(&["ask", "trip", "hi", "--with", "other"])
+        .fine()
+        .gives("other\n");
+    let mut command = env.command(&["ask", "trip", "hi"]);
+    command.env("CONVO_ASK_WITH", "other");
+    env.wait(command).fine().gives("other\n");
+    env.write("config.toml", "ask-with = \"other\"\n");
+    env.run(&["ask", "trip", "hi", "--config", "config.toml"])
+        .fine()
+        .gives("other\n");
+    env.write("config.toml", "ask-with = \"a b\"\n");
+    env.run(&["ask", "trip", "hi", "--config", "config.toml"])
+        .status(78)
+        .says("ask-with");
+    env.run(&["ask", "trip", "hi", "--with", "none"])
+        .status(69)
+        .says("convo-none on PATH");
+    // Arguments stand behind a shell line, or where it says so.
+    ask(&env, "printf '%s|'", &["hi", "--", "a b", "c"])
+        .fine()
+        .gives("a b|c|\n");
+    ask(&env, r#"printf '%s|' "$@" end"#, &["hi", "--", "a b"])
+        .fine()
+        .gives("a b|end|\n");
+}
+
+#[test]
+fn a_reply_is_messages_with_all_that_they_carry() {
+    let env = Env::with_chat();
+    let reply = [
+        r#"{"type":"partial","text":"Let me"}"#,
+        r#"{"role":"assistant","content":"Let me look.","tool_calls":[{"id":"c9","type":"function","function":{"name":"weather","arguments":"{\"n\": 1e400}"}}],"reasoning":[{"type":"thinking","signature":"s=="}],"id":"m20"}"#,
+        r#"{"role":"tool","tool_call_id":"c9","content":"rain"}"#,
+        r#"{"role":"assistant","content":"Rain.","usage":{"total":12345678901234567890},"model":"m"}"#,
+    ];
+    env.write("reply.jsonl", reply.join("\n"));
+    let run = ask(&env, "cat > /dev/null; cat reply.jsonl", &["Sunday?"]).fine();
+    assert_eq!(run.out(), "Let me look.\nRain.\n");
+    let log = env.run(&["cat", "trip"]).fine();
+    let lines: Vec<&str> = log.out().lines().collect();
+    // One with an id stays the bytes that it is; the others get one.
+    assert_eq!(lines[9], reply[1]);
+    assert!(
+        lines[10].starts_with(reply[2].trim_end_matches('}')),
+        "{}",
+        lines[10]
+    );
+    assert!(
+        lines[11].starts_with(reply[3].trim_end_matches('}')),
+        "{}",
+        lines[11]
+    );
+    assert_eq!(lines.len(), 12);
+    let run = ask(&env, "echo Yes.", &["--json", "Sure?"]).fine();
+    let [question, answer] = &run.objects()[..] else {
+        panic!("{run}")
+    };
+    assert_eq!(
+        (question["content"].as_str(), answer["content"].as_str()),
+        (Some("Sure?"), Some("Yes."))
+    );
+    assert!(env.run(&["cat", "trip"]).fine().out().ends_with(run.out()));
+}
+
+#[test]
+fn text_is_text_whatever_it_looks_like() {
+    let env = Env::with_chat();
+    ask(&env, r#"echo '{"a":1}'"#, &["hi"])
+        .status(69)
+        .says("line 1 of its answer");
+    ask(&env, r#"printf '{"a":1}\n\n'"#, &["hi", "--plain"])
+        .fine()
+        .gives("{\"a\":1}\n");
+    ask(&env, "printf '  a\\n\\n  b \\n\\n'", &["hi"])
+        .fine()
+        .gives("  a\n\n  b\n");
+    assert_eq!(
+        said(&env)[7..],
+        [
+            "user: hi",
+            "assistant: {\"a\":1}",
+            "user: hi",
+            "assistant:   a\n\n  b"
+        ]
+    );
+}
+
+#[test]
+fn the_question_may_come_through_a_pipe() {
+    let env = Env::with_chat();
+    let arguments = ["ask", "trip", "--with", "cmd:echo Yes."];
+    env.pipe(&arguments, "Two\nlines?\n").fine().gives("Yes.\n");
+    assert_eq!(said(&env)[7], "user: Two\nlines?");
+    env.pipe(&arguments, "")
+        .status(2)
+        .says("the text is blank")
+        .says("--reply");
+    env.pipe(&arguments, b"a\xff").status(65).says("not UTF-8");
+    env.pipe(&["ask", "-", "--with", "cmd:cat"], CHAT)
+        .status(2)
+        .says("standard input is the session");
+}
+
+#[test]
+fn a_dry_run_prints_what_would_be_sent_and_asks_nobody() {
+    let env = Env::with_chat();
+    let log = std::fs::read(env.log("trip")).unwrap();
+    let run = ask(
+        &env,
+        "touch asked",
+        &["-n", "Sunday?", "--budget", "40", "--for", "anthropic"],
+    )
+    .status(0);
+    assert!(
+        run.out().contains("Sunday?") && !run.out().contains("Paris"),
+        "{run}"
+    );
+    assert!(!env.work().join("asked").exists());
+    assert_eq!(std::fs::read(env.log("trip")).unwrap(), log);
+}
+
+#[test]
+fn it_is_given_what_fits_and_what_an_interface_takes() {
+    let env = Env::new();
+    // A call that nobody answered, in an exchange that is over.
+    let broken = CHAT.replace(
+        r#"{"role":"tool","tool_call_id":"c1","content":"22 C, sunny","id":"m4"}"#,
+        "",
+    );
+    let path = env.write("trip.jsonl", broken);
+    env.run(&["migrate", "-q", path.to_str().unwrap()]);
+    let line = "cat > given.jsonl; echo Yes.";
+    ask(&env, line, &["Sunday?", "--for", "openai-chat"])
+        .status(0)
+        .says("repaired: openai-chat would refuse it");
+    assert!(env.read("given.jsonl").contains("tool_call_id"));
+    ask(&env, line, &["Sunday?", "--for", "openai-chat", "--strict"])
+        .status(65)
+        .says("--strict");
+    ask(&env, line, &["Monday?", "--budget", "45"]).status(0);
+    let given = env.read("given.jsonl");
+    assert!(given.contains("Monday?") && !given.contains("Paris"), "{given}");
+    // What was made for the model is not kept.
+    assert!(said(&env).iter().all(|text| !text.starts_with("tool")));
+    assert!(!env.run(&["cat", "trip"]).fine().out().contains("compact"));
+    ask(&env, line, &["Sunday?", "--window", "1000"])
+        .status(2)
+        .says("--budget");
+}
+
+#[test]
+fn a_question_that_stands_there_is_answered() {
+    let env = Env::with_chat();
+    ask(&env, "echo Yes.", &["--reply"])
+        .status(1)
+        .says("no message that waits for a reply");
+    env.run(&["append", "trip", "Sunday?"]).fine();
+    // Another one may stand behind it, and both are sent.
+    ask(&env, "grep -c '\"user\"'", &["And Monday?"])
+        .fine()
+        .gives("4\n");
+    env.run(&["append", "trip", "Tuesday?"]).fine();
+    ask(&env, "grep -c '\"user\"'", &["--reply"]).fine().gives("5\n");
+    assert_eq!(
+        said(&env)[8..],
+        [
+            "user: And Monday?",
+            "assistant: 4",
+            "user: Tuesday?",
+            "assistant: 5"
+        ]
+    );
+    ask(&env, "echo Yes.", &["--reply", "text"]).status(2);
+    // Of nothing at all nothing can be asked.
+    env.run(&["new", "--id", "empty", "--system", "Be brief."]).fine();
+    env.run(&["ask", "empty", "--reply", "--with", "cmd:cat"])
+        .status(1);
+}
+
+#[test]
+fn a_call_without_its_result_is_answered_first() {
+    let env = Env::with_chat();
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c9","type":"function","function":{"name":"weather","arguments":"{}"}}]}"#;
+    env.write("call.jsonl", call);
+    let run = ask(&env, "cat call.jsonl", &["Sunday?"]).status(0);
+    assert_eq!(run.out(), "");
+    let run = run.says("it calls weather, and waits for the result of the call \"c9\"");
+    assert_eq!(run.stderr.lines().count(), 1, "{run}");
+    let log = std::fs::read(env.log("trip")).unwrap();
+    ask(&env, "touch asked; echo Yes.", &["Well?"])
+        .status(1)
+        .says("\"c9\" is not there yet")
+        .says("--reply");
+    ask(&env, "touch asked; echo Yes.", &["--reply"]).status(1);
+    assert!(!env.work().join("asked").exists());
+    assert_eq!(std::fs::read(env.log("trip")).unwrap(), log);
+    env.pipe(
+        &["append", "trip", "--stream", "-q"],
+        r#"{"role":"tool","tool_call_id":"c9","content":"rain"}"#,
+    )
+    .fine();
+    ask(&env, "echo Rain.", &["--reply"]).fine().gives("Rain.\n");
+}
+
+#[test]
+fn files_and_streams_are_asked_too() {
+    let env = Env::new();
+    env.write("a.jsonl", CHAT);
+    let with = ["--with", "cmd:cat > given; echo Yes."];
+    // Without a seed, as outside of tests, a stream has ids that are made of what is in it.
+    let command = |arguments: &[&str]| {
+        let mut command = env.command(&[arguments, &with[..]].concat());
+        command.env_remove("CONVO_SEED");
+        command
+    };
+    env.wait(command(&["ask", "-i", "a.jsonl", "Sunday?"]))
+        .fine()
+        .gives("Yes.\n");
+    let text = env.read("a.jsonl");
+    assert!(text.starts_with(CHAT), "{text}");
+    let added = crate::env::objects(&text[CHAT.len()..]);
+    assert_eq!(
+        (added[0]["content"].as_str(), added[1]["content"].as_str()),
+        (Some("Sunday?"), Some("Yes."))
+    );
+    let question = text[CHAT.len()..].lines().next().unwrap().to_string() + "\n";
+    assert!(env.read("given").ends_with(&question));
+    // The same through a pipe: the stream is what comes out, the answer in it.
+    env.feed(command(&["ask", "-", "Sunday?"]), CHAT.as_bytes())
+        .fine()
+        .gives(&text);
+    // Each session of a stream is asked.
+    let two = format!("{CHAT}{}", CHAT.replace("\"trip\"", "\"two\""));
+    let run = env
+        .pipe(&[&["ask", "-", "Sunday?"], &with[..]].concat(), &two)
+        .fine();
+    assert_eq!(run.out().matches("Yes.").count(), 2);
+    env.write("two.jsonl", &two);
+    env.run(&[&["ask", "-i", "two.jsonl", "Sunday?"], &with[..]].concat())
+        .fine()
+        .gives("Yes.\nYes.\n");
+    // Into another format, and a session of the store as a stream.
+    let env = Env::with_chat();
+    let run = env
+        .run(&[&["ask", "trip", "Sunday?", "--to", "openai-chat"], &with[..]].concat())
+        .status(0);
+    assert!(
+        run.out().contains("Yes.") && run.out().contains("\"messages\"") || run.out().starts_with('['),
+        "{run}"
+    );
+    assert_eq!(said(&env).len(), 7);
+}
+
+#[test]
+fn a_session_that_remembers_goes_on_remembering() {
+    let env = Env::new();
+    let memory = "truncation,keep_last=1,total=60,summary=10";
+    env.run(&["new", "--id", "trip", "--memory", memory]).fine();
+    for nth in 0..4 {
+        let run = ask(
+            &env,
+            "cat > given; echo 'A fair answer to it.'",
+            &[&format!("A fair question, number {nth}?")],
+        );
+        assert!(run.status == 0 || run.status == 1, "{run}");
+        assert!(env.read("given").contains(&format!("number {nth}")));
+    }
+    let given = env.read("given");
+    assert!(
+        !given.contains("number 0") && given.contains("number 3"),
+        "{given}"
+    );
+    assert_eq!(said(&env).len(), 8);
+    ask(&env, "echo no", &["hi", "--boundary", "8"])
+        .status(2)
+        .says("has no boundary");
+}
+
+#[test]
+fn at_a_boundary_question_and_answer_stay_together() {
+    let env = Env::with_chat();
+    ask(&env, "echo One.", &["one?", "--boundary", "9"]).fine();
+    assert_eq!(said(&env).len(), 9);
+    let run = ask(&env, "grep -c user; echo Two.", &["two?", "--boundary", "10"]).status(0);
+    assert!(run.stderr.contains("trip is full: it goes on in trip.1"), "{run}");
+    assert_eq!(said(&env).len(), 9, "nothing is added to a full one");
+    let next = env.run(&["context", "trip.1"]).fine();
+    assert!(
+        next.out().contains("two?") && next.out().contains("Two."),
+        "{next}"
+    );
+    // It was given the session as it was, and not what the new one took along.
+    assert!(run.out().starts_with("4\n"), "{run}");
+    ask(&env, "echo Three.", &["three?", "--boundary", "10"]).fine();
+    assert!(env.run(&["context", "trip.1"]).fine().out().contains("Three."));
+    env.run(&["fsck", "-q"]).fine();
+    env.pipe(&["ask", "-", "x", "--boundary", "9", "--with", "cmd:cat"], CHAT)
+        .status(2)
+        .says("--boundary");
+}
+
+#[test]
+fn counts_are_kept_where_the_session_keeps_them() {
+    let env = Env::new();
+    env.run(&["new", "--id", "trip", "--tokenizer", "o200k_base"])
+        .fine();
+    ask(&env, "echo Sunny.", &["Weather in Paris?"]).fine();
+    let run = env.run(&["cat", "trip"]).fine();
+    for message in &run.objects()[1..] {
+        assert!(message["tokens"].as_u64().unwrap() > 0, "{message}");
+    }
+}

@@ -1,0 +1,176 @@
+//! What goes wrong leaves the session as it is, to the byte.
+
+use super::{ask, said};
+use crate::env::{CHAT, Env};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const GOOD: &str = r#"{"role":"assistant","content":"Yes."}"#;
+
+#[test]
+fn whatever_fails_leaves_the_session_to_the_byte() {
+    let env = Env::with_chat();
+    let before = std::fs::read(env.log("trip")).unwrap();
+    let echo = |text: &str| format!("cat > /dev/null; echo '{text}'");
+    let result = r#"{"role":"tool","tool_call_id":"c1","content":"x"}"#;
+    let call = r#"{"role":"assistant","tool_calls":[{"id":"c9","type":"function","function":{"name":"w","arguments":"{}"}}]}"#;
+    let cases = [
+        (
+            "echo no key >&2; exit 3".to_string(),
+            "it ended with status 3: no key",
+        ),
+        (format!("{}; exit 1", echo(GOOD)), "it ended with status 1"),
+        ("exit 0".into(), "its answer is blank"),
+        ("echo; echo ' '".into(), "its answer is blank"),
+        ("kill -9 $$".into(), "it was ended by signal 9"),
+        (
+            "printf 'a\\377'".into(),
+            "its answer is not UTF-8, from byte 1 on",
+        ),
+        ("nothing-of-this-name".into(), "status 127"),
+        (
+            "cat".into(),
+            "line 1 of its answer is a line of the type \"session\"",
+        ),
+        (
+            echo(r#"{"role":"assistant","content":"#),
+            "line 1 of its answer is no record",
+        ),
+        (echo(&format!("{GOOD}\n{{")), "line 2 of its answer is no record"),
+        (echo(r#"{"role":"assistant","content":" "}"#), "is blank"),
+        (echo(r#"{"type":"partial","text":"Yes."}"#), "it has no message"),
+        (echo(r#"{"role":"user","content":"hi"}"#), "the role \"user\""),
+        (echo(result), "\"c1\", which is not open"),
+        (echo(&format!("{call}\n{GOOD}")), "no result of the call \"c9\""),
+        (
+            echo(r#"{"role":"assistant","content":"x","id":"m5"}"#),
+            "the id \"m5\" already",
+        ),
+        (
+            echo(r#"{"type":"truncate","id":"e","before":null}"#),
+            "of the type \"truncate\"",
+        ),
+        (
+            "sleep 60 & echo $! > pid; sleep 60".into(),
+            "it took longer than 300 ms",
+        ),
+    ];
+    for (line, why) in cases {
+        let run = ask(
+            &env,
+            &line,
+            &[
+                "And then?",
+                "--timeout",
+                if why.contains("300") { "300ms" } else { "20s" },
+            ],
+        );
+        assert_eq!((run.status, run.out()), (69, ""), "{line}: {run}");
+        assert!(run.stderr.contains(why), "{line}: {run}");
+        assert!(run.stderr.contains("hint: nothing was stored"), "{line}: {run}");
+        assert!(std::fs::read(env.log("trip")).unwrap() == before, "{line}");
+    }
+    assert!(crate::summarize::programs::ends(env.read("pid").trim()));
+    ask(&env, "echo Yes.", &["And then?"]).fine();
+}
+
+#[test]
+fn a_file_stays_to_the_byte_and_a_stream_is_none() {
+    let env = Env::new();
+    let path = env.write("a.jsonl", CHAT);
+    let before = std::fs::metadata(&path).unwrap().modified().unwrap();
+    env.run(&["ask", "-i", "a.jsonl", "hi", "--with", "cmd:exit 3"])
+        .status(69)
+        .says("a.jsonl: no reply");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), CHAT);
+    assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), before);
+    assert_eq!(env.files().len(), 1, "{:?}", env.files());
+    env.pipe(&["ask", "-", "hi", "--with", "cmd:exit 3"], CHAT)
+        .status(69)
+        .gives("");
+    env.run(&["ask", "a.jsonl", "hi", "--with", "cmd:exit 3", "-o", "out.jsonl"])
+        .status(69);
+    assert!(!env.work().join("out.jsonl").exists());
+}
+
+#[test]
+fn what_it_says_besides_is_told() {
+    let env = Env::with_chat();
+    ask(&env, "echo cut off >&2; echo Yes.", &["hi"])
+        .status(0)
+        .says("convo: trip: cut off")
+        .gives("Yes.\n");
+    ask(&env, "echo cut off >&2; echo Yes.", &["hi", "-q"])
+        .fine()
+        .gives("Yes.\n");
+}
+
+#[test]
+fn what_cannot_be_written_is_told() {
+    let env = Env::with_chat();
+    let line = "convo ask trip hi --with 'cmd:echo Yes.' > /dev/full";
+    env.shell(line).status(76).says("standard output");
+    // It is there: whoever repeats it must look.
+    assert_eq!(said(&env).len(), 9);
+    env.run(&["ask", "nobody", "hi", "--with", "cmd:touch asked"])
+        .status(66);
+    assert!(!env.work().join("asked").exists());
+}
+
+/// The signals that a terminal, a supervisor and a lost connection send: nothing is stored, and nobody goes on working.
+#[test]
+fn an_interrupted_question_was_never_asked() {
+    for (signal, number) in [
+        (rustix::process::Signal::INT, 2),
+        (rustix::process::Signal::TERM, 15),
+        (rustix::process::Signal::HUP, 1),
+    ] {
+        let env = Env::with_chat();
+        let before = std::fs::read(env.log("trip")).unwrap();
+        let line = "cmd:trap '' INT TERM HUP; sleep 60 & echo $! > own; mv own pid; echo Ye; sleep 60";
+        let mut command = env.command(&["ask", "trip", "hi", "--with", line]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        await_file(&env, "pid");
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        let run = env.ended(child);
+        assert_eq!((run.status, run.out()), (-number, ""), "{run}");
+        assert!(
+            run.stderr.contains("interrupted") && run.stderr.contains("nothing was stored"),
+            "{run}"
+        );
+        assert!(crate::summarize::programs::ends(env.read("pid").trim()));
+        assert!(std::fs::read(env.log("trip")).unwrap() == before);
+    }
+}
+
+#[test]
+fn a_signal_that_is_ignored_stays_so() {
+    let env = Env::with_chat();
+    let line = "trap '' HUP; convo ask trip hi --with 'cmd:touch begun; while ! test -e go; do sleep 0.01; done; echo Yes.'";
+    let mut command = env.program("/bin/sh");
+    command
+        .arg("-c")
+        .arg(format!("{line} & echo $! > own; mv own pid; wait $!"));
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdin(Stdio::null());
+    let child = command.spawn().unwrap();
+    await_file(&env, "pid");
+    await_file(&env, "begun");
+    let pid: i32 = env.read("pid").trim().parse().unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
+    env.write("go", "");
+    env.ended(child).fine().gives("Yes.\n");
+}
+
+/// Waits for a file that a program makes.
+pub fn await_file(env: &Env, name: &str) {
+    let until = Instant::now() + Duration::from_secs(30);
+    while !env.work().join(name).exists() {
+        assert!(Instant::now() < until, "there is no {name}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

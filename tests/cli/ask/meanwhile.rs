@@ -1,0 +1,158 @@
+//! What others do to the session while the reply is thought about.
+
+use super::failing::await_file;
+use super::{ask, said};
+use crate::env::{CHAT, Env, Run};
+use std::process::Stdio;
+
+/// Asks, does something when the program has been given the question, and has it answer then.
+fn while_it_thinks(env: &Env, arguments: &[&str], meanwhile: impl FnOnce()) -> Run {
+    let line = "cmd:cat > given; touch begun; while ! test -e go; do sleep 0.01; done; echo Yes.";
+    let mut command = env.command(&[arguments, &["--with", line]].concat());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    await_file(env, "begun");
+    meanwhile();
+    env.write("go", "");
+    env.ended(child)
+}
+
+#[test]
+fn what_is_added_stands_before_the_question() {
+    let env = Env::with_chat();
+    let run = while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
+        // Nobody holds a lock.
+        env.run(&["append", "trip", "--lock-timeout", "1s", "By the way."])
+            .fine();
+        env.run(&["append", "trip", "--event", "It rains."]).fine();
+    });
+    run.status(0)
+        .gives("Yes.\n")
+        .says("2 lines came while the reply was thought about");
+    assert_eq!(
+        said(&env)[7..],
+        [
+            "user: By the way.",
+            "user: It rains.",
+            "user: Sunday?",
+            "assistant: Yes."
+        ]
+    );
+    env.run(&["fsck", "-q"]).fine();
+}
+
+#[test]
+fn with_strict_nothing_may_come_meanwhile() {
+    let env = Env::with_chat();
+    let run = while_it_thinks(&env, &["ask", "trip", "Sunday?", "--strict"], || {
+        env.run(&["append", "trip", "By the way."]).fine();
+    });
+    run.status(75)
+        .gives("")
+        .says("--strict")
+        .says("nothing was stored");
+    assert_eq!(said(&env)[7..], ["user: By the way."]);
+    let env = Env::with_chat();
+    while_it_thinks(&env, &["ask", "trip", "Sunday?", "--strict"], || {}).fine();
+}
+
+#[test]
+fn an_exchange_that_no_longer_fits_is_none() {
+    let env = Env::with_chat();
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c9","type":"function","function":{"name":"weather","arguments":"{}"}}],"id":"m9"}"#;
+    let run = while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
+        env.pipe(&["append", "-q", "trip", "--stream"], call).fine();
+    });
+    run.status(75).gives("").says("the call \"c9\" is not there yet");
+    assert_eq!(said(&env).len(), 8);
+    // A session that went away is not made anew.
+    let env = Env::with_chat();
+    let run = while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
+        env.run(&["remove", "-q", "trip"]).fine();
+    });
+    run.status(66).gives("");
+}
+
+#[test]
+fn cuts_gcs_and_restores_stay() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
+    while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
+        env.run(&["gc", "-q", "trip"]).fine();
+        env.run(&["truncate", "-q", "trip", "--all"]).fine();
+    })
+    .status(0);
+    let view = env.run(&["context", "trip"]).fine();
+    let texts: Vec<String> = view.objects()[1..]
+        .iter()
+        .map(|line| line["content"].as_str().unwrap().to_string())
+        .collect();
+    assert_eq!(texts, ["You are terse.", "Sunday?", "Yes."]);
+    std::fs::remove_file(env.work().join("go")).unwrap();
+    std::fs::remove_file(env.work().join("begun")).unwrap();
+    while_it_thinks(&env, &["ask", "trip", "Monday?"], || {
+        env.run(&["restore", "-q", "trip"]).fine();
+    })
+    .status(0);
+    let view = env.run(&["context", "trip"]).fine();
+    assert!(
+        view.out().contains("Rain.") && view.out().contains("Monday?"),
+        "{view}"
+    );
+}
+
+#[test]
+fn many_at_once_lose_nothing() {
+    let env = Env::with_chat();
+    let asked = 6;
+    let lines = (0..asked).map(|nth| {
+        format!("convo ask -q trip 'question {nth}' --with 'cmd:cat > /dev/null; echo answer {nth}' & ")
+    });
+    let appends = "for nth in 1 2 3 4 5 6 7 8 9; do convo append trip \"$nth\"; done";
+    env.shell(&format!("{}{appends}; wait", lines.collect::<String>()))
+        .status(0);
+    let all = said(&env);
+    assert_eq!(all.len(), 7 + 2 * asked + 9);
+    for nth in 0..asked {
+        let at = all
+            .iter()
+            .position(|text| *text == format!("user: question {nth}"))
+            .unwrap();
+        assert_eq!(
+            all[at + 1],
+            format!("assistant: answer {nth}"),
+            "they stay together"
+        );
+    }
+    env.run(&["fsck", "-q"]).fine();
+}
+
+#[test]
+fn a_file_that_grew_is_told_too() {
+    let env = Env::new();
+    env.write("a.jsonl", CHAT);
+    let run = while_it_thinks(&env, &["ask", "-i", "a.jsonl", "Sunday?"], || {
+        env.run(&["append", "-i", "a.jsonl", "By the way."]).status(0);
+    });
+    run.status(0).says("1 line came while").gives("Yes.\n");
+    let text = env.read("a.jsonl");
+    assert!(text.find("By the way.") < text.find("Sunday?"), "{text}");
+}
+
+#[test]
+fn another_program_that_has_the_log_open_loses_nothing() {
+    let env = Env::with_chat();
+    let mut foreign = std::fs::OpenOptions::new()
+        .append(true)
+        .open(env.log("trip"))
+        .unwrap();
+    ask(&env, "echo Yes.", &["Sunday?"]).fine();
+    use std::io::Write;
+    foreign
+        .write_all(b"{\"role\":\"user\",\"content\":\"by hand\"}\n")
+        .unwrap();
+    assert_eq!(
+        said(&env)[7..],
+        ["user: Sunday?", "assistant: Yes.", "user: by hand"]
+    );
+}

@@ -1,0 +1,58 @@
+//! On a terminal a reply is shown as it comes.
+
+use super::said;
+use crate::env::{Env, Run};
+use std::path::Path;
+
+/// Runs a line on a terminal of its own, which `script` of util-linux makes; none where there is no such program.
+fn on_a_terminal(env: &Env, line: &str) -> Option<Run> {
+    if !Path::new("/usr/bin/script").exists() {
+        eprintln!("skipped: there is no `script` to make a terminal");
+        return None;
+    }
+    let mut command = env.program("/usr/bin/script");
+    command
+        .args(["-qefc", line, "/dev/null"])
+        .stdin(std::process::Stdio::null());
+    command.env("TERM", "dumb").env("SHELL", "/bin/sh");
+    Some(env.wait(command))
+}
+
+#[test]
+fn parts_are_shown_as_they_come_and_the_reply_not_again() {
+    let env = Env::with_chat();
+    let line = r#"cat > /dev/null; test "$CONVO_PARTIAL" = 1 || exit 9; printf '{"type":"partial","text":"Su"}\n{"type":"par'; touch half; printf 'tial","text":"n\\u001b[2Jny."}\n{"role":"assistant","content":"Sunny."}\n'"#;
+    env.write("line", line);
+    let Some(run) = on_a_terminal(&env, "convo ask trip hi --with \"cmd:$(cat line)\"") else {
+        return;
+    };
+    assert_eq!((run.status, run.out()), (0, "Sun\u{241b}[2Jny.\r\n"), "{run}");
+    assert_eq!(said(&env)[8], "assistant: Sunny.");
+    // A text too, characters whole; and what a program has not shown is printed in the end.
+    let run = on_a_terminal(
+        &env,
+        r#"convo ask trip hi --with "cmd:printf 'b\303'; sleep 0.1; printf '\251b'""#,
+    )
+    .unwrap();
+    assert_eq!(run.out(), "b\u{e9}b\r\n", "{run}");
+    env.write("reply", r#"{"role":"assistant","content":"Quiet."}"#);
+    let run = on_a_terminal(&env, "convo ask trip hi --with 'cmd:cat reply'").unwrap();
+    assert_eq!(run.out(), "Quiet.\r\n", "{run}");
+    let run = on_a_terminal(&env, "convo ask trip hi --json --with 'cmd:cat reply'").unwrap();
+    assert_eq!(run.out().lines().count(), 2, "{run}");
+}
+
+#[test]
+fn what_was_shown_and_failed_is_not_stored() {
+    let env = Env::with_chat();
+    let line = r#"convo ask trip hi --with 'cmd:printf "Su"; exit 3'"#;
+    let Some(run) = on_a_terminal(&env, line) else {
+        return;
+    };
+    assert_eq!(run.status, 69, "{run}");
+    assert!(
+        run.out().starts_with("Su\r\n") && run.out().contains("nothing was stored"),
+        "{run}"
+    );
+    assert_eq!(said(&env).len(), 7);
+}
