@@ -29,6 +29,9 @@ struct Config {
     lock_timeout: Option<String>,
     color: Option<String>,
     tokenizer: Option<String>,
+    /// For the plugin `convo-llm`, which reads it itself.
+    #[serde(rename = "llm")]
+    _llm: Option<toml::Table>,
 }
 
 /// What a run knows.
