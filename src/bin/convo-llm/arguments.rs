@@ -70,8 +70,10 @@ pub struct Model {
     /// By default the service that the interface is of.
     #[arg(short, long, value_name = "URL", value_hint = ValueHint::Url)]
     pub base_url: Option<String>,
-    /// The interface [default: by the address, else by the model]
-    #[arg(short, long, value_name = "API", value_enum)]
+    /// The interface: openai-chat, openai-responses, anthropic
+    ///
+    /// By default what the address shows, else what the model's name does, else openai-chat.
+    #[arg(short, long, value_name = "API", value_enum, hide_possible_values = true)]
     pub api: Option<Interface>,
     /// A file with the key in it, and nothing else
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -94,10 +96,10 @@ pub struct Request {
     /// How much chance there is in it
     #[arg(long, value_name = "NUMBER", value_parser = temperature)]
     pub temperature: Option<String>,
-    /// Instructions ahead of the session's own, which are not stored
+    /// Instructions ahead of the session's own; not stored
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub system: Option<PathBuf>,
-    /// Another member of the request: JSON, or else text (repeatable)
+    /// Another member: JSON, or else text (repeatable)
     ///
     /// It takes the place of one that is sent by itself; null takes that out.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
@@ -108,22 +110,24 @@ pub struct Request {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Tools")]
 pub struct Tools {
-    /// Offer a tool, and answer its calls by this command (repeatable)
+    /// Offer a tool whose calls a command answers (repeatable)
     ///
     /// The shell runs it: the arguments are JSON on its standard input, what it prints is the result. With another status than
     /// 0 the result is marked as an error and ends with what it said on standard error. The model is asked again with the
     /// results, until it calls nothing more.
     #[arg(long = "tool", value_name = "NAME=COMMAND", value_parser = named)]
     pub commands: Vec<(String, String)>,
-    /// What a tool takes: a JSON schema, or an object with description and parameters (repeatable)
+    /// What a tool takes, as JSON schema (repeatable)
     ///
-    /// Without a --tool of this name it is offered all the same, and its calls come back as records.
+    /// Or an object with description and parameters, as the interfaces spell tools. Without a --tool of this name it is offered all the same, and its calls come back as records.
     #[arg(long = "tool-schema", value_name = "NAME=FILE", value_parser = named)]
     pub schemas: Vec<(String, String)>,
     /// How long a command may take
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, hide_short_help = true)]
     pub tool_timeout: Duration,
-    /// How often the model is asked at most; what there is by then is printed, and the status is 1
+    /// How often the model is asked at most
+    ///
+    /// What was said by then is printed, every call answered, and the status is 1.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_steps: u32,
 }
@@ -141,7 +145,10 @@ pub struct Waiting {
     /// How long nothing may come of a reply that is streamed [default: 2m]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub idle_timeout: Option<Duration>,
-    /// How often to try again when the service is busy, fails or cannot be reached [default: 3]
+    /// How often to ask again when it fails [default: 3]
+    ///
+    /// Asked again is a service that is busy (429), fails (5xx) or cannot be reached, and one whose reply was cut off while
+    /// nothing of it was shown.
     #[arg(long, value_name = "N")]
     pub retries: Option<u32>,
     /// How long to wait before that; each further time doubles it [default: 1s]
@@ -168,7 +175,9 @@ pub struct Showing {
     /// Print the text alone
     #[arg(long)]
     pub text: bool,
-    /// Print {"type":"partial","text":"..."} as the text comes, then the records; also CONVO_PARTIAL=1
+    /// Print the text as it comes too, as JSON lines
+    ///
+    /// Lines {"type":"partial","text":"..."}, then the records; only these are to be kept. Also CONVO_PARTIAL=1.
     #[arg(long, conflicts_with = "text")]
     pub partial: bool,
     /// Say nothing but errors

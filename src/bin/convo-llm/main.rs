@@ -81,7 +81,8 @@ fn run(arguments: &Arguments, output: &Output) -> Result<()> {
                 None => session,
             };
             let session = ready::ready(session, settings.api, output)?;
-            let model = Model::new(&settings, output, wanted, true)?;
+            let shows = output.shape != Shape::Records;
+            let model = Model::new(&settings, output, wanted, shows)?;
             conversation::run(&model, session, &tools, arguments.tools.max_steps)
         }
     }

@@ -137,6 +137,7 @@ impl Output {
             Some((input, place)) if place.line > 0 => {
                 format!("{}:{}: byte {}: ", in_line(input), place.line, place.offset)
             }
+            Some((input, _)) if !input.is_empty() => format!("{}: ", in_line(input)),
             _ => String::new(),
         };
         let mut text = format!("convo: llm: {place}{}", in_line(&error.message));

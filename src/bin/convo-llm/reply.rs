@@ -244,15 +244,28 @@ fn without_nulls(block: &[u8]) -> Vec<u8> {
 fn responses(body: &[u8]) -> Result<Parts<'_>, Failure> {
     let output = json::member(body, "output").filter(|raw| raw.starts_with(b"["));
     let output = output.ok_or_else(|| Failure::new("the reply has no output in it"))?;
-    let items: Vec<Vec<u8>> = elements(Some(output))
-        .iter()
-        .map(|raw| json::compact(raw).0)
-        .collect();
+    let items: Vec<Vec<u8>> = elements(Some(output)).into_iter().map(item).collect();
     let raws: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
     let units = request::read(Api::OpenaiResponses, &raws);
     let found = units.into_iter().flat_map(|unit| unit.records).collect();
     let reason = json::member(body, "incomplete_details").and_then(|raw| json::member(raw, "reason"));
     Ok((found, beside(body, reason.or(json::member(body, "status")))))
+}
+
+/// An item without what says nothing, since it is sent back with the next question.
+fn item(raw: &[u8]) -> Vec<u8> {
+    let item = without_nulls(raw);
+    let parts = json::member(&item, "content").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let Some(parts) = parts else { return item };
+    let bare = |part: &&[u8]| {
+        let part = without_nulls(part);
+        match json::member(&part, "logprobs") {
+            Some(b"[]") => json::with_members(&part, &[("logprobs", None)]).unwrap_or(part),
+            _ => part,
+        }
+    };
+    let content = list(parts.iter().map(bare));
+    json::with_members(&item, &[("content", Some(&content))]).unwrap_or(item)
 }
 
 /// The members of an object, in order.

@@ -7,7 +7,11 @@ const MOST: usize = 300;
 
 /// The message in the body of an error; else what the body begins with.
 pub fn of_error(body: &[u8]) -> Option<String> {
-    let text = message(body.trim_ascii()).unwrap_or_else(|| plain(&String::from_utf8_lossy(body)));
+    let body = body.trim_ascii();
+    // Asked for a stream, some send errors as the first piece of one.
+    let first = body.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let piece = first.strip_prefix(b"data:").map(<[u8]>::trim_ascii);
+    let text = message(piece.unwrap_or(body)).unwrap_or_else(|| plain(&String::from_utf8_lossy(body)));
     let text = short(&text);
     (!text.is_empty()).then_some(text)
 }
