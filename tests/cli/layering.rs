@@ -13,7 +13,14 @@ const CIRCLES: [&str; 0] = [];
 const SYNCING: [&str; 3] = ["store/lock.rs", "store/naming.rs", "store/rewrite.rs"];
 
 /// What prints: one file of each program.
-const PRINTING: [&str; 2] = ["bin/convo-sqlite/output.rs", "bin/convo/output.rs"];
+const PRINTING: [&str; 3] = [
+    "bin/convo-llm/output.rs",
+    "bin/convo-sqlite/output.rs",
+    "bin/convo/output.rs",
+];
+
+/// Crates that one plugin alone may know: what they cost is not to be paid by every start of the program.
+const PLUGINS: [(&str, &str); 2] = [("rusqlite", "bin/convo-sqlite/"), ("ureq", "bin/convo-llm/")];
 
 struct File {
     /// Below `src`, with slashes.
@@ -304,6 +311,17 @@ fn only_one_file_of_a_program_prints() {
                 || file.code[..at].ends_with("tcgetwinsize(rustix::stdio::");
             assert!(asks, "{} writes to standard output", file.name);
         }
+    }
+}
+
+#[test]
+fn heavy_dependencies_are_a_plugins_own() {
+    let files = files();
+    for (name, folder) in PLUGINS {
+        let found = with_any(&files, &[&format!("{name}::")]);
+        assert!(!found.is_empty(), "nobody uses {name}");
+        let others: Vec<&&str> = found.iter().filter(|file| !file.starts_with(folder)).collect();
+        assert!(others.is_empty(), "{others:?} use {name}");
     }
 }
 

@@ -30,6 +30,8 @@ mod join;
 mod key;
 mod layering;
 mod list;
+#[cfg(feature = "llm")]
+mod llm;
 mod memory;
 mod migrate;
 mod migrate_to;

@@ -1,8 +1,9 @@
-//! Plugins: `convo-NAME` on PATH.
+//! Plugins: `convo-NAME` on PATH, or beside the program.
 
 use crate::env::{CHAT, Env};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 fn program(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -14,6 +15,18 @@ fn with_plugin(text: &str) -> Env {
     let env = Env::with_chat();
     program(&env.root().join("bin/convo-hello"), text);
     env
+}
+
+/// The program where nothing lies beside it that was built with it.
+fn alone(env: &Env, arguments: &[&str]) -> Command {
+    let own = env.root().join("own/convo");
+    if !own.exists() {
+        std::fs::create_dir(env.root().join("own")).unwrap();
+        std::fs::copy(env!("CARGO_BIN_EXE_convo"), &own).unwrap();
+    }
+    let mut command = env.program(own);
+    command.args(arguments).stdin(Stdio::null());
+    command
 }
 
 #[test]
@@ -45,9 +58,38 @@ fn they_are_listed_without_being_run() {
     let env = with_plugin("#!/bin/sh\ntouch ran\n");
     program(&env.root().join("bin/convo-cat"), "#!/bin/sh\ntouch ran\n");
     std::fs::write(env.root().join("bin/convo-noexec"), "").unwrap();
-    snapshot!("plugins", env.run(&["plugins"]).fine());
-    snapshot!("plugins_json", env.run(&["plugins", "--json"]).fine());
+    snapshot!("plugins", env.wait(alone(&env, &["plugins"])).fine());
+    snapshot!(
+        "plugins_json",
+        env.wait(alone(&env, &["plugins", "--json"])).fine()
+    );
     assert!(!env.work().join("ran").exists());
+}
+
+#[test]
+fn what_lies_beside_the_program_is_found_behind_path() {
+    let env = with_plugin("#!/bin/sh\necho path\n");
+    let _ = alone(&env, &[]);
+    program(&env.root().join("own/convo-hello"), "#!/bin/sh\necho beside\n");
+    program(&env.root().join("own/convo-more"), "#!/bin/sh\necho beside\n");
+    env.wait(alone(&env, &["hello"])).fine().gives("path\n");
+    env.wait(alone(&env, &["more"])).fine().gives("beside\n");
+    let listed = env.wait(alone(&env, &["plugins"])).fine();
+    assert!(listed.out().ends_with("/own/convo-more\n"), "{listed}");
+    std::fs::set_permissions(env.root().join("own"), std::fs::Permissions::from_mode(0o777)).unwrap();
+    env.wait(alone(&env, &["more"])).status(2);
+}
+
+#[test]
+fn a_plugin_is_told_of_the_config_file() {
+    let env = with_plugin("#!/bin/sh\necho \"$CONVO_CONFIG\"\n");
+    let path = env.write("c.toml", "[llm]\nmodel = \"m\"\n");
+    let path = path.to_str().unwrap();
+    env.run(&["--config", path, "hello"])
+        .fine()
+        .gives(format!("{path}\n"));
+    env.run(&["--no-config", "hello"]).fine().gives("/dev/null\n");
+    env.run(&["--config", path, "list"]).status(0);
 }
 
 #[test]
@@ -72,7 +114,7 @@ fn unsafe_folders_are_not_searched() {
         command.env("PATH", &path);
         env.feed(command, b"").status(2).gives("");
     }
-    let mut command = env.command(&["plugins"]);
+    let mut command = alone(&env, &["plugins"]);
     command.env("PATH", &path);
     env.feed(command, b"").fine().gives("");
 }

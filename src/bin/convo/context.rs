@@ -30,6 +30,9 @@ struct Config {
     color: Option<String>,
     tokenizer: Option<String>,
     ask_with: Option<String>,
+    /// For the plugin `convo-llm`, which reads it itself.
+    #[serde(rename = "llm")]
+    _llm: Option<toml::Table>,
 }
 
 /// What a run knows.

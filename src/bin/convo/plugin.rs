@@ -1,4 +1,4 @@
-//! Verbs that are programs of their own: `convo-NAME` on PATH is `convo NAME`.
+//! Verbs that are programs of their own: `convo-NAME` on PATH, or beside this program, is `convo NAME`.
 
 use crate::args::Global;
 use crate::commands;
@@ -27,6 +27,11 @@ pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Resul
         && let Ok(context) = crate::context::Context::new(global)
     {
         command.env("CONVO_STORE", context.store_path());
+    }
+    // An empty file says as much as none.
+    let config = global.no_config.then(|| PathBuf::from("/dev/null"));
+    if let Some(config) = config.or_else(|| global.config.clone()) {
+        command.env("CONVO_CONFIG", config);
     }
     let error = command.exec();
     Err(Error::new(
@@ -57,7 +62,7 @@ pub fn unknown(name: &str) -> Error {
     }
 }
 
-/// Every plugin on PATH by name; the first one of a name counts.
+/// Every plugin by name; the first one of a name counts.
 pub fn installed() -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     for folder in folders() {
@@ -95,13 +100,16 @@ pub fn is_name(name: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
-/// The entries of PATH that are searched: empty and relative ones depend on where one stands, and anybody can
-/// put a program into a world-writable one.
+/// Where plugins are searched: the entries of PATH, then where this program lies itself, with those that ship with it.
+/// Empty and relative entries depend on where one stands, and anybody can put a program into a world-writable one.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let own = std::env::current_exe().ok();
+    let own = own.as_deref().and_then(Path::parent).map(Path::to_path_buf);
     folders
         .into_iter()
+        .chain(own)
         .filter(|folder| folder.is_absolute())
         .filter(|folder| {
             std::fs::metadata(folder)

@@ -5,11 +5,11 @@ use crate::context::Context;
 use clap::Args;
 use convo::error::Error;
 
-/// List the plugins on PATH, without running them
+/// List the plugins, without running them
 ///
-/// A program `convo-NAME` on PATH is the verb `convo NAME`: it reads and writes streams and ends with the same
-/// statuses. CONVO and CONVO_STORE in its environment name this program and the store. Verbs that are built in
-/// win over plugins; empty, relative and world-writable entries of PATH are not searched.
+/// A program `convo-NAME` on PATH, or in the folder of this program, is the verb `convo NAME`: it reads and writes streams
+/// and ends with the same statuses. CONVO and CONVO_STORE in its environment name this program and the store. Verbs that are
+/// built in win over plugins; empty, relative and world-writable entries of PATH are not searched.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo plugins

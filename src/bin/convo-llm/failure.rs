@@ -1,0 +1,153 @@
+//! Why an attempt failed, whether it is worth another one, and when.
+
+use crate::output::Output;
+use crate::settings::Settings;
+use convo::error::{Error, Kind, Result};
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use std::time::Duration;
+
+/// A failed attempt.
+#[derive(Debug)]
+pub struct Failure {
+    pub what: String,
+    pub hint: Option<String>,
+    /// Whether another attempt may do better.
+    pub again: bool,
+    /// How long the service wants to be left alone.
+    pub after: Option<Duration>,
+    /// The status with which it answered.
+    pub status: Option<u16>,
+    /// An error of our own, as of writing: not the service's.
+    own: Option<Error>,
+}
+
+impl Failure {
+    /// One that another attempt would not change.
+    pub fn new(what: impl Into<String>) -> Failure {
+        Failure {
+            what: what.into(),
+            hint: None,
+            again: false,
+            after: None,
+            status: None,
+            own: None,
+        }
+    }
+
+    /// One that may pass.
+    pub fn again(what: impl Into<String>) -> Failure {
+        Failure {
+            again: true,
+            ..Failure::new(what)
+        }
+    }
+
+    /// The same with advice.
+    pub fn hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with how long to wait.
+    pub fn after(mut self, after: Option<Duration>) -> Failure {
+        self.after = after;
+        self
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure {
+            own: Some(error),
+            ..Failure::new("")
+        }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Error {
+        if let Some(own) = failure.own {
+            return own;
+        }
+        let error = Error::new(Kind::Unavailable, failure.what);
+        match failure.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}
+
+/// Longest wait between attempts that nobody asked for.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Tries until it goes well, or fails in a way that another attempt would not change, or as often as it may.
+pub fn retried<T>(
+    settings: &Settings,
+    output: &Output,
+    mut attempt: impl FnMut() -> std::result::Result<T, Failure>,
+) -> Result<T> {
+    let mut wait = settings.backoff;
+    for left in (0..=settings.retries).rev() {
+        let mut failure = match attempt() {
+            Ok(done) => return Ok(done),
+            Err(failure) => failure,
+        };
+        if left == 0 || !failure.again {
+            return Err(failure.into());
+        }
+        let asked = failure.after.filter(|asked| *asked > settings.max_wait);
+        if let Some(asked) = asked {
+            failure.what += &format!("; it wants to be left alone for {}", span(asked));
+            let hint = format!("--max-wait {}s waits as long", asked.as_secs() + 1);
+            return Err(failure.hint(hint).into());
+        }
+        let pause = failure.after.unwrap_or(wait);
+        output.tell(&format!("{}; asked again in {}", failure.what, span(pause)));
+        std::thread::sleep(pause);
+        wait = (wait * 2).min(LONGEST);
+    }
+    Err(Error::new(Kind::Unavailable, "it was not asked"))
+}
+
+/// A time in words.
+pub fn span(time: Duration) -> String {
+    match (time.as_secs(), time.subsec_millis()) {
+        (seconds, 0) => format!("{seconds} s"),
+        (0, milliseconds) => format!("{milliseconds} ms"),
+        (seconds, milliseconds) => format!("{seconds}.{milliseconds:03} s"),
+    }
+}
+
+/// How long a `Retry-After` means: seconds, or a date, which is held against the date of the reply where it has one, since
+/// clocks differ. Source: RFC 9110, 10.2.3.
+pub fn later(text: &str, date: Option<&str>) -> Option<Duration> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let moment = |text: &str| Some(rfc2822::parse(text.trim()).ok()?.timestamp());
+    let then = moment(text)?;
+    let now = date.and_then(moment).unwrap_or_else(Timestamp::now);
+    let seconds = then.as_second() - now.as_second();
+    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_seconds_or_a_date() {
+        let date = Some("Wed, 21 Oct 2026 07:28:00 GMT");
+        assert_eq!(later("7", None), Some(Duration::from_secs(7)));
+        assert_eq!(later(" 0.5 ", None), Some(Duration::from_millis(500)));
+        let then = "Wed, 21 Oct 2026 07:28:42 GMT";
+        assert_eq!(later(then, date), Some(Duration::from_secs(42)));
+        assert_eq!(later("Wed, 21 Oct 2026 07:27:00 GMT", date), Some(Duration::ZERO));
+        assert_eq!(later("Mon, 01 Jan 2001 00:00:00 GMT", None), Some(Duration::ZERO));
+        for wrong in ["", "soon", "-1", "1e400", "NaN", "Wed, 99 Oct 2026 07:28:42 GMT"] {
+            assert_eq!(later(wrong, date), None, "{wrong}");
+        }
+    }
+}

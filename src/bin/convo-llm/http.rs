@@ -1,0 +1,247 @@
+//! One request over HTTP: what is sent, what comes back, and why nothing does.
+
+use crate::failure::{Failure, later};
+use crate::settings::{Settings, is_here, variable};
+use convo::error::{Error, Kind, Result};
+use convo::format::request::Api;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+use ureq::http::{HeaderMap, Response, Uri};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, Body, Proxy, Timeout};
+
+/// Most bytes of a reply.
+const MOST: u64 = 64 << 20;
+
+/// Most bytes of the body of an error that are looked at.
+const MOST_OF_ERROR: u64 = 64 << 10;
+
+/// The version of the Anthropic interface that is spoken.
+const VERSION: &str = "2023-06-01";
+
+/// A service that can be asked.
+pub struct Service<'s> {
+    settings: &'s Settings,
+    agent: Agent,
+}
+
+impl<'s> Service<'s> {
+    /// Nothing is sent yet; a file of authorities is read, and a proxy looked for.
+    pub fn new(settings: &'s Settings) -> Result<Service<'s>> {
+        let roots = match &settings.ca_file {
+            Some(path) => authorities(path)?,
+            None => RootCerts::WebPki,
+        };
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            // A redirect would carry the key to wherever it says.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_connect(Some(settings.connect_timeout))
+            .timeout_global(Some(settings.timeout))
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .proxy(proxy(&settings.url)?)
+            .user_agent(concat!("convo-llm/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Ok(Service {
+            settings,
+            agent: config.new_agent(),
+        })
+    }
+
+    /// Posts a body; gives back what can be read of a reply that is none of failure.
+    pub fn post(&self, body: &[u8], stream: bool) -> std::result::Result<Reply, Failure> {
+        let settings = self.settings;
+        let accept = if stream {
+            "text/event-stream"
+        } else {
+            "application/json"
+        };
+        let mut request = self
+            .agent
+            .post(&settings.url)
+            .header("content-type", "application/json")
+            .header("accept", accept);
+        for (name, value) in &settings.headers {
+            request = request.header(name, value);
+        }
+        if settings.api == Api::Anthropic && !settings.headers.iter().any(|(name, _)| is_version(name)) {
+            request = request.header("anthropic-version", VERSION);
+        }
+        match (&settings.key, settings.api) {
+            (Some(key), Api::Anthropic) => request = request.header("x-api-key", key.reveal()),
+            (Some(key), _) => request = request.header("authorization", format!("Bearer {}", key.reveal())),
+            (None, _) => {}
+        }
+        // Of a reply that comes as a whole nothing comes for long.
+        let idle = stream.then_some(settings.idle_timeout);
+        let request = request.config().timeout_per_read(idle).build();
+        let response = request.send(body).map_err(|error| self.failed(error))?;
+        match response.status().as_u16() {
+            200..=299 => Ok(Reply {
+                body: response.into_body().into_with_config().limit(MOST).reader(),
+            }),
+            status => Err(self.refused(status, response)),
+        }
+    }
+
+    /// Why nothing came, or no more.
+    pub fn failed(&self, error: ureq::Error) -> Failure {
+        let host = self.settings.host();
+        let after = |time: Duration| format!("{} ms", time.as_millis());
+        let settings = self.settings;
+        match error {
+            ureq::Error::Timeout(Timeout::Connect | Timeout::Resolve) => Failure::again(format!(
+                "no connection to {host} within {}",
+                after(settings.connect_timeout)
+            )),
+            ureq::Error::Timeout(Timeout::PerRead) => Failure::again(format!(
+                "nothing came from {host} for {}",
+                after(settings.idle_timeout)
+            )),
+            ureq::Error::Timeout(_) => {
+                let what = format!("no whole reply from {host} within {}", after(settings.timeout));
+                Failure::new(what).hint("--timeout gives it more time")
+            }
+            ureq::Error::HostNotFound => Failure::again(format!("no host {host} is known")),
+            ureq::Error::ConnectionFailed => Failure::again(format!("no connection to {host}")),
+            ureq::Error::BodyExceedsLimit(_) => {
+                Failure::new(format!("the reply of {host} is longer than {MOST} bytes"))
+            }
+            ureq::Error::Rustls(error) => untrusted(&host, &error.to_string()),
+            ureq::Error::Tls(what) => untrusted(&host, what),
+            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                untrusted(&host, &error.to_string())
+            }
+            ureq::Error::Io(error) => Failure::again(format!("the connection to {host} failed: {error}")),
+            ureq::Error::ConnectProxyFailed(why) => Failure::new(format!("the proxy refused: {why}")),
+            ureq::Error::Protocol(error) => {
+                Failure::again(format!("what came from {host} is no whole reply: {error}"))
+            }
+            error => Failure::new(format!("asking {host} failed: {error}")),
+        }
+    }
+
+    /// What a status other than success says.
+    fn refused(&self, status: u16, response: Response<Body>) -> Failure {
+        let host = self.settings.host();
+        let headers = response.headers().clone();
+        if (300..400).contains(&status) {
+            let place = headers.get("location").and_then(|value| value.to_str().ok());
+            let place = place.and_then(|text| text.parse::<Uri>().ok());
+            let elsewhere = place
+                .as_ref()
+                .and_then(Uri::host)
+                .unwrap_or("another address of it");
+            let what = format!("{host} redirects to {elsewhere} (status {status}), which is not followed");
+            return Failure::new(what).hint("name the address itself with --base-url");
+        }
+        let mut body = Vec::new();
+        // Half of what it says is better than nothing.
+        let _ = response
+            .into_body()
+            .into_with_config()
+            .limit(MOST_OF_ERROR)
+            .reader()
+            .read_to_end(&mut body);
+        let said = crate::said::of_error(&body);
+        let said = match (&self.settings.key, said) {
+            (Some(key), Some(said)) => Some(key.out_of(&said)),
+            (_, said) => said,
+        };
+        let what = match said {
+            Some(said) => format!("{host} answers {status}: {said}"),
+            None => format!("{host} answers {status}"),
+        };
+        let mut failure = match status {
+            _ if header(&headers, "x-should-retry") == Some("false") => Failure::new(what),
+            // Waiting fills no account.
+            429 if crate::said::is_quota(&body) => Failure::new(what),
+            408 | 425 | 429 | 500..=599 => Failure::again(what).after(wait_asked(&headers)),
+            _ => Failure::new(what),
+        };
+        if status == 401 && self.settings.key.is_none() {
+            failure = failure.hint("CONVO_LLM_KEY or --key-file is the key for this address");
+        }
+        failure.status = Some(status);
+        failure
+    }
+}
+
+fn is_version(name: &str) -> bool {
+    name.eq_ignore_ascii_case("anthropic-version")
+}
+
+/// The body of a reply, as it comes.
+pub struct Reply {
+    body: ureq::BodyReader<'static>,
+}
+
+impl Reply {
+    /// Reads what has come; nothing at the end.
+    pub fn read(&mut self, buffer: &mut [u8], service: &Service<'_>) -> std::result::Result<usize, Failure> {
+        loop {
+            match self.body.read(buffer) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(service.failed(ureq::Error::from(error))),
+                Ok(read) => return Ok(read),
+            }
+        }
+    }
+}
+
+fn untrusted(host: &str, why: &str) -> Failure {
+    let failure = Failure::new(format!("no safe connection to {host}: {why}"));
+    failure.hint("--ca-file names the PEM file of an authority of your own")
+}
+
+fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// How long the service wants to be left alone.
+fn wait_asked(headers: &HeaderMap) -> Option<Duration> {
+    later(header(headers, "retry-after")?, header(headers, "date"))
+}
+
+fn authorities(path: &Path) -> Result<RootCerts> {
+    let name = path.to_string_lossy();
+    let pem = std::fs::read(path).map_err(|error| {
+        Error::io(format!("cannot read the authorities in {name}"), error).kind(Kind::Config)
+    })?;
+    let mut found = Vec::new();
+    for item in parse_pem(&pem) {
+        match item {
+            Ok(PemItem::Certificate(certificate)) => found.push(certificate),
+            Ok(_) => {}
+            Err(error) => return Err(Error::new(Kind::Config, format!("{name}: {error}"))),
+        }
+    }
+    if found.is_empty() {
+        return Err(Error::new(
+            Kind::Config,
+            format!("there is no certificate in {name}"),
+        ));
+    }
+    Ok(RootCerts::new_with_certs(&found))
+}
+
+/// The proxy for an address, as the environment says it. What is on this machine is reached without one.
+fn proxy(url: &Uri) -> Result<Option<Proxy>> {
+    if is_here(url.host().unwrap_or_default()) {
+        return Ok(None);
+    }
+    let names: &[&str] = match url.scheme_str() {
+        Some("http") => &["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"],
+        _ => &["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
+    };
+    let Some((name, value)) = names.iter().find_map(|name| Some((name, variable(name)?))) else {
+        return Ok(None);
+    };
+    let proxy = Proxy::new(&value)
+        .map_err(|_| Error::new(Kind::Config, format!("{name} is not the address of a proxy")))?;
+    // Who is excepted is read by the library, which does so only where it reads the proxy as well.
+    let excepted = Proxy::try_from_env().is_some_and(|known| known.is_no_proxy(url));
+    Ok((!excepted).then_some(proxy))
+}

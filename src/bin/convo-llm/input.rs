@@ -1,0 +1,132 @@
+//! What standard input asks for: a summary, or a reply to a session.
+
+use crate::output::Output;
+use convo::error::{Error, Kind, Result};
+use convo::format::detect::{self, Hints};
+use convo::format::native::NativeReader;
+use convo::format::report::Report;
+use convo::format::wrapping::{self, Wrapped};
+use convo::format::{self, Converted, Format, Reader, Sessions, Source};
+use convo::model::json;
+use convo::model::session::Session;
+use std::io::{IsTerminal, Read};
+
+/// What is asked for.
+pub enum Asked {
+    /// A summary: the request in as many pieces as it has.
+    Summary(Vec<Vec<u8>>),
+    /// A reply.
+    Reply(Session),
+}
+
+/// Reads all of standard input.
+pub fn read(from: Option<&str>, output: &Output) -> Result<Asked> {
+    let mut input = std::io::stdin();
+    if input.is_terminal() {
+        return Err(
+            Error::new(Kind::Usage, "no session: standard input is a terminal")
+                .hint("convo context NAME | convo llm"),
+        );
+    }
+    let mut bytes = Vec::new();
+    input
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::io("cannot read standard input", error))?;
+    let pieces = summary_request(&bytes);
+    if !pieces.is_empty() {
+        return Ok(Asked::Summary(pieces));
+    }
+    if wrapping::is_likely(&bytes) {
+        bytes = match Wrapped::of(bytes)? {
+            Ok(wrapped) => wrapped.inner().to_vec(),
+            Err(plain) => plain,
+        };
+    }
+    if bytes.trim_ascii().is_empty() {
+        return Err(Error::new(
+            Kind::Data,
+            "standard input is empty: there is no session",
+        ));
+    }
+    let format = match from {
+        Some(name) => Format::from_name(name)
+            .filter(|format| format.is_read())
+            .ok_or_else(|| Error::new(Kind::Usage, format!("--from: no format {name:?}")))?,
+        None => detected(&bytes, output)?,
+    };
+    session(format, bytes, output).map(Asked::Reply)
+}
+
+/// The pieces of a request for a summary; none of anything else.
+fn summary_request(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty()).collect();
+    let asks = |line: &&[u8]| {
+        line.starts_with(b"{") && json::member(line, "schema") == Some(br#""convo.summary-request/1""#)
+    };
+    if asks(&bytes.trim_ascii()) {
+        return vec![bytes.trim_ascii().to_vec()];
+    }
+    match lines.first().is_some_and(asks) {
+        true => lines.into_iter().map(<[u8]>::to_vec).collect(),
+        false => Vec::new(),
+    }
+}
+
+fn detected(bytes: &[u8], output: &Output) -> Result<Format> {
+    let head = &bytes[..bytes.len().min(detect::HEAD)];
+    let verdict = detect::detect(head, bytes.len() < detect::HEAD, Hints::default());
+    let Some(format) = verdict.format else {
+        let what = format!("no session that this version reads: {}", verdict.evidence);
+        let error = Error::new(Kind::Data, what);
+        return Err(match verdict.hint {
+            Some(hint) => error.hint(hint),
+            None => error.hint("--from names the format"),
+        });
+    };
+    // Plain messages read the same in each of them.
+    if !verdict.others.is_empty() && format.api().is_none() {
+        output.tell(&format!(
+            "ambiguous: read as {}, could be {}; --from says which",
+            format.name(),
+            verdict.others.join(", ")
+        ));
+    }
+    Ok(format)
+}
+
+/// The one session that there is.
+fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
+    let mut report = Report::default();
+    let reader: Box<dyn Reader> = if format.is_lines() {
+        Box::new(NativeReader::new(bytes, std::io::empty()))
+    } else {
+        let sessions = format::convert(format, &Source::alone(&bytes), &mut report).map_err(named)?;
+        Box::new(Converted::from(sessions))
+    };
+    let mut sessions = Sessions::new(reader);
+    let first = sessions.next(&mut report).map_err(named)?;
+    let more = sessions.next(&mut report).map_err(named)?;
+    for finding in &report.findings {
+        if finding.damage {
+            let error = Error::new(Kind::Data, finding.what.clone()).at("-", finding.place);
+            return Err(error.hint("a reply to half of a session would be a reply to another one"));
+        }
+        output.tell(&finding.what);
+    }
+    let Some(first) = first else {
+        return Err(Error::new(Kind::Data, "there is no session on standard input"));
+    };
+    if more.is_some() {
+        let error = Error::new(Kind::Data, "there is more than one session on standard input");
+        return Err(error.hint("one is answered at a time"));
+    }
+    Ok(first)
+}
+
+fn named(mut error: Error) -> Error {
+    if let Some((input, _)) = &mut error.at {
+        *input = "-".to_string();
+    }
+    error
+}

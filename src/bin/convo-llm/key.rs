@@ -1,0 +1,84 @@
+//! The key of a service: where it comes from, and that it is seen nowhere.
+
+use crate::settings::variable;
+use convo::error::{Error, Kind, Result};
+use std::fmt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// A key. What prints it prints something else.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[key]")
+    }
+}
+
+impl Key {
+    /// A key as it was found; `whence` names its place in messages.
+    fn new(text: &str, whence: &str) -> Result<Key> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(Error::new(Kind::Config, format!("there is no key in {whence}")));
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let error = Error::new(Kind::Config, format!("what is in {whence} is no key"));
+            return Err(error.hint("a key is one word, without anything around it"));
+        }
+        Ok(Key(text.to_string()))
+    }
+
+    /// The key itself, for the header that carries it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// A text in which a service may have repeated the key, without it.
+    pub fn out_of(&self, text: &str) -> String {
+        text.replace(&self.0, "[key]")
+    }
+}
+
+/// The key: of the file that is named, of CONVO_LLM_KEY, or of the service's usual variable.
+pub fn find(file: Option<&Path>, usual: Option<&str>, tell: &dyn Fn(&str)) -> Result<Option<Key>> {
+    if let Some(path) = file {
+        return of_file(path, tell).map(Some);
+    }
+    for name in ["CONVO_LLM_KEY"].into_iter().chain(usual) {
+        if let Some(text) = variable(name) {
+            return Key::new(&text, name).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// Most bytes of a file that holds a key.
+const MOST: u64 = 64 * 1024;
+
+fn of_file(path: &Path, tell: &dyn Fn(&str)) -> Result<Key> {
+    let name = path.to_string_lossy().into_owned();
+    let failed = |error| Error::io(format!("cannot read the key in {name}"), error).kind(Kind::Config);
+    let about = std::fs::metadata(path).map_err(failed)?;
+    if about.len() > MOST {
+        return Err(Error::new(
+            Kind::Config,
+            format!("what is in {name} is no key: it is too long"),
+        ));
+    }
+    // Where secrets are mounted into a container everybody may read them, so it is no error.
+    if about.is_file() && about.permissions().mode() & 0o077 != 0 {
+        tell(&format!(
+            "others on this machine can read the key in {name}: chmod 600 {name}"
+        ));
+    }
+    let text = std::fs::read(path).map_err(failed)?;
+    let text = String::from_utf8(text).map_err(|_| {
+        Error::new(
+            Kind::Config,
+            format!("what is in {name} is no key: it is not UTF-8"),
+        )
+    })?;
+    Key::new(&text, &name)
+}

@@ -1,0 +1,115 @@
+//! A session that can be sent: it has something to answer, and nothing that the interface would refuse.
+
+use crate::output::Output;
+use convo::check::{self, Api, Options};
+use convo::error::{Error, Kind, Result};
+use convo::filter::repair::{self, How, Repaired};
+use convo::filter::{Plan, Stamp};
+use convo::format::report::Report;
+use convo::format::request;
+use convo::model::json::ObjectBuilder;
+use convo::model::message::Role;
+use convo::model::session::{Class, Session};
+use convo::model::view::View;
+
+/// How often a repair is looked at anew: what the messages of a session cannot hold would come back.
+const TRIES: usize = 3;
+
+/// Rules that every call is answered, one of each interface.
+const ANSWERED: [&str; 3] = ["OC02", "OR02", "AN04"];
+
+/// Refuses a session that no reply belongs behind; repairs what the interface would refuse, for this request alone.
+pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session> {
+    answerable(&session, api)?;
+    let options = Options {
+        stateless: api == Api::OpenaiResponses,
+        ..Options::default()
+    };
+    let how = How {
+        api,
+        options: &options,
+        mode: None,
+        warnings: false,
+    };
+    for nth in 0..TRIES {
+        let stamp = |_: &str| {
+            Ok(Stamp {
+                id: format!("evt_llm{nth}"),
+                at: "1970-01-01T00:00:00Z".to_string(),
+            })
+        };
+        let Repaired { plan, fixed } = repair::plan(&session, &how, stamp)?;
+        if let Some(left) = fixed.errors().next() {
+            let what = format!(
+                "{} would refuse it: {}: {}",
+                api.name(),
+                left.rule.id,
+                left.message
+            );
+            return Err(Error::new(Kind::Data, what).hint("convo check tells where"));
+        }
+        let Plan::Lines(lines, told) = plan else {
+            return Ok(session);
+        };
+        output.tell(&format!(
+            "repaired for {}, for this request alone: {told}",
+            api.name()
+        ));
+        for line in lines {
+            session.push_new(&line);
+        }
+    }
+    let what = format!("{} would refuse it, and no repair holds", api.name());
+    Err(Error::new(Kind::Data, what).hint("convo check tells where"))
+}
+
+fn answerable(session: &Session, api: Api) -> Result<()> {
+    let view = View::replay(session);
+    let request = request::elements(api, session, &view, &mut Report::default())?;
+    let raws: Vec<&[u8]> = request.elements.iter().map(|element| &*element.raw).collect();
+    let options = Options {
+        open_end: true,
+        ..Options::default()
+    };
+    let open = check::check(api, &raws, &options)
+        .into_iter()
+        .find(|finding| ANSWERED.contains(&finding.rule.id) && !finding.is_error());
+    if let Some(open) = open {
+        let error = Error::new(
+            Kind::Data,
+            format!("a call waits for its result: {}", open.message),
+        );
+        return Err(error.hint("append it as a message of the role tool, or let --tool answer it"));
+    }
+    let last = view.items.iter().rev().find_map(|item| item.traits(session));
+    match last.map(|traits| traits.role) {
+        None if view.items.is_empty() => Err(Error::new(Kind::Data, "there is no message in the session")),
+        Some(Role::Assistant) => {
+            let error = Error::new(
+                Kind::Data,
+                "the last message is the model's: there is nothing to answer",
+            );
+            Err(error.hint("append a message first"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The session with instructions ahead of its own.
+pub fn with_instructions(session: &Session, text: &str) -> Session {
+    let mut message = ObjectBuilder::default();
+    message.text("role", "system").text("content", text);
+    let message = message.finish();
+    let mut made = Session::default();
+    let first = (0..session.len()).find(|index| matches!(session.class(*index), Class::Message(_)));
+    for index in 0..session.len() {
+        if first == Some(index) {
+            made.push_new(&message);
+        }
+        made.push_from(session, index);
+    }
+    if first.is_none() {
+        made.push_new(&message);
+    }
+    made
+}

@@ -1,0 +1,302 @@
+//! A reply of an interface as message records: the library reads it, and what stood beside it is noted.
+
+use crate::failure::Failure;
+use crate::request::list;
+use crate::said;
+use convo::error::Place;
+use convo::format::request::{self, Api};
+use convo::model::json::{self, Dialect, Members, ObjectBuilder};
+use convo::model::key;
+use convo::model::message::{Message, ToolCall};
+use convo::model::record::Record;
+
+/// What a model said.
+#[derive(Debug)]
+pub struct Reply {
+    /// The records; of an interface whose replies are items there may be several.
+    pub records: Vec<Vec<u8>>,
+    /// All of their text.
+    pub text: String,
+    /// Why it ended, in the service's word.
+    pub stop_reason: String,
+}
+
+/// Words for a reply that was cut at its longest.
+const LENGTH: [&str; 4] = [
+    "length",
+    "max_tokens",
+    "max_output_tokens",
+    "model_context_window_exceeded",
+];
+
+impl Reply {
+    /// Whether it was cut at its longest.
+    pub fn is_cut(&self) -> bool {
+        LENGTH.contains(&self.stop_reason.as_str())
+    }
+
+    /// Whether the service kept back a part of it.
+    pub fn is_filtered(&self) -> bool {
+        matches!(self.stop_reason.as_str(), "content_filter" | "refusal")
+    }
+
+    /// The calls in it, handed to `each` in order.
+    pub fn with_calls<T>(&self, each: impl FnOnce(&[ToolCall<'_>]) -> T) -> T {
+        let parsed: Vec<Record<'_>> = self.records.iter().map(|raw| parse(raw)).collect();
+        let messages = parsed.iter().filter_map(Record::message);
+        each(&messages.flat_map(Message::tool_calls).collect::<Vec<_>>())
+    }
+}
+
+fn parse(raw: &[u8]) -> Record<'_> {
+    Record::parse(raw, Place { line: 0, offset: 1 })
+}
+
+/// What stands beside the messages of a reply.
+#[derive(Default)]
+struct Beside<'b> {
+    id: Option<&'b [u8]>,
+    model: Option<&'b [u8]>,
+    usage: Option<&'b [u8]>,
+    stop_reason: String,
+}
+
+/// Reads a reply that is not streamed, or one that was put together from its pieces.
+pub fn read(api: Api, body: &[u8]) -> Result<Reply, Failure> {
+    let body = whole(body)?;
+    if json::member(body, "error").is_some_and(|error| error != b"null") {
+        let what = said::message(body).unwrap_or_default();
+        return Err(Failure::new(format!(
+            "the service failed: {}",
+            said::short(&what)
+        )));
+    }
+    let (messages, beside) = match api {
+        Api::Anthropic => anthropic(body)?,
+        Api::OpenaiResponses => responses(body)?,
+        _ => chat(body)?,
+    };
+    let count = messages.len();
+    let noted = |(nth, raw)| note(raw, &beside, nth + 1 == count);
+    let records: Vec<Vec<u8>> = messages.into_iter().enumerate().map(noted).collect();
+    let texts = records.iter().filter_map(|raw| {
+        let record = parse(raw);
+        let message = record.message()?;
+        let refusal = json::member(raw, "refusal").and_then(json::text);
+        let text = message.text();
+        Some(if text.is_empty() {
+            refusal.unwrap_or_default().into_owned()
+        } else {
+            text.into_owned()
+        })
+    });
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+    let reply = Reply {
+        text: texts.join("\n"),
+        stop_reason: beside.stop_reason,
+        records,
+    };
+    let calls = reply.with_calls(|calls| calls.len());
+    match (calls, reply.is_cut()) {
+        (1.., true) => Err(Failure::new("the reply was cut off in the middle of a call").hint(MORE)),
+        (0, cut) if reply.text.trim().is_empty() && !has_parts(&reply) => {
+            let failure = Failure::new(format!("the reply is empty ({})", reply.stop_reason));
+            Err(if cut { failure.hint(MORE) } else { failure })
+        }
+        _ => Ok(reply),
+    }
+}
+
+const MORE: &str = "--max-tokens allows more";
+
+/// Whether something else than text was said: what the service did by itself.
+fn has_parts(reply: &Reply) -> bool {
+    reply.records.iter().any(|raw| {
+        let record = parse(raw);
+        let parts = record.message().map(Message::parts).unwrap_or_default();
+        parts
+            .iter()
+            .any(|part| matches!(part, convo::model::message::Part::Other(..)))
+    })
+}
+
+/// The body as one JSON object; what else it is, in words.
+fn whole(body: &[u8]) -> Result<&[u8], Failure> {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii();
+    let begins = || said::of_error(&body[..body.len().min(4096)]).unwrap_or_default();
+    match body.first() {
+        None => Err(Failure::again("the reply is empty")),
+        Some(b'<') => {
+            let what = format!("the reply is a page of HTML: {}", begins());
+            Err(Failure::new(what)
+                .hint("something else than the service answers there: look at --base-url and the proxy"))
+        }
+        Some(b'{') => match json::value_end(body, 0, Dialect::Strict) {
+            Ok(end) if end == body.len() && std::str::from_utf8(body).is_ok() => Ok(body),
+            Ok(end) if end == body.len() => Err(Failure::new("the reply is not UTF-8")),
+            Ok(_) => Err(Failure::new("the reply is no JSON: something follows the value")),
+            Err(fault) => Err(Failure::again(format!(
+                "the reply is no JSON: byte {}: {}",
+                fault.offset, fault.what
+            ))),
+        },
+        Some(_) => Err(Failure::new(format!("the reply is no JSON object: {}", begins()))),
+    }
+}
+
+/// The native messages of a reply, and what stands beside them.
+type Parts<'b> = (Vec<Vec<u8>>, Beside<'b>);
+
+fn beside<'b>(body: &'b [u8], stop: Option<&[u8]>) -> Beside<'b> {
+    Beside {
+        id: json::member(body, "id").filter(|raw| raw.starts_with(b"\"")),
+        model: json::member(body, "model").filter(|raw| raw.starts_with(b"\"")),
+        usage: json::member(body, "usage").filter(|raw| raw.starts_with(b"{")),
+        stop_reason: stop.and_then(json::text).unwrap_or_default().into_owned(),
+    }
+}
+
+fn elements(raw: Option<&[u8]>) -> Vec<&[u8]> {
+    raw.and_then(|raw| json::elements(raw, Dialect::Strict))
+        .unwrap_or_default()
+}
+
+fn chat(body: &[u8]) -> Result<Parts<'_>, Failure> {
+    let choices = elements(json::member(body, "choices"));
+    let choice = choices
+        .first()
+        .ok_or_else(|| Failure::new("the reply has no choices in it"))?;
+    let message = json::member(choice, "message").filter(|raw| raw.starts_with(b"{"));
+    let message = message.ok_or_else(|| Failure::new("the reply has no message in it"))?;
+    let mut element = ObjectBuilder::default();
+    element.text("role", "assistant");
+    for (name, value) in members(message) {
+        match (name.as_str(), value) {
+            ("role", _) | (_, b"[]") => {}
+            ("content", value) => drop(element.raw("content", json::compact(value).0)),
+            (_, b"null") => {}
+            ("tool_calls", value) => drop(element.raw("tool_calls", calls(value))),
+            (name, value) => drop(element.raw(name, json::compact(value).0)),
+        }
+    }
+    let found = request::records(Api::OpenaiChat, &element.finish());
+    Ok((found, beside(body, json::member(choice, "finish_reason"))))
+}
+
+/// The calls with what every other program expects of them: an id, and arguments as a string.
+fn calls(raw: &[u8]) -> Vec<u8> {
+    let each = elements(Some(raw)).into_iter().enumerate().map(|(nth, call)| {
+        let (call, _) = json::compact(call);
+        let function = json::member(&call, "function").unwrap_or(b"{}");
+        let arguments = json::member(function, "arguments").filter(|raw| !raw.starts_with(b"\""));
+        let function = arguments.and_then(|arguments| {
+            let mut text = Vec::new();
+            let given = if arguments == b"null" {
+                ""
+            } else {
+                std::str::from_utf8(arguments).unwrap_or("")
+            };
+            json::push_text(&mut text, given);
+            json::with_members(function, &[("arguments", Some(&text))]).ok()
+        });
+        let id = json::member(&call, "id").and_then(json::text).unwrap_or_default();
+        let made = id.is_empty().then(|| {
+            let made = key::sha256(&[nth.to_string().as_bytes(), &call].concat());
+            format!("\"call_{}\"", &made[..16]).into_bytes()
+        });
+        let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("index", None)];
+        changes.extend(function.as_deref().map(|raw| ("function", Some(raw))));
+        changes.extend(made.as_deref().map(|raw| ("id", Some(raw))));
+        json::with_members(&call, &changes).unwrap_or(call)
+    });
+    list(each)
+}
+
+fn anthropic(body: &[u8]) -> Result<Parts<'_>, Failure> {
+    let content = json::member(body, "content").filter(|raw| raw.starts_with(b"["));
+    let content = content.ok_or_else(|| Failure::new("the reply has no content in it"))?;
+    let blocks: Vec<Vec<u8>> = elements(Some(content)).into_iter().map(without_nulls).collect();
+    let mut element = ObjectBuilder::default();
+    element.text("role", "assistant");
+    match blocks.as_slice() {
+        // A reply that is nothing but a text is a string, as everywhere else.
+        [only] if members(only).len() == 2 && json::member(only, "type") == Some(br#""text""#) => {
+            element.raw("content", json::member(only, "text").unwrap_or(b"\"\""));
+        }
+        blocks => {
+            element.raw("content", list(blocks.iter()));
+        }
+    }
+    let found = request::records(Api::Anthropic, &element.finish());
+    Ok((found, beside(body, json::member(body, "stop_reason"))))
+}
+
+fn without_nulls(block: &[u8]) -> Vec<u8> {
+    let mut kept = ObjectBuilder::default();
+    for (name, value) in members(block) {
+        if value != b"null" {
+            kept.raw(&name, json::compact(value).0);
+        }
+    }
+    kept.finish()
+}
+
+fn responses(body: &[u8]) -> Result<Parts<'_>, Failure> {
+    let output = json::member(body, "output").filter(|raw| raw.starts_with(b"["));
+    let output = output.ok_or_else(|| Failure::new("the reply has no output in it"))?;
+    let items: Vec<Vec<u8>> = elements(Some(output)).into_iter().map(item).collect();
+    let raws: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
+    let units = request::read(Api::OpenaiResponses, &raws);
+    let found = units.into_iter().flat_map(|unit| unit.records).collect();
+    let reason = json::member(body, "incomplete_details").and_then(|raw| json::member(raw, "reason"));
+    Ok((found, beside(body, reason.or(json::member(body, "status")))))
+}
+
+/// An item without what says nothing, since it is sent back with the next question.
+fn item(raw: &[u8]) -> Vec<u8> {
+    let item = without_nulls(raw);
+    let parts = json::member(&item, "content").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let Some(parts) = parts else { return item };
+    let bare = |part: &&[u8]| {
+        let part = without_nulls(part);
+        match json::member(&part, "logprobs") {
+            Some(b"[]") => json::with_members(&part, &[("logprobs", None)]).unwrap_or(part),
+            _ => part,
+        }
+    };
+    let content = list(parts.iter().map(bare));
+    json::with_members(&item, &[("content", Some(&content))]).unwrap_or(item)
+}
+
+/// The members of an object, in order.
+fn members(object: &[u8]) -> Vec<(String, &[u8])> {
+    let mut all = Vec::new();
+    if let Ok(mut scan) = Members::new(object, Dialect::Strict) {
+        while let Ok(Some(member)) = scan.next() {
+            all.push((member.name().into_owned(), member.value));
+        }
+    }
+    all
+}
+
+/// A message with what stood beside it: the counts are of the reply as a whole, so its last message has them.
+fn note(message: Vec<u8>, beside: &Beside<'_>, last: bool) -> Vec<u8> {
+    let mut metadata = ObjectBuilder::default();
+    if last && !beside.stop_reason.is_empty() {
+        metadata.text("stop_reason", &beside.stop_reason);
+    }
+    if let Some(id) = beside.id {
+        metadata.raw("response_id", id);
+    }
+    let own = json::member(&message, "metadata").unwrap_or(b"{}");
+    for (name, value) in members(own) {
+        metadata.raw(&name, value);
+    }
+    let usage = beside.usage.filter(|_| last).map(|raw| json::compact(raw).0);
+    let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
+    changes.extend(beside.model.map(|raw| ("model", Some(raw))));
+    changes.extend(usage.as_deref().map(|raw| ("usage", Some(raw))));
+    let metadata = (!metadata.is_empty()).then(|| metadata.finish());
+    changes.extend(metadata.as_deref().map(|raw| ("metadata", Some(raw))));
+    json::with_members(&message, &changes).unwrap_or(message)
+}

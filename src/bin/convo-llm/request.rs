@@ -1,0 +1,158 @@
+//! The body of a request: the session's view in the shape of the interface, and what goes beside it.
+
+use crate::settings::Settings;
+use crate::tools::Offer;
+use convo::error::{Error, Kind, Result};
+use convo::format::report::Report;
+use convo::format::request::{self, Api, Request};
+use convo::model::json::{self, ObjectBuilder};
+use convo::model::session::Session;
+use convo::model::view::View;
+
+/// Most tokens of a reply where the interface wants to be told and nobody says: every model that answers today may say so
+/// much.
+const MOST_TOKENS: u64 = 8192;
+
+/// What a request is made from.
+pub struct Asking<'a> {
+    pub settings: &'a Settings,
+    pub offers: &'a [Offer],
+    pub stream: bool,
+    /// Whether thinking is to be sent back encrypted, which models that do not think refuse.
+    pub encrypted: bool,
+}
+
+impl Asking<'_> {
+    /// The body for a session.
+    pub fn body(&self, session: &Session) -> Result<Vec<u8>> {
+        let settings = self.settings;
+        let view = View::replay(session);
+        let request = request::elements(settings.api, session, &view, &mut Report::default())?;
+        let mut body = ObjectBuilder::default();
+        body.text("model", &settings.model);
+        match settings.api {
+            Api::Anthropic => self.messages(&request, &mut body),
+            Api::OpenaiResponses => self.responses(&request, &mut body),
+            _ => self.chat(&request, &mut body),
+        }
+        if let Some(temperature) = &settings.temperature {
+            body.raw("temperature", temperature);
+        }
+        if self.stream {
+            body.raw("stream", "true");
+        }
+        let changes: Vec<(&str, Option<&[u8]>)> = settings
+            .parameters
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_deref()))
+            .collect();
+        json::with_members(&body.finish(), &changes)
+            .map_err(|fault| Error::new(Kind::Data, format!("the request cannot be made: {}", fault.what)))
+    }
+
+    fn chat(&self, request: &Request, body: &mut ObjectBuilder) {
+        body.raw(
+            "messages",
+            list(request.elements.iter().map(|element| &element.raw)),
+        );
+        if !self.offers.is_empty() {
+            body.raw("tools", list(self.offers.iter().map(Offer::chat)));
+        }
+        if let Some(most) = self.settings.max_tokens {
+            // Its newer models know no other name, and most other services only the old one.
+            let name = match self.settings.url.host() {
+                Some("api.openai.com") => "max_completion_tokens",
+                _ => "max_tokens",
+            };
+            body.raw(name, most.to_string());
+        }
+        if self.stream {
+            body.raw("stream_options", r#"{"include_usage":true}"#);
+        }
+    }
+
+    fn messages(&self, request: &Request, body: &mut ObjectBuilder) {
+        if let Some(system) = &request.system {
+            body.raw("system", system);
+        }
+        body.raw(
+            "messages",
+            list(request.elements.iter().map(|element| &element.raw)),
+        );
+        let most = self.settings.max_tokens.unwrap_or(MOST_TOKENS);
+        body.raw("max_tokens", most.to_string());
+        if !self.offers.is_empty() {
+            body.raw("tools", list(self.offers.iter().map(Offer::anthropic)));
+            return;
+        }
+        // A history with calls is taken only where tools are defined.
+        let called = called(request);
+        if !called.is_empty() {
+            let open = called.iter().map(|name| Offer::open(name).anthropic());
+            body.raw("tools", list(open));
+            body.raw("tool_choice", r#"{"type":"none"}"#);
+        }
+    }
+
+    fn responses(&self, request: &Request, body: &mut ObjectBuilder) {
+        if let Some(system) = &request.system {
+            body.raw("instructions", system);
+        }
+        let elements = request.elements.iter().map(|element| element.raw.clone());
+        if self.keeps_state() {
+            body.raw("input", list(elements));
+        } else {
+            // Ids name what the service has kept, and it keeps nothing.
+            let bare = elements.map(|raw| match json::member(&raw, "type") {
+                Some(br#""item_reference""#) => raw,
+                _ => json::with_members(&raw, &[("id", None)]).unwrap_or(raw),
+            });
+            body.raw("input", list(bare)).raw("store", "false");
+            if self.encrypted {
+                body.raw("include", r#"["reasoning.encrypted_content"]"#);
+            }
+        }
+        if !self.offers.is_empty() {
+            body.raw("tools", list(self.offers.iter().map(Offer::responses)));
+        }
+        if let Some(most) = self.settings.max_tokens {
+            body.raw("max_output_tokens", most.to_string());
+        }
+    }
+
+    /// Whether the service is to keep what was said, as a parameter says.
+    fn keeps_state(&self) -> bool {
+        let store = self.settings.parameters.iter().rfind(|(name, _)| name == "store");
+        store.is_some_and(|(_, value)| value.as_deref() != Some(b"false"))
+    }
+}
+
+/// The names of the tools that a history of the Anthropic interface calls, each once, in order.
+fn called(request: &Request) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for element in &request.elements {
+        let content = json::member(&element.raw, "content");
+        let blocks = content.and_then(|raw| json::elements(raw, json::Dialect::Strict));
+        for block in blocks.unwrap_or_default() {
+            let name = json::member(block, "name").and_then(json::text);
+            let calls = json::member(block, "type") == Some(br#""tool_use""#);
+            if let Some(name) = name.filter(|name| calls && !names.iter().any(|known| known == name)) {
+                names.push(name.into_owned());
+            }
+        }
+    }
+    names
+}
+
+/// An array of values.
+pub fn list(elements: impl Iterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
+    let mut out = vec![b'['];
+    for (nth, element) in elements.enumerate() {
+        if nth > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(element.as_ref());
+    }
+    out.push(b']');
+    out
+}

@@ -1,0 +1,341 @@
+//! Who is asked, and how: options before environment before the config file's table `[llm]`.
+
+use crate::arguments::{self, Arguments, Interface};
+use crate::key::{self, Key};
+use convo::error::{Error, Kind, Result};
+use convo::format::request::Api;
+use convo::model::json::{self, Dialect};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use ureq::http::Uri;
+
+/// What a run goes by.
+#[derive(Debug)]
+pub struct Settings {
+    pub api: Api,
+    /// The address that is posted to.
+    pub url: Uri,
+    pub model: String,
+    pub key: Option<Key>,
+    pub ca_file: Option<PathBuf>,
+    pub headers: Vec<(String, String)>,
+    pub max_tokens: Option<u64>,
+    pub temperature: Option<String>,
+    /// Further members of the request, as JSON; none takes one out.
+    pub parameters: Vec<(String, Option<Vec<u8>>)>,
+    pub timeout: Duration,
+    pub connect_timeout: Duration,
+    pub idle_timeout: Duration,
+    pub retries: u32,
+    pub backoff: Duration,
+    pub max_wait: Duration,
+}
+
+/// The table `[llm]`; each key is an option as well.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Table {
+    api: Option<String>,
+    base_url: Option<String>,
+    model: Option<String>,
+    key_file: Option<PathBuf>,
+    ca_file: Option<PathBuf>,
+    max_tokens: Option<u64>,
+    temperature: Option<f64>,
+    timeout: Option<String>,
+    connect_timeout: Option<String>,
+    idle_timeout: Option<String>,
+    retries: Option<u32>,
+    backoff: Option<String>,
+    max_wait: Option<String>,
+}
+
+/// The config file, of which the rest is convo's own.
+#[derive(Debug, Default, Deserialize)]
+struct File {
+    #[serde(default)]
+    llm: Table,
+}
+
+/// Where the services are.
+const OPENAI: &str = "https://api.openai.com/v1";
+const ANTHROPIC: &str = "https://api.anthropic.com";
+
+/// A variable that is set to something.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+impl Settings {
+    /// From the command line, the environment and the config file. What is worth telling goes to `tell`.
+    pub fn new(arguments: &Arguments, tell: &dyn Fn(&str)) -> Result<Settings> {
+        let table = table()?;
+        let (asked, waiting) = (&arguments.model, &arguments.waiting);
+        let model = text(&asked.model, "MODEL", table.model).ok_or_else(|| {
+            let hint = "--model MODEL, CONVO_LLM_MODEL, or model in the table [llm] of the config file";
+            Error::new(Kind::Config, "no model is named").hint(hint)
+        })?;
+        let named = match asked.api {
+            Some(api) => Some(api),
+            None => variable("CONVO_LLM_API")
+                .or(table.api)
+                .map(interface)
+                .transpose()?,
+        };
+        let base = text(&asked.base_url, "BASE_URL", table.base_url);
+        let place = Place::find(named, base, &model)?;
+        let key_file = asked.key_file.clone();
+        let key_file = key_file
+            .or(variable("CONVO_LLM_KEY_FILE").map(PathBuf::from))
+            .or(table.key_file);
+        let key = key::find(key_file.as_deref(), place.own_key, tell)?;
+        let host = place.url.host().unwrap_or_default();
+        if key.is_none() && matches!(host, "api.openai.com" | "api.anthropic.com") {
+            let error = Error::new(Kind::Config, format!("no key for {host}"));
+            let hint = format!("set CONVO_LLM_KEY or {}, or name a --key-file", place.usual_key());
+            return Err(error.hint(hint));
+        }
+        if key.is_some() && place.url.scheme_str() == Some("http") && !is_here(host) {
+            tell(&format!(
+                "the key goes to {host} in clear text: the address begins with http:"
+            ));
+        }
+        let ca_file = asked
+            .ca_file
+            .clone()
+            .or(variable("CONVO_LLM_CA_FILE").map(PathBuf::from));
+        let ca_file = ca_file
+            .or(table.ca_file)
+            .or(variable("SSL_CERT_FILE").map(PathBuf::from));
+        let temperature = match (&arguments.request.temperature, table.temperature) {
+            (Some(given), _) => Some(given.clone()),
+            (None, known) => variable("CONVO_LLM_TEMPERATURE")
+                .or(known.map(|number| number.to_string()))
+                .map(|text| arguments::temperature(&text).map_err(|why| wrong("temperature", &why)))
+                .transpose()?,
+        };
+        let time = |name, given, known: Option<String>, default| duration(name, given, known, default);
+        Ok(Settings {
+            api: place.api,
+            url: place.url,
+            model,
+            key,
+            ca_file,
+            headers: asked.header.clone(),
+            max_tokens: number("max-tokens", arguments.request.max_tokens, table.max_tokens)?,
+            temperature,
+            parameters: arguments.request.param.iter().map(parameter).collect(),
+            timeout: time("timeout", waiting.timeout, table.timeout, 600)?,
+            connect_timeout: time(
+                "connect-timeout",
+                waiting.connect_timeout,
+                table.connect_timeout,
+                10,
+            )?,
+            idle_timeout: time("idle-timeout", waiting.idle_timeout, table.idle_timeout, 120)?,
+            retries: number("retries", waiting.retries, table.retries)?.unwrap_or(3),
+            backoff: time("backoff", waiting.backoff, table.backoff, 1)?,
+            max_wait: time("max-wait", waiting.max_wait, table.max_wait, 60)?,
+        })
+    }
+
+    /// The host that is asked, for messages.
+    pub fn host(&self) -> String {
+        let authority = self.url.authority();
+        authority.map(ToString::to_string).unwrap_or_default()
+    }
+}
+
+/// Where a request goes.
+struct Place {
+    api: Api,
+    url: Uri,
+    /// The variable with the usual key of that service; none for any other place.
+    own_key: Option<&'static str>,
+}
+
+impl Place {
+    /// The interface is what was named; else what the address shows; else what the model's name does.
+    fn find(named: Option<Interface>, base: Option<String>, model: &str) -> Result<Place> {
+        let named = named.map(|interface| match interface {
+            Interface::OpenaiChat => Api::OpenaiChat,
+            Interface::OpenaiResponses => Api::OpenaiResponses,
+            Interface::Anthropic => Api::Anthropic,
+        });
+        if let Some(base) = base {
+            let base = address(&base)?;
+            let api = named.unwrap_or_else(|| shown(&base));
+            let own_key = match base.host() {
+                Some("api.openai.com") => Some("OPENAI_API_KEY"),
+                Some("api.anthropic.com") => Some("ANTHROPIC_API_KEY"),
+                _ => None,
+            };
+            return Ok(Place {
+                api,
+                url: whole(api, &base)?,
+                own_key,
+            });
+        }
+        let claude = model.starts_with("claude") && variable("OPENAI_BASE_URL").is_none();
+        let api = named.unwrap_or(if claude { Api::Anthropic } else { Api::OpenaiChat });
+        let (usual, default, own_key) = match api {
+            Api::Anthropic => ("ANTHROPIC_BASE_URL", ANTHROPIC, "ANTHROPIC_API_KEY"),
+            _ => ("OPENAI_BASE_URL", OPENAI, "OPENAI_API_KEY"),
+        };
+        let base = address(&variable(usual).unwrap_or_else(|| default.to_string()))?;
+        Ok(Place {
+            api,
+            url: whole(api, &base)?,
+            own_key: Some(own_key),
+        })
+    }
+
+    fn usual_key(&self) -> &'static str {
+        self.own_key.unwrap_or("OPENAI_API_KEY")
+    }
+}
+
+/// An address that can be posted to.
+fn address(text: &str) -> Result<Uri> {
+    let wrong = |what: &str| {
+        Error::new(Kind::Config, format!("the base URL {what}"))
+            .hint("it looks like https://host/v1 or http://127.0.0.1:11434/v1")
+    };
+    let uri: Uri = text.trim().parse().map_err(|_| wrong("is no address"))?;
+    match (uri.scheme_str(), uri.authority()) {
+        (_, Some(authority)) if authority.as_str().contains('@') => {
+            Err(wrong("holds a user or a password, which others would see"))
+        }
+        (Some("http" | "https"), Some(_)) if uri.query().is_none() => Ok(uri),
+        (Some("http" | "https"), Some(_)) => Err(wrong("has something behind a ?")),
+        _ => Err(wrong("begins neither with https:// nor http://")),
+    }
+}
+
+/// The interface that an address shows.
+fn shown(base: &Uri) -> Api {
+    let path = base.path().trim_end_matches('/');
+    let host = base.host().unwrap_or_default();
+    if host.ends_with("anthropic.com") || path.contains("anthropic") || path.ends_with("/messages") {
+        Api::Anthropic
+    } else if path.ends_with("/responses") {
+        Api::OpenaiResponses
+    } else {
+        Api::OpenaiChat
+    }
+}
+
+/// The whole address: what is missing of the path is added.
+fn whole(api: Api, base: &Uri) -> Result<Uri> {
+    let end = match api {
+        Api::Anthropic => "/messages",
+        Api::OpenaiResponses => "/responses",
+        _ => "/chat/completions",
+    };
+    let path = base.path().trim_end_matches('/');
+    let path = match (api, path) {
+        (_, path) if path.ends_with(end) => path.to_string(),
+        (_, "") => format!("/v1{end}"),
+        // Its own programs are told the address without the version.
+        (Api::Anthropic, path) if !path.ends_with("/v1") => format!("{path}/v1{end}"),
+        (_, path) => format!("{path}{end}"),
+    };
+    let scheme = base.scheme_str().unwrap_or("https");
+    let authority = base.authority().map(ToString::to_string).unwrap_or_default();
+    format!("{scheme}://{authority}{path}")
+        .parse()
+        .map_err(|_| Error::new(Kind::Config, "the base URL is no address"))
+}
+
+/// Whether a host is this machine.
+pub fn is_here(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+fn parameter((name, value): &(String, String)) -> (String, Option<Vec<u8>>) {
+    let raw = value.trim().as_bytes();
+    if raw == b"null" {
+        return (name.clone(), None);
+    }
+    let raw = match json::value_end(raw, 0, Dialect::Strict) {
+        Ok(end) if end == raw.len() => raw.to_vec(),
+        _ => {
+            let mut quoted = Vec::new();
+            json::push_text(&mut quoted, value);
+            quoted
+        }
+    };
+    (name.clone(), Some(raw))
+}
+
+fn text(given: &Option<String>, name: &str, known: Option<String>) -> Option<String> {
+    let given = given.clone().filter(|text| !text.is_empty());
+    given.or_else(|| variable(&format!("CONVO_LLM_{name}"))).or(known)
+}
+
+fn interface(name: String) -> Result<Interface> {
+    <Interface as clap::ValueEnum>::from_str(&name, false)
+        .map_err(|_| wrong("api", "there are openai-chat, openai-responses and anthropic"))
+}
+
+/// The variable of an option: `max-wait` is `CONVO_LLM_MAX_WAIT`.
+fn variable_of(name: &str) -> String {
+    format!("CONVO_LLM_{}", name.to_ascii_uppercase().replace('-', "_"))
+}
+
+fn number<N: std::str::FromStr>(name: &str, given: Option<N>, known: Option<N>) -> Result<Option<N>> {
+    if given.is_some() {
+        return Ok(given);
+    }
+    match variable(&variable_of(name)) {
+        Some(text) => text
+            .parse()
+            .map(Some)
+            .map_err(|_| wrong(name, "this must be a number")),
+        None => Ok(known),
+    }
+}
+
+fn duration(name: &str, given: Option<Duration>, known: Option<String>, default: u64) -> Result<Duration> {
+    match (given, variable(&variable_of(name)).or(known)) {
+        (Some(time), _) => Ok(time),
+        (None, Some(text)) => arguments::duration(&text).map_err(|why| wrong(name, &why)),
+        (None, None) => Ok(Duration::from_secs(default)),
+    }
+}
+
+fn wrong(name: &str, why: &str) -> Error {
+    Error::new(
+        Kind::Config,
+        format!("{name} in the environment or the config file: {why}"),
+    )
+}
+
+/// The table of the config file: the one that is named, else the usual one, which need not be there.
+fn table() -> Result<Table> {
+    let named = variable("CONVO_CONFIG").map(PathBuf::from);
+    let usual = || {
+        let folder = variable("XDG_CONFIG_HOME").filter(|path| path.starts_with('/'));
+        let folder = folder.map(PathBuf::from);
+        let folder = folder.or_else(|| Some(Path::new(&variable("HOME")?).join(".config")));
+        folder.map(|folder| folder.join("convo/config.toml"))
+    };
+    let Some(path) = named.clone().or_else(usual) else {
+        return Ok(Table::default());
+    };
+    let at = |error: Error| error.at(path.to_string_lossy(), convo::error::Place::default());
+    match std::fs::read_to_string(&path) {
+        Ok(text) => match toml::from_str::<File>(&text) {
+            Ok(file) => Ok(file.llm),
+            Err(error) => Err(at(Error::new(Kind::Config, error.message().to_string()))),
+        },
+        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(Table::default()),
+        Err(error) => Err(at(Error::io("cannot read", error).kind(Kind::Config))),
+    }
+}

@@ -1,0 +1,131 @@
+//! Server-sent events: the data of each, whatever the borders of what comes over the network.
+//! Source: HTML Living Standard, 9.2 Server-sent events.
+
+/// A stream of events.
+#[derive(Debug, Default)]
+pub struct Events {
+    /// What has come and was not read yet.
+    bytes: Vec<u8>,
+    /// How much of it was read.
+    at: usize,
+    /// Up to where there is no end of a line.
+    searched: usize,
+    /// The data of the event that has begun.
+    data: Option<Vec<u8>>,
+    /// Whether something was read: a byte order mark is none of the first line.
+    begun: bool,
+}
+
+impl Events {
+    /// Adds what has come.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.at);
+        self.searched -= self.at;
+        self.at = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The data of the next whole event.
+    pub fn next(&mut self) -> Option<Vec<u8>> {
+        while let Some(line) = self.line() {
+            if line.is_empty() {
+                if let Some(data) = self.data.take() {
+                    return Some(data);
+                }
+                continue;
+            }
+            self.field(&line);
+        }
+        None
+    }
+
+    /// The data of an event that was not ended when the stream was.
+    pub fn rest(&mut self) -> Option<Vec<u8>> {
+        let line = self.bytes.split_off(self.at);
+        self.bytes.clear();
+        self.at = 0;
+        self.field(line.strip_suffix(b"\r").unwrap_or(&line));
+        self.data.take()
+    }
+
+    /// The next line without its end: a line feed, a carriage return, or both.
+    fn line(&mut self) -> Option<Vec<u8>> {
+        let rest = &self.bytes[self.searched..];
+        let found = memchr::memchr2(b'\n', b'\r', rest).map(|at| self.searched + at);
+        let Some(end) = found else {
+            self.searched = self.bytes.len();
+            return None;
+        };
+        let behind = match (self.bytes[end], self.bytes.get(end + 1)) {
+            (b'\n', _) => end + 1,
+            (_, Some(b'\n')) => end + 2,
+            (_, Some(_)) => end + 1,
+            // Its second half may be on its way.
+            (_, None) => {
+                self.searched = end;
+                return None;
+            }
+        };
+        let line = &self.bytes[self.at..end];
+        let line = match self.begun {
+            true => line,
+            false => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
+        };
+        let line = line.to_vec();
+        self.begun = true;
+        self.at = behind;
+        self.searched = behind;
+        Some(line)
+    }
+
+    fn field(&mut self, line: &[u8]) {
+        let Some(value) = line.strip_prefix(b"data") else {
+            return; // a comment, or a field that says nothing here: the data has its type in it
+        };
+        let value = match value {
+            [] => value,
+            [b':', b' ', value @ ..] | [b':', value @ ..] => value,
+            _ => return,
+        };
+        match &mut self.data {
+            Some(data) => {
+                data.push(b'\n');
+                data.extend_from_slice(value);
+            }
+            None => self.data = Some(value.to_vec()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\u{feff}: hello\r\nevent: a\r\ndata: {\"x\":\"\u{e9}\"}\r\n\r\ndata:1\ndata: 2\n\nid: 7\n\rdata\n\ndatabase: x\n\ndata: [DONE]";
+
+    fn read(pieces: &[&[u8]]) -> Vec<String> {
+        let mut events = Events::default();
+        let mut found = Vec::new();
+        for piece in pieces {
+            events.push(piece);
+            while let Some(data) = events.next() {
+                found.push(String::from_utf8(data).unwrap());
+            }
+        }
+        found.extend(events.rest().map(|data| String::from_utf8(data).unwrap()));
+        found
+    }
+
+    #[test]
+    fn borders_do_not_matter() {
+        let expected = ["{\"x\":\"\u{e9}\"}", "1\n2", "", "[DONE]"];
+        let bytes = TEXT.as_bytes();
+        assert_eq!(read(&[bytes]), expected);
+        for size in 1..9 {
+            assert_eq!(read(&bytes.chunks(size).collect::<Vec<_>>()), expected, "{size}");
+        }
+        for at in 0..bytes.len() {
+            assert_eq!(read(&[&bytes[..at], &bytes[at..]]), expected, "{at}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A summary, as `convo summarize` asks for one: its request is a question to the model, its answer an object.
+
+use crate::ask::Model;
+use convo::error::{Error, Kind, Result};
+use convo::model::json::{self, Dialect, ObjectBuilder};
+use convo::model::session::Session;
+
+/// Members of a request that are data for the model; what else is in it is for programs.
+const DATA: [&str; 4] = ["budget", "pins", "previous_summary", "messages"];
+
+/// Answers the pieces of a request, each with the answer to the one before; the last answer is the summary.
+pub fn run(model: &Model<'_>, pieces: &[Vec<u8>], system: Option<&str>) -> Result<Vec<u8>> {
+    let mut previous: Option<String> = None;
+    for piece in pieces {
+        let session = question(piece, previous.as_deref(), system)?;
+        let reply = model.ask(&session, &[])?;
+        if reply.is_cut() {
+            let error = Error::new(Kind::Unavailable, "the summary was cut off at its longest");
+            return Err(error.hint("--max-tokens or CONVO_LLM_MAX_TOKENS allows more"));
+        }
+        let text = without_thinking(&reply.text);
+        if text.is_empty() {
+            return Err(Error::new(Kind::Unavailable, "the summary is empty"));
+        }
+        previous = Some(text.to_string());
+    }
+    let text = previous.unwrap_or_default();
+    let mut answer = ObjectBuilder::default();
+    answer.text("schema", "convo.summary/1");
+    let sha256 = pieces.last().and_then(|piece| json::member(piece, "sha256"));
+    if let Some(sha256) = sha256 {
+        answer.raw("sha256", sha256);
+    }
+    answer
+        .text("summary", &text)
+        .text("by", &format!("llm:{}", model.settings.model));
+    Ok(answer.finish())
+}
+
+/// The question: what to do as instructions, and the rest as data that nobody is to follow.
+fn question(piece: &[u8], previous: Option<&str>, system: Option<&str>) -> Result<Session> {
+    if json::value_end(piece, 0, Dialect::Strict) != Ok(piece.len()) {
+        return Err(Error::new(Kind::Data, "the request for a summary is damaged"));
+    }
+    let instructions = json::member(piece, "instructions").and_then(json::text);
+    let mut data = ObjectBuilder::default();
+    for name in DATA {
+        match (name, previous, json::member(piece, name)) {
+            ("previous_summary", Some(text), _) => drop(data.text(name, text)),
+            (_, _, Some(value)) => drop(data.raw(name, value)),
+            (_, _, None) => {
+                let what = format!("the request for a summary is damaged: it has no {name}");
+                return Err(Error::new(Kind::Data, what));
+            }
+        }
+    }
+    let told = [system, instructions.as_deref()].into_iter().flatten();
+    let told: Vec<&str> = told.map(str::trim).filter(|text| !text.is_empty()).collect();
+    let mut session = Session::default();
+    for (role, text) in [
+        ("system", told.join("\n\n")),
+        ("user", String::from_utf8_lossy(&data.finish()).into_owned()),
+    ] {
+        if !text.is_empty() {
+            let mut message = ObjectBuilder::default();
+            message.text("role", role).text("content", &text);
+            session.push_new(&message.finish());
+        }
+    }
+    Ok(session)
+}
+
+/// The text behind what models of one's own think aloud.
+fn without_thinking(text: &str) -> &str {
+    let text = text.trim();
+    let thought = text
+        .strip_prefix("<think>")
+        .and_then(|rest| rest.split_once("</think>"));
+    thought.map_or(text, |(_, behind)| behind.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinking_is_no_part_of_a_summary() {
+        assert_eq!(without_thinking("<think>\nhm\n</think>\n\nBeans. "), "Beans.");
+        assert_eq!(without_thinking("a <think>b</think>"), "a <think>b</think>");
+        assert_eq!(without_thinking("<think>for ever"), "<think>for ever");
+    }
+}

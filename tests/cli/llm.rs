@@ -1,0 +1,53 @@
+//! `convo llm`, the plugin that asks models: held against a server that misbehaves.
+
+mod failures;
+mod interfaces;
+mod server;
+mod settings;
+mod streams;
+mod summaries;
+mod tls;
+mod tools;
+
+use crate::env::{Env, Run};
+use server::Server;
+
+/// A question in two messages.
+const ASKED: &str = concat!(
+    "{\"type\":\"session\",\"version\":1,\"id\":\"talk\",\"created_at\":\"2026-11-01T10:00:00Z\"}\n",
+    "{\"role\":\"system\",\"content\":\"Be brief.\",\"id\":\"m1\"}\n",
+    "{\"role\":\"user\",\"content\":\"Beans?\",\"id\":\"m2\",\"timestamp\":\"2026-11-01T10:00:01Z\"}\n",
+);
+
+/// A reply of OpenAI Chat.
+const HELLO: &str = r#"{"id":"r1","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2}}"#;
+
+/// Its text as a stream.
+const STREAM: &str = concat!(
+    "data: {\"id\":\"r1\",\"model\":\"m-1\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n",
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Caf\u{e9} \"}}]}\n\n",
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"au lait\"}}]}\n\n",
+    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":3}}\n\n",
+    "data: [DONE]\n\n",
+);
+
+/// With a session `talk` that waits for a reply.
+fn talk() -> Env {
+    let env = Env::new();
+    let path = env.write("talk.jsonl", ASKED);
+    env.run(&["migrate", "-q", path.to_str().unwrap()]).fine();
+    env
+}
+
+/// `convo llm` with this server, model `m`, and waits that are short.
+fn llm(env: &Env, server: &Server, arguments: &[&str], input: &str) -> Run {
+    let url = server.url();
+    let own = ["llm", "-m", "m", "--backoff", "1ms", "--base-url", &url];
+    let mut command = env.command(&[&own, arguments].concat());
+    command.env("CONVO_LLM_KEY", KEY);
+    env.feed(command, input.as_bytes())
+}
+
+/// A key that must be seen nowhere.
+const KEY: &str = "sk-very-secret-0123456789";

@@ -1,0 +1,223 @@
+//! Tools: commands that answer the calls of a model.
+
+use super::server::{Act, Server, json, whole};
+use super::{ASKED, HELLO, llm};
+use crate::env::{Env, Run};
+use serde_json::{Value, json as value};
+
+fn calls(names: &[&str]) -> Vec<Act> {
+    let calls: Vec<Value> = names
+        .iter()
+        .enumerate()
+        .map(|(nth, name)| {
+            value!({"id": format!("c{nth}"), "type": "function", "function": {"name": name, "arguments": "{\"city\":\"Rome\"}"}})
+        })
+        .collect();
+    json(&value!({"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": calls}, "finish_reason": "tool_calls"}]}).to_string())
+}
+
+/// A model that calls these, and says hello when it has the results.
+fn calling(names: &'static [&'static str]) -> Server {
+    Server::new(move |nth, _| if nth == 0 { calls(names) } else { json(HELLO) })
+}
+
+/// The result of a call of `t`.
+fn result(env: &Env, command: &str, options: &[&str]) -> (Run, Value) {
+    let tool = format!("t={command}");
+    let run = llm(
+        env,
+        &calling(&["t"]),
+        &[&["--tool", &tool, "-q"], options].concat(),
+        ASKED,
+    )
+    .status(0);
+    let records = run.objects();
+    assert_eq!(records.len(), 3, "{run}");
+    (run, records[1].clone())
+}
+
+#[test]
+fn a_command_answers_a_call() {
+    let env = Env::new();
+    let server = calling(&["t", "t"]);
+    let run = llm(&env, &server, &["--tool", "t=cat; echo \" $CONVO_TOOL\""], ASKED).status(0);
+    let records = run.objects();
+    let result =
+        value!({"role": "tool", "tool_call_id": "c0", "name": "t", "content": "{\"city\":\"Rome\"}\n t"});
+    assert_eq!((records.len(), &records[1]), (4, &result));
+    assert_eq!(records[2]["tool_call_id"], "c1");
+    assert_eq!(records[3]["content"], "Hello.");
+    let sent = server.requests();
+    assert_eq!(
+        sent[0].json()["tools"],
+        value!([{"type": "function", "function": {"name": "t", "parameters": {"type": "object", "properties": {}}}}])
+    );
+    let last = sent[1].json();
+    assert_eq!(last["messages"].as_array().unwrap().len(), 5);
+    assert_eq!(last["messages"][4]["content"], "{\"city\":\"Rome\"}\n t");
+    assert!(run.stderr.contains("calls t {\"city\":\"Rome\"}"), "{run}");
+}
+
+#[test]
+fn a_command_that_fails_tells_the_model() {
+    let env = Env::new();
+    let (_, failed) = result(&env, "echo half; echo no such city >&2; exit 3", &[]);
+    assert_eq!(failed["content"], "half\nit ended with status 3\nno such city");
+    assert_eq!(failed["metadata"]["is_error"], true);
+    let (_, failed) = result(&env, "kill -9 $$", &[]);
+    assert_eq!(failed["content"], "it was ended by signal 9");
+    let (_, failed) = result(&env, "yes", &[]);
+    assert!(
+        failed["content"].as_str().unwrap().contains("longer than"),
+        "{failed}"
+    );
+    let (_, fine) = result(&env, "printf 'a\\377b'", &[]);
+    assert_eq!(
+        (fine["content"].as_str(), fine.get("metadata")),
+        (Some("a\u{fffd}b"), None)
+    );
+    let (_, silent) = result(&env, "true", &[]);
+    assert_eq!(silent["content"], "");
+}
+
+/// Whatever it started is ended with it.
+#[test]
+fn a_command_that_takes_too_long_is_ended() {
+    let env = Env::new();
+    let (_, late) = result(
+        &env,
+        "sleep 600 & echo $! > pid.txt; wait",
+        &["--tool-timeout", "500ms"],
+    );
+    assert!(
+        late["content"]
+            .as_str()
+            .unwrap()
+            .contains("it took longer than 500 ms"),
+        "{late}"
+    );
+    let pid = env.read("pid.txt");
+    super::server::until(|| {
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+        state.map_or(true, |state| state.contains(") Z"))
+    });
+}
+
+#[test]
+fn a_call_that_nobody_answers_comes_back() {
+    let env = Env::new();
+    env.write(
+        "page.json",
+        r#"{"description": "A page.", "parameters": {"type": "object"}}"#,
+    );
+    let server = calling(&["page"]);
+    let run = llm(&env, &server, &["--tool-schema", "page=page.json"], ASKED).status(0);
+    let records = run.objects();
+    assert_eq!(
+        (records.len(), &records[0]["tool_calls"][0]["function"]["name"]),
+        (1, &value!("page"))
+    );
+    let offered = value!({"name": "page", "description": "A page.", "parameters": {"type": "object"}});
+    assert_eq!(server.last().json()["tools"][0]["function"], offered);
+    assert!(run.stderr.contains("waits for its result"), "{run}");
+    // Then none of the others is run: half of the results would be no history.
+    let server = calling(&["t", "page"]);
+    let options = ["--tool", "t=touch ran", "--tool-schema", "page=page.json"];
+    assert_eq!(llm(&env, &server, &options, ASKED).status(0).objects().len(), 1);
+    assert!(!env.work().join("ran").exists());
+    // Without any tool it comes back as well.
+    assert_eq!(
+        llm(&env, &calling(&["x"]), &[], ASKED).status(0).objects().len(),
+        1
+    );
+}
+
+#[test]
+fn a_tool_that_nobody_offered_is_answered_so() {
+    let env = Env::new();
+    let run = llm(&env, &calling(&["other"]), &["--tool", "t=true", "-q"], ASKED).status(0);
+    let records = run.objects();
+    assert_eq!(records[1]["content"], "there is no tool \"other\"");
+    assert_eq!(records[1]["metadata"]["is_error"], true);
+}
+
+#[test]
+fn it_stops_after_so_many_steps() {
+    let env = Env::new();
+    let server = Server::new(|_, _| calls(&["t"]));
+    let options = ["--tool", "t=echo x", "--max-steps", "3", "-q"];
+    let run = llm(&env, &server, &options, ASKED)
+        .status(1)
+        .says("after 3 steps");
+    assert_eq!(server.requests().len(), 3);
+    assert_eq!(run.objects().len(), 6);
+    let session = format!("{ASKED}{}", run.out());
+    env.pipe(&["check", "--for", "openai-chat", "-"], session)
+        .status(0);
+}
+
+/// What tools did is not lost with a later failure: those records are whole, and the next run goes on behind them.
+#[test]
+fn a_failure_after_a_step_keeps_the_step() {
+    let env = Env::new();
+    let server = Server::new(|nth, _| match nth {
+        0 => calls(&["t"]),
+        1 => whole("400 Bad", "", "no"),
+        _ => json(HELLO),
+    });
+    let run = llm(&env, &server, &["--tool", "t=echo x"], ASKED).status(69);
+    let run = run.says("printed: 2 messages");
+    assert_eq!(run.objects().len(), 2);
+    let session = format!("{ASKED}{}", run.out());
+    llm(&env, &server, &[], &session).status(0);
+    assert_eq!(server.last().json()["messages"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn what_is_wrong_with_tools_is_told_before_anything_is_asked() {
+    let env = Env::new();
+    let server = Server::always(json(HELLO));
+    env.write("broken.json", "{\"type\":");
+    env.write("list.json", "[]");
+    for (options, status) in [
+        (vec!["--tool", "t"], 2),
+        (vec!["--tool", "a b=c"], 2),
+        (vec!["--tool", "t= "], 2),
+        (vec!["--tool", "t=x", "--tool", "t=y"], 2),
+        (vec!["--tool-schema", "t=nothing.json"], 66),
+        (vec!["--tool-schema", "t=broken.json"], 65),
+        (vec!["--tool-schema", "t=list.json"], 65),
+        (vec!["--max-steps", "0"], 2),
+    ] {
+        llm(&env, &server, &options, ASKED).status(status).gives("");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn schemas_are_taken_as_any_interface_spells_them() {
+    let env = Env::new();
+    let schema = value!({"type": "object", "properties": {"a": {"type": "string"}}});
+    for (nth, file) in [
+        schema.clone(),
+        value!({"name": "t", "description": "T.", "input_schema": schema}),
+        value!({"type": "function", "function": {"name": "t", "description": "T.", "parameters": schema}}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        env.write("t.json", file.to_string());
+        for (api, at) in [
+            ("anthropic", "/tools/0/input_schema"),
+            ("openai-responses", "/tools/0/parameters"),
+            ("openai-chat", "/tools/0/function/parameters"),
+        ] {
+            let server = Server::always(whole("400 Bad", "", ""));
+            let options = ["--api", api, "--tool", "t=true", "--tool-schema", "t=t.json"];
+            llm(&env, &server, &options, ASKED).status(69);
+            let sent = server.last().json();
+            assert_eq!(sent.pointer(at), Some(&schema), "{nth} {api}");
+            assert_eq!(sent.to_string().contains("T."), nth > 0, "{nth} {api}");
+        }
+    }
+}
