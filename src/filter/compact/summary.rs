@@ -271,6 +271,15 @@ fn plain(raw: &[u8]) -> Option<&str> {
 
 /// What a message says: media as marks, a result without its middle.
 pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
+    let text = whole_text(message);
+    if message.role() == Role::Tool {
+        return Cow::Owned(looked_at(&text).into_owned());
+    }
+    text
+}
+
+/// All that a message says: media as marks.
+pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     let mut text = message.text();
     let media = message.parts().into_iter().filter_map(|part| match part {
         Part::Other(kind, _) => Some(format!(" [{}: ]", kind.split('_').next().unwrap_or("part"))),
@@ -279,9 +288,6 @@ pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     let media: String = media.collect();
     if !media.is_empty() {
         text.to_mut().push_str(&media);
-    }
-    if message.role() == Role::Tool {
-        return Cow::Owned(looked_at(&text).into_owned());
     }
     text
 }

@@ -71,6 +71,8 @@ pub struct Options {
     pub min_gain: u64,
     /// Most tokens that a summariser takes at once; none: as many as there are.
     pub chunk: Option<u64>,
+    /// Most bytes of a tool's result in a request; none: all that it has.
+    pub tool_max: Option<usize>,
     /// What a summariser is told to do.
     pub prompt: String,
     /// The role under which the summary is shown; none: what the target takes best.
@@ -97,6 +99,7 @@ impl Default for Options {
             summary_budget: None,
             min_gain: 100,
             chunk: None,
+            tool_max: None,
             prompt: PROMPT.to_string(),
             role: None,
             instructions: Instructions::default(),

@@ -84,7 +84,7 @@ impl Request {
             Some(chunk) => Some(request.room(chunk, &count)?),
             None => None,
         };
-        request.pieces = pieces(work, &span.items, most);
+        request.pieces = pieces(work, &span.items, most, options.tool_max);
         Ok(request)
     }
 

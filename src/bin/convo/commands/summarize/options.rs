@@ -81,6 +81,14 @@ pub struct Asking {
     /// the answer to the one before, and nothing is left out.
     #[arg(long, value_name = "TOKENS", value_parser = pieces, hide_short_help = true, help_heading = "The program")]
     chunk: Option<Window>,
+    /// With a program: tool results over BYTES lose their middle in what it is asked [default: they are whole]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        hide_short_help = true,
+        help_heading = "The program"
+    )]
+    summary_tool_max: Option<usize>,
     #[command(flatten)]
     pub counting: Counting,
 }
@@ -96,6 +104,7 @@ impl Asking {
         let wrong = match () {
             () if !asks && self.prompt.is_some() => "--prompt",
             () if !asks && self.chunk.is_some() => "--chunk",
+            () if !asks && self.summary_tool_max.is_some() => "--summary-tool-max",
             () if asks && self.dates.is_some() => {
                 let what = "--dates is for the built-in summarizer";
                 return Err(Error::new(Kind::Usage, what).hint("leave it out: a program sees the times"));
@@ -134,6 +143,7 @@ impl Asking {
             summary_budget: self.summary_budget,
             min_gain: self.min_gain,
             chunk: self.chunk.map(|Window(tokens)| tokens).or(fitting),
+            tool_max: self.summary_tool_max,
             prompt,
             role: (self.role != "auto").then(|| self.role.clone()),
             instructions: summing::instructions(&self.pin_rules)?,
