@@ -24,6 +24,7 @@ mod source;
 mod stamps;
 mod summarizer;
 mod summing;
+mod thinking;
 mod tree;
 
 use args::Global;
