@@ -1,6 +1,7 @@
 //! `convo compact`.
 
 mod compat;
+mod programs;
 
 use crate::env::{CHAT, Env, Run};
 use std::fmt::Write;

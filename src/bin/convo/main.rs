@@ -29,6 +29,7 @@ mod stamps;
 mod streamed;
 mod summarizer;
 mod summing;
+mod thinking;
 mod tree;
 
 use args::Global;

@@ -44,7 +44,7 @@ pub struct Report {
 
 impl Report {
     /// Of a view on the table; `reason` when it stays as it was.
-    pub(super) fn of(work: &Work<'_>, reason: Option<&str>) -> Report {
+    pub(in crate::filter) fn of(work: &Work<'_>, reason: Option<&str>) -> Report {
         let as_it_was = reason.is_some();
         let atoms: Vec<AtomReport> = work.atoms.iter().map(|atom| one(work, atom, as_it_was)).collect();
         let left = |summed: bool| {

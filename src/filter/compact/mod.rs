@@ -33,7 +33,7 @@ use crate::model::message::{Category, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 use crate::tokens::Counter;
-use event::About;
+use event::{About, Size};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use when::{Goal, Measures, When};
@@ -68,11 +68,32 @@ pub fn plan(
     stamp: impl FnOnce(&str) -> Result<Stamp>,
 ) -> Result<Outcome> {
     let view = View::replay(session);
-    let pins = pins(session, &view, options)?;
-    let mut work = Work::new(session, &view, counter, &pins);
+    match chosen(session, &view, counter, options)? {
+        Chosen::Nothing(outcome) => Ok(outcome),
+        Chosen::Change(work, smallest) => carried_out(*work, smallest, options, stamp),
+    }
+}
+
+/// What is chosen.
+pub(super) enum Chosen<'w> {
+    /// Nothing.
+    Nothing(Outcome),
+    /// This becomes of the view. With it, the smallest size that can be reached, when the budget cannot.
+    Change(Box<Work<'w>>, Option<u64>),
+}
+
+/// Chooses what becomes of a view.
+pub(super) fn chosen<'w>(
+    session: &'w Session,
+    view: &'w View,
+    counter: Counter,
+    options: &Options,
+) -> Result<Chosen<'w>> {
+    let pins = pins(session, view, options)?;
+    let mut work = Work::new(session, view, counter, &pins);
     let target = match target(&work, options) {
         Ok(target) => target,
-        Err(why) => return Ok(nothing(&work, why)),
+        Err(why) => return Ok(Chosen::Nothing(nothing(&work, why))),
     };
     if !options.retry {
         thrash(&work)?;
@@ -93,38 +114,59 @@ pub fn plan(
     {
         return Err(unreachable(&work, &target, smallest));
     }
-    let was = work.was();
-    let gained = was.tokens.saturating_sub(work.total);
-    let asked = options.budget.is_some_and(|budget| was.tokens > budget);
-    let enough = asked || u128::from(gained) * 1000 >= u128::from(was.tokens) * u128::from(options.min_gain);
-    if gained == 0 || !enough {
-        return Ok(Outcome {
+    let was = work.was().tokens;
+    // A summary that is yet to be written may be short.
+    let open = work.summary.as_ref().filter(|_| options.asks);
+    let least = work.total - open.map_or(0, |(_, room)| room - room.min(&work::summary_cost(counter, "")));
+    if !options.gains(was, least) {
+        return Ok(Chosen::Nothing(Outcome {
             smallest,
             ..nothing(&work, NO_GAIN.to_string())
-        });
+        }));
     }
+    Ok(Chosen::Change(Box::new(work), smallest))
+}
+
+/// The event of what was chosen.
+pub(super) fn carried_out(
+    work: Work<'_>,
+    smallest: Option<u64>,
+    options: &Options,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Outcome> {
+    let (session, view, was, now) = (work.session, work.view, work.was(), work.now());
     let about = About {
         strategy: options.name().to_string(),
-        sizes: Some((counter.tokenizer().name().to_string(), was, work.now())),
+        sizes: Some((work.counter.tokenizer().name().to_string(), was, now)),
     };
     let stamp = stamp(&about.strategy)?;
-    let now = work.now();
     let report = Report::of(&work, None);
-    let line = work.into_reshaping().event(session, &view, &about, &stamp)?;
-    let told = format!(
-        "{} to {} tokens, {} to {} messages",
-        was.tokens, now.tokens, was.messages, now.messages
-    );
+    let line = work.into_reshaping().event(session, view, &about, &stamp)?;
     Ok(Outcome {
         report,
-        plan: Plan::Lines(vec![line], told),
+        plan: Plan::Lines(vec![line], told(&was, &now)),
         smallest,
     })
 }
 
+/// What is told of a change.
+pub(super) fn told(was: &Size, now: &Size) -> String {
+    format!(
+        "{} to {} tokens, {} to {} messages",
+        was.tokens, now.tokens, was.messages, now.messages
+    )
+}
+
 impl Options {
+    /// Whether so many tokens in place of so many are worth a change.
+    pub(super) fn gains(&self, was: u64, now: u64) -> bool {
+        let gained = was.saturating_sub(now);
+        let asked = self.budget.is_some_and(|budget| was > budget);
+        gained > 0 && (asked || u128::from(gained) * 1000 >= u128::from(was) * u128::from(self.min_gain))
+    }
+
     /// What the event names as its strategy.
-    fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match (self.steps == Steps::ALL, self.choice) {
             (true, Choice::Tiered) => "tiered",
             (true, Choice::Optimize) => "optimize",

@@ -160,6 +160,9 @@ pub struct Options {
     pub summary_share: u64,
     /// Most tokens of the summary.
     pub summary_budget: Option<u64>,
+    /// Whether somebody else writes the summary, for whom room is left; otherwise it is quoted here. [`Choice::Optimize`] chooses
+    /// what is quoted, so it is for this alone.
+    pub asks: bool,
     /// The role under which the summary is shown; none: what the target takes best.
     pub summary_role: Option<String>,
     /// How dates are shown in the summary.
@@ -220,6 +223,7 @@ impl Default for Options {
             instruction_share: 25,
             summary_share: 250,
             summary_budget: None,
+            asks: false,
             summary_role: None,
             dates: Dates::default(),
             overflow: Overflow::default(),

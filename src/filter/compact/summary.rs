@@ -33,7 +33,7 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
         }
         None => UNBOUND,
     };
-    let room = options.summary_budget.map_or(share, |most| most.min(share));
+    let room = most(options).map_or(share, |most| most.min(share));
     let met = |work: &Work<'_>| goal.is_met_with(work, room);
     step::drop::run(work, options, protected, "summary", &met);
     if !met(work) {
@@ -67,6 +67,11 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
     Ok(())
 }
 
+/// Most tokens of a summary, where that is limited: nobody is asked for one of unknown length.
+fn most(options: &Options) -> Option<u64> {
+    options.summary_budget.or(options.asks.then_some(UNBOUND))
+}
+
 /// What a summary needs is no reason to take more of the budget than this, per mille.
 const HALF: u64 = 500;
 
@@ -92,7 +97,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
     let room = goal
         .tokens()
         .map_or(u64::MAX, |budget| budget.saturating_sub(rest));
-    let room = match (options.summary_budget, goal.tokens()) {
+    let room = match (most(options), goal.tokens()) {
         (Some(most), _) => room.min(most),
         (None, Some(_)) => room,
         // Without a budget, its share is one of what it stands for.
@@ -101,6 +106,10 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
             room.min(UNBOUND).min(part(covers, options.summary_share))
         }
     };
+    if options.asks {
+        leave_room(work, options, &covered, freed, room);
+        return;
+    }
     // One that the view begins with and cannot do without is not exchanged for less than it.
     if before.is_some() && room < freed && !work.may_drop_summary() {
         return;
@@ -120,6 +129,33 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
         work.drop_summary();
     }
 }
+
+/// Puts in the place of a summary that somebody else will write: as large as there is room, and no text yet. Where there is
+/// no room to say anything, or nothing has left, the summary before stands.
+fn leave_room(work: &mut Work<'_>, options: &Options, covered: &[usize], freed: u64, room: u64) {
+    let gained: u64 = covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
+    let room = room.min(gained.saturating_sub(1));
+    if covered.is_empty() || room < summary_cost(work.counter, "") + LEAST {
+        return;
+    }
+    let place = place(work);
+    let covers = work
+        .summary_item
+        .into_iter()
+        .chain(covered.iter().copied())
+        .collect();
+    let summary = event::Summary {
+        before: place,
+        content: String::new(),
+        covers,
+        by: String::new(),
+        role: options.summary_role.clone(),
+    };
+    work.summarize(summary, room);
+}
+
+/// Fewest tokens of text that are worth asking somebody for.
+pub(in crate::filter) const LEAST: u64 = 16;
 
 /// What a summary is to stand for.
 pub(in crate::filter) struct Span<'s> {
@@ -197,6 +233,7 @@ pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize
     if !options.steps.summary {
         return 0;
     }
+    let most = part(budget, options.summary_share).min(most(options).unwrap_or(u64::MAX));
     let leaving: HashSet<usize> = leaving.iter().copied().collect();
     let stays = |at: usize| work.items[at].atom.is_none_or(|atom| !leaving.contains(&atom));
     let rules = rules(work, stays);
@@ -204,7 +241,6 @@ pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize
     let previous = work
         .summary_item
         .and_then(|at| work.view.items[at].summary(work.session));
-    let most = part(budget, options.summary_share).min(options.summary_budget.unwrap_or(u64::MAX));
     let wanted = summarize::Options {
         dates: options.dates,
         instructions: options.instructions.clone(),
@@ -271,6 +307,15 @@ fn plain(raw: &[u8]) -> Option<&str> {
 
 /// What a message says: media as marks, a result without its middle.
 pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
+    let text = whole_text(message);
+    if message.role() == Role::Tool {
+        return Cow::Owned(looked_at(&text).into_owned());
+    }
+    text
+}
+
+/// All that a message says: media as marks.
+pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     let mut text = message.text();
     let media = message.parts().into_iter().filter_map(|part| match part {
         Part::Other(kind, _) => Some(format!(" [{}: ]", kind.split('_').next().unwrap_or("part"))),
@@ -279,9 +324,6 @@ pub(in crate::filter) fn text<'m>(message: &Message<'m>) -> Cow<'m, str> {
     let media: String = media.collect();
     if !media.is_empty() {
         text.to_mut().push_str(&media);
-    }
-    if message.role() == Role::Tool {
-        return Cow::Owned(looked_at(&text).into_owned());
     }
     text
 }

@@ -5,7 +5,7 @@ use super::super::summarize::{Failure, is_blank};
 use super::super::{Plan, Stamp};
 use super::event::{Written, plan};
 use super::ground::Ground;
-use super::pins::{pins, with_pins};
+use super::pins::{pins, share_beside, with_pins};
 use super::span::Span;
 use super::{Options, Request};
 use crate::error::{Error, Kind, Result};
@@ -83,7 +83,8 @@ pub fn apply(
     let previous = work
         .summary_item
         .and_then(|at| work.view.items[at].summary(session));
-    let pins = pins(&work, &span, previous.as_deref(), options)?;
+    let room = (budget, share_beside(options, budget));
+    let pins = pins(&work, &span.stays(), room, previous.as_deref(), options)?;
     let content = with_pins(&answer.text, &pins);
     if answer.budget.is_none() {
         accept(&content, Some(options.most()), counter)?;
@@ -122,7 +123,7 @@ pub fn accept(text: &str, budget: Option<u64>, counter: Counter) -> Result<()> {
 /// No token of any tokenizer has as many bytes.
 const LONGEST_TOKEN: u64 = 512;
 
-fn changed(what: &str) -> Error {
+pub(super) fn changed(what: &str) -> Error {
     Error::new(Kind::Locked, format!("the summary comes too late: {what}"))
         .hint("nothing was changed; ask for another one")
 }

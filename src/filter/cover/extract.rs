@@ -10,7 +10,6 @@ use super::{NO_GAIN, Options, pins};
 use crate::error::{Error, Kind, Result};
 use crate::model::session::Session;
 use crate::tokens::Counter;
-use std::collections::HashSet;
 
 /// Who wrote it.
 pub const BY: &str = "extract";
@@ -41,11 +40,10 @@ pub fn extract(
         }
         _ => chosen.budget,
     };
-    let leaving: HashSet<usize> = chosen.items.iter().copied().collect();
     let span = summary::Span {
         covered: &chosen.items,
         before: previous.as_ref().map(|(at, text)| (*at, text.as_ref())),
-        stays: &|at| !leaving.contains(&at),
+        stays: &chosen.stays(),
         room: budget + summary_cost(counter, ""),
         whole: None,
     };
@@ -75,12 +73,13 @@ pub fn extract(
 fn share(work: &Work<'_>, span: &Span, previous: Option<&str>, options: &Options) -> Result<u64> {
     let before = work.summary_item.map_or(0, |at| work.items[at].now);
     let covered: u64 = span.items.iter().map(|at| work.items[*at].now).sum::<u64>() + before;
-    let pins = pins::pins(work, span, previous, options)?;
+    let room = (span.budget, pins::share(options, span.budget, span.budget));
+    let pins = pins::pins(work, &span.stays(), room, previous, options)?;
     let kept = work
         .counter
         .tokenizer()
         .count(&summarize::instruction_block(&pins));
-    Ok((covered / QUOTED + kept).clamp(span::LEAST, span.budget))
+    Ok((covered / QUOTED + kept).clamp(summary::LEAST, span.budget))
 }
 
 /// One in so many tokens is quoted.

@@ -8,9 +8,13 @@
 //! An answer is held against the fingerprint of what it was made from: what changed underneath refuses it, what was said
 //! meanwhile stays. [`extract()`] is both steps at once with the built-in summariser.
 //!
+//! A compaction may ask for its summary in the same way: [`draft()`] chooses what leaves and keeps room, [`finish()`] puts the
+//! answer there.
+//!
 //! A new summary takes the one before as its input and replaces it; no summary is ever part of what another covers.
 
 mod apply;
+mod compaction;
 mod event;
 mod extract;
 mod ground;
@@ -23,6 +27,7 @@ mod span;
 mod tests;
 
 pub use apply::{Answer, accept, apply};
+pub use compaction::{Draft, Drafted, draft, finish};
 pub use extract::extract;
 pub use reply::{Reply, read as read_reply};
 pub use request::{PROMPT, Request};
@@ -33,6 +38,7 @@ use crate::error::Result;
 use crate::model::session::Session;
 use crate::tokens::Counter;
 use ground::Ground;
+use request::Wanted;
 
 /// Tokens of a summary when nothing else is said (PenguiFlow's `summary_max_tokens`).
 pub const BUDGET: u64 = 1000;
@@ -71,6 +77,8 @@ pub struct Options {
     pub min_gain: u64,
     /// Most tokens that a summariser takes at once; none: as many as there are.
     pub chunk: Option<u64>,
+    /// Most bytes of a tool's result in a request; none: all that it has.
+    pub tool_max: Option<usize>,
     /// What a summariser is told to do.
     pub prompt: String,
     /// The role under which the summary is shown; none: what the target takes best.
@@ -97,6 +105,7 @@ impl Default for Options {
             summary_budget: None,
             min_gain: 100,
             chunk: None,
+            tool_max: None,
             prompt: PROMPT.to_string(),
             role: None,
             instructions: Instructions::default(),
@@ -131,7 +140,15 @@ pub fn ask(session: &Session, counter: Counter, options: &Options) -> Result<Ask
     let ground = Ground::of(session, options.rolling);
     let work = ground.work(session, counter);
     Ok(match span::choose(session, &ground, &work, options)? {
-        Ok(span) => Asked::Request(Box::new(Request::new(session, &ground, &work, &span, options)?)),
+        Ok(span) => {
+            let wanted = Wanted {
+                items: &span.items,
+                stays: &span.stays(),
+                sha256: ground.fingerprint(session, &span.items),
+                budget: span.budget,
+            };
+            Asked::Request(Box::new(Request::new(session, &work, wanted, options)?))
+        }
         Err(why) => Asked::Nothing(why),
     })
 }

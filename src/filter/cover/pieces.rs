@@ -1,23 +1,31 @@
 //! Messages as a summariser is given them, in pieces that it can take at once: cut between exchanges where they fit, else
-//! between atoms, messages, sentences. Nothing is shortened and nothing is left out.
+//! between atoms, messages, sentences. Nothing is left out, and nothing is shortened but the tool results that are asked to
+//! be, each with a mark in its middle.
 
-use super::super::compact::summary::text;
+use super::super::compact::shorten::{Limit, shorten};
+use super::super::compact::summary::whole_text;
 use super::super::compact::work::Work;
 use super::super::summarize::sentence_ranges;
 use crate::format::penguiflow;
 use crate::model::json::ObjectBuilder;
-use crate::model::message::Message;
+use crate::model::message::{Message, Role};
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// Tokens of a message beyond those of its text: its role, its id, its time.
 const AROUND: u64 = 16;
 
-/// The items as objects, in pieces of at most so many tokens.
-pub(super) fn pieces(work: &Work<'_>, items: &[usize], most: Option<u64>) -> Vec<Vec<Vec<u8>>> {
+/// The items as objects, in pieces of at most so many tokens. Tool results of more than `tool_max` bytes lose their middle.
+pub(in crate::filter) fn pieces(
+    work: &Work<'_>,
+    items: &[usize],
+    most: Option<u64>,
+    tool_max: Option<usize>,
+) -> Vec<Vec<Vec<u8>>> {
     let mut packing = Packing {
         work,
         most: most.unwrap_or(u64::MAX),
+        tool_max,
         done: Vec::new(),
         open: Vec::new(),
         filled: 0,
@@ -41,6 +49,7 @@ enum Cut {
 struct Packing<'w> {
     work: &'w Work<'w>,
     most: u64,
+    tool_max: Option<usize>,
     done: Vec<Vec<Vec<u8>>>,
     open: Vec<Vec<u8>>,
     filled: u64,
@@ -58,12 +67,12 @@ impl Packing<'_> {
                 self.close();
             }
             self.filled = self.filled.saturating_add(tokens);
-            let work = self.work;
+            let (work, tool_max) = (self.work, self.tool_max);
             let whole = items
                 .iter()
                 .filter_map(|at| work.original(*at).map(|message| (at, message)));
             self.open
-                .extend(whole.map(|(at, message)| whole_message(work, *at, &message)));
+                .extend(whole.map(|(at, message)| whole_message(work, *at, &message, tool_max)));
             return;
         }
         match (cut, items) {
@@ -87,7 +96,7 @@ impl Packing<'_> {
         let work = self.work;
         let Some(message) = work.original(at) else { return };
         self.close();
-        let text = spoken(&message);
+        let text = spoken(&message, self.tool_max);
         let room = self.most.saturating_sub(AROUND).max(1);
         let count = |text: &str| work.counter.tokenizer().count(text);
         let parts = parts(&text, room, &count);
@@ -111,14 +120,28 @@ impl Packing<'_> {
     fn tokens(&self, at: usize) -> u64 {
         let message = self.work.original(at);
         message.map_or(0, |message| {
-            self.work.counter.tokenizer().count(&spoken(&message)) + AROUND
+            let spoken = spoken(&message, self.tool_max);
+            self.work.counter.tokenizer().count(&spoken) + AROUND
         })
     }
 }
 
+/// What a message says: all of it, but for the middle of a tool's result that is longer than is asked for.
+fn said<'m>(message: &Message<'m>, tool_max: Option<usize>) -> Cow<'m, str> {
+    let text = whole_text(message);
+    let Some(bytes) = tool_max.filter(|_| message.role() == Role::Tool) else {
+        return text;
+    };
+    let limit = Limit {
+        bytes,
+        lines: usize::MAX,
+    };
+    shorten(&text, limit).map_or(text, Cow::Owned)
+}
+
 /// Everything that a message says, its calls included.
-fn spoken<'m>(message: &Message<'m>) -> Cow<'m, str> {
-    let mut said = text(message);
+fn spoken<'m>(message: &Message<'m>, tool_max: Option<usize>) -> Cow<'m, str> {
+    let mut said = said(message, tool_max);
     for call in message.tool_calls() {
         let said = said.to_mut();
         if !said.is_empty() {
@@ -129,9 +152,9 @@ fn spoken<'m>(message: &Message<'m>) -> Cow<'m, str> {
     said
 }
 
-fn whole_message(work: &Work<'_>, at: usize, message: &Message<'_>) -> Vec<u8> {
+fn whole_message(work: &Work<'_>, at: usize, message: &Message<'_>, tool_max: Option<usize>) -> Vec<u8> {
     let mut built = head(work, at, message);
-    built.text("content", &text(message));
+    built.text("content", &said(message, tool_max));
     if let Some(calls) = message.tool_calls.filter(|_| message.calls_tools()) {
         built.raw("tool_calls", calls);
     }

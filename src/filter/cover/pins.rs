@@ -4,24 +4,22 @@ use super::super::compact::summary::rules;
 use super::super::compact::work::Work;
 use super::super::summarize::{self, Failure};
 use super::Options;
-use super::span::Span;
 use crate::error::{Error, Kind, Result};
-use std::collections::HashSet;
 
 /// The sentences that must stay, in the order of the log: those of what leaves and of what has left, and those that the
-/// summary before kept.
+/// summary before kept. `budget` is that of the whole summary, of which they take `share` per cent at most.
 pub(super) fn pins(
     work: &Work<'_>,
-    span: &Span,
+    stays: &dyn Fn(usize) -> bool,
+    (budget, share): (u64, u32),
     previous: Option<&str>,
     options: &Options,
 ) -> Result<Vec<String>> {
-    let leaving: HashSet<usize> = span.items.iter().copied().collect();
-    let rules = rules(work, |at| !leaving.contains(&at));
+    let rules = rules(work, stays);
     let wanted = summarize::Options {
         instructions: options.instructions.clone(),
-        instruction_share: share(options, span.budget, span.budget),
-        ..summarize::Options::new(span.budget)
+        instruction_share: share,
+        ..summarize::Options::new(budget)
     };
     let count = |text: &str| work.counter.tokenizer().count(text);
     summarize::instructions(&rules, previous, &wanted, &count).map_err(|failure| match failure {
@@ -37,6 +35,14 @@ pub(super) fn share(options: &Options, most: u64, budget: u64) -> u32 {
     let share = u128::from(options.instruction_share) * u128::from(whole) / u128::from(budget.max(1));
     u32::try_from(share.min(100)).unwrap_or(100)
 }
+
+/// The same for a summary that somebody else writes: a part of it is theirs.
+pub(super) fn share_beside(options: &Options, budget: u64) -> u32 {
+    share(options, budget, budget).min(MOST)
+}
+
+/// Most that a summary may have of standing instructions, per cent, where somebody is asked for the rest.
+const MOST: u32 = 75;
 
 /// The text with the sentences that it does not have itself in a block ahead of it.
 pub(super) fn with_pins(text: &str, pins: &[String]) -> String {

@@ -3,10 +3,8 @@
 use super::super::compact::work::{Work, shown_cost};
 use super::super::summarize;
 use super::Options;
-use super::ground::Ground;
 use super::pieces::pieces;
-use super::pins::pins;
-use super::span::Span;
+use super::pins::{pins, share_beside};
 use crate::error::{Error, Kind, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
@@ -42,25 +40,37 @@ pub struct Request {
     pieces: Vec<Vec<Vec<u8>>>,
 }
 
+/// What a summary is to stand for.
+pub(super) struct Wanted<'w> {
+    /// The items, in order.
+    pub items: &'w [usize],
+    /// Whether an item stays in view, so that the rules in it need not be said again.
+    pub stays: &'w dyn Fn(usize) -> bool,
+    /// Fingerprint of what the answer is made from.
+    pub sha256: String,
+    /// Most tokens of the summary's text.
+    pub budget: u64,
+}
+
 impl Request {
     pub(super) fn new(
         session: &Session,
-        ground: &Ground,
         work: &Work<'_>,
-        span: &Span,
+        wanted: Wanted<'_>,
         options: &Options,
     ) -> Result<Request> {
         let previous = work
             .summary_item
             .and_then(|at| work.view.items[at].summary(session));
-        let pins = pins(work, span, previous.as_deref(), options)?;
+        let room = (wanted.budget, share_beside(options, wanted.budget));
+        let pins = pins(work, wanted.stays, room, previous.as_deref(), options)?;
         let count = |text: &str| work.counter.tokenizer().count(text);
         let block = if pins.is_empty() {
             0
         } else {
             shown_cost(work.counter, &summarize::instruction_block(&pins)) + 1
         };
-        let ids: Vec<String> = span.items.iter().map(|at| work.id(*at)).collect();
+        let ids: Vec<String> = wanted.items.iter().map(|at| work.id(*at)).collect();
         let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
             return Err(Error::new(Kind::No, "there is nothing to cover"));
         };
@@ -71,9 +81,9 @@ impl Request {
         let mut request = Request {
             session: session.header_text("id").unwrap_or_default(),
             covers: [first.clone(), last.clone()],
-            sha256: ground.fingerprint(session, &span.items),
+            sha256: wanted.sha256,
             previous: previous.map(|text| summarize::without_instructions(&text)),
-            budget: span.budget.saturating_sub(block + SEAMS),
+            budget: wanted.budget.saturating_sub(block + SEAMS),
             tokenizer: work.counter.tokenizer().name().to_string(),
             pins,
             prompt: options.prompt.clone(),
@@ -84,7 +94,7 @@ impl Request {
             Some(chunk) => Some(request.room(chunk, &count)?),
             None => None,
         };
-        request.pieces = pieces(work, &span.items, most);
+        request.pieces = pieces(work, wanted.items, most, options.tool_max);
         Ok(request)
     }
 

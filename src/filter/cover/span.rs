@@ -1,5 +1,6 @@
 //! Which messages a summary is to stand for: whole exchanges, oldest first, and never the newest.
 
+use super::super::compact::summary::LEAST;
 use super::super::compact::work::{Exchange, Work, summary_cost};
 use super::ground::Ground;
 use super::{BELOW, NO_GAIN, Options};
@@ -7,6 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::model::health::Health;
 use crate::model::session::Session;
 use crate::model::view::Item;
+use std::collections::HashSet;
 
 /// What is to be covered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +19,13 @@ pub(super) struct Span {
     pub budget: u64,
 }
 
-/// Fewest tokens of text that are worth asking for.
-pub(super) const LEAST: u64 = 16;
+impl Span {
+    /// Tells which items stay in view.
+    pub fn stays(&self) -> impl Fn(usize) -> bool + use<> {
+        let leaving: HashSet<usize> = self.items.iter().copied().collect();
+        move |at| !leaving.contains(&at)
+    }
+}
 
 /// The span, or why there is none.
 pub(super) fn choose(

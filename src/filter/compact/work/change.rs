@@ -163,6 +163,11 @@ impl Work<'_> {
         }
     }
 
+    /// Whether the one that was in view leaves, and none takes its place.
+    pub fn lost_summary(&self) -> bool {
+        self.drops_summary && self.summary.is_none()
+    }
+
     fn take_summary(&mut self) {
         if let Some(at) = self.summary_item {
             self.charge(at, 0);

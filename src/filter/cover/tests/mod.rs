@@ -1,5 +1,6 @@
 //! What holds of every summary, whoever writes it; `CONVO_COMPACTIONS=100000` runs so many of the random ones.
 
+mod compactions;
 mod properties;
 mod requests;
 mod small;

@@ -127,3 +127,47 @@ fn a_later_piece_has_the_answer_before() {
     .unwrap_err();
     assert!(error.message.contains("leaves no room"), "{error:?}");
 }
+
+#[test]
+fn results_are_whole_unless_their_length_is_limited() {
+    let mut session = session();
+    let result = format!("begun {}ended", "0123456789 ".repeat(2000));
+    let line = format!(r#"{{"role":"tool","tool_call_id":"t3","content":"{result}","id":"r3"}}"#);
+    let mut lines: Vec<Vec<u8>> = (0..session.len()).map(|at| session.full(at).to_vec()).collect();
+    let at = lines
+        .iter()
+        .position(|line| json::member(line, "id") == Some(b"\"r3\""));
+    lines[at.unwrap()] = line.into_bytes();
+    session = Session::default();
+    lines.iter().for_each(|line| session.push_new(line));
+    let given = |tool_max: Option<usize>, chunk: Option<u64>| {
+        let request = asked(
+            &session,
+            &Options {
+                tool_max,
+                chunk,
+                prompt: String::new(),
+                summary_budget: Some(100),
+                ..Options::default()
+            },
+        );
+        let lines: Vec<String> = (0..request.pieces())
+            .map(|piece| String::from_utf8(request.line(piece, None)).unwrap())
+            .collect();
+        (request.sha256, lines)
+    };
+    let (sha256, whole) = given(None, None);
+    assert!(whole[0].contains(&result), "a result is shortened unasked");
+    let (same, short) = given(Some(300), None);
+    assert_eq!(same, sha256, "the fingerprint is that of the whole lines");
+    let has_mark = |text: &str| text.contains("\\n[convo: 21,711 of 22,011 bytes elided]\\n");
+    assert!(has_mark(&short[0]), "{}", short[0]);
+    assert!(short[0].contains("begun 01234") && short[0].contains("ended"));
+    assert!(
+        short[0].contains(&"word ".repeat(400)),
+        "what a user says is no result"
+    );
+    // What goes in pieces is the shortened result.
+    let (_, pieces) = given(Some(300), Some(400));
+    assert!(pieces.len() > 1 && pieces.iter().any(|piece| has_mark(piece)));
+}

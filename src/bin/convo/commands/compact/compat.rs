@@ -2,7 +2,7 @@
 
 use super::given::Given;
 use super::limits::Limits;
-use super::options::Strategy;
+use super::options::{Strategy, Who};
 use crate::args::Window;
 use clap::Args;
 use convo::error::{Error, Kind, Result};
@@ -402,8 +402,8 @@ fn zone(strategy: &Strategy, options: &Options) -> std::result::Result<penguiflo
     let defaults = penguiflow::Options::default();
     let total = options.budget.unwrap_or(defaults.total);
     let zone = penguiflow::Options {
-        strategy: match strategy.with.as_deref() {
-            Some("extract") => penguiflow::Strategy::RollingSummary,
+        strategy: match strategy.with {
+            Some(Who::Writes(_)) => penguiflow::Strategy::RollingSummary,
             _ => penguiflow::Strategy::Truncation,
         },
         zone: strategy.keep_last.unwrap_or(defaults.zone),

@@ -4,6 +4,7 @@ mod compat;
 mod given;
 mod limits;
 mod options;
+mod writer;
 
 use super::Run;
 use crate::args::{Changing, Input, Reading};
@@ -19,6 +20,7 @@ use convo::model::session::Session;
 use convo::tokens::Counter;
 use given::Given;
 use options::Strategy;
+use writer::Writer;
 
 /// Fit a session into a budget; the log keeps everything
 ///
@@ -30,11 +32,13 @@ use options::Strategy;
 /// Without a strategy all of them may be taken, chosen as --optimize says. Naming strategies takes these and no others,
 /// in the order of --tiered.
 #[derive(Args, Debug)]
+#[command(mut_arg("if_due", |option| option.hide_short_help(true)))]
 #[command(before_long_help = "Examples:
   convo compact chat --budget 32000                              a session of the store
   convo compact --budget 60% --window gpt-4o < in.jsonl > out    a stream
   convo compact chat --when 'tokens>=100000' --budget 50000      in a cron line
   convo compact chat --budget 8000 --dry-run                     what would become of each piece
+  convo compact chat --budget 8000 --with cmd:'llm -m haiku'     a program sums up what leaves
   convo compact chat --mask-tools --keep-tools 5                 only old tool results become marks")]
 pub struct Compact {
     // Ahead of all others: they take their values out of what it looks at.
@@ -66,8 +70,9 @@ impl Run for Compact {
         context.output.speak_json(self.changing.json);
         let (options, way) = self.asked(context)?;
         self.strategy.counting.tell_estimate(context)?;
+        let mut writer = Writer::new(context, &self.strategy, &self.changing)?;
         let mut unreached = None;
-        change::run(
+        let done = change::run(
             context,
             &Input::all(&self.inputs),
             &self.reading,
@@ -75,29 +80,42 @@ impl Run for Compact {
             |session, stamps| {
                 let id = session.header_text("id").unwrap_or_default();
                 let counter = self.strategy.counting.counter(context, &id, session)?;
-                let stamp = |content: &str| stamps.event(content);
-                let outcome = match &way {
-                    Some((way, rules)) => systems::plan(session, way, *rules, counter, &options, stamp),
-                    None => compact::plan(session, counter, &options, stamp),
+                let mut told = |outcome: &Outcome| {
+                    unreached = unreached.max(outcome.smallest);
+                    self.explain(context, session, counter, outcome)
                 };
-                let outcome = match outcome {
+                let planned = match (&way, &mut writer) {
+                    (None, Some(writer)) => writer.plan(session, stamps, counter, &options, &mut told),
+                    (way, _) => {
+                        let stamp = |content: &str| stamps.event(content);
+                        let outcome = match way {
+                            Some((way, rules)) => {
+                                systems::plan(session, way, *rules, counter, &options, stamp)
+                            }
+                            None => compact::plan(session, counter, &options, stamp),
+                        };
+                        outcome.and_then(|outcome| told(&outcome).map(|()| outcome.plan))
+                    }
+                };
+                match planned {
                     // This session stays as it is, and the others have their turn.
                     Err(error) if error.kind == Kind::No => {
                         context.output.error(&named(error, &id));
-                        return Ok(Plan::Nothing("it stays as it is".to_string()));
+                        Ok(Plan::Nothing("it stays as it is".to_string()))
                     }
-                    outcome => outcome?,
-                };
-                unreached = unreached.max(outcome.smallest);
-                self.explain(context, session, counter, &outcome)?;
-                match outcome.plan {
-                    Plan::Nothing(why) if why == compact::NO_GAIN && self.strategy.on_no_gain == "error" => {
+                    Ok(Plan::Nothing(why))
+                        if why == compact::NO_GAIN && self.strategy.on_no_gain == "error" =>
+                    {
                         Err(Error::new(Kind::No, why))
                     }
-                    plan => Ok(plan),
+                    planned => planned,
                 }
             },
-        )?;
+        );
+        if let Some(writer) = &writer {
+            writer.tell_all();
+        }
+        done?;
         match unreached {
             Some(smallest) => {
                 let error = Error::new(
@@ -119,10 +137,20 @@ impl Compact {
         if self.compat.compat.is_none() {
             self.strategy.check()?;
         }
+        self.strategy.check_writer()?;
         let mut options = self.strategy.options()?;
+        if self.compat.compat.is_some() && options.asks {
+            let error = Error::new(
+                Kind::Usage,
+                "--compat sums up as --with extract does, and asks no program",
+            );
+            return Err(error
+                .hint("`summarize --with` asks one; its summary is in view then")
+                .into());
+        }
         let way = self.compat.way(&self.strategy, &self.given, &options)?;
         if let Some((way, rules)) = &way {
-            options.steps.summary = self.strategy.with.as_deref() != Some("none");
+            options.steps.summary = self.strategy.sums_up();
             let own = way.system().tokenizer();
             if let (Some(own), None) = (own, self.strategy.counting.asked(context)?) {
                 self.strategy.counting.tokenizer = Some(own);

@@ -1,12 +1,15 @@
 //! The strategies on the command line.
 
 use crate::args::{Counting, Fitting, per_cent};
+use crate::summarizer::With;
 use crate::summing;
+use crate::thinking::{Telling, Trying, for_programs};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::compact::shorten::Limit;
 use convo::filter::compact::when::When;
 use convo::filter::compact::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
+use convo::filter::cover;
 use convo::filter::summarize::Dates;
 use convo::format::goaitools;
 use convo::model::message::Category;
@@ -19,7 +22,7 @@ pub struct Strategy {
     ///
     /// As in 'tokens>=100000 && messages>=10 || fraction>=0.8'. Terms are tokens, messages, exchanges, tool_tokens, fraction (of --window) and failures (of summaries, in a row); && binds tighter than ||. Without
     /// --budget the target is what fired it less --hysteresis. Without --when it acts whenever the view is over the budget.
-    #[arg(long, value_name = "TRIGGER", value_parser = When::read, help_heading = "What to do")]
+    #[arg(long, value_name = "TRIGGER", value_parser = When::read, hide_short_help = true, help_heading = "What to do")]
     when: Option<When>,
     /// How far below the trigger the target is, so that the next turn does not fire again
     #[arg(long, value_name = "SHARE", default_value = "0.2", value_parser = share, requires = "when", hide_short_help = true, help_heading = "How small")]
@@ -38,9 +41,14 @@ pub struct Strategy {
     /// Triggers believe the prompt count that the provider reported last, if it is larger
     #[arg(long, hide_short_help = true, help_heading = "How small")]
     trust_usage: bool,
-    /// Try again although the last compactions followed each other closely
-    #[arg(long, hide_short_help = true, help_heading = "How small")]
-    retry: bool,
+    /// Try again although the last compactions followed each other closely, or a program failed too often
+    #[arg(
+        long,
+        conflicts_with = "if_due",
+        hide_short_help = true,
+        help_heading = "How small"
+    )]
+    pub retry: bool,
 
     /// Steps in order, oldest first, each only as far as needed
     #[arg(
@@ -79,12 +87,13 @@ pub struct Strategy {
     /// Exchanges with tools become a line
     #[arg(long, hide_short_help = true, help_heading = "Strategies")]
     pub(super) digest_tools: bool,
-    /// Who sums up what leaves: extract, none
+    /// Who sums up: extract, cmd:PROGRAM, a plugin, none
     ///
-    /// extract is built in: it needs no model and no network, quotes word for word, and is the same everywhere. A program
-    /// is asked by `summarize`: its summary is in view when a compaction comes.
-    #[arg(long, value_name = "WHO", value_parser = ["extract", "none"], hide_possible_values = true, hide_short_help = true, help_heading = "What to do")]
-    pub(super) with: Option<String>,
+    /// extract is built in: it needs no model and no network, quotes word for word, and is the same everywhere. A program of
+    /// cmd: is run by the shell; the plugin NAME is the program convo-NAME. It is given all that leaves, and room is kept for its
+    /// answer: 1000 tokens, or --summary-budget. When it fails nothing leaves, and the failure is noted in the session.
+    #[arg(long, value_name = "WHO", value_parser = Who::read, help_heading = "What to do")]
+    pub(super) with: Option<Who>,
     /// Old exchanges leave; with N the newest N stay
     ///
     /// Without a number and without --budget the newest 8.
@@ -157,9 +166,9 @@ pub struct Strategy {
     /// The role under which a model is shown the summary: auto, user, assistant, system, developer
     #[arg(long, value_name = "ROLE", default_value = "auto", value_parser = ["auto", "user", "assistant", "system", "developer"], help_heading = "Strategies in detail", hide_short_help = true)]
     summary_role: String,
-    /// How the summary shows dates: short, full, off
-    #[arg(long, value_name = "HOW", default_value = "short", value_parser = summing::dates, help_heading = "Strategies in detail", hide_short_help = true)]
-    dates: Dates,
+    /// With extract: how the summary shows dates: short, full, off [default: short]
+    #[arg(long, value_name = "HOW", value_parser = summing::dates, hide_short_help = true, help_heading = "Strategies in detail")]
+    dates: Option<Dates>,
     /// What gives way when summary and newest exchanges do not fit: truncate-oldest, truncate-summary, error
     #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategies in detail", hide_short_help = true)]
     overflow: Overflow,
@@ -185,6 +194,28 @@ pub struct Strategy {
     /// How much of the budget standing instructions may take
     #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true, help_heading = "What stays")]
     pin_share: u64,
+    #[command(flatten)]
+    telling: Telling,
+    #[command(flatten)]
+    pub trying: Trying,
+}
+
+/// Who sums up what leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Nobody.
+    Nobody,
+    /// The built-in summarizer, or a program.
+    Writes(With),
+}
+
+impl Who {
+    fn read(text: &str) -> Result<Who, String> {
+        match text {
+            "none" => Ok(Who::Nobody),
+            text => With::read(text).map(Who::Writes),
+        }
+    }
 }
 
 impl Strategy {
@@ -197,6 +228,46 @@ impl Strategy {
             ));
         }
         Ok(())
+    }
+
+    /// Refuses options that would have no effect on who writes the summary.
+    pub fn check_writer(&self) -> convo::Result<()> {
+        let asks = self.writer().is_some();
+        self.telling.check(asks)?;
+        self.trying.check(asks, asks)?;
+        if self.trying.if_due && !asks {
+            return Err(for_programs("--if-due"));
+        }
+        if asks && self.optimize {
+            let error = Error::new(
+                Kind::Usage,
+                "--optimize chooses what the built-in summarizer quotes",
+            );
+            return Err(error.hint("--tiered takes all strategies, step by step, and asks a program"));
+        }
+        if asks && self.dates.is_some() {
+            let what = "--dates is for the built-in summarizer";
+            return Err(Error::new(Kind::Usage, what).hint("leave it out: a program sees the times"));
+        }
+        Ok(())
+    }
+
+    /// The program that writes the summary; none when it is quoted, or when there is none.
+    pub fn writer(&self) -> Option<&With> {
+        match &self.with {
+            Some(Who::Writes(with)) if *with != With::Extract => Some(with),
+            _ => None,
+        }
+    }
+
+    /// What the program is told.
+    pub fn asked(&self) -> convo::Result<cover::Options> {
+        self.telling.asked(self.fitting.window())
+    }
+
+    /// Whether what leaves is summed up, where nothing else is said.
+    pub fn sums_up(&self) -> bool {
+        self.with != Some(Who::Nobody)
     }
 
     /// What is asked for, checked.
@@ -222,7 +293,7 @@ impl Strategy {
             when: self.when.clone(),
             hysteresis: self.hysteresis,
             choice: match (self.tiered, steps == Steps::ALL) {
-                (false, true) => defaults.choice,
+                (false, true) if self.writer().is_none() => defaults.choice,
                 _ => Choice::Tiered,
             },
             steps,
@@ -254,8 +325,9 @@ impl Strategy {
             instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
             summary_share: self.summary_share,
             summary_budget: self.summary_budget,
+            asks: self.writer().is_some(),
             summary_role: (self.summary_role != "auto").then(|| self.summary_role.clone()),
-            dates: self.dates,
+            dates: self.dates.unwrap_or_default(),
             overflow: self.overflow,
             min_gain: self.min_gain,
             best_effort: self.best_effort,
@@ -275,7 +347,7 @@ impl Strategy {
             dedupe: self.dedupe.as_deref() != Some("off"),
             media: self.media != Some(Media::Keep),
             thinking: self.thinking != Some(Thinking::Keep),
-            summary: self.with.as_deref() != Some("none"),
+            summary: self.sums_up(),
             ..Steps::ALL
         }
     }
@@ -290,7 +362,7 @@ impl Strategy {
             head_tail: self.tool_output_max.is_some() || self.tool_output_lines.is_some(),
             mask: self.mask_tools,
             digest: self.digest_tools,
-            summary: self.with.as_deref() == Some("extract"),
+            summary: matches!(self.with, Some(Who::Writes(_))),
             drop: self.keep_last.is_some() || !self.drop_order.is_empty() || !self.budget_for.is_empty(),
         }
     }

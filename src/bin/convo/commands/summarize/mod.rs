@@ -1,8 +1,6 @@
 //! `summarize`: covers old turns by a summary.
 
-mod failure;
 mod options;
-mod think;
 
 use super::Run;
 use crate::args::{Changing, Input, Reading};
@@ -11,16 +9,15 @@ use crate::context::{Context, named};
 use crate::inputs::each_session;
 use crate::remember;
 use crate::summarizer::With;
+use crate::thinking::{Failure, Next, Thinker, Trying, for_programs};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::cover::{self, Answer, Asked, Options};
 use convo::model::health::Health;
 use convo::model::session::Session;
-use failure::Failure;
-use options::{Asking, Trying};
+use options::Asking;
 use std::io::Read;
-use think::Thinker;
 
 /// Cover old turns by a summary; the log keeps everything
 ///
@@ -49,6 +46,14 @@ pub struct Summarize {
     asking: Asking,
     #[command(flatten)]
     trying: Trying,
+    /// Ask although it failed too often
+    #[arg(
+        long,
+        conflicts_with = "if_due",
+        hide_short_help = true,
+        help_heading = "The program"
+    )]
+    retry: bool,
     /// Print what a summarizer would be asked, and change nothing
     ///
     /// One object for each piece that is asked at once: {"schema":"convo.summary-request/1", "session", "covers", "ids",
@@ -81,6 +86,9 @@ impl Run for Summarize {
         let asks = !two_steps && self.asking.with != With::Extract;
         self.asking.check(two_steps)?;
         self.trying.check(asks, asks || self.apply.is_some())?;
+        if self.retry && !asks {
+            return Err(for_programs("--retry").into());
+        }
         let options = self.asking.options()?;
         self.asking.counting.tell_estimate(context)?;
         let inputs = Input::all(&self.inputs);
@@ -131,7 +139,7 @@ impl Run for Summarize {
                 },
             ),
             Some(program) => {
-                let mut thinker = Thinker::new(context, program, &self.trying, &self.changing);
+                let mut thinker = Thinker::new(context, program, (&self.trying, self.retry), &self.changing);
                 let done = change::run(
                     context,
                     &inputs,
@@ -143,7 +151,18 @@ impl Run for Summarize {
                             Err(why) => return Ok(Plan::Nothing(why)),
                         };
                         let counter = self.asking.counting.counter(context, &id(session), session)?;
-                        let planned = thinker.plan(session, stamps, counter, &options);
+                        let ask = || {
+                            Ok(match cover::ask(session, counter, &options)? {
+                                Asked::Nothing(why) => Next::Done(Plan::Nothing(why)),
+                                Asked::Request(request) => Next::Ask(request),
+                            })
+                        };
+                        let apply = |answer: &Answer| {
+                            let stamp = |content: &str| stamps.event(content);
+                            let planned = cover::apply(session, counter, &options, answer, stamp);
+                            remember::summarized(context, session, planned, stamps)
+                        };
+                        let planned = thinker.plan(session, stamps, counter, ask, apply);
                         unreached(context, session, planned)
                     },
                 );

@@ -1,18 +1,15 @@
-//! What is to be covered, by whom, and what happens when that fails.
+//! What is to be covered, and by whom.
 
-use crate::args::{Counting, Fitting, Window, duration, per_cent};
+use crate::args::{Counting, Fitting, per_cent};
 use crate::summarizer::With;
 use crate::summing;
+use crate::thinking::Telling;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::compact::when::When;
 use convo::filter::cover::{self, Options};
-use convo::filter::memory;
 use convo::filter::summarize::Dates;
 use convo::format::goaitools;
-use convo::model::health::{Health, Policy};
-use convo::model::session::Session;
-use std::time::Duration;
 
 /// What is to be covered, and by whom.
 #[derive(Args, Clone, Debug)]
@@ -72,15 +69,8 @@ pub struct Asking {
     /// How much of the summary standing instructions may take
     #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true, help_heading = "The summary")]
     pin_share: u64,
-    /// With a program: tell it to do what this file says
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "The program", value_hint = clap::ValueHint::FilePath)]
-    prompt: Option<String>,
-    /// With a program: ask in pieces of at most so many tokens [default: 80% of --window]
-    ///
-    /// A span that is longer is cut between exchanges, else between messages, else between sentences; each piece is given
-    /// the answer to the one before, and nothing is left out.
-    #[arg(long, value_name = "TOKENS", value_parser = pieces, hide_short_help = true, help_heading = "The program")]
-    chunk: Option<Window>,
+    #[command(flatten)]
+    pub telling: Telling,
     #[command(flatten)]
     pub counting: Counting,
 }
@@ -93,16 +83,11 @@ impl Asking {
     /// Refuses options that would have no effect; the two steps ask no built-in summarizer.
     pub fn check(&self, two_steps: bool) -> convo::Result<()> {
         let asks = two_steps || self.with != With::Extract;
-        let wrong = match () {
-            () if !asks && self.prompt.is_some() => "--prompt",
-            () if !asks && self.chunk.is_some() => "--chunk",
-            () if asks && self.dates.is_some() => {
-                let what = "--dates is for the built-in summarizer";
-                return Err(Error::new(Kind::Usage, what).hint("leave it out: a program sees the times"));
-            }
-            () => return Ok(()),
-        };
-        Err(for_programs(wrong))
+        if asks && self.dates.is_some() {
+            let what = "--dates is for the built-in summarizer";
+            return Err(Error::new(Kind::Usage, what).hint("leave it out: a program sees the times"));
+        }
+        self.telling.check(asks)
     }
 
     /// What is asked for, checked.
@@ -115,13 +100,9 @@ impl Asking {
             );
             return Err(error.hint("--window 128000, or --window gpt-4o"));
         }
-        let prompt = match &self.prompt {
-            Some(file) => summing::text(file, "the prompt is")?,
-            None => cover::PROMPT.to_string(),
-        };
-        let fitting = window
-            .filter(|_| self.with != With::Extract)
-            .map(|window| window / 10 * 8);
+        let asked = self
+            .telling
+            .asked(window.filter(|_| self.with != With::Extract))?;
         Ok(Options {
             budget: self.fitting.budget()?,
             window,
@@ -133,101 +114,13 @@ impl Asking {
             rolling: self.rolling == "on",
             summary_budget: self.summary_budget,
             min_gain: self.min_gain,
-            chunk: self.chunk.map(|Window(tokens)| tokens).or(fitting),
-            prompt,
             role: (self.role != "auto").then(|| self.role.clone()),
             instructions: summing::instructions(&self.pin_rules)?,
             instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
             dates: self.dates.unwrap_or_default(),
+            ..asked
         })
     }
-}
-
-/// How often a program is asked, and how long it may take.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "The program")]
-pub struct Trying {
-    /// How long it may take; then it is ended [default: 120s]
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    timeout: Option<Duration>,
-    /// Ask again, so many times, when it fails [default: 0]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    retries: Option<u32>,
-    /// How long to wait after a failure; each further one in a row doubles it [default: 2s]
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    backoff: Option<Duration>,
-    /// Failures in a row after which it is left alone until the time of the next attempt has come [default: 3]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    retry_attempts: Option<u64>,
-    /// After a failure: not before the time has come
-    #[arg(long, help_heading = "What to do")]
-    pub if_due: bool,
-    /// Ask although it failed too often
-    #[arg(long, conflicts_with = "if_due", hide_short_help = true)]
-    pub retry: bool,
-}
-
-impl Trying {
-    /// Refuses options that would have no effect: what asks nobody has nothing to wait for, and the built-in summarizer
-    /// cannot fail.
-    pub fn check(&self, asks: bool, may_fail: bool) -> convo::Result<()> {
-        let wrong = [
-            ("--timeout", self.timeout.is_some() && !asks),
-            ("--retries", self.retries.is_some() && !asks),
-            ("--retry", self.retry && !asks),
-            ("--backoff", self.backoff.is_some() && !may_fail),
-            ("--retry-attempts", self.retry_attempts.is_some() && !may_fail),
-        ];
-        match wrong.iter().find(|(_, wrong)| *wrong) {
-            None => Ok(()),
-            Some((name, _)) => Err(for_programs(name)),
-        }
-    }
-
-    /// How long a program may take.
-    pub fn timeout(&self) -> Duration {
-        self.timeout.unwrap_or(Duration::from_secs(120))
-    }
-
-    /// How often it is asked again.
-    pub fn retries(&self) -> u64 {
-        self.retries.unwrap_or(0).into()
-    }
-
-    /// How long to wait after failures of a session: as it says itself, where nothing else is asked for.
-    pub fn policy_of(&self, session: &Session) -> Policy {
-        let Ok(Some(memory)) = memory::memory_of(session) else {
-            return self.policy();
-        };
-        let own = memory.policy();
-        Policy {
-            retry_attempts: self.retry_attempts.unwrap_or(own.retry_attempts),
-            base: self.backoff.unwrap_or(own.base),
-            ..own
-        }
-    }
-
-    /// How long to wait after failures.
-    pub fn policy(&self) -> Policy {
-        let defaults = Policy::default();
-        Policy {
-            retry_attempts: self.retry_attempts.unwrap_or(defaults.retry_attempts),
-            base: self.backoff.unwrap_or(defaults.base),
-            ..defaults
-        }
-    }
-
-    /// Why nothing is to be done yet, when --if-due asks.
-    pub fn not_due(&self, health: &Health, now: &str) -> Option<String> {
-        let next = health.next_attempt_at.as_deref()?;
-        let early = self.if_due && health.failures > 0 && !health.is_due(now);
-        early.then(|| format!("the next attempt is due at {next}"))
-    }
-}
-
-fn for_programs(option: &str) -> Error {
-    let what = format!("{option} is for programs that write summaries, and here none is asked");
-    Error::new(Kind::Usage, what).hint("--with cmd:'PROGRAM ARGS', or --with NAME for a plugin")
 }
 
 fn exchanges(text: &str) -> Result<usize, String> {
@@ -246,8 +139,4 @@ fn ends(text: &str) -> Result<Ends, String> {
         [None, None] => Err(wrong.to_string()),
         ends => Ok(Ends(ends)),
     }
-}
-
-fn pieces(text: &str) -> Result<Window, String> {
-    crate::args::window(text).map_err(|_| "this must be a number of tokens".to_string())
 }

@@ -1,7 +1,11 @@
 //! Asks a program for a summary. Nothing is locked meanwhile: its answer is held against what the session is by then.
 
-use super::failure::Failure;
-use super::options::Trying;
+mod failure;
+mod options;
+
+pub use failure::Failure;
+pub use options::{Telling, Trying, for_programs};
+
 use crate::args::Changing;
 use crate::context::Context;
 use crate::program::{Asked as How, Program};
@@ -10,7 +14,7 @@ use crate::stamps::{Place, Stamps};
 use crate::summarizer::MOST;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
-use convo::filter::cover::{self, Answer, Asked, Options, Request};
+use convo::filter::cover::{self, Answer, Request};
 use convo::model::health::Health;
 use convo::model::session::Session;
 use convo::tokens::Counter;
@@ -20,11 +24,21 @@ pub struct Thinker<'r> {
     context: &'r Context,
     program: Program,
     trying: &'r Trying,
+    /// Whether it is asked although it failed too often.
+    retry: bool,
     pub failure: Failure<'r>,
     /// What it said of a session of the store, which may have grown when that is to be stored: it is not asked twice.
     memory: Option<(String, Thought)>,
     /// Whether an answer that is too long is cut instead of refused.
     cuts: bool,
+}
+
+/// What is to be done about a session.
+pub enum Next {
+    /// This, without asking anybody.
+    Done(Plan),
+    /// It is to be asked.
+    Ask(Box<Request>),
 }
 
 /// What became of asking.
@@ -37,26 +51,29 @@ impl<'r> Thinker<'r> {
     pub fn new(
         context: &'r Context,
         program: Program,
-        trying: &'r Trying,
+        (trying, retry): (&'r Trying, bool),
         changing: &'r Changing,
     ) -> Thinker<'r> {
         Thinker {
             context,
             program,
             trying,
+            retry,
             failure: Failure::new(context, trying, changing),
             memory: None,
             cuts: false,
         }
     }
 
-    /// Plans a summary by the program, or the note that it failed.
+    /// Plans a change with a summary by the program, or the note that it failed: `ask` tells what it is asked, and `apply` what
+    /// its answer comes to, which may be told more than once when the session grows meanwhile.
     pub fn plan(
         &mut self,
         session: &Session,
         stamps: &Stamps<'_>,
         counter: Counter,
-        options: &Options,
+        ask: impl FnOnce() -> convo::Result<Next>,
+        apply: impl FnOnce(&Answer) -> convo::Result<Plan>,
     ) -> convo::Result<Plan> {
         let id = session.header_text("id").unwrap_or_default();
         self.cuts = remember::cuts_summaries(session)?;
@@ -64,9 +81,9 @@ impl<'r> Thinker<'r> {
         let known = known.filter(|(of, _)| stamps.place() == Place::Store && *of == id);
         let thought = match known {
             Some((_, thought)) => thought,
-            None => match cover::ask(session, counter, options)? {
-                Asked::Nothing(why) => return Ok(Plan::Nothing(why)),
-                Asked::Request(request) => {
+            None => match ask()? {
+                Next::Done(plan) => return Ok(plan),
+                Next::Ask(request) => {
                     if let Some(plan) = self.rest(session, stamps)? {
                         return Ok(plan);
                     }
@@ -75,11 +92,7 @@ impl<'r> Thinker<'r> {
             },
         };
         let planned = match &thought {
-            Thought::Answer(answer) => {
-                let planned =
-                    cover::apply(session, counter, options, answer, |content| stamps.event(content));
-                remember::summarized(self.context, session, planned, stamps)
-            }
+            Thought::Answer(answer) => apply(answer),
             Thought::Failed(why) => Err(Error::new(Kind::Unavailable, why)),
         };
         self.memory = Some((id, thought));
@@ -99,7 +112,7 @@ impl<'r> Thinker<'r> {
         if let Some(why) = self.trying.not_due(&health, &now) {
             return Ok(Some(Plan::Nothing(why)));
         }
-        if self.trying.retry || !health.rests(&self.trying.policy_of(session), &now) {
+        if self.retry || !health.rests(&self.trying.policy_of(session), &now) {
             return Ok(None);
         }
         let next = health.next_attempt_at.as_deref().unwrap_or_default();

@@ -1,0 +1,96 @@
+//! The summary of a compaction by a program: what leaves is chosen, then the program is asked, then the answer is put in.
+
+use super::options::Strategy;
+use crate::args::Changing;
+use crate::context::Context;
+use crate::stamps::Stamps;
+use crate::thinking::{Next, Thinker};
+use convo::filter::Plan;
+use convo::filter::compact::{Options, Outcome};
+use convo::filter::cover::{self, Answer, Draft, Drafted};
+use convo::model::health::Health;
+use convo::model::session::Session;
+use convo::tokens::Counter;
+use std::cell::RefCell;
+
+/// A program that is asked for summaries of what leaves.
+pub struct Writer<'r> {
+    context: &'r Context,
+    strategy: &'r Strategy,
+    asking: cover::Options,
+    thinker: Thinker<'r>,
+    /// Whether nobody is asked because nothing is to change.
+    dry_run: bool,
+    /// What was chosen for the session that was asked for last: what was said since does not change it.
+    draft: RefCell<Option<Draft>>,
+}
+
+impl<'r> Writer<'r> {
+    /// The program of the command line; none when it names none.
+    pub fn new(
+        context: &'r Context,
+        strategy: &'r Strategy,
+        changing: &'r Changing,
+    ) -> convo::Result<Option<Writer<'r>>> {
+        let program = match strategy.writer() {
+            Some(with) => with.program(context)?,
+            None => None,
+        };
+        let Some(program) = program else { return Ok(None) };
+        Ok(Some(Writer {
+            context,
+            strategy,
+            asking: strategy.asked()?,
+            thinker: Thinker::new(context, program, (&strategy.trying, strategy.retry), changing),
+            dry_run: changing.dry_run,
+            draft: RefCell::default(),
+        }))
+    }
+
+    /// Plans the compaction of a session; `told` is given what it comes to.
+    pub fn plan(
+        &mut self,
+        session: &Session,
+        stamps: &Stamps<'_>,
+        counter: Counter,
+        options: &Options,
+        told: &mut dyn FnMut(&Outcome) -> convo::Result<()>,
+    ) -> convo::Result<Plan> {
+        let told = RefCell::new(told);
+        let tell = |outcome: &Outcome| (*told.borrow_mut())(outcome);
+        let done = |outcome: Outcome| tell(&outcome).map(|()| outcome.plan);
+        let (context, strategy, dry_run) = (self.context, self.strategy, self.dry_run);
+        let (drafted, asking) = (&self.draft, &self.asking);
+        let ask = || {
+            if let Some(why) = strategy
+                .trying
+                .not_due(&Health::of(session), &context.clock.now())
+            {
+                return Ok(Next::Done(Plan::Nothing(why)));
+            }
+            let stamp = |content: &str| stamps.event(content);
+            match cover::draft(session, counter, options, asking, stamp)? {
+                Drafted::Done(outcome) => done(outcome).map(Next::Done),
+                Drafted::Asks(draft) if dry_run => done(draft.outlook()).map(Next::Done),
+                Drafted::Asks(draft) => {
+                    let request = draft.request.clone();
+                    *drafted.borrow_mut() = Some(*draft);
+                    Ok(Next::Ask(Box::new(request)))
+                }
+            }
+        };
+        let apply = |answer: &Answer| match &*drafted.borrow() {
+            Some(draft) => {
+                let stamp = |content: &str| stamps.event(content);
+                done(cover::finish(session, counter, options, draft, answer, stamp)?)
+            }
+            None => Ok(Plan::Nothing("nothing was asked".to_string())),
+        };
+        self.thinker.plan(session, stamps, counter, ask, apply)
+    }
+
+    /// Tells what is left to be told.
+    pub fn tell_all(&self) {
+        self.thinker.failure.tell_all();
+    }
+}

@@ -1,0 +1,255 @@
+//! A compaction whose summary somebody else writes. What becomes of each message is chosen first, with room for a summary
+//! of what leaves; the answer is put there afterwards, if what it was chosen from is still what it was. Whatever leaves is in
+//! the request, word for word: where there is no room for a summary nothing is dropped without one.
+
+use super::super::compact::event::{About, Reshaping, Size};
+use super::super::compact::summary::LEAST;
+use super::super::compact::work::{Work, summary_cost};
+use super::super::compact::{self, Choice, Chosen, Outcome, Report, carried_out, chosen, told};
+use super::super::summarize::Failure;
+use super::super::{Plan, Stamp};
+use super::apply::{Answer, accept, changed};
+use super::pins::with_pins;
+use super::request::{Request, Wanted};
+use super::{NO_GAIN, Options};
+use crate::error::{Error, Kind, Result};
+use crate::model::exchange::Cuts;
+use crate::model::key;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use crate::tokens::Counter;
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+
+/// What a compaction comes to before anybody was asked.
+#[derive(Clone, Debug)]
+pub enum Drafted {
+    /// It needs no summary.
+    Done(Outcome),
+    /// A summary is to be made of what leaves.
+    Asks(Box<Draft>),
+}
+
+/// What becomes of a view once there is a summary of what leaves.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// What is to be asked.
+    pub request: Request,
+    /// What becomes of each atom; sizes are those with the largest summary that may come.
+    pub report: Report,
+    /// The smallest size that can be reached, when the budget cannot.
+    pub smallest: Option<u64>,
+    reshaping: Reshaping,
+    strategy: &'static str,
+    /// What it was chosen from.
+    print: String,
+    /// Tokens of the summary that may come, its frame included.
+    room: u64,
+    /// Tokens of what it stands for.
+    covered: u64,
+}
+
+impl Draft {
+    /// What it comes to at most, for somebody who only wants to know.
+    pub fn outlook(&self) -> Outcome {
+        let what = told(&self.report.was, &self.report.now);
+        let ids = self.request.ids.len();
+        Outcome {
+            plan: Plan::Lines(
+                Vec::new(),
+                format!("{what} at most: a summary of {ids} messages would be asked for"),
+            ),
+            report: self.report.clone(),
+            smallest: self.smallest,
+        }
+    }
+}
+
+/// Chooses what becomes of a session, step by step, and what is to be asked for that. Of `asking` only counts
+/// how it is asked: prompt, pieces, limit of tool results.
+///
+/// # Errors
+/// See [`compact::plan`]; [`Kind::No`] as well when something must leave and there is no room for a summary of it;
+/// [`Kind::Usage`] when a piece leaves no room for messages.
+pub fn draft(
+    session: &Session,
+    counter: Counter,
+    options: &compact::Options,
+    asking: &Options,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Drafted> {
+    let options = &compact::Options {
+        asks: true,
+        choice: Choice::Tiered,
+        ..options.clone()
+    };
+    let view = View::replay(session);
+    let (mut work, smallest) = match chosen(session, &view, counter, options)? {
+        Chosen::Nothing(outcome) => return Ok(Drafted::Done(outcome)),
+        Chosen::Change(work, smallest) => (*work, smallest),
+    };
+    let left: Vec<usize> = (0..work.items.len())
+        .filter(|at| work.is_gone(*at) && !work.is_digested(*at))
+        .collect();
+    let Some((summary, room)) = &mut work.summary else {
+        if left.is_empty() && !work.lost_summary() {
+            return carried_out(work, smallest, options, stamp).map(Drafted::Done);
+        }
+        return Err(no_room(&work));
+    };
+    // What left behind the summary is in it too.
+    summary.covers = work
+        .summary_item
+        .into_iter()
+        .chain(left.iter().copied())
+        .collect();
+    let (covers, room) = (summary.covers.clone(), *room);
+    let mut sha = Sha256::new();
+    covers
+        .iter()
+        .for_each(|at| take(&mut sha, session, &view.items[*at]));
+    let wanted = Wanted {
+        items: &left,
+        stays: &|at| !work.is_gone(at),
+        sha256: key::hex(&sha.finalize()),
+        budget: room - summary_cost(counter, "").min(room),
+    };
+    let asking = Options {
+        budget: options.budget,
+        instructions: options.instructions.clone(),
+        instruction_share: options.instruction_share,
+        ..asking.clone()
+    };
+    let request = Request::new(session, &work, wanted, &asking)?;
+    if request.budget < LEAST {
+        return Err(no_room(&work));
+    }
+    Ok(Drafted::Asks(Box::new(Draft {
+        request,
+        report: Report::of(&work, None),
+        smallest,
+        strategy: options.name(),
+        print: print(session, &view, view.items.len()),
+        room,
+        covered: covers.iter().map(|at| work.items[*at].before).sum(),
+        reshaping: work.into_reshaping(),
+    })))
+}
+
+/// Puts the answer where it belongs. What was said since the request stays in view behind everything else.
+///
+/// # Errors
+/// [`Kind::Locked`] when what it was chosen from has changed; [`Kind::Unavailable`] when the text is blank, too long, or no
+/// shorter than what it stands for.
+pub fn finish(
+    session: &Session,
+    counter: Counter,
+    options: &compact::Options,
+    draft: &Draft,
+    answer: &Answer,
+    stamp: impl FnOnce(&str) -> Result<Stamp>,
+) -> Result<Outcome> {
+    accept(&answer.text, Some(draft.request.budget), counter)?;
+    let view = View::replay(session);
+    let known = draft.reshaping.fates.len();
+    if view.items.len() < known || print(session, &view, known) != draft.print {
+        return Err(changed(
+            "the messages that it was chosen from are not what they were",
+        ));
+    }
+    let mut reshaping = draft.reshaping.clone();
+    let Some(summary) = &mut reshaping.summary else {
+        return Err(changed("it belongs to another compaction"));
+    };
+    summary.content = with_pins(&answer.text, &draft.request.pins);
+    summary.by.clone_from(&answer.by);
+    let tokens = summary_cost(counter, &summary.content);
+    let failure = if tokens > draft.room {
+        let budget = draft.room;
+        Some(Failure::OverBudget { tokens, budget })
+    } else if tokens >= draft.covered {
+        let covered = draft.covered;
+        Some(Failure::NotShorter { tokens, covered })
+    } else {
+        None
+    };
+    if let Some(failure) = failure {
+        return Err(Error::new(Kind::Unavailable, failure.to_string()));
+    }
+    let work = Work::new(session, &view, counter, &HashSet::new());
+    if parts(session, &view, &reshaping, known) {
+        return Err(changed("a result came of a call that it stands for"));
+    }
+    let new = Size {
+        messages: (work.items.len() - known) as u64,
+        tokens: work.items[known..].iter().map(|entry| entry.now).sum(),
+    };
+    let with_new = |size: Size| Size {
+        messages: size.messages + new.messages,
+        tokens: size.tokens + new.tokens,
+    };
+    let (was, mut now) = (with_new(draft.report.was), with_new(draft.report.now));
+    now.tokens = now.tokens - draft.room + tokens;
+    let mut report = Report {
+        was,
+        now,
+        ..draft.report.clone()
+    };
+    if !options.gains(was.tokens, now.tokens) {
+        report.reason = Some(NO_GAIN.to_string());
+        return Ok(Outcome {
+            plan: Plan::Nothing(NO_GAIN.to_string()),
+            report,
+            smallest: draft.smallest,
+        });
+    }
+    reshaping
+        .fates
+        .resize(view.items.len(), compact::event::Fate::Stays);
+    let about = About {
+        strategy: draft.strategy.to_string(),
+        sizes: Some((counter.tokenizer().name().to_string(), was, now)),
+    };
+    let stamp = stamp(&about.strategy)?;
+    let line = reshaping.event(session, &view, &about, &stamp)?;
+    Ok(Outcome {
+        plan: Plan::Lines(vec![line], told(&was, &now)),
+        report,
+        smallest: draft.smallest,
+    })
+}
+
+/// Something must leave, and no summary of it would fit.
+fn no_room(work: &Work<'_>) -> Error {
+    let frame = summary_cost(work.counter, "");
+    let what = format!(
+        "the budget leaves no room for a summary of what would leave: {} tokens are the least",
+        frame + LEAST
+    );
+    Error::new(Kind::No, what).hint("a larger --budget, or --with none, which lets it leave without one")
+}
+
+/// Fingerprint of the first items of a view: which lines they are, and what they say.
+fn print(session: &Session, view: &View, items: usize) -> String {
+    let mut sha = Sha256::new();
+    for item in &view.items[..items] {
+        sha.update(item.line().map_or(u64::MAX, |line| line as u64).to_le_bytes());
+        take(&mut sha, session, item);
+    }
+    key::hex(&sha.finalize())
+}
+
+fn take(sha: &mut Sha256, session: &Session, item: &Item) {
+    sha.update(item.body(session));
+    sha.update(b"\n");
+}
+
+/// Whether what came since belongs to something that leaves.
+fn parts(session: &Session, view: &View, reshaping: &Reshaping, known: usize) -> bool {
+    let cuts = Cuts::of(session, view);
+    let goes = |at: &usize| reshaping.fates[*at] == compact::event::Fate::Goes;
+    let leaving: HashSet<usize> = (0..known).filter(goes).filter_map(|at| cuts.atom(at)).collect();
+    (known..view.items.len())
+        .filter_map(|at| cuts.atom(at))
+        .any(|atom| leaving.contains(&atom))
+}
