@@ -32,6 +32,7 @@ mod list;
 mod memory;
 mod migrate;
 mod migrate_to;
+mod moved_keys;
 mod names;
 mod new;
 mod opaque;
