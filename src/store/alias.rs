@@ -3,6 +3,7 @@
 use super::directory::Directory;
 use super::{Store, atomic, no_session};
 use crate::error::{Error, Kind, Result};
+use crate::model::json;
 use crate::model::key;
 use rustix::fs::OFlags;
 use std::io::Read;
@@ -108,44 +109,61 @@ impl Store {
 
     /// Takes an alias away.
     pub fn alias_remove(&self, name: &str) -> Result<()> {
-        let file = encoded(name)?;
+        self.alias_file_remove(&key::id_for_key(name), || no_alias(name))
+    }
+
+    pub(super) fn alias_file_remove(&self, file: &str, none: impl Fn() -> Error) -> Result<()> {
         let Some(aliases) = self.aliases_folder()? else {
-            return Err(no_alias(name));
+            return Err(none());
         };
         // Nobody is to bring it back who has just read it.
-        let held = atomic::open_locked(aliases, &file, None, OFlags::RDWR, self.lock_timeout)?;
-        if held.is_none() || !atomic::unlink(aliases, &file)? {
-            return Err(no_alias(name));
+        let held = atomic::open_locked(aliases, file, None, OFlags::RDWR, self.lock_timeout)?;
+        if held.is_none() || !atomic::unlink(aliases, file)? {
+            return Err(none());
         }
         atomic::sync_directory(aliases).map_err(|error| error.kind(Kind::Unsure))
     }
 
     /// All aliases with the ids that they name, sorted by name.
     pub fn aliases(&self) -> Result<Vec<(String, Vec<String>)>> {
+        let named = |(file, ids): (String, Vec<String>)| Some((self.alias_name(&file, &ids)?, ids));
+        let mut all: Vec<_> = self.alias_files()?.into_iter().filter_map(named).collect();
+        all.sort();
+        Ok(all)
+    }
+
+    /// The files of all aliases, with the ids that they name.
+    pub(super) fn alias_files(&self) -> Result<Vec<(String, Vec<String>)>> {
         let Some(aliases) = self.aliases_folder()? else {
             return Ok(Vec::new());
         };
         let mut all = Vec::new();
         for file in aliases.names()? {
             // Temporary names begin with a dot, which no id does.
-            if let Some(name) = Some(&file)
-                .filter(|file| key::is_id(file))
-                .and_then(|file| key::key_for_id(file))
+            if key::is_id(&file)
                 && let Some(ids) = read(aliases, &file)?
             {
-                all.push((name, ids));
+                all.push((file, ids));
             }
         }
-        all.sort();
         Ok(all)
+    }
+
+    /// The name that an alias's file is of. That of a key which is too long to be spelled is what the session tells.
+    fn alias_name(&self, file: &str, ids: &[String]) -> Option<String> {
+        key::key_for_id(file).or_else(|| {
+            let first = self.first_line(ids.first()?).ok()?;
+            let header = super::log::strip(&first);
+            let key = json::member(&header, "key").and_then(json::text)?;
+            (key::id_for_key(&key) == file).then(|| key.into_owned())
+        })
     }
 
     /// The ids that an alias names: several when it is ambiguous, none when there is no such alias.
     pub fn alias_ids(&self, name: &str) -> Result<Option<Vec<String>>> {
-        let Ok(file) = encoded(name) else { return Ok(None) };
         match self.aliases_folder()? {
-            Some(aliases) => read(aliases, &file),
-            None => Ok(None),
+            Some(aliases) if !name.is_empty() => read(aliases, &key::id_for_key(name)),
+            _ => Ok(None),
         }
     }
 
@@ -222,14 +240,18 @@ impl Store {
         self.aliases_folder()?.map_or(Ok(()), atomic::sync_directory)
     }
 
-    /// Makes an alias that names one session name another, durably; one that names something else by now stays.
+    /// Makes a name of one session that of another, durably; one that means something else by now stays. The key that
+    /// the id of the first is made of needs no alias as long as it means that.
     pub(super) fn alias_follow(&self, name: &str, from: &str, to: &str) -> Result<()> {
-        if self.aliases_folder()?.is_none() {
+        let file = key::id_for_key(name);
+        let is_own = file == from;
+        if !is_own && self.aliases_folder()?.is_none() {
             return Ok(());
         }
         let (old, new) = ([from.to_string()], [to.to_string()]);
-        self.change_alias(&encoded(name)?, |known| {
-            Ok((known == Some(&old)).then(|| new.to_vec()))
+        self.change_alias(&file, |known| {
+            let follows = known.map_or(is_own, |known| known == old);
+            Ok(follows.then(|| new.to_vec()))
         })
         .map(drop)
     }

@@ -50,7 +50,7 @@ impl<'s> Bounded<'s> {
         let known = self.count.take();
         let (kept, now) = self.store.count(&self.id, &held.file, &held.facts, known, true)?;
         self.count = Some(kept);
-        if let Some((_, child)) = now.link {
+        if let Some(child) = now.link {
             self.appender.release(held);
             return Ok(Placed::ContinuedIn(child));
         }
@@ -93,45 +93,39 @@ impl Store {
     }
 
     /// The last session of the chain that this one is in, by the links forward; the session itself when nothing
-    /// continues it. The links are durable then: a run may have died before it synced one.
+    /// continues it. Each is looked at: a link may have been taken back. The links are durable then: a run may have died
+    /// before it synced one.
     pub fn end_of_chain(&self, id: &str) -> Result<String> {
-        let Some((mut count, now)) = self.counted(id)? else {
+        let Some(mut found) = self.counted(id)? else {
             return Err(no_session(id));
         };
         let mut seen = HashSet::from([id.to_string()]);
         let mut end = id.to_string();
-        let mut next = now.link.map(|(_, child)| child);
-        // What is remembered was durable when it was found.
-        if let (Some(known), Some(_)) = (count.end.clone().filter(|end| key::is_id(end)), &next)
-            && let Some((_, there)) = self.counted(&known)?
-        {
-            next = there.link.map(|(_, child)| child);
-            seen.insert(known.clone());
-            end = known;
-        }
-        while let Some(child) = next {
+        while let (mut count, Some(child)) = (found.0, found.1.link) {
             if !seen.insert(child.clone()) {
                 let what = format!("the links from {id} lead in a circle");
                 return Err(Error::new(Kind::Data, what)
                     .hint("convo fsck tells more; name the session that is meant"));
             }
-            let found = if key::is_id(&child) {
+            let next = if key::is_id(&child) {
                 self.counted(&child)?
             } else {
                 None
             };
-            let Some((_, there)) = found else {
+            let Some(next) = next else {
                 let what = format!("{end} is continued in {child}, which is not there");
                 return Err(Error::new(Kind::NotFound, what)
                     .hint(format!("convo restore {child} brings one back from the trash")));
             };
-            self.settle_lines(&end)?;
-            end = child;
-            next = there.link.map(|(_, child)| child);
-        }
-        if count.link.is_some() && count.end.as_deref() != Some(&end) {
-            count.end = Some(end.clone());
-            self.keep_count(id, &count);
+            if count.settled.as_deref() != Some(&child) {
+                self.settle_lines(&end)?;
+                // Not of a last line without its end, which still might become another.
+                if count.link.as_ref() == Some(&child) {
+                    count.settled = Some(child.clone());
+                    self.keep_count(&end, &count);
+                }
+            }
+            (end, found) = (child, next);
         }
         Ok(end)
     }
@@ -141,9 +135,9 @@ impl Store {
         let Some((mut count, now)) = self.counted(id)? else {
             return Err(no_session(id));
         };
-        if now.link.is_none() && count.end.as_deref() != Some(id) {
+        if now.link.is_none() && count.settled.as_deref() != Some(id) {
             self.settle_aliases()?;
-            count.end = Some(id.to_string());
+            count.settled = Some(id.to_string());
             self.keep_count(id, &count);
         }
         Ok(())

@@ -6,9 +6,10 @@ use super::log::{self, SEAL, digits_of};
 use super::network::CACHE;
 use super::{Store, log_name};
 use crate::error::{Error, Place, Result};
-use crate::model::chain;
+use crate::model::chain::{self, Links};
 use crate::model::event::Action;
 use crate::model::record::{Kind as Line, Record};
+use crate::model::session::Session;
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -29,65 +30,51 @@ pub(super) struct Count {
     digits: Option<log::Digits>,
     /// Messages among them.
     pub messages: u64,
-    /// The event that tells where the session is continued, and the session.
-    pub link: Option<(String, String)>,
-    /// Where the chain ended when it was last followed.
-    pub end: Option<String>,
+    /// The session that continues it.
+    pub link: Option<String>,
+    /// The session that a durable link leads to, or this one when the names by which it was found are durable.
+    pub settled: Option<String>,
 }
 
 impl Count {
-    /// Counts the lines of `bytes`, which stand behind those that were counted. A fragment at their end is no line yet.
-    fn go_over(&mut self, bytes: &[u8]) {
+    /// Counts the lines of `bytes`, which stand behind those that were counted; whether one of them may change where the
+    /// session is continued. A fragment at their end is no line yet.
+    fn go_over(&mut self, bytes: &[u8]) -> bool {
         let whole = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
-        let mut bare = Vec::new();
-        for line in bytes[..whole].split_inclusive(|byte| *byte == b'\n') {
+        let mut links = false;
+        each_record(&bytes[..whole], |line, record| {
             self.digits = digits_of(&line[..line.len() - 1]);
             self.length += line.len() as u64;
-            let line = if log::strip_into(line, &mut bare) {
-                &bare[..]
-            } else {
-                line
-            };
-            // Not the start of an input, where alone a byte order mark is none of the line.
-            let record = Record::parse(
-                line,
-                Place {
-                    line: 0,
-                    offset: self.length,
-                },
-            );
             match &record.kind {
                 Line::Message(_) => self.messages += 1,
-                Line::Event(event) => match (event.name().as_ref(), event.action()) {
-                    ("link" | "session", _) => {
-                        if let (Some(id), Some(child)) = (event.id(), chain::child(event)) {
-                            self.link = Some((id.into_owned(), child));
-                            self.end = None;
-                        }
-                    }
-                    (_, Action::Restore(restore))
-                        if self.link.as_ref().is_some_and(|(id, _)| *id == restore.of) =>
-                    {
-                        self.link = None;
-                    }
-                    _ => {}
-                },
+                Line::Event(event) => {
+                    links |= chain::child(event).is_some() || matches!(event.action(), Action::Restore(_));
+                }
                 Line::Unreadable(_) | Line::Blank => {}
             }
+        });
+        links
+    }
+
+    /// Looks where the session is continued, by all lines up to here: which of them count is told by the later ones.
+    fn look_for_link(&mut self, bytes: &[u8]) {
+        let mut session = Session::default();
+        each_record(bytes, |_, record| session.push(record));
+        let child = Links::of(&session).continued_to.into_iter().next();
+        if child != self.link {
+            self.settled = None;
+            self.link = child;
         }
     }
 
     /// As a line of text with its own checksum at the end.
     fn spelled(&self) -> Option<String> {
         let digits = String::from_utf8(self.digits?.to_vec()).ok()?;
-        let (event, child) = self.link.clone().unwrap_or_default();
-        let end = self.end.clone().unwrap_or_default();
-        let text = format!(
-            "{}\t{digits}\t{}\t{event}\t{child}\t{end}",
-            self.length, self.messages
-        );
+        let child = self.link.clone().unwrap_or_default();
+        let settled = self.settled.clone().unwrap_or_default();
+        let text = format!("{}\t{digits}\t{}\t{child}\t{settled}", self.length, self.messages);
         let whole = format!("{text}\t{:08x}\n", crc32c::crc32c(text.as_bytes()));
-        (whole.len() as u64 <= LONGEST && whole.matches('\t').count() == 6).then_some(whole)
+        (whole.len() as u64 <= LONGEST && whole.matches('\t').count() == 5).then_some(whole)
     }
 
     fn read(text: &str) -> Option<Count> {
@@ -96,7 +83,7 @@ impl Count {
             return None;
         }
         let cells: Vec<&str> = text.split('\t').collect();
-        let [length, digits, messages, event, child, end] = cells[..] else {
+        let [length, digits, messages, child, settled] = cells[..] else {
             return None;
         };
         let given = |text: &str| (!text.is_empty()).then(|| text.to_string());
@@ -104,8 +91,8 @@ impl Count {
             length: length.parse().ok()?,
             digits: Some(digits.as_bytes().try_into().ok()?),
             messages: messages.parse().ok()?,
-            link: given(event).zip(given(child)),
-            end: given(end),
+            link: given(child),
+            settled: given(settled),
         })
     }
 
@@ -124,15 +111,42 @@ impl Count {
     /// Goes on to the end of the log; gives back what a last line without its end would change. It is a line to every
     /// reader, and still might become another.
     fn catch_up(&mut self, file: &File, facts: &Facts) -> std::io::Result<Option<Count>> {
-        let mut bytes = vec![0; usize::try_from(facts.size - self.length).map_err(std::io::Error::other)?];
-        file.read_exact_at(&mut bytes, self.length)?;
-        self.go_over(&bytes);
+        let counted = self.length;
+        let read = |from: u64, to: u64| {
+            let mut bytes = vec![0; usize::try_from(to - from).map_err(std::io::Error::other)?];
+            file.read_exact_at(&mut bytes, from).map(|()| bytes)
+        };
+        let bytes = read(counted, facts.size)?;
+        if self.go_over(&bytes) {
+            self.look_for_link(&read(0, self.length)?);
+        }
         let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |newline| newline + 1);
-        Ok((whole < bytes.len()).then(|| {
-            let mut with = self.clone();
-            with.go_over(&[&bytes[whole..], b"\n"].concat());
-            with
-        }))
+        if whole == bytes.len() {
+            return Ok(None);
+        }
+        let mut with = self.clone();
+        if with.go_over(&[&bytes[whole..], b"\n"].concat()) {
+            let mut all = read(0, facts.size)?;
+            all.push(b'\n');
+            with.look_for_link(&all);
+        }
+        Ok(Some(with))
+    }
+}
+
+/// The lines of a log: each as it is stored, and what it is.
+fn each_record(bytes: &[u8], mut each: impl FnMut(&[u8], &Record<'_>)) {
+    let mut bare = Vec::new();
+    let mut offset = 0;
+    for stored in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let line = if log::strip_into(stored, &mut bare) {
+            &bare[..]
+        } else {
+            stored
+        };
+        // Not the start of an input, where alone a byte order mark is none of the line.
+        offset += stored.len() as u64;
+        each(stored, &Record::parse(line, Place { line: 0, offset }));
     }
 }
 

@@ -11,6 +11,7 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
 use rustix::fs::OFlags;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The line that tells that a session is continued by another; `aliases` are those that named the old one and
@@ -71,14 +72,14 @@ impl Store {
         let mut appender = self.appender(parent)?;
         let held = appender.hold()?;
         let session = self.held_session(parent, &held, report)?;
-        if let Some(child) = Links::of(&session).continued_to.pop() {
-            self.finish_aliases(parent, &session, &child)?;
+        if let Some(child) = Links::of(&session).continued_to.into_iter().next() {
+            self.settle_links_of(parent, &session)?;
             return Ok(Continued::Before(child));
         }
         let Some(successor) = plan(&session)? else {
             return Ok(Continued::Not);
         };
-        let aliases = self.aliases_of(parent)?;
+        let aliases = self.names_of(parent, &session)?;
         let made = self.create_successor(parent, &successor)?;
         let linked = self.tell(&mut appender, held, &successor, &aliases);
         if let (Err(error), true) = (&linked, made) {
@@ -173,34 +174,43 @@ impl Store {
         atomic::sync_directory(sessions)
     }
 
-    /// The aliases that name this session and no other.
-    fn aliases_of(&self, id: &str) -> Result<Vec<String>> {
-        let mut aliases = self.aliases()?;
-        aliases.retain(|(_, ids)| matches!(&ids[..], [only] if only == id));
-        Ok(aliases.into_iter().map(|(name, _)| name).collect())
+    /// The names that go along: the aliases of this session and of no other, and the key that its id is made of.
+    fn names_of(&self, id: &str, session: &Session) -> Result<Vec<String>> {
+        let aliases = self.aliases()?;
+        let key = own_key(id, |name| session.header_text(name));
+        let key = key.filter(|key| aliases.iter().all(|(name, _)| name != key));
+        let own = aliases
+            .into_iter()
+            .filter(|(_, ids)| matches!(&ids[..], [only] if only == id));
+        Ok(own.map(|(name, _)| name).chain(key).collect())
     }
 
-    /// What a run that died after the commit has left to do: its event names the aliases.
-    fn finish_aliases(&self, parent: &str, session: &Session, child: &str) -> Result<()> {
-        let mut aliases = Vec::new();
-        for index in session.live_events() {
+    /// Makes the names that went along with a link mean what they are to mean now: the session that continues this one,
+    /// or, since the link was taken back, this one again. Of a run that died after it wrote the event this is what is
+    /// left to do.
+    pub fn settle_links(&self, id: &str) -> Result<()> {
+        self.settle_links_of(id, &self.load(id, &mut Report::default())?)
+    }
+
+    fn settle_links_of(&self, id: &str, session: &Session) -> Result<()> {
+        let (live, known) = (session.live_events(), Links::of(session).continued_to);
+        for index in 0..session.len() {
             let record = session.record(index);
-            if record.event().and_then(chain::child).as_deref() == Some(child)
-                && let Some(names) = json::member(record.body, "aliases")
-            {
-                let names = json::elements(names, json::Dialect::Strict).unwrap_or_default();
-                aliases.extend(
-                    names
-                        .into_iter()
-                        .filter_map(json::text)
-                        .map(|name| name.into_owned()),
-                );
-            }
+            let Some(child) = record.event().and_then(chain::child) else {
+                continue;
+            };
+            let (from, to) = match live.binary_search(&index) {
+                Ok(_) => (id, child.as_str()),
+                // It may be told a second time, and that one counts.
+                Err(_) if known.contains(&child) => continue,
+                Err(_) => (child.as_str(), id),
+            };
+            self.move_aliases(&names_in(record.body), from, to)?;
         }
-        self.move_aliases(&aliases, parent, child)
+        Ok(())
     }
 
-    /// Makes these aliases name another session, those that still name the old one.
+    /// Makes these names mean another session, those that still mean the old one.
     fn move_aliases(&self, aliases: &[String], from: &str, to: &str) -> Result<()> {
         let moved = aliases
             .iter()
@@ -212,16 +222,22 @@ impl Store {
         })
     }
 
-    /// Moves an alias that a session which is continued has kept, since a run died before it came to that.
+    /// Moves a name that a session which is continued has kept, since a run died before it came to that.
     pub fn settle_alias(&self, name: &str, from: &str) -> Result<()> {
-        if self.alias_ids(name)?.is_none_or(|ids| ids != [from]) {
-            return Ok(());
-        }
-        let session = self.load(from, &mut Report::default())?;
-        match Links::of(&session).continued_to.pop() {
-            Some(child) => self.finish_aliases(from, &session, &child),
-            None => Ok(()),
-        }
+        let kept = match self.alias_ids(name)? {
+            Some(ids) => ids == [from],
+            None => {
+                let first = self.first_line(from)?;
+                let header = super::log::strip(&first);
+                let text = |name: &str| {
+                    json::member(&header, name)
+                        .and_then(json::text)
+                        .map(Cow::into_owned)
+                };
+                own_key(from, text).as_deref() == Some(name)
+            }
+        };
+        if kept { self.settle_links(from) } else { Ok(()) }
     }
 
     /// Tells in a session that another one continues it, unless it does already.
@@ -239,6 +255,23 @@ impl Store {
             }
         }
     }
+}
+
+/// The key that the id of a session is made of, where it has one: what its header tells, or what the id spells. The
+/// id of a session that continues another is made of that one's.
+pub(super) fn own_key(id: &str, header: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let spelled =
+        || key::key_for_id(id).filter(|spelled| spelled != id && header("continued_from").is_none());
+    header("key")
+        .or_else(spelled)
+        .filter(|key| key::id_for_key(key) == id)
+}
+
+/// The names that a link says went along.
+fn names_in(line: &[u8]) -> Vec<String> {
+    let names = json::member(line, "aliases").and_then(|names| json::elements(names, json::Dialect::Strict));
+    let names = names.unwrap_or_default().into_iter().filter_map(json::text);
+    names.map(|name| name.into_owned()).collect()
 }
 
 /// The id in a line.

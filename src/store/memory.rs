@@ -2,9 +2,9 @@
 //! long as they run, and for tests.
 
 use super::alias::{self, Claim};
-use super::link::{Continued, Successor, link};
+use super::link::{Continued, Successor, link, own_key};
 use super::names::Entry;
-use super::sessions::Sessions;
+use super::sessions::{Sessions, goes_on};
 use super::{log, no_session, trash};
 use crate::error::{Error, Kind, Result};
 use crate::format::native;
@@ -86,6 +86,18 @@ impl State {
             false => return Ok(()),
         };
         Err(Error::new(Kind::Exists, what))
+    }
+
+    /// Whether this is the key under which another session goes on.
+    fn is_moved_key(&self, id: &str) -> bool {
+        let moved = self.aliases.get(id).map(Vec::as_slice);
+        let first = |id: &String| {
+            self.sessions
+                .get(id)
+                .map(|kept| kept.session.record(0).body.to_vec())
+        };
+        !self.sessions.contains_key(id)
+            && matches!(moved, Some([moved]) if first(moved).is_some_and(|line| goes_on(&line, id)))
     }
 
     fn create(&mut self, id: &str, lines: &[Vec<u8>]) -> Result<()> {
@@ -170,6 +182,18 @@ impl Sessions for Memory {
         state.append(id, lines).map(|()| true)
     }
 
+    fn first_line(&self, id: &str) -> Result<Vec<u8>> {
+        let state = self.state();
+        Ok(state.kept(id)?.session.record(0).body.to_vec())
+    }
+
+    fn last_line(&self, id: &str) -> Result<Vec<u8>> {
+        let state = self.state();
+        let session = &state.kept(id)?.session;
+        let last = session.len().checked_sub(1);
+        Ok(last.map_or(Vec::new(), |last| session.record(last).body.to_vec()))
+    }
+
     fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
         let Kept { session, bytes, .. } = self.state().kept(id)?.clone();
         for index in 0..session.len() {
@@ -187,7 +211,7 @@ impl Sessions for Memory {
         loop {
             let mut found = Report::default();
             let (session, length) = self.load_with_length(parent, &mut found)?;
-            if let Some(child) = Links::of(&session).continued_to.pop() {
+            if let Some(child) = Links::of(&session).continued_to.into_iter().next() {
                 return Ok(Continued::Before(child));
             }
             // The plan may ask this store, so that nobody is kept out meanwhile.
@@ -202,6 +226,10 @@ impl Sessions for Memory {
             match state.create(&successor.id, &successor.lines) {
                 Err(error) if error.kind == Kind::Exists && state.continues(&successor.id, parent) => {}
                 made => made?,
+            }
+            let key = own_key(parent, |name| session.header_text(name));
+            if let Some(key) = key.filter(|key| !state.aliases.contains_key(key)) {
+                state.aliases.insert(key, vec![parent.to_string()]);
             }
             let only = |(_, ids): &(&String, &mut Vec<String>)| matches!(&ids[..], [id] if id == parent);
             let mut aliases = Vec::new();
@@ -291,7 +319,9 @@ impl Sessions for Memory {
         let newest = state.trash.iter().rposition(|(other, ..)| other == id);
         let none = || Error::new(Kind::NotFound, format!("no session {id} in the trash"));
         let newest = newest.ok_or_else(none)?;
-        state.refuse_taken(id)?;
+        if !state.is_moved_key(id) {
+            state.refuse_taken(id)?;
+        }
         let (id, _, kept) = state.trash.remove(newest);
         state.sessions.insert(id, kept);
         Ok(())

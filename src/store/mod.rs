@@ -52,7 +52,7 @@ pub use memory::Memory;
 pub use names::Entry;
 pub use reader::LogReader;
 pub use rewrite::{Rewrite, rename_new, write_atomically};
-pub use sessions::Sessions;
+pub use sessions::{EXACTLY, Sessions};
 pub use stage::{Batch, Staged};
 
 use crate::error::{Error, Kind, Result};
@@ -228,6 +228,20 @@ impl Store {
             .read_until(b'\n', &mut line)
             .map_err(|error| Error::io(sessions.shown(&name), error))?;
         Ok(line)
+    }
+
+    /// The last line of a session's log, without its newline and its checksum; an empty one when it is a long one.
+    pub fn last_line(&self, id: &str) -> Result<Vec<u8>> {
+        let name = log_name(key::checked_id(id)?);
+        let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
+        let file = sessions
+            .file(&name, OFlags::RDONLY)?
+            .ok_or_else(|| no_session(id))?;
+        let read = file
+            .metadata()
+            .and_then(|about| tail::last_line(&file, about.len()));
+        let line = read.map_err(|error| Error::io(sessions.shown(&name), error))?;
+        Ok(log::strip(&line).into_owned())
     }
 
     /// Refuses a new session whose id is a session's or an alias's.

@@ -4,10 +4,25 @@ use super::Store;
 use super::alias::{self, Claim};
 use super::link::{Continued, Successor};
 use super::names::{self, Entry};
-use crate::error::Result;
+use crate::error::{Place, Result};
 use crate::format::report::Report;
+use crate::model::chain;
+use crate::model::event::Event;
+use crate::model::json;
 use crate::model::key;
+use crate::model::record::Record;
 use crate::model::session::Session;
+use std::collections::HashSet;
+
+/// What stands before an id that is meant whatever else has that name.
+pub const EXACTLY: &str = "@id:";
+
+/// Whether a session says that it goes on, under this key, with what another one began.
+pub(super) fn goes_on(header: &[u8], key: &str) -> bool {
+    let header = super::log::strip(header);
+    let text = |name| json::member(&header, name).and_then(json::text);
+    text("continued_from").is_some() && text("key").is_some_and(|own| own == key)
+}
 
 /// A place that keeps sessions. [`Store`] keeps them durably, [`Memory`](super::Memory) as long as it lives; everything
 /// else is the same, and so are the errors.
@@ -33,6 +48,12 @@ pub trait Sessions {
 
     /// Adds lines to a session if it still has the length that was read; tells whether it had.
     fn append_to(&self, id: &str, lines: &[&[u8]], length: u64) -> Result<bool>;
+
+    /// The first line of a session.
+    fn first_line(&self, id: &str) -> Result<Vec<u8>>;
+
+    /// The last line of a session, without its newline; an empty one in place of a long one.
+    fn last_line(&self, id: &str) -> Result<Vec<u8>>;
 
     /// Reads a session, and tells its length.
     fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)>;
@@ -83,12 +104,21 @@ pub trait Sessions {
     }
 
     /// The id that a name means in full: an id, an alias or a key. For what cannot be undone, and where something else
-    /// of exactly this name goes before a session that only begins so.
+    /// of exactly this name goes before a session that only begins so. A key goes on with its session, also one that is
+    /// the id of the first: [`EXACTLY`] and an id always mean that one.
     fn exactly(&self, name: &str) -> Result<Option<String>> {
-        if key::is_id(name) && self.has(name)? {
-            return Ok(Some(name.to_string()));
+        if let Some(id) = name.strip_prefix(EXACTLY) {
+            let is_there = key::is_id(id) && self.has(id)?;
+            return Ok(is_there.then(|| id.to_string()));
         }
-        if let Some(ids) = self.alias_ids(name)? {
+        let ids = self.alias_ids(name)?;
+        if key::is_id(name) && self.has(name)? {
+            return Ok(Some(match ids.as_deref() {
+                Some([moved]) if self.has(moved)? && goes_on(&self.first_line(moved)?, name) => moved.clone(),
+                _ => name.to_string(),
+            }));
+        }
+        if let Some(ids) = ids {
             let id = names::only(name, &ids)?;
             return match self.has(id)? {
                 true => Ok(Some(id.to_string())),
@@ -100,10 +130,32 @@ pub trait Sessions {
         Ok(is_key.then_some(spelled))
     }
 
+    /// The session that was changed last. A change that tells where it is continued is one of the session there.
+    fn newest(&self) -> Result<String> {
+        let mut newest = names::newest(self.ids()?)?;
+        let mut seen = HashSet::new();
+        while seen.insert(newest.clone()) {
+            let line = self.last_line(&newest)?;
+            let record = Record::parse(&line, Place { line: 0, offset: 1 });
+            match record.event().and_then(chain::child) {
+                Some(child) if !record.event().is_some_and(Event::is_header) && self.is_there(&child)? => {
+                    newest = child
+                }
+                _ => break,
+            }
+        }
+        Ok(newest)
+    }
+
+    /// Whether this is the id of a session.
+    fn is_there(&self, id: &str) -> Result<bool> {
+        Ok(key::is_id(id) && self.has(id)?)
+    }
+
     /// The id that a name means: `@last`, an id, an alias, a key, or the beginning of one id.
     fn resolve(&self, name: &str) -> Result<String> {
         if name == "@last" {
-            return names::newest(self.ids()?);
+            return self.newest();
         }
         match self.exactly(name)? {
             Some(id) => Ok(id),
@@ -116,6 +168,14 @@ impl Store {
     /// The id that a name means: `@last`, an id, an alias, a key, or the beginning of one id.
     pub fn resolve(&self, name: &str) -> Result<String> {
         Sessions::resolve(self, name)
+    }
+
+    /// The same for what is about one log: an id is that of its session, also where it is the key of a chain.
+    pub fn resolve_id(&self, name: &str) -> Result<String> {
+        match Sessions::is_there(self, name)? {
+            true => Ok(name.to_string()),
+            false => self.resolve(name),
+        }
     }
 
     /// The id that a name means in full: see [`Sessions::exactly`].
@@ -151,6 +211,14 @@ impl Sessions for Store {
 
     fn append_to(&self, id: &str, lines: &[&[u8]], length: u64) -> Result<bool> {
         Store::append_to(self, id, lines, length)
+    }
+
+    fn first_line(&self, id: &str) -> Result<Vec<u8>> {
+        Store::first_line(self, id)
+    }
+
+    fn last_line(&self, id: &str) -> Result<Vec<u8>> {
+        Store::last_line(self, id)
     }
 
     fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {

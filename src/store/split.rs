@@ -55,7 +55,14 @@ impl Store {
         for piece in pieces {
             let (id, session) = piece?;
             if !self.begins_so(&id, &session)? {
-                self.refuse_taken(&id)?;
+                let again = |error: Error| match error.kind {
+                    Kind::Exists if self.tells_of_piece(parent, &id).unwrap_or(false) => Error {
+                        message: format!("{id} is a piece of when it was split before, and another"),
+                        ..error
+                    },
+                    _ => error,
+                };
+                self.refuse_taken(&id).map_err(again)?;
                 let lines = (0..session.len()).filter(|index| session.class(*index) != Class::Blank);
                 staged.push(batch.stage(&id, lines.map(|index| session.full(index)))?);
             }
@@ -116,6 +123,16 @@ impl Store {
             }
         }
         Ok(true)
+    }
+
+    /// Whether a session tells that it was split into this one and others.
+    fn tells_of_piece(&self, parent: &str, piece: &str) -> Result<bool> {
+        let session = self.load(parent, &mut Report::default())?;
+        let mut told = session.live_events().into_iter();
+        Ok(told.any(|index| {
+            let pieces = pieces_of(session.record(index).body);
+            pieces.is_some_and(|pieces| pieces.iter().any(|one| one == piece))
+        }))
     }
 
     /// Whether a session tells already that it was split into these.

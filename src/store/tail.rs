@@ -54,6 +54,21 @@ impl Tail {
     }
 }
 
+/// The last line of a log of this length, without its newline; an empty one when it is longer than a line of ours that
+/// tells what happened.
+pub fn last_line(file: &File, length: u64) -> io::Result<Vec<u8>> {
+    let start = length.saturating_sub(BLOCK);
+    let mut block = read(file, start, length)?;
+    if block.last() == Some(&b'\n') {
+        block.pop();
+    }
+    match memchr::memrchr(b'\n', &block) {
+        Some(newline) => Ok(block.split_off(newline + 1)),
+        None if start == 0 => Ok(block),
+        None => Ok(Vec::new()),
+    }
+}
+
 fn read(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     let mut block = vec![0; usize::try_from(end - start).map_err(io::Error::other)?];
     file.read_exact_at(&mut block, start)?;

@@ -1,7 +1,8 @@
 //! Sessions that were removed, and the way back.
 
 use super::directory::Directory;
-use super::{Store, atomic, log_name, no_session};
+use super::sessions::goes_on;
+use super::{Store, alias, atomic, log_name, no_session};
 use crate::error::{Error, Kind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
@@ -134,7 +135,9 @@ impl Store {
             .max();
         let (_, time, nth) = newest.ok_or_else(none)?;
         let sessions = self.make_sessions()?;
-        self.refuse_taken(id)?;
+        if !self.is_moved_key(id)? {
+            self.refuse_taken(id)?;
+        }
         let name = entry_name(id, &time, nth);
         if let Some(file) = trash.file(&name, OFlags::RDWR)? {
             atomic::mark_unnamed(&file).map_err(|error| Error::io(trash.shown(&name), error))?;
@@ -143,6 +146,14 @@ impl Store {
             Ok(())
         } else {
             Err(Error::new(Kind::Exists, format!("there is a session {id} again")))
+        }
+    }
+
+    /// Whether this is the key under which another session goes on: the one that began so may come back.
+    fn is_moved_key(&self, id: &str) -> Result<bool> {
+        match self.alias_ids(id)?.as_deref() {
+            Some([moved]) if !self.has(id)? && self.has(moved)? => Ok(goes_on(&self.first_line(moved)?, id)),
+            _ => Ok(false),
         }
     }
 
@@ -203,14 +214,14 @@ impl Store {
 
     /// Takes away the aliases that name this session and no other.
     fn drop_aliases(&self, id: &str, any: &mut bool) -> Result<()> {
-        let all = match self.aliases() {
+        let all = match self.alias_files() {
             // What is no alias is told by fsck, and holds nothing up.
             Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => return Ok(()),
             all => all?,
         };
-        for (name, ids) in all {
+        for (file, ids) in all {
             if ids.iter().all(|other| other == id) {
-                self.alias_remove(&name)?;
+                self.alias_file_remove(&file, || alias::no_alias(&file))?;
                 *any = true;
             }
         }

@@ -389,3 +389,56 @@ fn as_penguin_would_do_it() {
         .count();
     assert_eq!(count, 7 + 3);
 }
+
+#[test]
+fn a_circle_is_told_and_nobody_waits_in_it() {
+    let env = Env::with_chat();
+    env.run(&["continue", "trip"]).fine();
+    let link = |to: &str| format!(r#"{{"type":"link","id":"evt_{to}","at":"x","continued_to":"{to}"}}"#);
+    env.pipe(&["append", "trip.1", "--stream"], link("trip"))
+        .status(0);
+    for verb in [
+        &["append", "trip", "x", "--boundary", "9"][..],
+        &["append", "@last", "x", "--boundary", "9"],
+    ] {
+        env.run(verb).status(65).says("lead in a circle");
+    }
+    let found = env.run(&["fsck"]).status(1);
+    assert!(
+        found.out().contains("the links lead in a circle: trip, trip.1"),
+        "{}",
+        found.out()
+    );
+    env.run(&["fsck", "--repair"]).status(0);
+    env.run(&["fsck"]).status(0);
+    env.run(&["append", "trip", "x", "--boundary", "9"]).fine();
+    assert!(env.run(&["cat", "trip.1"]).fine().out().contains("\"x\""));
+    // By what the session lines say: each continues the other, as another system may have it.
+    let (one, two) = ("a", "b");
+    for (id, from) in [(one, two), (two, one)] {
+        let head = format!(r#"{{"type":"session","version":1,"id":"{id}","continued_from":"{from}"}}"#);
+        let file = env.write(
+            &format!("{id}.jsonl"),
+            format!("{head}\n{}\n", r#"{"role":"user","content":"x"}"#),
+        );
+        env.run(&["migrate", file.to_str().unwrap()]).fine();
+    }
+    let found = env.run(&["fsck", "a", "b"]).status(1);
+    assert!(found.out().contains("in a circle: a, b"), "{}", found.out());
+    env.run(&["--lock-timeout", "100ms", "continue", "a"]).fine();
+}
+
+#[test]
+fn with_strict_a_damaged_session_is_not_continued() {
+    let env = Env::with_chat();
+    let log = env.log("trip");
+    let damaged = std::fs::read_to_string(&log)
+        .unwrap()
+        .replacen("Paris", "Porto", 1);
+    std::fs::write(&log, damaged).unwrap();
+    env.run(&["continue", "trip", "--strict"])
+        .status(65)
+        .says("--strict");
+    env.run(&["cat", "trip.1"]).status(66);
+    env.run(&["continue", "trip"]).status(65).gives("trip.1\n");
+}

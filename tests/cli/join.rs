@@ -118,3 +118,12 @@ fn what_is_wrong_with_links_is_told() {
     let circle = line("a", "b") + &line("b", "a");
     snapshot!("join_circle", env.pipe(&["join"], circle));
 }
+
+#[test]
+fn nothing_is_made_of_a_part_of_what_was_named() {
+    let env = Env::with_chat();
+    env.run(&["join", "trip", "nobody", "--id", "both"]).status(66);
+    env.run(&["cat", "both"]).status(66);
+    let part = env.run(&["join", "trip", "nobody", "--stdout"]);
+    assert!(part.status(66).out().contains("Weather"));
+}

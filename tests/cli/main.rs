@@ -35,6 +35,7 @@ mod llm;
 mod memory;
 mod migrate;
 mod migrate_to;
+mod moved_keys;
 mod names;
 mod new;
 mod opaque;

@@ -112,7 +112,7 @@ fn pieces_in_the_store_are_a_chain() {
     env.run(&["split", "trip", "--max-messages", "3", "--carry", "none"])
         .status(73)
         .gives("")
-        .says("there is a session trip.2 already\nhint: --id gives the pieces other names\n");
+        .says("trip.2 is a piece of when it was split before, and another\nhint: --id gives the pieces other names\n");
     env.run(&["split", "trip", "--every-turns", "1", "--id", "leg"])
         .status(0)
         .gives("leg.1\nleg.2\n");
@@ -294,4 +294,46 @@ fn a_piece_that_is_gone_is_told() {
     env.run(&["fsck"]).status(0);
     env.run(&["remove", "--purge", "trip"]).status(0);
     env.run(&["fsck"]).status(0);
+}
+
+#[test]
+fn a_name_that_is_taken_leaves_nothing_behind() {
+    let env = Env::new();
+    let chat = env.write("chat.jsonl", CHAT);
+    let out = env.work().join("out");
+    std::fs::create_dir(&out).unwrap();
+    std::os::unix::fs::symlink("nowhere", out.join("session.2.jsonl")).unwrap();
+    let asked = [
+        "split",
+        chat.to_str().unwrap(),
+        "--id",
+        "session",
+        "--every-turns",
+        "1",
+        "--out",
+    ];
+    let asked = [&asked[..], &[out.to_str().unwrap()]].concat();
+    env.run(&asked).status(73).says("a link that leads nowhere");
+    assert_eq!(std::fs::read_dir(&out).unwrap().count(), 1);
+}
+
+#[test]
+fn a_session_that_grew_is_split_under_other_names() {
+    let env = Env::new();
+    env.run(&["new", "--id", "chat"]).fine();
+    let add = |text: &str| drop(env.run(&["append", "chat", text]).fine());
+    let answer = || drop(env.run(&["append", "chat", "-r", "assistant", "yes"]).fine());
+    for text in ["one", "two"] {
+        add(text);
+        answer();
+    }
+    env.run(&["split", "chat", "--every-turns", "1"]).status(0);
+    add("three");
+    answer();
+    env.run(&["split", "chat", "--every-turns", "1"])
+        .status(73)
+        .says("is a piece of when it was split before");
+    env.run(&["split", "chat", "--every-turns", "1", "--id", "again"])
+        .status(0)
+        .gives("again.1\nagain.2\nagain.3\n");
 }

@@ -4,10 +4,10 @@ use crate::context::{Context, named};
 use convo::error::{Error, Kind, Result};
 use convo::filter::continuation::{self, Before, Layout, New};
 use convo::format::report::Report;
-use convo::model::key;
 use convo::model::message::{Category, Role};
 use convo::model::record::Record;
 use convo::model::session::{Session, Traits};
+use convo::model::{chain, key};
 use convo::store::{Appender, Bounded, BoundedLine, Continued, Placed, Store, Successor};
 use convo::tokens::{Counter, Tokenizer, counter};
 use std::collections::HashSet;
@@ -26,7 +26,7 @@ pub struct Taken {
 /// What is known of the sessions ahead of one in its chain. Sessions of other systems do not tell, and are read.
 pub fn before(store: &Store, session: &Session, asked: Option<Tokenizer>) -> Result<Before> {
     let mut chain: Vec<Session> = Vec::new();
-    let mut seen = HashSet::new();
+    let mut seen: HashSet<String> = session.header_text("id").into_iter().collect();
     let known = loop {
         let oldest = chain.last().unwrap_or(session);
         if let Some(before) = Before::told(oldest) {
@@ -78,10 +78,18 @@ pub fn go_on(
             return Ok(None);
         };
         (taken.copies, taken.left) = (made.copies, made.left);
-        // Made again it is the same event.
+        // Made again it is the same event; one that was taken back stays another one.
+        let before = (0..session.len())
+            .filter(|index| session.record(*index).event().and_then(chain::child).as_ref() == Some(&child))
+            .count();
+        let nth = if before == 0 {
+            String::new()
+        } else {
+            format!("\n{before}")
+        };
         let event = format!(
             "evt_{}",
-            &key::sha256(format!("link\n{id}\n{child}").as_bytes())[..16]
+            &key::sha256(format!("link\n{id}\n{child}{nth}").as_bytes())[..16]
         );
         Ok(Some(Successor {
             id: child,
@@ -97,11 +105,10 @@ pub fn end_of(context: &Context, name: &str) -> Result<String> {
     let store = context.store()?;
     let id = store.resolve(name)?;
     let end = store.end_of_chain(&id).map_err(|error| named(error, name))?;
-    if name != id {
-        match end == id {
-            true => store.settle_names_of(&id)?,
-            false => store.settle_alias(name, &id)?,
-        }
+    match end == id {
+        true if name != id => store.settle_names_of(&id)?,
+        true => {}
+        false => store.settle_alias(name, &id)?,
     }
     Ok(end)
 }

@@ -51,18 +51,23 @@ pub(super) fn check(
             let what = format!("it is continued in {child}, which is not there");
             let remedy = event.as_ref().map(|_| "the link is taken back");
             if let (Some(stamp), Some(event)) = (check.repair, event) {
-                let (own, at) = stamp(&format!("unlink {id} {child}"))?;
-                let mut line = ObjectBuilder::default();
-                line.text("type", "restore")
-                    .text("id", &own)
-                    .text("at", &at)
-                    .text("of", event);
-                store.append(id, &[&line.finish()])?;
+                take_back(store, id, event, stamp, &format!("unlink {id} {child}"))?;
             }
             tell(found(id, Trouble::BrokenLink, what, remedy));
         }
     }
     Ok(())
+}
+
+/// Takes an event of a session back; `what` tells the line that says so from others.
+pub(super) fn take_back(store: &Store, id: &str, event: &str, stamp: Stamp<'_>, what: &str) -> Result<()> {
+    let (own, at) = stamp(what)?;
+    let mut line = ObjectBuilder::default();
+    line.text("type", "restore")
+        .text("id", &own)
+        .text("at", &at)
+        .text("of", event);
+    store.append(id, &[&line.finish()])
 }
 
 /// Whether a session is there, in the trash, or where it cannot be looked: what is no file or folder is told with the

@@ -1,6 +1,7 @@
 //! Looks for damage in a store, and mends what can be mended: a copy of the log is kept first, damaged lines go to
 //! the quarantine, and no good line is changed.
 
+mod circles;
 mod folders;
 mod kept;
 mod links;
@@ -94,7 +95,7 @@ impl Trouble {
             Trouble::DuplicateId => "two messages, or two events, have one id",
             Trouble::DanglingEvent => "an event names what is not there",
             Trouble::Header => "the session line is missing, stands elsewhere, or is of a later version",
-            Trouble::BrokenLink => "a session continues one that is not there",
+            Trouble::BrokenLink => "a session continues one that is not there, or a chain is a circle",
             Trouble::MissingLink => "a session is continued and does not tell so",
             Trouble::Alias => "an alias names no session",
             Trouble::Piece => {
@@ -118,7 +119,9 @@ impl Trouble {
             Trouble::Alias => Some("it goes to the quarantine"),
             Trouble::Temporary => Some("removed, unless it is in use"),
             Trouble::Permissions => Some("made the owner's alone"),
-            Trouble::BrokenLink => Some("a link to a session that is gone is taken back"),
+            Trouble::BrokenLink => {
+                Some("a link to a session that is gone, or that closes a circle, is taken back")
+            }
             Trouble::Piece => Some("bytes that are no run go to the quarantine"),
             Trouble::Header => Some("one that is missing is made"),
             Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::Stranger => None,
@@ -291,6 +294,7 @@ impl Store {
             links.insert(id.clone(), seen.links);
         }
         links::check(self, check, &links, tell)?;
+        circles::check(self, check, &links, tell)?;
         splits::check(self, check, &links, tell)?;
         if check.ids.is_none() {
             self.check_aliases(check.repair, tell)?;

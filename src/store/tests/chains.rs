@@ -124,6 +124,32 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
             );
         }
     }
+    // A link between that is taken back is none, whatever was remembered.
+    let take_back = |id: &str, of: &str| {
+        let line = format!("{{\"type\":\"restore\",\"id\":\"{id}\",\"at\":\"{NOW}\",\"of\":\"{of}\"}}");
+        store.append("s2", &[line.as_bytes()]).unwrap();
+    };
+    take_back("evt_back", "evt_s3");
+    assert_eq!(store.end_of_chain("s0").unwrap(), "s2");
+    assert_eq!(
+        store
+            .bounded("s2", 9)
+            .unwrap()
+            .append(&entries(&["x"]), false)
+            .unwrap(),
+        Placed::All
+    );
+    take_back("evt_again", "evt_back");
+    assert_eq!(store.end_of_chain("s0").unwrap(), "s5");
+    let more = store.bounded("s2", 9).unwrap().append(&entries(&["y"]), false);
+    assert_eq!(more.unwrap(), Placed::ContinuedIn("s3".into()));
+    // The first of several links is the one that counts.
+    store
+        .append("s2", &[&link::link("evt_other", NOW, "s0", &[])])
+        .unwrap();
+    assert_eq!(store.end_of_chain("s1").unwrap(), "s5");
+    let again = go_on(&store, "s2", &successor("s2", "s9", &[])).unwrap();
+    assert_eq!(again, Continued::Before("s3".into()));
     // It is remembered, and not believed when it is gone.
     store.remove("s5", NOW).unwrap();
     assert_eq!(kind(store.end_of_chain("s0")), Kind::NotFound);

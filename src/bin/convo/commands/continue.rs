@@ -3,7 +3,7 @@
 use super::Run;
 use crate::args::{Counting, Input, Reading, Writing};
 use crate::change::{Export, write_to};
-use crate::context::{Context, Opened, named};
+use crate::context::{Context, Opened, named, stopped};
 use crate::continuation::{Taken, go_on};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
 use clap::Args;
@@ -82,6 +82,14 @@ impl Continue {
     fn store(&self, context: &Context, name: &str) -> anyhow::Result<()> {
         let id = context.store()?.resolve(name)?;
         let mut report = Report::default();
+        if self.reading.strict {
+            context.store()?.load(&id, &mut report)?;
+            let damaged = report.is_damaged();
+            context.output.report(name, &mut report);
+            if damaged {
+                return Err(named(stopped(), name).into());
+            }
+        }
         let asked = self.counting.asked(context)?;
         let (done, taken) =
             go_on(context, &id, asked, None, &mut report).map_err(|error| named(error, name))?;

@@ -83,7 +83,7 @@ impl Run for Gc {
                     )
                     .into());
             }
-            ids.push((name.clone(), context.store()?.resolve(name)?));
+            ids.push((name.clone(), context.store()?.resolve_id(name)?));
         }
         let store = context.store()?;
         if self.names.is_empty() {

@@ -76,7 +76,7 @@ impl Run for Join {
             join::join(&sessions, &order, self.id.as_deref()).map_err(|error| named(error, label))?;
         let view = View::replay(&joined.session);
         tell_dangling(context, &joined.id, &joined.session, &view);
-        if is_stored && !self.stdout && self.writing.to.is_none() && self.writing.output.is_none() {
+        if is_stored && !self.streams() {
             return self.store(context, &joined, sessions.len());
         }
         self.tell(context, &joined, sessions.len());
@@ -85,6 +85,11 @@ impl Run for Join {
 }
 
 impl Join {
+    /// Whether the joined session is printed, and the store stays as it is.
+    fn streams(&self) -> bool {
+        self.stdout || self.writing.to.is_some() || self.writing.output.is_some()
+    }
+
     /// The sessions, their order, and whether all are the store's.
     fn read(&self, context: &Context) -> anyhow::Result<(Vec<Session>, Order, bool)> {
         let inputs = match (&self.chain, &self.inputs[..]) {
@@ -101,10 +106,19 @@ impl Join {
             return Ok((sessions, order, true));
         }
         let mut sessions = Vec::new();
-        each_session(context, &inputs, &self.reading, |_, session| {
-            sessions.push(session);
-            Ok(())
-        })?;
+        let is_stored = inputs.iter().all(|input| matches!(input, Input::Name(_)));
+        // A new session of the store is made of all of them or not at all: the first that cannot be had ends it.
+        let at_once = if is_stored && !self.streams() {
+            1
+        } else {
+            inputs.len()
+        };
+        for inputs in inputs.chunks(at_once.max(1)) {
+            each_session(context, inputs, &self.reading, |_, session| {
+                sessions.push(session);
+                Ok(())
+            })?;
+        }
         let last = match &self.chain {
             None => None,
             Some(last) => {
@@ -117,7 +131,6 @@ impl Join {
             }
         };
         let order = chains::ordered(&sessions, last)?;
-        let is_stored = inputs.iter().all(|input| matches!(input, Input::Name(_)));
         Ok((sessions, order, is_stored))
     }
 

@@ -6,6 +6,8 @@ use crate::context::{Context, named};
 use crate::inputs::tell_and_go_on;
 use clap::Args;
 use convo::error::{Error, Kind};
+use convo::model::key;
+use convo::store::EXACTLY;
 
 /// Move sessions of the store to the trash; --purge destroys them
 ///
@@ -41,6 +43,14 @@ impl Remove {
             return Err(named(error, name).hint("a file is removed with rm").into());
         }
         let store = context.store()?;
+        if key::is_id(name)
+            && store.has(name)?
+            && let Some(other) = store.exactly(name)?.filter(|id| id != name)
+        {
+            let what = format!("it is the key of {other} and the id of the session where that began");
+            let error = named(Error::new(Kind::Usage, what), name);
+            return Err(error.hint(format!("{EXACTLY}{name} or {other}")).into());
+        }
         let id = match store.exactly(name) {
             Ok(Some(id)) => id,
             // What is in the trash already, or was destroyed in part, can be destroyed by its id.
@@ -64,9 +74,13 @@ impl Remove {
             store
                 .remove(&id, &context.clock.now())
                 .map_err(|error| named(error, name))?;
+            let exactly = match store.exactly(&id) {
+                Ok(Some(_)) => EXACTLY,
+                _ => "",
+            };
             context.output.tell(
                 name,
-                &format!("moved to the trash; `convo restore {id}` brings it back"),
+                &format!("moved to the trash; `convo restore {exactly}{id}` brings it back"),
             );
         }
         Ok(())

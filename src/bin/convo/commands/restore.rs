@@ -11,6 +11,7 @@ use convo::error::{Error, Kind};
 use convo::filter::restore::{self, Change};
 use convo::format::report::Report;
 use convo::model::json::ObjectBuilder;
+use convo::store::EXACTLY;
 
 /// Take back a cut, a compaction, a summary, or any other event
 ///
@@ -74,7 +75,14 @@ impl Run for Restore {
             &self.reading,
             &self.changing,
             |session, stamps| restore::plan(session, self.event.as_deref(), |content| stamps.event(content)),
-        )
+        )?;
+        match (&inputs[0], &self.event) {
+            (Input::Name(name), Some(_)) if stored && !self.changing.dry_run => {
+                let store = context.store()?;
+                Ok(store.settle_links(&store.resolve(name)?)?)
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -82,13 +90,16 @@ impl Restore {
     /// Brings a removed session back, when the name is that of one and of nothing else.
     fn returns(&self, context: &Context, name: &str) -> anyhow::Result<bool> {
         let store = context.store()?;
-        if matches!(store.exactly(name), Ok(Some(_))) || !store.trash()?.iter().any(|(id, _)| id == name) {
+        let id = name.strip_prefix(EXACTLY).unwrap_or(name);
+        if matches!(store.exactly(name), Ok(Some(_)))
+            || !store.trash()?.iter().any(|(removed, _)| removed == id)
+        {
             return Ok(false);
         }
         if self.changing.dry_run {
             context.output.tell(name, "would come back from the trash");
         } else {
-            store.restore_removed(name)?;
+            store.restore_removed(id)?;
             context.output.tell(name, "is back from the trash");
         }
         Ok(true)

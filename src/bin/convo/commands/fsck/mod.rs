@@ -110,7 +110,7 @@ impl Fsck {
         let ids: Vec<String> = self
             .names
             .iter()
-            .map(|name| store.resolve(name))
+            .map(|name| store.resolve_id(name))
             .collect::<convo::Result<_>>()?;
         let ids = Some(ids.as_slice()).filter(|ids| !ids.is_empty());
         let stamp = |what: &str| {

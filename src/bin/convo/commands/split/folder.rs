@@ -37,7 +37,13 @@ pub fn write(split: &Split, context: &Context, inputs: &[Input], folder: &Path) 
             let path = folder.join(format!("{id}.{ending}"));
             paths.push(path_name(&path));
             let bytes = bytes(nth)?;
+            // A link that leads nowhere is in the way too, and is told before anything is written.
+            let is_link = std::fs::symlink_metadata(&path).is_ok_and(|about| about.is_symlink());
             match std::fs::read(&path) {
+                Err(error) if is_link && error.kind() == std::io::ErrorKind::NotFound => {
+                    let error = Error::new(Kind::Exists, "it is there already: a link that leads nowhere");
+                    return Err(named(taken(error), &path_name(&path)).into());
+                }
                 Ok(there) if there == bytes || lines && there.strip_suffix(b"\n") == Some(&bytes) => continue,
                 Ok(_) => {
                     let error = Error::new(Kind::Exists, "it is there already, and is another");

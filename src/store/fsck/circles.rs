@@ -1,0 +1,99 @@
+//! Chains that lead back to where they began: nobody comes to their end.
+
+use super::{Check, Found, Links, Trouble, links::take_back};
+use crate::error::Result;
+use crate::store::Store;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// So many sessions of a circle are named.
+const NAMED: usize = 10;
+
+/// Tells each circle once, of the first of its sessions by name. A link that the session it leads to knows nothing of
+/// is what closes it, and is taken back.
+pub(super) fn check(
+    store: &Store,
+    check: &Check<'_>,
+    links: &BTreeMap<String, Links>,
+    tell: &mut dyn FnMut(Found),
+) -> Result<()> {
+    let forward = |own: &Links| own.continued_to.first().map(|(child, _)| child.clone());
+    let back = |own: &Links| own.continued_from.clone();
+    let mut told: BTreeSet<BTreeSet<String>> = BTreeSet::new();
+    for circle in circles(links, &forward).into_iter().chain(circles(links, &back)) {
+        if !told.insert(circle.iter().cloned().collect()) {
+            continue;
+        }
+        let wrong = circle.iter().find_map(|id| {
+            let (child, event) = links.get(id)?.continued_to.first()?;
+            let known = links.get(child)?.continued_from.as_ref() == Some(id);
+            Some((id, event.as_ref()?)).filter(|_| !known)
+        });
+        let mut named: Vec<&str> = circle.iter().take(NAMED).map(String::as_str).collect();
+        if circle.len() > NAMED {
+            named.push("…");
+        }
+        let what = format!("the links lead in a circle: {}", named.join(", "));
+        if let (Some(stamp), Some((id, event))) = (check.repair, wrong) {
+            take_back(store, id, event, stamp, &format!("circle {id}"))?;
+        }
+        let remedy = wrong.map(|(id, _)| format!("the link of {id} is taken back"));
+        tell(Found::of(
+            store,
+            &circle[0],
+            Trouble::BrokenLink,
+            what,
+            remedy.as_deref(),
+        ));
+    }
+    Ok(())
+}
+
+/// The circles of these links, each beginning with the first of its sessions by name. Every session is passed once.
+fn circles(links: &BTreeMap<String, Links>, next: &dyn Fn(&Links) -> Option<String>) -> Vec<Vec<String>> {
+    let mut passed: HashMap<&str, usize> = HashMap::new();
+    let mut circles = Vec::new();
+    for (walk, start) in links.keys().enumerate() {
+        let (mut path, mut at): (Vec<&str>, Option<&str>) = (Vec::new(), Some(start));
+        while let Some(id) = at {
+            match passed.get(id) {
+                Some(by) if *by == walk => {
+                    let from = path.iter().position(|known| *known == id).unwrap_or(0);
+                    let mut circle: Vec<String> = path[from..].iter().map(|id| id.to_string()).collect();
+                    let first = (0..circle.len()).min_by_key(|nth| &circle[*nth]).unwrap_or(0);
+                    circle.rotate_left(first);
+                    circles.push(circle);
+                    break;
+                }
+                Some(_) => break,
+                None => {}
+            }
+            passed.insert(id, walk);
+            path.push(id);
+            let child = links.get(id).and_then(next);
+            at = child
+                .and_then(|child| links.get_key_value(&child))
+                .map(|(id, _)| id.as_str());
+        }
+    }
+    circles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_circle_is_found_once_and_from_anywhere() {
+        let mut links: BTreeMap<String, Links> = BTreeMap::new();
+        for word in ["a>b", "b>d", "c>b", "d>c", "e>e", "f>a", "g>h", "h>gone"] {
+            let (id, child) = word.split_once('>').unwrap();
+            let own = Links {
+                continued_to: vec![(child.to_string(), None)],
+                ..Links::default()
+            };
+            links.insert(id.to_string(), own);
+        }
+        let next = |own: &Links| own.continued_to.first().map(|(child, _)| child.clone());
+        assert_eq!(circles(&links, &next), [vec!["b", "d", "c"], vec!["e"]]);
+    }
+}
