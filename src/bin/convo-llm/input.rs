@@ -6,7 +6,7 @@ use convo::format::detect::{self, Hints};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
 use convo::format::wrapping::{self, Wrapped};
-use convo::format::{self, Converted, Format, Reader, Sessions, Source};
+use convo::format::{self, Format, Sessions, Source, Stream};
 use convo::model::json;
 use convo::model::session::Session;
 use std::io::{IsTerminal, Read};
@@ -98,13 +98,12 @@ fn detected(bytes: &[u8], output: &Output) -> Result<Format> {
 /// The one session that there is.
 fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
     let mut report = Report::default();
-    let reader: Box<dyn Reader> = if format.is_lines() {
-        Box::new(NativeReader::new(bytes, std::io::empty()))
+    let stream = if format.is_lines() {
+        Stream::Records(Box::new(NativeReader::new(bytes, std::io::empty())))
     } else {
-        let sessions = format::convert(format, &Source::alone(&bytes), &mut report).map_err(named)?;
-        Box::new(Converted::from(sessions))
+        Stream::from(format::convert(format, &Source::alone(&bytes), &mut report).map_err(named)?)
     };
-    let mut sessions = Sessions::new(reader);
+    let mut sessions = Sessions::new(stream);
     let first = sessions.next(&mut report).map_err(named)?;
     let more = sessions.next(&mut report).map_err(named)?;
     for finding in &report.findings {

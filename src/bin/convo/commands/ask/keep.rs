@@ -141,7 +141,7 @@ pub fn elsewhere(
     let mut waiting = VecDeque::new();
     if changing.in_place.is_some() {
         let opened = context.open(input, reading)?;
-        sessions_of(context, opened, reading.strict, |session| {
+        sessions_of(context, opened, reading, |session| {
             let stamps = Stamps::new(context, &session, Place::Stream);
             waiting.push_back(asking.ask(&session, &stamps, &label)?);
             Ok(())
