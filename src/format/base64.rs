@@ -18,6 +18,17 @@ pub struct Style {
     ended: bool,
 }
 
+impl Style {
+    /// The standard alphabet on one line, padded.
+    pub const PLAIN: Style = Style {
+        url: false,
+        padded: true,
+        width: None,
+        newline: b"\n",
+        ended: false,
+    };
+}
+
 fn digit(byte: u8) -> Option<u8> {
     Some(match byte {
         b'A'..=b'Z' => byte - b'A',

@@ -16,6 +16,7 @@ pub mod lines;
 pub mod native;
 mod openai_chat;
 mod openai_responses;
+pub mod packed;
 pub mod penguiflow;
 pub mod penguin;
 pub mod picoclaw;

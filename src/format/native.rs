@@ -1,9 +1,10 @@
 //! The record stream: the format of this program itself. A line is a record, and is passed on as it came.
 
 use super::lines::Lines;
+use super::packed;
 use super::report::Report;
 use super::{Form, Holds, Reader, Reading};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Place, Result};
 use crate::model::event;
 use crate::model::json;
 use crate::model::record::{Kind as Line, Record};
@@ -19,9 +20,10 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
-/// Reads lines as records.
+/// Reads lines as records; of a packed session those that it holds.
 pub struct NativeReader<R> {
     lines: Lines<R>,
+    packed: Packed,
 }
 
 impl<R: Read> NativeReader<R> {
@@ -29,12 +31,16 @@ impl<R: Read> NativeReader<R> {
     pub fn new(head: Vec<u8>, input: R) -> Self {
         NativeReader {
             lines: Lines::new(head, input),
+            packed: Packed::default(),
         }
     }
 }
 
 impl<R: Read> Reader for NativeReader<R> {
     fn next(&mut self, report: &mut Report) -> Result<Option<Record<'_>>> {
+        if !self.packed.is_done() {
+            return self.packed.next(report).map(Some);
+        }
         let line = self
             .lines
             .next_line()
@@ -43,8 +49,43 @@ impl<R: Read> Reader for NativeReader<R> {
             return Ok(None);
         };
         let record = Record::parse(full, place);
+        if let Some(lines) = packed::unpack(&record) {
+            self.packed = Packed {
+                lines,
+                at: 0,
+                // No byte order mark stands inside.
+                place: Place {
+                    offset: place.offset.max(1),
+                    ..place
+                },
+            };
+            return self.packed.next(report).map(Some);
+        }
         check(&record, report)?;
         Ok(Some(record))
+    }
+}
+
+/// The lines of a packed session, and where that stood.
+#[derive(Default)]
+struct Packed {
+    lines: Vec<u8>,
+    at: usize,
+    place: Place,
+}
+
+impl Packed {
+    fn is_done(&self) -> bool {
+        self.at == self.lines.len()
+    }
+
+    fn next(&mut self, report: &mut Report) -> Result<Record<'_>> {
+        let rest = &self.lines[self.at..];
+        let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        self.at += length;
+        let record = Record::parse(&rest[..length], self.place);
+        check(&record, report)?;
+        Ok(record)
     }
 }
 

@@ -84,8 +84,7 @@ fn several_sessions_are_one_value() {
     }
     env.write("many.jsonl", REQUESTS);
     env.run(&["truncate", "-q", "--keep-last", "1", "-i", "many.jsonl"])
-        .status(2)
-        .says("holds one session");
+        .fine();
     assert_eq!(env.read("many.jsonl"), REQUESTS);
     env.write("a.json", REQUEST);
     for inputs in [

@@ -12,6 +12,7 @@ use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::settle::Joined;
 use convo::format::Format;
+use convo::format::packed::Packer;
 use convo::format::report::Report;
 use convo::model::health::is_attempt;
 use convo::model::session::Session;
@@ -88,10 +89,7 @@ pub fn run(
 
 /// Whether a change of this input goes to the store.
 pub fn in_store(input: &Input, changing: &Changing) -> bool {
-    matches!(input, Input::Name(_))
-        && !changing.stdout
-        && changing.writing.to.is_none()
-        && changing.writing.output.is_none()
+    matches!(input, Input::Name(_)) && !changing.stdout && !changing.writing.is_elsewhere()
 }
 
 /// How often a change is planned anew when the session grew meanwhile.
@@ -226,8 +224,11 @@ fn in_place(
     };
     let opened = context.open(input, reading)?;
     let mut done = Done::default();
+    let pack = changing.writing.pack || opened.packed;
     rewrite(path, &options, &input.label(), |out| {
-        stream(context, opened, reading, changing, out, &mut done, plan)
+        packing(pack, &changing.writing, out, |out| {
+            stream(context, opened, reading, changing, out, &mut done, plan)
+        })
     })?;
     done.tell(context, changing, &input.label());
     Ok(())
@@ -295,7 +296,7 @@ pub fn write_to(
     write: impl FnOnce(&mut Joined<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     // Each input begins a line of its own, wherever the output goes.
-    let write = |out: &mut dyn Write| write(&mut Joined::new(out));
+    let write = |out: &mut dyn Write| packing(writing.pack, writing, out, |out| write(&mut Joined::new(out)));
     match &writing.output {
         None => context.output.stdout(write),
         Some(path) => {
@@ -306,4 +307,25 @@ pub fn write_to(
             rewrite(path, &options, &crate::output::path_name(path), write)
         }
     }
+}
+
+/// Writes the record stream, each session as one line where that is wanted.
+fn packing(
+    pack: bool,
+    writing: &Writing,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if !pack {
+        return write(out);
+    }
+    if writing.to.is_some_and(|to| to != Format::Native) {
+        let error = Error::new(Kind::Usage, "--pack is for the record stream");
+        return Err(error.hint("leave --to out, or --pack").into());
+    }
+    let mut packer = Packer::new(out);
+    let done = write(&mut packer);
+    // What was written ahead of an error stands ahead of it.
+    let finished = packer.finish().map_err(|error| Error::io("cannot write", error));
+    done.and(finished.map_err(Into::into))
 }

@@ -8,6 +8,7 @@ pub use crate::source::{SPARES, convert, detect_file, from_hint, head, source_na
 use convo::error::{Error, Kind, Place, Result};
 use convo::filter::Stamp;
 use convo::format::native::NativeReader;
+use convo::format::packed::is_packed;
 use convo::format::report::Report;
 use convo::format::wrapping::Wrapped;
 use convo::format::{self, Format, Stream, goaitools};
@@ -62,6 +63,8 @@ pub struct Opened {
     pub value: Option<Vec<u8>>,
     /// What it came wrapped in.
     pub wrapped: Option<Wrapped>,
+    /// Whether it begins with a session on one line, so that it is to stay like that.
+    pub packed: bool,
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -193,6 +196,7 @@ impl Context {
                     stream: Stream::Records(Box::new(reader)),
                     value: None,
                     wrapped: None,
+                    packed: false,
                 });
             }
             Input::Stdin => {
@@ -245,6 +249,7 @@ impl Context {
             return Err(Error::new(Kind::Data, what).hint("--expect-provider is for goaitools states"));
         }
         if format.is_lines() {
+            let packed = is_packed(&head);
             let reader = Box::new(NativeReader::new(head, input));
             return Ok(Opened {
                 label: label.to_string(),
@@ -252,6 +257,7 @@ impl Context {
                 stream: Stream::Records(reader),
                 value: None,
                 wrapped,
+                packed,
             });
         }
         let name = path.and_then(source_name).map(str::to_string);
@@ -269,6 +275,7 @@ impl Context {
                     stream: Stream::Sessions(sessions),
                     value: None,
                     wrapped,
+                    packed: false,
                 });
             }
             Err(input) => input.whole()?,
@@ -303,6 +310,7 @@ impl Context {
             stream: Stream::from(sessions),
             value: (!report.mended).then_some(bytes),
             wrapped,
+            packed: false,
         })
     }
 

@@ -54,7 +54,7 @@ pub fn goes_back(opened: &Opened, to: Format) -> bool {
 }
 
 /// Refuses a second session where a format holds one.
-fn single(to: Format, nth: usize) -> convo::Result<()> {
+pub fn single(to: Format, nth: usize) -> convo::Result<()> {
     if !to.is_lines() && nth > 1 {
         return Err(Error::new(
             Kind::Usage,
@@ -85,6 +85,7 @@ pub fn wrap(wrapped: &Wrapped, inner: &[u8], out: &mut dyn Write) -> anyhow::Res
 pub struct Returning<'e> {
     export: &'e Export<'e>,
     waiting: Vec<(Session, bool)>,
+    sessions: usize,
 }
 
 impl<'e> Returning<'e> {
@@ -93,11 +94,13 @@ impl<'e> Returning<'e> {
         Returning {
             export,
             waiting: Vec::new(),
+            sessions: 0,
         }
     }
 
     /// The next session, and whether it was changed.
     pub fn write(&mut self, session: Session, changed: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+        self.sessions += 1;
         let same = |(last, _): &(Session, bool)| match (last.origin(), session.origin()) {
             (Some(one), Some(other)) => std::sync::Arc::ptr_eq(one, other),
             _ => false,
@@ -133,9 +136,10 @@ impl<'e> Returning<'e> {
         Ok(done.map_err(|error| named(error, self.export.label))?)
     }
 
-    /// After the last of them, behind which this stands.
-    pub fn finish(mut self, tail: &[u8], out: &mut dyn Write) -> anyhow::Result<()> {
+    /// After the last of them, behind which this stands; `written` counts the sessions of the output.
+    pub fn finish(mut self, tail: &[u8], written: &mut usize, out: &mut dyn Write) -> anyhow::Result<()> {
         self.flush(out)?;
+        *written += self.sessions;
         Ok(out
             .write_all(tail)
             .map_err(|error| Error::io("cannot write", error))?)

@@ -7,12 +7,14 @@ use crate::output::counted;
 use convo::error::{Error, Kind, Place};
 use convo::format::detect::{self, Hints};
 use convo::format::native;
+use convo::format::packed::{is_packed, unpack};
 use convo::format::report::Report;
 use convo::format::{Converted, Format, Reader};
 use convo::model::event::{Action, Event};
 use convo::model::json;
 use convo::model::record::{Kind as Line, Record};
 use convo::tokens::{Tokenizer, counter};
+use std::borrow::Cow;
 use std::io::{IsTerminal, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -173,20 +175,9 @@ impl Incoming {
                     }
                     let mut lines = Vec::new();
                     let mut stop = None;
-                    let mut rest = group.as_slice();
-                    while !rest.is_empty() {
-                        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-                        let full;
-                        (full, rest) = rest.split_at(end);
-                        let place = Place {
-                            line: self.place.line + 1,
-                            offset: self.place.offset,
-                        };
-                        self.place = Place {
-                            line: place.line,
-                            offset: place.offset + full.len() as u64,
-                        };
-                        let record = Record::parse(full, place);
+                    let all = split(&group, &mut self.place);
+                    for (full, place) in &all {
+                        let record = Record::parse(full, *place);
                         if let Err(error) = native::check(&record, report) {
                             stop = Some(named(error, "-"));
                         } else if self.strict && report.is_damaged() {
@@ -272,6 +263,36 @@ fn more(input: &mut impl Read, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
             }
         }
     }
+}
+
+/// The lines of a group, those of packed sessions among them, and where they stand.
+fn split<'g>(group: &'g [u8], at: &mut Place) -> Vec<(Cow<'g, [u8]>, Place)> {
+    let mut lines = Vec::new();
+    for full in group.split_inclusive(|byte| *byte == b'\n') {
+        let place = Place {
+            line: at.line + 1,
+            offset: at.offset,
+        };
+        *at = Place {
+            line: place.line,
+            offset: place.offset + full.len() as u64,
+        };
+        let held = is_packed(full)
+            .then(|| unpack(&Record::parse(full, place)))
+            .flatten();
+        match held {
+            Some(held) => {
+                let inside = Place {
+                    offset: place.offset.max(1),
+                    ..place
+                };
+                let held = held.split_inclusive(|byte| *byte == b'\n');
+                lines.extend(held.map(|line| (line.to_vec().into(), inside)));
+            }
+            None => lines.push((full.into(), place)),
+        }
+    }
+    lines
 }
 
 /// Reads until there is a whole line, or enough to tell the format, or no more.

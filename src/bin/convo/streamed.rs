@@ -2,7 +2,7 @@
 
 use crate::args::{Changing, Reading};
 use crate::context::{Context, Opened, named};
-use crate::export::{Export, Returning, Sessions, goes_back, tell_dangling, wrap};
+use crate::export::{Export, Returning, Sessions, goes_back, single, tell_dangling, wrap};
 use crate::inputs::all_sessions_of;
 use crate::pick::Pick;
 use crate::stamps::{Place, Stamps};
@@ -84,6 +84,9 @@ pub fn stream(
     let back = goes_back(&opened, to) && (whole || reading.session.is_none());
     let value = opened.value.take().filter(|_| opened_as == to);
     let mut pick = Pick::new(reading);
+    if back {
+        single(to, done.sessions + 1)?;
+    }
     let mut returning = Returning::new(&export);
     let mut sessions = Sessions::new(value.as_deref());
     let tail = all_sessions_of(context, opened, reading.strict, |mut session| {
@@ -131,7 +134,7 @@ pub fn stream(
     })?;
     pick.finish().map_err(|error| named(error, &label))?;
     if back {
-        return returning.finish(&tail, out);
+        return returning.finish(&tail, &mut done.sessions, out);
     }
     sessions.finish(&export, &mut done.sessions, out)
 }

@@ -26,6 +26,7 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
     if alone && native_line(&members) {
         let what = match members.get("type") {
             Some(b"\"session\"") => "a session line begins it",
+            Some(b"\"packed\"") => "a packed session begins it",
             _ => "a line of the native stream",
         };
         return known(Format::Native, what);

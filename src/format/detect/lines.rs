@@ -24,6 +24,7 @@ pub(super) fn native_line(members: &Shape<'_>) -> bool {
     match kind.as_ref() {
         _ if members.has("role") => false,
         "session" => members.has("version") && !members.has("cwd"),
+        "packed" => members.begins("records", b'['),
         "meta" | "truncate" | "compact" | "summary" | "restore" => members.has("at"),
         "foreign" => members.has("at") || members.has("format"),
         _ => false,

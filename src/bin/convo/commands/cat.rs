@@ -5,7 +5,7 @@ use crate::args::{Chained, Input, Reading, Writing};
 use crate::chains;
 use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
-use crate::export::{Returning, Sessions, goes_back, wrap};
+use crate::export::{Returning, Sessions, goes_back, single, wrap};
 use crate::inputs::{all_sessions_of, each_input, sessions_of};
 use clap::Args;
 
@@ -133,11 +133,12 @@ impl Cat {
             strict: self.reading.strict,
         };
         if goes_back(&opened, to) && self.reading.session.is_none() {
+            single(to, *written + 1)?;
             let mut sessions = Returning::new(&export);
             let tail = all_sessions_of(context, opened, self.reading.strict, |session| {
                 sessions.write(session, false, out).map(ControlFlow::Continue)
             })?;
-            return sessions.finish(&tail, out);
+            return sessions.finish(&tail, written, out);
         }
         let value = opened.value.take().filter(|_| opened.format == to);
         let mut sessions = Sessions::new(value.as_deref());

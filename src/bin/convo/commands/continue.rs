@@ -54,7 +54,7 @@ impl Run for Continue {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let inputs = Input::all(&self.inputs);
-        let streams = self.stdout || self.writing.to.is_some() || self.writing.output.is_some();
+        let streams = self.stdout || self.writing.is_elsewhere();
         let is_stored = |input: &&Input| !streams && matches!(input, Input::Name(_));
         let stored = inputs.iter().filter(is_stored).count();
         if stored == 0 {

@@ -87,7 +87,7 @@ impl Run for Join {
 impl Join {
     /// Whether the joined session is printed, and the store stays as it is.
     fn streams(&self) -> bool {
-        self.stdout || self.writing.to.is_some() || self.writing.output.is_some()
+        self.stdout || self.writing.is_elsewhere()
     }
 
     /// The sessions, their order, and whether all are the store's.

@@ -161,6 +161,7 @@ impl Migrate {
         }
         let changing = crate::args::Changing {
             writing: crate::args::Writing {
+                pack: false,
                 to: self.to,
                 output: None,
             },

@@ -164,7 +164,7 @@ impl Split {
     fn is_stored(&self, input: &Input) -> bool {
         let writing = &self.writing;
         let elsewhere = self.stdout || self.log || self.out.is_some();
-        matches!(input, Input::Name(_)) && !elsewhere && writing.to.is_none() && writing.output.is_none()
+        matches!(input, Input::Name(_)) && !elsewhere && !writing.is_elsewhere()
     }
 
     /// Whether tokens are counted: where a limit needs them, and for a report that somebody reads.

@@ -1,0 +1,138 @@
+//! Numbers of tokens on the command line, and shares of a window.
+
+use clap::Args;
+use convo::error::{Error, Kind};
+
+/// How small a view is to become.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "What to do")]
+pub struct Fitting {
+    /// Most tokens afterwards: 32000, or 60% of --window
+    #[arg(long, value_name = "TOKENS", value_parser = amount)]
+    budget: Option<Amount>,
+    /// The model's window: tokens, or the model's name
+    #[arg(long, value_name = "TOKENS|MODEL", value_parser = window)]
+    pub window: Option<Window>,
+    /// Taken off the budget: room for the answer
+    #[arg(long, value_name = "TOKENS", requires = "budget", hide_short_help = true)]
+    reserve: Option<u64>,
+}
+
+impl Fitting {
+    /// The window in tokens.
+    pub fn window(&self) -> Option<u64> {
+        self.window.map(|Window(tokens)| tokens)
+    }
+
+    /// Whether the budget is a share of the window.
+    pub fn is_share(&self) -> bool {
+        matches!(self.budget, Some(Amount::PerMille(_)))
+    }
+
+    /// The budget in tokens, what is reserved taken off.
+    pub fn budget(&self) -> convo::Result<Option<u64>> {
+        let budget = match self.budget {
+            None => return Ok(None),
+            Some(Amount::Tokens(tokens)) => tokens,
+            Some(Amount::PerMille(share)) => {
+                let Some(window) = self.window() else {
+                    let error = Error::new(Kind::Usage, "a budget in per cent, and there is no window");
+                    return Err(error.hint("--window 128000, or --window gpt-4o"));
+                };
+                u64::try_from(u128::from(window) * u128::from(share) / 1000).unwrap_or(u64::MAX)
+            }
+        };
+        let reserve = self.reserve.unwrap_or(0);
+        if budget <= reserve {
+            let what = format!("--reserve {reserve} leaves nothing of a budget of {budget} tokens");
+            return Err(Error::new(Kind::Usage, what).hint("the budget must be larger than what is reserved"));
+        }
+        Ok(Some(budget - reserve))
+    }
+}
+
+/// A number of tokens, or a share of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Amount {
+    Tokens(u64),
+    PerMille(u64),
+}
+
+fn amount(text: &str) -> Result<Amount, String> {
+    if text.ends_with('%') {
+        return per_cent(text).map(Amount::PerMille);
+    }
+    match thousands(text) {
+        Some(0) => Err("nothing fits into 0 tokens".to_string()),
+        Some(tokens) => Ok(Amount::Tokens(tokens)),
+        None => Err("this must be a number of tokens, or a share such as 60%".to_string()),
+    }
+}
+
+/// A share such as 12.5%, in thousandths.
+pub fn per_cent(text: &str) -> Result<u64, String> {
+    let wrong = || "this must be a share from 0% to 100%".to_string();
+    let number = text.strip_suffix('%').ok_or_else(wrong)?;
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(decimals) || decimals.len() > 1 {
+        return Err(wrong());
+    }
+    let share = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(10));
+    let share = share.and_then(|share| Some(share + decimals.parse::<u64>().ok()?));
+    share.filter(|share| *share <= 1000).ok_or_else(wrong)
+}
+
+/// A number, or thousands of them: 32000, 32k.
+fn thousands(text: &str) -> Option<u64> {
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(thousands) => (thousands, 1000),
+        None => (text, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// A number of tokens: 32000, 32k.
+pub fn tokens(text: &str) -> Result<u64, String> {
+    let tokens = thousands(text).filter(|tokens| *tokens > 0);
+    tokens.ok_or_else(|| "this must be a number of tokens".to_string())
+}
+
+/// How many tokens there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window(pub u64);
+
+/// A number of tokens, or the model that has room for them.
+pub fn window(text: &str) -> Result<Window, String> {
+    let number = thousands(text);
+    if number == Some(0) {
+        return Err("a window has room for at least one token".to_string());
+    }
+    let tokens = number.or_else(|| convo::tokens::window(text)).map(Window);
+    tokens.ok_or_else(|| "this must be a number of tokens or the name of a known model".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_numbers_or_models() {
+        assert_eq!(window("32000"), Ok(Window(32_000)));
+        assert_eq!(window("200k"), Ok(Window(200_000)));
+        assert_eq!(window("gpt-4o"), Ok(Window(128_000)));
+        for wrong in [
+            "0",
+            "0k",
+            "k",
+            "",
+            "-1",
+            "1.5",
+            "llama",
+            "99999999999999999999",
+            "99999999999999999k",
+        ] {
+            assert!(window(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A session as one line: `{"type":"packed","id":...,"records":[...]}`, for tools that tear the lines of a session apart
+//! and put them back in another order.
+//!
+//! A record is an element as it stands in its line. A line that could not be read is a text; one that is no text either
+//! is an array of one text, its bytes in Base64. Line endings and empty lines are not kept.
+
+use super::base64::{self, Style};
+use crate::error::Place;
+use crate::model::json::{self, Dialect};
+use crate::model::record::{Kind, Record};
+use std::io::{self, Write};
+
+/// The type of such a line.
+const TYPE: &str = "packed";
+
+/// The lines that a packed one holds, each with its newline; none when it is none, or damaged.
+pub fn unpack(record: &Record<'_>) -> Option<Vec<u8>> {
+    let event = record.event().filter(|event| event.name() == TYPE)?;
+    let records = json::elements(json::member(event.raw, "records")?, Dialect::Strict)?;
+    let mut lines = Vec::with_capacity(event.raw.len());
+    for element in records {
+        match element.first() {
+            Some(b'{') => lines.extend_from_slice(element),
+            Some(b'"') => lines.extend_from_slice(json::text(element)?.as_bytes()),
+            _ => {
+                let text = json::elements(element, Dialect::Strict)?;
+                let [text] = text[..] else { return None };
+                lines.extend(base64::decode(json::text(text)?.as_bytes())?.1);
+            }
+        }
+        lines.push(b'\n');
+    }
+    // An element is one line, and there is at least one.
+    let count = memchr::memchr_iter(b'\n', &lines).count();
+    let elements = json::elements(json::member(event.raw, "records")?, Dialect::Strict)?;
+    (count == elements.len() && count > 0).then_some(lines)
+}
+
+/// Whether a line, or the beginning of one, is a packed session.
+pub fn is_packed(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    head.trim_ascii_start().starts_with(br#"{"type":"packed","#)
+}
+
+/// An output that takes the record stream and gives each session out as one line.
+pub struct Packer<'w> {
+    out: &'w mut dyn Write,
+    /// A line whose end has not come yet.
+    open: Vec<u8>,
+    id: Option<String>,
+    records: Vec<u8>,
+}
+
+impl<'w> Packer<'w> {
+    /// Over an output.
+    pub fn new(out: &'w mut dyn Write) -> Self {
+        Packer {
+            out,
+            open: Vec::new(),
+            id: None,
+            records: Vec::new(),
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        let record = Record::parse(line, Place { line: 1, offset: 1 });
+        let separator = if self.records.is_empty() { b'[' } else { b',' };
+        match record.kind {
+            Kind::Blank => return Ok(()),
+            Kind::Event(event) if event.is_header() => {
+                self.session()?;
+                self.id = json::member(event.raw, "id")
+                    .and_then(json::text)
+                    .map(|id| id.into_owned());
+                self.records.push(b'[');
+                self.records.extend_from_slice(record.body);
+            }
+            Kind::Message(_) | Kind::Event(_) => {
+                self.records.push(separator);
+                self.records.extend_from_slice(record.body);
+            }
+            Kind::Unreadable(_) => {
+                self.records.push(separator);
+                match std::str::from_utf8(record.body) {
+                    Ok(text) => json::push_text(&mut self.records, text),
+                    Err(_) => {
+                        let encoded = base64::encode(record.body, &Style::PLAIN);
+                        self.records.push(b'[');
+                        json::push_text(&mut self.records, &String::from_utf8_lossy(&encoded));
+                        self.records.push(b']');
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives out the session that has come so far.
+    fn session(&mut self) -> io::Result<()> {
+        let id = self.id.take();
+        if self.records.is_empty() {
+            return Ok(());
+        }
+        let mut line = br#"{"type":"packed","#.to_vec();
+        if let Some(id) = id {
+            line.extend_from_slice(br#""id":"#);
+            json::push_text(&mut line, &id);
+            line.push(b',');
+        }
+        line.extend_from_slice(br#""records":"#);
+        self.out.write_all(&line)?;
+        self.records.extend_from_slice(b"]}\n");
+        self.out.write_all(&self.records)?;
+        self.records.clear();
+        Ok(())
+    }
+
+    /// Gives out the last session.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self) -> io::Result<()> {
+        let last = std::mem::take(&mut self.open);
+        if !last.is_empty() {
+            self.line(&last)?;
+        }
+        self.session()
+    }
+}
+
+impl Write for Packer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let line;
+            (line, rest) = rest.split_at(end + 1);
+            if self.open.is_empty() {
+                self.line(line)?;
+            } else {
+                let mut whole = std::mem::take(&mut self.open);
+                whole.extend_from_slice(line);
+                self.line(&whole)?;
+            }
+        }
+        self.open.extend_from_slice(rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn packed(stream: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut packer = Packer::new(&mut out);
+        packer.write_all(stream).unwrap();
+        packer.finish().unwrap();
+        out
+    }
+
+    fn unpacked(lines: &[u8]) -> Vec<u8> {
+        let lines = lines.split_inclusive(|byte| *byte == b'\n');
+        let place = Place { line: 1, offset: 0 };
+        lines
+            .flat_map(|line| unpack(&Record::parse(line, place)).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn each_session_is_a_line_and_becomes_its_lines_again() {
+        let stream = b"{\"role\":\"user\",\"content\":1e2}\n{\"type\":\"session\",\"version\":1,\"id\":\"a\"}\n[1]\n\xff\xfe\n{\"role\":\"user\",\"content\":\"\\ud800\"}\n{\"type\":\"session\",\"version\":1,\"id\":\"b\"}\n";
+        let lines = packed(stream);
+        let text = String::from_utf8(lines.clone()).unwrap();
+        assert_eq!(
+            text,
+            concat!(
+                r#"{"type":"packed","records":[{"role":"user","content":1e2}]}"#,
+                "\n",
+                r#"{"type":"packed","id":"a","records":[{"type":"session","version":1,"id":"a"},"[1]",["//4="],{"role":"user","content":"\ud800"}]}"#,
+                "\n",
+                r#"{"type":"packed","id":"b","records":[{"type":"session","version":1,"id":"b"}]}"#,
+                "\n"
+            )
+        );
+        assert_eq!(unpacked(&lines), stream);
+        assert_eq!(packed(b""), b"");
+        assert!(is_packed(&lines) && !is_packed(stream));
+    }
+
+    #[test]
+    fn what_is_damaged_stays_what_it_is() {
+        for line in [
+            r#"{"type":"packed"}"#,
+            r#"{"type":"packed","records":[]}"#,
+            r#"{"type":"packed","records":[1]}"#,
+            r#"{"type":"packed","records":["a\nb"]}"#,
+            r#"{"type":"packed","records":[["a","b"]]}"#,
+            r#"{"type":"packed","records":[["?"]]}"#,
+            r#"{"type":"other","records":[{}]}"#,
+        ] {
+            let place = Place { line: 1, offset: 0 };
+            assert_eq!(unpack(&Record::parse(line.as_bytes(), place)), None, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_lines_there_are_come_back(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>().prop_filter("one line", |byte| *byte != b'\n' && *byte != b'\r'), 1..12), 1..6)) {
+            let mut stream = lines.join(&b'\n');
+            stream.push(b'\n');
+            prop_assert_eq!(unpacked(&packed(&stream)), stream);
+        }
+    }
+}
