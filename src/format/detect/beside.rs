@@ -31,8 +31,8 @@ fn index(shape: &Shape<'_>, names: &[&str]) -> bool {
     row.is_some_and(|(_, row)| seen_members(row).0.all(names))
 }
 
-/// Whose database it is, by the tables that the head shows.
-pub(super) fn database(head: &[u8]) -> Option<&'static str> {
+/// Whose database it is, by the tables that the head shows: name of the format, and of the system.
+pub(super) fn database(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let mark = b"CREATE TABLE ";
     let tables: Vec<&[u8]> = memchr::memmem::find_iter(head, mark)
         .map(|at| {
@@ -50,11 +50,11 @@ pub(super) fn database(head: &[u8]) -> Option<&'static str> {
         .collect();
     let all = |names: &[&str]| names.iter().all(|name| tables.contains(&name.as_bytes()));
     match () {
-        () if all(&["messages", "parts", "threads", "turns"]) => Some("llm"),
-        () if all(&["responses", "conversations"]) => Some("llm"),
-        () if all(&["agent_sessions", "agent_messages"]) => Some("the OpenAI Agents SDK"),
-        () if all(&["session", "message", "part"]) => Some("opencode"),
-        () if all(&["schema_version", "sessions", "messages"]) => Some("goose"),
+        () if all(&["messages", "parts", "threads", "turns"]) => Some(("llm", "llm")),
+        () if all(&["responses", "conversations"]) => Some(("llm", "llm")),
+        () if all(&["agent_sessions", "agent_messages"]) => Some(("openai-agents", "the OpenAI Agents SDK")),
+        () if all(&["session", "message", "part"]) => Some(("opencode", "opencode")),
+        () if all(&["schema_version", "sessions", "messages"]) => Some(("goose", "goose")),
         () => None,
     }
 }

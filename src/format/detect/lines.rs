@@ -3,7 +3,7 @@
 use super::order;
 use super::shape::Shape;
 use super::signature::{Signature, is_own};
-use super::{Detection, Format, Hints, excerpt};
+use super::{Candidate, Detection, Format, Hints, excerpt};
 use crate::model::json::{self, Dialect};
 
 /// A first line that settles it, whatever the lines below look like.
@@ -155,32 +155,48 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
     }
     count.settle();
     // The first of equals wins: formats are listed by rank.
-    let (format, most) = [
+    let own = [
         (Format::Native, count.native),
         (Format::Jsonl, count.messages),
         (Format::OpenaiChat, count.chat),
         (Format::Picoclaw, count.picoclaw),
-    ]
-    .into_iter()
-    .rev()
-    .max_by_key(|(_, votes)| *votes)
-    .unwrap_or((Format::Jsonl, 0));
+    ];
+    let (format, most) = own
+        .into_iter()
+        .rev()
+        .max_by_key(|(_, votes)| *votes)
+        .unwrap_or((Format::Jsonl, 0));
     let foreign = count.foreign.iter().rev().max_by_key(|(_, votes)| *votes);
     let short = most == 0 || most * 2 < count.objects;
-    if let Some((signature, votes)) = foreign
-        && (short || *votes >= most)
+    let own = own.into_iter().map(|(format, votes)| (format.name(), votes));
+    let others = count.foreign.iter().map(|(one, votes)| (one.name, *votes));
+    let votes = |verdict: Detection| {
+        let losers = own
+            .chain(others)
+            .filter(|(name, votes)| *votes > 0 && verdict.name != Some(name));
+        let losers = losers.map(|(name, votes)| Candidate {
+            name,
+            evidence: format!("{votes} of {} lines are of that form", lines.len()),
+        });
+        Detection {
+            votes: losers.collect(),
+            ..verdict
+        }
+    };
+    if let Some((signature, cast)) = foreign
+        && (short || *cast >= most)
     {
-        return Detection::named(signature);
+        return votes(Detection::named(signature));
     }
     if short {
         let seen = silent.map_or_else(String::new, |line| format!(": {}", excerpt(line)));
-        return Detection::unknown(format!(
+        return votes(Detection::unknown(format!(
             "{} JSON lines, of which {most} look like a session's{seen}",
             count.objects
-        ));
+        )));
     }
-    Detection::known(
+    votes(Detection::known(
         format,
         format!("{most} of {} lines are of that form", lines.len()),
-    )
+    ))
 }

@@ -10,6 +10,7 @@ pub(super) mod shape;
 pub(super) mod signature;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 use super::Format;
 use crate::model::json::{self, Dialect};
@@ -17,6 +18,7 @@ use document::document;
 use lines::{header_line, vote};
 pub(super) use shape::Shape;
 pub(super) use signature::Signature;
+pub use verdict::{Candidate, Detection};
 
 /// How much of an input decides.
 pub const HEAD: usize = 64 * 1024;
@@ -31,59 +33,6 @@ pub struct Hints<'a> {
     pub name: Option<&'a str>,
     /// Whether `<stem>.meta.json` lies beside it.
     pub sidecar: bool,
-}
-
-/// The verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detection {
-    /// The format to read it as; none when it is not known or not read.
-    pub format: Option<Format>,
-    /// Formats that the same bytes are valid in as well: the verdict is ambiguous when there are any.
-    pub others: Vec<&'static str>,
-    /// Whether it looks like JSON that is damaged.
-    pub damaged: bool,
-    /// What was seen, for people.
-    pub evidence: String,
-    /// What to do, where something can be done.
-    pub hint: Option<&'static str>,
-}
-
-impl Detection {
-    fn known(format: Format, evidence: impl Into<String>) -> Detection {
-        Detection {
-            format: Some(format),
-            others: Vec::new(),
-            damaged: false,
-            evidence: evidence.into(),
-            hint: None,
-        }
-    }
-
-    fn unknown(evidence: impl Into<String>) -> Detection {
-        Detection {
-            format: None,
-            others: Vec::new(),
-            damaged: false,
-            evidence: evidence.into(),
-            hint: None,
-        }
-    }
-
-    /// The verdict on a format that was named; some are known by their name only.
-    fn named(signature: &Signature) -> Detection {
-        match Format::from_name(signature.name).filter(|format| format.is_read()) {
-            Some(format) => Detection::known(format, signature.what),
-            None => Detection::unknown(format!(
-                "{}, a format that this version does not read",
-                signature.what
-            )),
-        }
-    }
-
-    fn hint(mut self, hint: &'static str) -> Detection {
-        self.hint = Some(hint);
-        self
-    }
 }
 
 /// Looks at the head of an input; `whole` tells that there is no more of it.
@@ -144,12 +93,13 @@ fn magic(head: &[u8]) -> Option<Detection> {
             "unpack it: unzip -p FILE conversations.json | convo ...",
         ),
         _ if head.starts_with(b"SQLite format 3\0") => {
-            let what = match beside::database(head) {
-                Some(whose) => format!("an SQLite database of {whose}"),
+            let whose = beside::database(head);
+            let what = match whose {
+                Some((_, whose)) => format!("an SQLite database of {whose}"),
                 None => "an SQLite database".to_string(),
             };
             return Some(
-                Detection::unknown(what)
+                Detection { name: whose.map(|(name, _)| name), ..Detection::unknown(what) }
                     .hint("a plugin reads databases: convo sqlite FILE | convo ...; `convo plugins` lists those that are installed"),
             );
         }

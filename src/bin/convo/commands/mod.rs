@@ -9,6 +9,7 @@ mod compact;
 mod context;
 mod r#continue;
 mod count;
+mod detect;
 mod expand;
 mod fsck;
 mod gc;
@@ -92,6 +93,7 @@ pub const ALL: &[Verb] = &[
     verb::<context::View>("context", Group::Read, false),
     verb::<count::Count>("count", Group::Read, false),
     verb::<check::Check>("check", Group::Read, false),
+    verb::<detect::Detect>("detect", Group::Read, false),
     verb::<truncate::Truncate>("truncate", Group::Change, false),
     verb::<compact::Compact>("compact", Group::Change, false),
     verb::<summarize::Summarize>("summarize", Group::Change, false),

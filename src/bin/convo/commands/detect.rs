@@ -1,0 +1,128 @@
+//! `detect`: which format an input is in, and why.
+
+use super::Run;
+use crate::args::Input;
+use crate::context::{Context, detect_file, from_hint, named, unwrapped};
+use crate::inputs::tell_and_go_on;
+use clap::Args;
+use convo::error::{Error, Kind};
+use convo::format::Format;
+use convo::format::detect::Detection;
+use std::fs::File;
+use std::io::{self, IsTerminal};
+
+/// Tell which format an input is in
+///
+/// Prints the name that --from takes. Looks at the first 64 KiB of it, and at what lies beside a file; what is packed
+/// with gzip or in Base64 is looked into. What is no session, or in a format that this version does not read, is said
+/// on standard error (status 65); such a format is named all the same. Bytes that are valid in several formats are
+/// ambiguous, which is said as well: they are read alike, so that it is an error with --strict alone.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo detect session.json
+  cat session.json | convo detect
+  convo detect --json ~/logs/*.jsonl | jq -r 'select(.format==null).input'")]
+pub struct Detect {
+    /// Names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// An error when it may be another format as well
+    #[arg(long, help_heading = "Input")]
+    strict: bool,
+    /// One JSON object an input, with every candidate and what speaks for it
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Run for Detect {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
+        let inputs = Input::all(&self.inputs);
+        for input in &inputs {
+            let done = verdict(context, input)
+                .map_err(|error| named(error, &input.label()))
+                .map_err(anyhow::Error::from)
+                .and_then(|verdict| self.tell(context, input, &verdict, inputs.len() > 1));
+            tell_and_go_on(context, done, inputs.len())?;
+        }
+        Ok(())
+    }
+}
+
+fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
+    match input {
+        Input::Name(name) => {
+            let store = context.store()?;
+            store.reader(&store.resolve(name)?)?;
+            Ok(Detection::certain(Format::Native, "a session of the store"))
+        }
+        Input::Stdin => {
+            if io::stdin().is_terminal() {
+                return Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
+                    .hint("name a session or a file, or pipe one in"));
+            }
+            let (head, whole, _) = unwrapped(&mut io::stdin().lock())?;
+            Ok(detect_file(&head, whole, None))
+        }
+        Input::Path(path) => {
+            let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+            let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
+            if about.is_dir() {
+                return Err(Error::new(Kind::Usage, "it is a directory").hint("name the files in it"));
+            }
+            let (head, whole, _) = unwrapped(&mut file)?;
+            Ok(detect_file(&head, whole, Some(path)))
+        }
+    }
+}
+
+impl Detect {
+    fn tell(
+        &self,
+        context: &Context,
+        input: &Input,
+        verdict: &Detection,
+        several: bool,
+    ) -> anyhow::Result<()> {
+        let label = input.label();
+        let line = if self.json {
+            let candidates: Vec<_> = verdict
+                .candidates()
+                .into_iter()
+                .map(|one| serde_json::json!({"format": one.name, "evidence": one.evidence}))
+                .collect();
+            let told = serde_json::json!({
+                "schema": "convo.detect/1", "input": label, "format": verdict.name, "confidence": verdict.confidence(),
+                "read": verdict.format.is_some(), "evidence": verdict.evidence, "candidates": candidates,
+            });
+            Some(told.to_string())
+        } else {
+            verdict.name.map(|name| match several {
+                true => format!("{label}\t{name}"),
+                false => name.to_string(),
+            })
+        };
+        if let Some(line) = line {
+            context.output.stdout(|out| {
+                Ok(writeln!(out, "{line}").map_err(|error| Error::io("cannot write", error))?)
+            })?;
+        }
+        if verdict.format.is_none() {
+            let error = Error::new(Kind::Data, verdict.evidence.clone());
+            let error = match (verdict.hint, verdict.name) {
+                (Some(hint), _) => error.hint(hint),
+                (None, None) => error.hint(from_hint()),
+                (None, Some(_)) => error,
+            };
+            return Err(named(error, &label).into());
+        }
+        if !verdict.others.is_empty() {
+            let what = format!("ambiguous: could be {} as well", verdict.others.join(", "));
+            if self.strict {
+                return Err(named(Error::new(Kind::Data, what), &label).into());
+            }
+            context.output.tell(&label, &what);
+        }
+        Ok(())
+    }
+}
