@@ -103,6 +103,11 @@ impl Form {
         note: "",
     };
 
+    /// Whether a file of it can be changed in place: what is read of it is written back.
+    pub fn is_changed_in_place(&self) -> bool {
+        self.is_written() && !matches!(self.read, Reading::None)
+    }
+
     /// Whether sessions can be written in it; records go out as they came.
     pub fn is_written(&self) -> bool {
         self.write.is_some() || matches!(self.read, Reading::Records)

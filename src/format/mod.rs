@@ -23,6 +23,8 @@ pub mod picoclaw;
 pub mod report;
 pub mod request;
 mod sessions;
+#[cfg(test)]
+mod tests;
 mod window;
 pub mod wrapping;
 

@@ -17,6 +17,7 @@ pub const FORM: Form = Form {
     read: Reading::Records,
     holds: Holds::Many,
     joins: true,
+    note: "Described in convo-format(5). A session on one line, as --pack writes it, is read as what it holds.",
     ..Form::BLANK
 };
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const HINT: &str = "cargo run -- generate man && cargo run -- generate completions \
-                    && cargo run -- generate schema --out docs";
+                    && cargo run -- generate schema --out docs \
+                    && cargo run -- generate formats --out docs";
 
 fn generated(arguments: &[&str]) -> Vec<u8> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_convo"));
@@ -68,5 +69,15 @@ fn the_schema_is_that_of_the_program() {
     assert!(
         made == kept,
         "docs/record.schema.json is not what the program makes now: {HINT}"
+    );
+}
+
+#[test]
+fn the_table_of_formats_is_that_of_the_program() {
+    let made = String::from_utf8(generated(&["formats"])).unwrap();
+    let kept = std::fs::read_to_string(tree().join("docs/formats.md")).unwrap();
+    assert!(
+        made == kept,
+        "docs/formats.md is not what the program makes now: {HINT}"
     );
 }

@@ -17,6 +17,7 @@ mod context;
 #[path = "continue.rs"]
 mod continuing;
 mod count;
+mod detect;
 mod documents;
 mod events;
 mod expand;
@@ -49,6 +50,7 @@ mod regression;
 mod remove;
 mod restore;
 mod salvage;
+mod sessions;
 mod show;
 mod split;
 #[cfg(feature = "sqlite")]

@@ -5,6 +5,7 @@ use crate::args::{Changing, Input, Reading, Writing};
 use crate::context::{Context, named};
 pub use crate::export::{Export, tell_dangling};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
+use crate::pick::Pick;
 pub use crate::stamps::{Place, Stamps};
 use crate::streamed::{Done, Planner, stream};
 use crate::{pairs, penguins};
@@ -78,7 +79,9 @@ pub fn run(
                     .hint("without -i the change goes to the store")
                     .into())
             }
-            Input::Name(name) if in_store(input, changing) => store(context, name, changing, &mut plan),
+            Input::Name(name) if in_store(input, changing) => {
+                store(context, name, reading, changing, &mut plan)
+            }
             Input::Path(_) => in_place(context, input, reading, changing, &mut plan),
             _ => Err(Error::new(Kind::Usage, "-i needs a file").into()),
         };
@@ -96,7 +99,13 @@ pub fn in_store(input: &Input, changing: &Changing) -> bool {
 const TRIES: u32 = 50;
 
 /// A session of the store: the lines are appended to its log.
-fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) -> anyhow::Result<()> {
+fn store(
+    context: &Context,
+    name: &str,
+    reading: &Reading,
+    changing: &Changing,
+    plan: Planner<'_>,
+) -> anyhow::Result<()> {
     let store = context.store()?;
     let id = store.resolve(name)?;
     if changing.log && !changing.adds {
@@ -110,6 +119,7 @@ fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) 
     let (lines, told) = loop {
         let mut report = Report::default();
         let (session, length) = store.load_with_length(&id, &mut report)?;
+        Pick::only(reading, &session).map_err(|error| named(error, name))?;
         let stamps = Stamps::new(context, &session, Place::Store);
         let planned = plan(&session, &stamps).map_err(|error| named(error, name))?;
         if let Plan::Lines(lines, told) = planned {

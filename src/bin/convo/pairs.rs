@@ -3,6 +3,7 @@
 use crate::args::{Changing, Reading};
 use crate::context::{Context, detect_file, head, stopped};
 use crate::output::counted;
+use crate::pick::Pick;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
 use convo::format::Format;
@@ -71,6 +72,7 @@ pub fn change(
     if reading.strict && damaged {
         return Err(stopped().into());
     }
+    Pick::only(reading, &session)?;
     let (lines, told) = match plan(&session)? {
         Plan::Lines(lines, told) => (lines, told),
         Plan::Nothing(why) => {

@@ -5,6 +5,7 @@ use crate::args::{Changing, Reading};
 use crate::change::tell_dangling;
 use crate::context::{Context, convert, detect_file, stopped, unwrapped};
 use crate::output::path_name;
+use crate::pick::Pick;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::format::penguin::{self, Condition, Save};
@@ -72,6 +73,7 @@ pub fn change(
         return Err(stopped().into());
     }
     let mut session = sessions?.into_iter().next().unwrap_or_default();
+    Pick::only(reading, &session)?;
     let lines = session.len();
     let told = match plan(&session)? {
         Plan::Nothing(why) => {

@@ -29,21 +29,32 @@ impl<'r> Pick<'r> {
         }
     }
 
+    /// Refuses the only session of an input when it is not the wanted one.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`].
+    pub fn only(reading: &Reading, session: &Session) -> convo::Result<()> {
+        let mut pick = Pick::new(reading);
+        pick.takes(session);
+        pick.finish()
+    }
+
     /// Whether the next session is wanted.
     pub fn takes(&mut self, session: &Session) -> bool {
+        self.wanted.is_none() || self.takes_named(&["id", "key"].map(|name| session.header_text(name)))
+    }
+
+    /// The same for one of this id and key.
+    pub fn takes_named(&mut self, names: &[Option<String>; 2]) -> bool {
         let Some(wanted) = self.wanted else { return true };
         self.seen += 1;
-        let name = |member| session.header_text(member).filter(|text| !text.is_empty());
-        let (id, key) = (name("id"), name("key"));
-        let takes = !self.found
-            && match self.number {
-                Some(number) if number == self.seen => true,
-                _ => [&id, &key].into_iter().flatten().any(|name| name == wanted),
-            };
+        let mut known = names.iter().flatten();
+        let takes = !self.found && (self.number == Some(self.seen) || known.any(|name| name == wanted));
         self.found |= takes;
         if !self.found && self.names.len() < NAMED {
+            let name = names.iter().rev().flatten().find(|name| !name.is_empty());
             self.names
-                .push(key.or(id).unwrap_or_else(|| self.seen.to_string()));
+                .push(name.map_or_else(|| self.seen.to_string(), Clone::clone));
         }
         takes
     }

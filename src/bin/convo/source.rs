@@ -75,7 +75,8 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
 
 /// What to do when the format is not known.
 pub fn from_hint() -> String {
-    let names: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
+    let read = Format::ALL.into_iter().filter(|format| format.is_read());
+    let names: Vec<&str> = read.map(Format::name).collect();
     format!("--from names the format: {}", names.join(", "))
 }
 

@@ -9,6 +9,7 @@ pub(super) use element::{read as element, system};
 pub(super) use write::write;
 
 use super::detect::Signature;
+use super::report::Loss;
 use super::request::{self, Api};
 use super::{Form, Format, Holds, Reading, document};
 
@@ -26,6 +27,24 @@ pub const FORM: Form = Form {
         request::write(Api::Anthropic, session, view, purpose, out, report)
     }),
     api: Some(Api::Anthropic),
+    loses: &[
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Model,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Orphan,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
     ..Form::BLANK
 };
 

@@ -186,6 +186,11 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
     if let Some((signature, cast)) = foreign
         && (short || *cast >= most)
     {
+        let same = |(one, votes): &&(&Signature, usize)| votes == cast && one.name != signature.name;
+        if let Some((other, _)) = count.foreign.iter().find(same) {
+            let what = format!("as many lines of {} as of {}", signature.what, other.what);
+            return votes(Detection::unknown(what).hint("--from says which"));
+        }
         return votes(Detection::named(signature));
     }
     if short {

@@ -35,6 +35,18 @@ pub struct Hints<'a> {
     pub sidecar: bool,
 }
 
+/// The formats that are known by their name and not read: name, and what it is.
+pub fn unread() -> Vec<(&'static str, &'static str)> {
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for signature in order::ORDER {
+        let known = found.iter().any(|(name, _)| *name == signature.name);
+        if !known && Format::from_name(signature.name).is_none() {
+            found.push((signature.name, signature.what));
+        }
+    }
+    found
+}
+
 /// Looks at the head of an input; `whole` tells that there is no more of it.
 pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     let log = hints.name.is_some_and(|name| name.ends_with(".jsonl"));

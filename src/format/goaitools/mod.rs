@@ -23,7 +23,10 @@ pub use write::write;
 
 use super::detect::Signature;
 use super::native::{self, HeaderBuilder};
-use super::{Form, Format, Reading, Source, report::Report};
+use super::{
+    Form, Format, Reading, Source,
+    report::{Loss, Report},
+};
 use crate::error::{Place, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
@@ -37,6 +40,24 @@ pub const FORM: Form = Form {
     about: "goaitools: the state of a conversation, one JSON object",
     read: Reading::Document(read),
     write: Some(write),
+    loses: &[
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Model,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Orphan,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "What is packed with gzip or in Base64 is read, and written back packed.",
     ..Form::BLANK
 };
 

@@ -10,6 +10,7 @@ mod write;
 
 pub(super) use write::{message, request};
 
+use super::report::Loss;
 use super::request::{self, Api};
 use super::{Form, Format, Holds, Reading, document};
 use crate::error::Place;
@@ -30,6 +31,23 @@ pub const FORM: Form = Form {
         request::write(Api::OpenaiChat, session, view, purpose, out, report)
     }),
     api: Some(Api::OpenaiChat),
+    loses: &[
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Model,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Part,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Orphan,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "One message a line is read as jsonl. An array of bodies, or a body a line, holds many sessions, and goes back into its file as they came; so do those of the other interfaces.",
     ..Form::BLANK
 };
 

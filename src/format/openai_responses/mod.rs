@@ -10,6 +10,7 @@ pub(super) use item::{Tools, group, instructions, read as items};
 pub(super) use signature::SIGNATURE;
 pub(super) use write::write;
 
+use super::report::Loss;
 use super::request::{self, Api};
 use super::{Form, Format, Holds, Reading, document};
 
@@ -27,5 +28,22 @@ pub const FORM: Form = Form {
         request::write(Api::OpenaiResponses, session, view, purpose, out, report)
     }),
     api: Some(Api::OpenaiResponses),
+    loses: &[
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Model,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Orphan,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
     ..Form::BLANK
 };

@@ -60,6 +60,18 @@ pub const FORM: Form = Form {
     about: "PenguiFlow: the state of a short-term memory",
     read: Reading::Document(read),
     write: Some(write),
+    loses: &[
+        Loss::Id,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Message,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "Turns of a question and an answer; what else was said is lost.",
     ..Form::BLANK
 };
 
@@ -68,6 +80,7 @@ pub const CONTEXT: Form = Form {
     name: "penguiflow-context",
     about: "what PenguiFlow shows a model of it; written only",
     write: Some(write_context),
+    loses: &[Loss::Message, Loss::Event, Loss::Header, Loss::Unreadable],
     ..Form::BLANK
 };
 

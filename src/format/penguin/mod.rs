@@ -48,7 +48,10 @@ mod sums;
 mod tests;
 mod write;
 
-use super::{Form, Reading, Source, report::Report};
+use super::{
+    Form, Reading, Source,
+    report::{Loss, Report},
+};
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::json;
 use crate::model::record::Record;
@@ -72,6 +75,8 @@ pub const FORM: Form = Form {
     write: Some(|session, view, purpose, out, report| {
         write(session, view, purpose, &Save::default(), out, report)
     }),
+    loses: &[Loss::Event, Loss::Unreadable],
+    note: "Read from damaged documents too, with the copies beside them. A checkpoint is not changed in place.",
     ..Form::BLANK
 };
 
@@ -80,6 +85,14 @@ pub const CONTEXT: Form = Form {
     name: "penguin-context",
     about: "what Penguin would send to a model; written only",
     write: Some(write_context),
+    loses: &[
+        Loss::Id,
+        Loss::Timestamp,
+        Loss::Metadata,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
     ..Form::BLANK
 };
 

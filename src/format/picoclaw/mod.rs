@@ -36,7 +36,7 @@ pub use told::{Line, Said, mended, told_lines};
 pub use write::{LONGEST, log_line_of, log_lines};
 
 use super::native::source_member;
-use super::report::Report;
+use super::report::{Loss, Report};
 use super::{Form, Format, Reading, Source};
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::json::{self, Dialect};
@@ -59,6 +59,23 @@ pub const FORM: Form = Form {
         true => Format::PicoclawLegacy,
         false => Format::Picoclaw,
     }),
+    loses: &[
+        Loss::Id,
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "The sidecar lies beside the log; in place both are changed, the log by adding to it.",
     ..Form::BLANK
 };
 
@@ -68,6 +85,21 @@ pub const LEGACY: Form = Form {
     about: "PicoClaw: the document in which it kept a session before",
     read: Reading::Document(read),
     write: Some(write_document),
+    loses: &[
+        Loss::Id,
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
     ..Form::BLANK
 };
 

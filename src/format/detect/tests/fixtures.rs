@@ -3,6 +3,7 @@
 
 use super::super::{Detection, HEAD, Hints, detect};
 use crate::format::Format;
+use crate::model::json::{self, Dialect};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -111,4 +112,50 @@ fn every_fixture_is_what_it_is() {
         .collect();
     eprintln!("detection looked at {} files", found.len());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What `truth.json` of a folder says of its files: the format, and their names; a name that ends in `/` is a folder.
+fn truth(folder: &Path) -> Option<(String, Vec<String>)> {
+    let text = fs::read(folder.join("truth.json")).ok()?;
+    let format = json::text(json::member(&text, "format")?)?.into_owned();
+    let files = json::members(json::member(&text, "files")?, Dialect::Strict)?;
+    Some((
+        format,
+        files.into_iter().map(|(name, _)| name.into_owned()).collect(),
+    ))
+}
+
+/// Every file that has a truth is what it is, or said to be ambiguous; none is taken for something else.
+#[test]
+fn detection_agrees_with_the_truth() {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    let root = std::env::var_os("CONVO_FIXTURES")
+        .map_or_else(beside, PathBuf::from)
+        .join("wild");
+    let Ok(folders) = fs::read_dir(&root) else {
+        eprintln!("no fixtures at {}: nothing was looked at", root.display());
+        return;
+    };
+    let (mut right, mut ambiguous, mut beside, mut wrong) = (0, 0, 0, Vec::new());
+    for folder in folders.map(|entry| entry.unwrap().path()) {
+        let Some((format, names)) = truth(&folder) else {
+            continue;
+        };
+        for name in names.iter().filter(|name| !name.ends_with('/')) {
+            let found = verdict(&folder.join(name));
+            // One message a line is a form of both.
+            let lines = format == "openai-chat" && found.name == Some("jsonl");
+            match found.name {
+                Some(name) if name == format && found.others.is_empty() || lines => right += 1,
+                Some(name) if name == format || found.others.contains(&&*format) => ambiguous += 1,
+                None if found.evidence.contains("which is no session") => beside += 1,
+                _ => wrong.push(format!("{}/{name}: {found:?}", folder.display())),
+            }
+        }
+    }
+    eprintln!(
+        "detection: {right} right, {ambiguous} ambiguous, {beside} no sessions, {} wrong",
+        wrong.len()
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

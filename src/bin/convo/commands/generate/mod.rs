@@ -1,5 +1,6 @@
 //! `generate`: manual pages, completions and the schema, made from the program itself.
 
+mod formats;
 mod man;
 mod page;
 mod schema;
@@ -11,7 +12,7 @@ use clap::{Args, Subcommand};
 use convo::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Make manual pages, completions or the JSON schema
+/// Make manual pages, completions, the table of formats or the JSON schema
 ///
 /// What lies in man/, completions/ and docs/ is made by this and compared with it by a test.
 #[derive(Args, Debug)]
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
     before_long_help = "Examples:
   convo generate man
   convo generate completions
+  convo generate formats --out docs
   convo generate schema --out docs",
     subcommand_required = true,
     subcommand_value_name = "WHAT"
@@ -42,6 +44,12 @@ enum What {
         #[arg(long, value_name = "DIR", default_value = "completions", value_hint = clap::ValueHint::DirPath)]
         out: PathBuf,
     },
+    /// Print the table of formats: what is read and written, and what is lost
+    Formats {
+        /// Write formats.md there instead
+        #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
     /// Print the JSON schema of a line of the record stream
     Schema {
         /// Write record.schema.json there instead
@@ -55,6 +63,8 @@ impl Run for Generate {
         match self.what {
             What::Man { out } => Ok(save(&out, &man::pages()?)?),
             What::Completions { out } => Ok(save(&out, &completions()?)?),
+            What::Formats { out: Some(out) } => Ok(save(&out, &[("formats.md".into(), formats::text())])?),
+            What::Formats { out: None } => context.output.print(formats::text().trim_end()),
             What::Schema { out: Some(out) } => {
                 Ok(save(&out, &[("record.schema.json".into(), schema::text())])?)
             }

@@ -195,6 +195,13 @@ fn event() -> Value {
             })),
             of("repair", &["id", "at"], json!({"_chain": {"$ref": "#/$defs/checksum"}})),
             of("foreign", &["format", "raw"], json!({"format": {"type": "string"}})),
+            of("packed", &["records"], json!({
+                "id": {"type": "string"},
+                "records": {"type": "array", "minItems": 1, "items": {"anyOf": [
+                    {"type": "object"}, {"type": "string"},
+                    {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 1},
+                ]}},
+            })),
         ],
     })
 }

@@ -4,6 +4,7 @@
 use super::examine::{self, Examined, Found, stored, stored_lines};
 use super::foreign::Foreign;
 use super::stored as of_store;
+use crate::args::Reading;
 use convo::error::{Error, Kind, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
@@ -205,11 +206,12 @@ fn of(examined: &Examined, nth: usize) -> Result<&Found> {
 
 /// The document that was read once more last, for the next of its sessions: one too large to be kept may hold
 /// thousands. Threads may share it; those that want the same document wait for one of them to read it.
-#[derive(Default)]
 pub struct Recent<'c> {
     last: RwLock<Option<Last>>,
     /// Where sessions of the store are read again.
     store: Option<&'c Store>,
+    /// What was asked for when it was read first.
+    reading: &'c Reading,
 }
 
 type Last = (PathBuf, Arc<Again>);
@@ -217,10 +219,11 @@ type Again = OnceLock<Result<Arc<Vec<Found>>>>;
 
 impl<'c> Recent<'c> {
     /// None yet.
-    pub fn new(store: Option<&'c Store>) -> Self {
+    pub fn new(store: Option<&'c Store>, reading: &'c Reading) -> Self {
         Recent {
             last: RwLock::default(),
             store,
+            reading,
         }
     }
 
@@ -228,7 +231,8 @@ impl<'c> Recent<'c> {
         if let Some(store) = self.store.filter(|_| examined.stored) {
             return of_store::again(store, &examined.path.to_string_lossy());
         }
-        examine::again(&examined.path, examined.format.unwrap_or(Format::Native))
+        let format = examined.format.unwrap_or(Format::Native);
+        examine::again(&examined.path, format, self.reading)
     }
 
     /// The sessions of a document that was too large to be kept.

@@ -1,6 +1,8 @@
 //! What a file holds: its sessions as native lines, or why it has none.
 
+use crate::args::Reading;
 use crate::context::{self, SPARES, detect_file};
+use crate::pick::Pick;
 use convo::error::{Error, Kind, Place, Result};
 use convo::format::detect::Detection;
 use convo::format::native::{HeaderBuilder, NativeReader};
@@ -11,6 +13,7 @@ use convo::model::key;
 use convo::model::record::{Kind as Line, Record};
 use convo::model::session::{Class, Session};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -59,10 +62,11 @@ pub struct Found {
 }
 
 /// Looks at a file. `memory` is what may still be kept.
-pub fn examine(path: &Path, from: Option<Format>, strict: bool, memory: &AtomicI64) -> Examined {
+pub fn examine(path: &Path, reading: &Reading, memory: &AtomicI64) -> Examined {
     let mut report = Report::default();
-    let mut format = from;
+    let (mut format, strict) = (reading.from, reading.strict);
     let found = look(path, &mut format, strict, memory, &mut report);
+    let found = found.and_then(|found| picked(found, reading));
     let found = match found {
         Ok(_) if strict && report.is_damaged() => Err(Refusal::Damaged(Error::new(
             Kind::Data,
@@ -84,14 +88,22 @@ pub fn examine(path: &Path, from: Option<Format>, strict: bool, memory: &AtomicI
 }
 
 /// The sessions of a file that was examined before, with their lines.
-pub fn again(path: &Path, format: Format) -> Result<Vec<Found>> {
-    look(
-        path,
-        &mut Some(format),
-        false,
-        &AtomicI64::new(i64::MAX),
-        &mut Report::default(),
-    )
+pub fn again(path: &Path, format: Format, reading: &Reading) -> Result<Vec<Found>> {
+    let memory = AtomicI64::new(i64::MAX);
+    let found = look(path, &mut Some(format), false, &memory, &mut Report::default());
+    found.and_then(|found| picked(found, reading))
+}
+
+/// The sessions that are asked for.
+fn picked(mut found: Vec<Found>, reading: &Reading) -> Result<Vec<Found>> {
+    let mut pick = Pick::new(reading);
+    found.retain(|found| {
+        let header = |name| json::member(&found.header, name).and_then(json::text);
+        let names = [Some(found.id.clone().into()), header("key")];
+        pick.takes_named(&names.map(|name| name.map(Cow::into_owned)))
+    });
+    pick.finish()?;
+    Ok(found)
 }
 
 fn look(

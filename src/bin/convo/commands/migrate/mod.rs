@@ -113,7 +113,7 @@ impl Run for Migrate {
         let memory = AtomicI64::new(MEMORY);
         let mut examined = self.examine(context, &sources, &memory);
         let store = sources.iter().any(|source| matches!(source, Source::Stored(_)));
-        let recent = Recent::new(store.then(|| context.store()).transpose()?);
+        let recent = Recent::new(store.then(|| context.store()).transpose()?, &self.reading);
         if let Some(Target::Foreign(foreign)) = &mut target {
             foreign.make(
                 &mut examined,
@@ -265,7 +265,7 @@ impl Migrate {
             let strict = self.reading.strict;
             let examined = match source {
                 Source::Stored(id) => stored::examine(context.store(), id, strict, memory),
-                Source::File(file) => examine::examine(file, self.reading.from, strict, memory),
+                Source::File(file) => examine::examine(file, &self.reading, memory),
             };
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if done.is_multiple_of(100) {

@@ -1,0 +1,52 @@
+//! The table of formats: what it says of each is so.
+
+use super::*;
+use crate::model::record::Record;
+use std::collections::BTreeSet;
+
+/// A session that has everything that a format may not carry.
+const RICH: &str = r#"{"type":"session","version":1,"id":"rich","title":"t","tokenizer":"o200k_base","scope":{"channel":"c"},"metadata":{"x":1}}
+{"role":"system","content":"Be terse.","id":"m0","name":"house","category":"context","metadata":{"a":1}}
+{"role":"developer","content":"No lists.","id":"m1"}
+{"role":"user","content":"Hello.","id":"q0"}
+{"role":"user","content":[{"type":"text","text":"Look."},{"type":"image_url","image_url":{"url":"file-1"}},{"type":"file","file":{"file_id":"f"}},{"type":"odd","x":1},{"type":"input_audio","input_audio":{"data":"AA==","format":"flac"}}],"id":"m2","name":"ann","timestamp":"2026-01-02T03:04:05Z","tokens":7}
+{"role":"assistant","content":"Let me see.","id":"m3","model":"m","usage":{"input_tokens":1},"reasoning":[{"type":"thinking","text":"hm","signature":"sig"},{"type":"encrypted","encrypted_content":"zz"}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{bad"}},{"id":"c2","type":"custom","custom":{"name":"g","input":"x"}}]}
+{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"ok"},{"type":"image_url","image_url":{"url":"https://x/y.png"}}],"id":"m4"}
+{"role":"tool","tool_call_id":"nobody","content":"lost","id":"m5"}
+{"role":"critic","content":"hm","id":"m6"}
+{"type":"note","id":"e1","at":"2026-01-02T03:05:00Z"}
+{"role":"assistant","content":"Done.","id":"m7","refusal":"no","other":1}
+{"type":"summary","id":"e2","at":"2026-01-02T03:05:00Z","content":"They looked.","covers":["q0","q0"],"sha256":"00","by":"extract"}
+not json
+{"role":"user","content":"And now?","id":"m8"}
+"#;
+
+fn session(text: &str) -> Session {
+    let mut session = Session::default();
+    let mut offset = 0;
+    for (nth, line) in text.split_inclusive('\n').enumerate() {
+        let place = crate::error::Place {
+            line: nth as u64 + 1,
+            offset,
+        };
+        session.push(&Record::parse(line.as_bytes(), place));
+        offset += line.len() as u64;
+    }
+    session
+}
+
+#[test]
+fn what_is_lost_is_what_the_table_says() {
+    let rich = session(RICH);
+    let view = View::replay(&rich);
+    for format in Format::ALL {
+        let Some(write) = format.form().write else {
+            continue;
+        };
+        let mut report = Report::default();
+        write(&rich, &view, Purpose::Export, &mut Vec::new(), &mut report).unwrap();
+        let told: BTreeSet<_> = report.losses.keys().copied().collect();
+        let said: BTreeSet<_> = format.form().loses.iter().copied().collect();
+        assert_eq!(told, said, "{}", format.name());
+    }
+}

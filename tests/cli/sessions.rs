@@ -1,0 +1,217 @@
+//! Many sessions in one input: every verb works session by session, and `--session` picks one.
+
+use crate::env::Env;
+
+const MANY: &str = "[ {\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"one\"},{\"role\":\"assistant\",\"content\":\"A\"},{\"role\":\"user\",\"content\":\"more\"}]},\n  {\"messages\": [{\"role\":\"user\",\"content\":\"two\"}], \"n\": 12345678901234567890}\n]\n";
+
+const LINES: &str = "{\"messages\":[{\"role\":\"user\",\"content\":\"one\"}]}\n{\"messages\":[{\"role\"\n\n{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"content\":\"A\"},{\"role\":\"user\",\"content\":\"y\"}], \"tools\":[]}\r\n {\"messages\":[{\"role\":\"user\",\"content\":\"three\"}]}";
+
+fn ids(stream: &str) -> Vec<String> {
+    let headers = stream
+        .lines()
+        .filter(|line| line.starts_with("{\"type\":\"session\""));
+    let id = |line: &str| {
+        line.split("\"id\":\"")
+            .nth(1)
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap()
+            .to_string()
+    };
+    headers.map(id).collect()
+}
+
+#[test]
+fn sessions_have_the_name_of_the_file_and_a_number() {
+    let env = Env::new();
+    env.write("many.json", MANY);
+    let out = env.run(&["cat", "many.json"]).fine().out().to_string();
+    assert_eq!(ids(&out), ["key_many_231", "key_many_232"]);
+    assert!(out.contains("\"key\":\"many#1\""), "{out}");
+    // A second run gives the same.
+    env.run(&["cat", "many.json"]).fine().gives(&out);
+}
+
+#[test]
+fn one_of_them_is_picked_by_number_or_id() {
+    let env = Env::new();
+    env.write("many.json", MANY);
+    for which in ["2", "many#2", "key_many_232"] {
+        let out = env
+            .run(&["cat", "--session", which, "many.json"])
+            .fine()
+            .out()
+            .to_string();
+        assert_eq!(ids(&out), ["key_many_232"], "{which}");
+    }
+    for verb in [
+        &["count"][..],
+        &["show"],
+        &["cat"],
+        &["context"],
+        &["list"],
+        &["truncate", "--keep-last", "1"],
+        &["compact", "--budget", "900"],
+        &["split", "--max-messages", "9"],
+        &["check", "--for", "openai-chat"],
+        &["summarize", "--with", "extract", "--keep-last", "9"],
+        &["continue"],
+        &["migrate"],
+        &["restore"],
+    ] {
+        let run = env.pipe(&[verb, &["--session", "1", "-"]].concat(), MANY);
+        assert!(!run.out().contains("two"), "{verb:?}: {}", run.out());
+        env.pipe(&[verb, &["--session", "3", "-"]].concat(), MANY)
+            .status(66)
+            .says("no session \"3\" among its 2");
+    }
+    // To the store too, and of a stored one.
+    env.run(&["migrate", "-q", "--session", "2", "many.json"]).fine();
+    let stored = env.run(&["list"]).fine().out().to_string();
+    assert_eq!(stored.lines().count(), 1, "{stored}");
+    env.run(&["truncate", "--all", "--session", "2", "key_many_232"])
+        .status(66)
+        .says("among its 1");
+    env.run(&["cat", "--session", "nobody", "many.json"])
+        .status(66)
+        .says("there are 1 to 2: many#1, many#2");
+}
+
+#[test]
+fn in_place_the_others_stay_the_bytes_that_they_were() {
+    let env = Env::new();
+    env.write("many.json", MANY);
+    env.run(&[
+        "truncate",
+        "-q",
+        "--keep-last",
+        "1",
+        "-i",
+        "--session",
+        "2",
+        "many.json",
+    ])
+    .fine();
+    assert_eq!(env.read("many.json"), MANY);
+    env.run(&["truncate", "-q", "--keep-last", "1", "-i", "many.json"])
+        .fine();
+    let (changed, rest) = MANY
+        .split_once("{\"role\":\"user\",\"content\":\"one\"},{\"role\":\"assistant\",\"content\":\"A\"},")
+        .unwrap();
+    assert_eq!(env.read("many.json"), format!("{changed}{rest}"));
+    env.run(&[
+        "truncate",
+        "-q",
+        "--keep-last",
+        "1",
+        "-i",
+        "--session",
+        "3",
+        "many.json",
+    ])
+    .status(66);
+    assert_eq!(env.read("many.json"), format!("{changed}{rest}"));
+}
+
+#[test]
+fn lines_of_sessions_keep_what_is_damaged_between_them() {
+    let env = Env::new();
+    env.write("lines.jsonl", LINES);
+    env.run(&["cat", "--to", "openai-chat", "lines.jsonl"])
+        .status(65)
+        .says("lines.jsonl:2")
+        .gives(LINES);
+    env.run(&["truncate", "-q", "--keep-last", "1", "-i", "lines.jsonl"])
+        .status(65);
+    let expected = LINES.replace(
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"content\":\"A\"},{\"role\":\"user\",\"content\":\"y\"}], \"tools\":[]}",
+        "{\"tools\":[],\"messages\":[{\"role\":\"user\",\"content\":\"y\"}]}",
+    );
+    assert_eq!(env.read("lines.jsonl"), expected);
+}
+
+/// What is wrong with one session is told, and the next one follows; nothing is left out of a file for it.
+#[test]
+fn one_bad_session_does_not_stop_the_next() {
+    let env = Env::new();
+    let long = "word ".repeat(400);
+    let text = format!(
+        "{{\"messages\":[{{\"role\":\"user\",\"content\":\"{long}\"}}]}}\n{{\"messages\":[{{\"role\":\"user\",\"content\":\"short\"}}]}}\n"
+    );
+    env.write("two.jsonl", &text);
+    let run = env.run(&["compact", "--budget", "50", "two.jsonl"]).status(1);
+    assert!(run.out().contains("short"), "{}", run.out());
+    env.run(&["compact", "--budget", "50", "-i", "two.jsonl"])
+        .status(1);
+    assert_eq!(env.read("two.jsonl"), text);
+}
+
+/// An array that is cut somewhere gives the sessions ahead of the cut.
+#[test]
+fn a_cut_export_gives_what_is_whole() {
+    let env = Env::new();
+    for tenth in 1..10 {
+        let cut = MANY.len() * tenth / 10;
+        let run = env.pipe(&["count", "--json"], &MANY[..cut]);
+        let whole = MANY[..cut].contains("more\"}]}");
+        let read = run.out().matches("\"convo.count/1\"").count();
+        assert_eq!(read, usize::from(whole), "{cut}: {}", run.out());
+        run.status(65);
+    }
+}
+
+#[test]
+fn many_are_one_line_each_and_back() {
+    let env = Env::new();
+    env.write("many.json", MANY);
+    let stream = env.run(&["cat", "many.json"]).fine().out().to_string();
+    let packed = env.run(&["cat", "--pack", "many.json"]).fine().out().to_string();
+    assert_eq!(packed.lines().count(), 2);
+    assert!(
+        packed
+            .lines()
+            .all(|line| line.starts_with("{\"type\":\"packed\",\"id\":\"key_many_23")),
+        "{packed}"
+    );
+    // Lines in another order are the sessions in another order.
+    let turned: Vec<&str> = packed.lines().rev().collect();
+    let back = env
+        .pipe(&["cat"], &format!("{}\n", turned.join("\n")))
+        .fine()
+        .out()
+        .to_string();
+    assert_eq!(ids(&back), ["key_many_232", "key_many_231"]);
+    env.pipe(&["cat"], &packed).fine().gives(&stream);
+    let cut = env
+        .pipe(&["truncate", "-q", "--keep-last", "1", "--pack"], &packed)
+        .fine()
+        .out()
+        .to_string();
+    assert_eq!(cut.lines().count(), 2);
+    env.write("packed.jsonl", &packed);
+    env.run(&["truncate", "-q", "--keep-last", "1", "-i", "packed.jsonl"])
+        .fine();
+    assert_eq!(env.read("packed.jsonl"), cut);
+    env.pipe(&["cat", "--pack", "--to", "openai-chat"], MANY)
+        .status(2)
+        .says("record stream");
+}
+
+#[test]
+fn packed_sessions_are_migrated_and_appended() {
+    let env = Env::new();
+    env.write("many.json", MANY);
+    let packed = env.run(&["cat", "--pack", "many.json"]).fine().out().to_string();
+    env.write("packed.jsonl", &packed);
+    env.run(&["migrate", "-q", "packed.jsonl"]).fine();
+    let kept = env.run(&["cat", "key_many_231"]).fine().out().to_string();
+    assert!(kept.contains("more"), "{kept}");
+    let id = env.run(&["new"]).fine().out().to_string();
+    env.pipe(&["append", id.trim(), "--stream"], &packed).status(0);
+    let all = env.run(&["cat", id.trim()]).fine().out().to_string();
+    assert!(
+        all.contains("more") && all.contains("two") && !all.contains("packed"),
+        "{all}"
+    );
+}
