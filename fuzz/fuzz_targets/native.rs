@@ -1,10 +1,12 @@
-//! Reading lines gives back every byte, and the view of any log can be replayed and settled.
+//! Reading lines gives back every byte (but of a packed session, whose lines come instead), and the view of any log can be replayed and settled.
 #![no_main]
 
 use convo::filter::settle::settle;
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
-use convo::format::{Reader, Sessions};
+use convo::format::{Reader, Sessions, Stream, packed};
+use convo::error::Place;
+use convo::model::record::Record;
 use convo::model::stats::Stats;
 use convo::model::view::View;
 
@@ -19,8 +21,11 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             Err(_) => break false, // a newer version
         }
     };
-    assert!(!whole || back == bytes);
-    let mut sessions = Sessions::new(Box::new(NativeReader::new(Vec::new(), bytes)));
+    let place = Place { line: 1, offset: 1 };
+    let is_packed = |line: &[u8]| packed::unpack(&Record::parse(line, place)).is_some();
+    let packed = bytes.split_inclusive(|byte| *byte == b'\n').any(is_packed);
+    assert!(!whole || packed || back == bytes);
+    let mut sessions = Sessions::new(Stream::Records(Box::new(NativeReader::new(Vec::new(), bytes))));
     while let Ok(Some(session)) = sessions.next(&mut report) {
         let view = View::replay(&session);
         Stats::of(&session);
