@@ -149,7 +149,12 @@ impl Memory {
                 "a summary of {} tokens{default} does not fit the total of {}",
                 self.summary, self.total
             );
-            return Err(wrong(what).hint("summary must be at most total, unless total is 0"));
+            let fits = (self.total / 4).max(1);
+            let hint = format!(
+                "say how long a summary may be: total={},summary={fits}",
+                self.total
+            );
+            return Err(wrong(what).hint(hint));
         }
         if self.strategy == Strategy::RollingSummary && self.summary == 0 {
             return Err(

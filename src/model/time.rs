@@ -172,9 +172,11 @@ pub fn is_before(one: &str, other: &str) -> Option<bool> {
     Some(one.parse::<Timestamp>().ok()? < other.parse::<Timestamp>().ok()?)
 }
 
-/// The time that much later, in UTC, to the millisecond where it has any; none when there is no such time.
+/// The time that much later, in UTC, to the millisecond where it has any: at most the last one that there is. None when
+/// this is no time.
 pub fn later(time: &str, by: Duration) -> Option<String> {
-    let moment = time.parse::<Timestamp>().ok()?.checked_add(by).ok()?;
+    let moment = time.parse::<Timestamp>().ok()?;
+    let moment = moment.checked_add(by).unwrap_or(Timestamp::MAX);
     let fraction = match moment.subsec_millisecond() {
         0 => String::new(),
         milliseconds => format!(".{milliseconds:03}"),
@@ -231,6 +233,22 @@ mod tests {
         ] {
             assert!(!is_rfc3339(bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn no_time_is_later_than_the_last_one() {
+        let hour = Duration::from_secs(3600);
+        assert_eq!(
+            later("2026-03-01T09:00:00+01:00", hour).as_deref(),
+            Some("2026-03-01T09:00:00Z")
+        );
+        for by in [Duration::from_secs(400_000_000_000), Duration::MAX] {
+            assert_eq!(
+                later("2026-03-01T09:00:00Z", by).as_deref(),
+                Some("9999-12-30T22:00:00.999Z")
+            );
+        }
+        assert_eq!(later("soon", hour), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `ask`: a question and its answer, both or neither.
 
-mod failing;
+pub mod failing;
 mod meanwhile;
 mod terminal;
 

@@ -120,10 +120,11 @@ fn policy_error_refuses_the_turn() {
         .says("the turn is not kept");
     assert_eq!(env.run(&["cat", "m"]).fine().stdout, before);
     env.run(&["new", "--memory", "total=999"])
-        .status(78)
-        .says("the default");
+        .status(2)
+        .says("the default")
+        .says("total=999,summary=249");
     env.run(&["new", "--memory", "rolling_summary,summary=0"])
-        .status(78);
+        .status(2);
     env.run(&["new", "--memory", "keep=1"]).status(2);
     env.run(&["new", "--id", "plain"]).fine();
     env.run(&["append", "plain", "x", "--memory", "keep_last=1"])

@@ -271,7 +271,7 @@ fn another_memory_is_asked_for_and_told() {
         2
     );
     env.run(&["append", "-i", "state.json", "x", "--memory", "total=5"])
-        .status(78);
+        .status(2);
     env.run(&["append", "-i", "state.json", "x", "--memory", "wat"])
         .status(2);
 }

@@ -1,5 +1,6 @@
 //! `convo summarize`: what is covered, and the two steps.
 
+mod meanwhile;
 pub mod programs;
 
 use crate::env::{Env, Run, objects};
@@ -172,6 +173,8 @@ fn options_without_effect_are_refused() {
         &["--cover", "u1"],
         &["--cover", ".."],
         &["--request", "--apply", "x"],
+        &["--request", "--with", "cmd:cat"],
+        &["--apply", "x", "--with", "extract"],
         &["--if-due", "--retry", "--with", "cmd:cat"],
         &["--when", "fraction>0.5"],
     ] {

@@ -1,7 +1,7 @@
 //! Another memory for a session that is there already: an event that changes its header.
 
 use super::session::memory_of;
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::filter::Stamp;
 use crate::format::penguiflow;
 use crate::model::json::{self, ObjectBuilder};
@@ -13,7 +13,7 @@ use crate::model::session::Session;
 ///
 /// # Errors
 ///
-/// [`Kind::Config`](crate::error::Kind::Config): what is asked for cannot work.
+/// [`Kind::Usage`]: what is asked for cannot work.
 pub fn configure(
     session: &Session,
     asked: &str,
@@ -21,7 +21,7 @@ pub fn configure(
 ) -> Result<Option<(Vec<u8>, String)>> {
     let before = memory_of(session)?;
     let memory = before.unwrap_or_default().with(asked)?;
-    memory.check()?;
+    memory.check().map_err(|error| error.kind(Kind::Usage))?;
     if before == Some(memory) {
         return Ok(None);
     }

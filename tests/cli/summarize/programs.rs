@@ -395,3 +395,41 @@ fn several_sessions_have_their_turns() {
         (Some(false), Some(2))
     );
 }
+
+#[test]
+fn an_interrupted_run_ends_the_program_and_all_that_it_started() {
+    for (signal, number) in [
+        (rustix::process::Signal::INT, 2),
+        (rustix::process::Signal::TERM, 15),
+        (rustix::process::Signal::HUP, 1),
+    ] {
+        let env = stored(6);
+        let before = std::fs::read(env.log("talk")).unwrap();
+        let line = "cmd:sleep 60 & echo $! > own; mv own pid; sleep 60";
+        let mut command = env.command(&["summarize", "talk", "--with", line, "--retries", "3"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        crate::ask::failing::await_file(&env, "pid");
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        assert_eq!(env.ended(child).status, -number);
+        assert!(ends(env.read("pid").trim()));
+        // That was no failure of the program.
+        assert!(std::fs::read(env.log("talk")).unwrap() == before);
+    }
+}
+
+#[test]
+fn a_wait_beyond_the_calendar_has_no_end() {
+    let env = stored(6);
+    summarize(&env, "exit 1", &["--backoff", "99999999d"])
+        .status(69)
+        .says("9999-12-30");
+    assert_eq!(
+        last_event(&env, "talk")["next_attempt_at"],
+        "9999-12-30T22:00:00.999Z"
+    );
+    summarize(&env, "echo Beans.", &["--if-due"])
+        .status(0)
+        .says("due at 9999");
+    assert_eq!(last_event(&env, "talk")["type"], "attempt");
+}

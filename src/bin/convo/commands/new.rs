@@ -211,7 +211,7 @@ impl New {
             .text("tokenizer", self.tokenizer.map(Tokenizer::name));
         if let Some(asked) = &self.memory {
             let memory = Memory::default().with(asked)?;
-            memory.check()?;
+            memory.check().map_err(|error| error.kind(Kind::Usage))?;
             header.raw("memory", memory.write());
         }
         for (name, value) in keyed.header(&self.meta) {

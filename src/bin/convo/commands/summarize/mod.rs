@@ -59,14 +59,14 @@ pub struct Summarize {
     /// One object for each piece that is asked at once: {"schema":"convo.summary-request/1", "session", "covers", "ids",
     /// "sha256", "previous_summary", "budget", "tokenizer", "chunk", "pins", "instructions", "messages"}. Of several pieces
     /// the answer to one is `previous_summary` of the next, and the last answer is the summary.
-    #[arg(long, conflicts_with_all = ["apply", "in_place", "stdout", "dry_run", "log"], hide_short_help = true, help_heading = "In two steps")]
+    #[arg(long, conflicts_with_all = ["apply", "with", "in_place", "stdout", "dry_run", "log"], hide_short_help = true, help_heading = "In two steps")]
     request: bool,
     /// Take this answer: a file, or - for standard input
     ///
     /// {"schema":"convo.summary/1", "sha256", "summary"}, and where they are known "covers", "budget" and "by"; or the request
     /// with "summary" put in. When what it covers has changed since, nothing happens and the status is 75. What was
     /// appended since stays.
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "In two steps", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with = "with", hide_short_help = true, help_heading = "In two steps", value_hint = clap::ValueHint::FilePath)]
     apply: Option<String>,
     #[command(flatten)]
     reading: Reading,

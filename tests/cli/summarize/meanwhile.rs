@@ -1,0 +1,180 @@
+//! What others do to a session while its summary is thought about, by a program or by somebody who is handed the request:
+//! nothing that was acknowledged is lost, and the summary stands for what it was made of or not at all.
+
+use super::{answered, last_event, stored, view};
+use crate::ask::failing::await_file;
+use crate::env::{Env, Run};
+use std::process::Stdio;
+
+/// How the summary comes about.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Program,
+    TwoSteps,
+}
+
+const WAYS: [Way; 2] = [Way::Program, Way::TwoSteps];
+
+/// Has the session `talk` summed up, and does something between the question and the answer.
+fn during(env: &Env, way: Way, meanwhile: impl FnOnce(&Env)) -> Run {
+    match way {
+        Way::Program => {
+            let line =
+                "cmd:cat > /dev/null; touch begun; while ! test -e go; do sleep 0.01; done; echo Beans.";
+            let mut command = env.command(&["summarize", "talk", "--with", line]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let child = command.spawn().unwrap();
+            await_file(env, "begun");
+            meanwhile(env);
+            env.write("go", "");
+            env.ended(child)
+        }
+        Way::TwoSteps => {
+            let request = env.run(&["summarize", "talk", "--request"]).fine();
+            meanwhile(env);
+            env.pipe(
+                &["summarize", "talk", "--apply", "-"],
+                answered(&request, "Beans."),
+            )
+        }
+    }
+}
+
+/// Every line of the session, with those that gc took out.
+fn everything(env: &Env) -> String {
+    let log = env.run(&["cat", "talk"]).fine().out().to_string();
+    let archive = env.store().join("archive/talk.jsonl");
+    log + &std::fs::read_to_string(archive).unwrap_or_default()
+}
+
+/// The lines of the messages that there are.
+fn messages(env: &Env) -> Vec<String> {
+    let all = everything(env);
+    let messages = all.lines().filter(|line| line.starts_with("{\"role\""));
+    // A line of the archive has its checksum.
+    messages
+        .map(|line| {
+            line.split(",\"_crc\"")
+                .next()
+                .unwrap()
+                .trim_end_matches('}')
+                .to_string()
+        })
+        .collect()
+}
+
+#[track_caller]
+fn nothing_is_lost(env: &Env, before: &[String]) {
+    let now = messages(env);
+    for line in before {
+        assert!(now.contains(line), "lost: {line}");
+    }
+    env.run(&["fsck", "-q"]).fine();
+}
+
+#[test]
+fn what_many_append_stays() {
+    for way in WAYS {
+        let env = stored(6);
+        let before = messages(&env);
+        let run = during(&env, way, |env| {
+            let writers = (0..4).map(|writer| {
+                format!("for nth in 0 1 2 3 4; do convo append talk \"said {writer} $nth\" || echo failed; done & ")
+            });
+            env.shell(&format!("{}wait", writers.collect::<String>()))
+                .fine()
+                .gives("");
+        });
+        assert_eq!(run.status, 0, "{way:?}: {run}");
+        nothing_is_lost(&env, &before);
+        let shown = view(&env, "talk");
+        assert!(shown[1].ends_with("Beans."), "{shown:?}");
+        assert_eq!(shown.len(), 2 + 4 - 2 + 20 + 2, "{shown:?}");
+        let context = env.run(&["context", "talk"]).fine();
+        for writer in 0..4 {
+            let places: Vec<usize> = (0..5)
+                .map(|nth| context.out().find(&format!("\"said {writer} {nth}\"")).unwrap())
+                .collect();
+            assert!(places.is_sorted(), "{way:?}: {context}");
+        }
+    }
+}
+
+#[test]
+fn a_gc_takes_nothing_from_it() {
+    for way in WAYS {
+        let env = stored(6);
+        env.run(&["truncate", "-q", "talk", "--before", "u1"]).fine();
+        let before = messages(&env);
+        let run = during(&env, way, |env| {
+            let log = std::fs::read(env.log("talk")).unwrap();
+            env.run(&["gc", "-q", "talk"]).fine();
+            assert!(
+                std::fs::read(env.log("talk")).unwrap().len() < log.len(),
+                "it took something out"
+            );
+            env.run(&["append", "talk", "By the way."]).fine();
+        });
+        assert_eq!(run.status, 0, "{way:?}: {run}");
+        nothing_is_lost(&env, &before);
+        let shown = view(&env, "talk");
+        assert!(shown[1].ends_with("Beans.") && shown[2] == "u4", "{shown:?}");
+        assert_eq!(shown.len(), 7, "{shown:?}");
+    }
+}
+
+#[test]
+fn a_cut_into_it_is_left_alone() {
+    for way in WAYS {
+        let env = stored(6);
+        let before = messages(&env);
+        let mut log = Vec::new();
+        let run = during(&env, way, |env| {
+            env.run(&["truncate", "-q", "talk", "--keep-last", "1"]).fine();
+            log = std::fs::read(env.log("talk")).unwrap();
+        });
+        assert_eq!(run.status, 75, "{way:?}: {run}");
+        assert!(std::fs::read(env.log("talk")).unwrap() == log, "{way:?}");
+        nothing_is_lost(&env, &before);
+    }
+}
+
+#[test]
+fn what_is_restored_meanwhile_is_there() {
+    for way in WAYS {
+        let env = stored(6);
+        env.run(&["truncate", "-q", "talk", "--before", "u1"]).fine();
+        let before = messages(&env);
+        let run = during(&env, way, |env| {
+            env.run(&["restore", "-q", "talk"]).fine();
+        });
+        nothing_is_lost(&env, &before);
+        let shown = view(&env, "talk");
+        // What came back is in view, or the summary is not.
+        let covered = last_event(&env, "talk")["type"] == "summary";
+        assert_eq!(
+            (run.status, covered),
+            if covered { (0, true) } else { (75, false) },
+            "{way:?}: {run}"
+        );
+        assert!(shown.contains(&"u0".to_string()), "{way:?}: {shown:?}");
+        assert!(
+            shown.contains(&"u4".to_string()) && shown.contains(&"a5".to_string()),
+            "{shown:?}"
+        );
+        assert_eq!(shown.contains(&"u2".to_string()), !covered, "{way:?}: {shown:?}");
+    }
+}
+
+#[test]
+fn a_session_that_is_gone_is_not_made_anew() {
+    for way in WAYS {
+        let env = stored(6);
+        let run = during(&env, way, |env| {
+            env.run(&["remove", "-q", "talk"]).fine();
+        });
+        assert_eq!(run.status, 66, "{way:?}: {run}");
+        env.run(&["restore", "-q", "talk"]).fine();
+        assert_eq!(view(&env, "talk").len(), 15);
+    }
+}
