@@ -51,3 +51,8 @@ fn llm(env: &Env, server: &Server, arguments: &[&str], input: &str) -> Run {
 
 /// A key that must be seen nowhere.
 const KEY: &str = "sk-very-secret-0123456789";
+
+/// The address of a model that says hello whatever it is asked.
+pub fn greeting() -> String {
+    Server::always(server::json(HELLO)).url()
+}

@@ -104,6 +104,20 @@ fn console(env: &Env, block: &Block) {
     }
 }
 
+/// Where the README says that a model is.
+const MODEL: &str = "http://127.0.0.1:11434/v1";
+
+/// Where one is in this test; none when what asks it was not built.
+#[cfg(feature = "llm")]
+fn model() -> Option<String> {
+    Some(crate::llm::greeting())
+}
+
+#[cfg(not(feature = "llm"))]
+fn model() -> Option<String> {
+    None
+}
+
 #[test]
 fn every_example_works() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -112,8 +126,14 @@ fn every_example_works() {
     if root.join("examples").is_dir() {
         copy(&root.join("examples"), &env.work().join("examples"));
     }
+    let model = model();
     let mut run = 0;
-    for block in blocks(&readme) {
+    for mut block in blocks(&readme) {
+        if block.text.iter().any(|line| line.contains(MODEL)) {
+            let Some(url) = &model else { continue };
+            let real = |line: &String| line.replace(MODEL, url);
+            block.text = block.text.iter().map(real).collect();
+        }
         match block.tag.as_str() {
             "sh" => shell(&env, &block),
             "console" => console(&env, &block),

@@ -43,12 +43,11 @@ impl<'a> Model<'a> {
     pub fn ask(&self, session: &Session, offers: &[Offer]) -> Result<Reply> {
         retried(self.settings, self.output, || {
             let shown = Cell::new(false);
-            let refused = match self.once(session, offers, &shown) {
-                Err(failure) if self.takes_nothing_encrypted(&failure) => failure,
+            match self.once(session, offers, &shown) {
+                // A model that does not think has nothing to encrypt.
+                Err(failure) if self.takes_nothing_encrypted(&failure) => {}
                 done => return done.map_err(|failure| unshown(failure, &shown)),
-            };
-            // A model that does not think has nothing to encrypt.
-            drop(refused);
+            }
             self.encrypted.set(false);
             self.once(session, offers, &shown)
                 .map_err(|failure| unshown(failure, &shown))

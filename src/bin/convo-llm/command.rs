@@ -1,5 +1,7 @@
-//! A command that answers a call: it gets the arguments, so much time and no more; then it is ended with all that it started.
+//! A command that answers a call: it gets the arguments, so much time and no more; then it is ended with all that it started,
+//! and so it is when this program is interrupted.
 
+use crate::interrupt::Interrupt;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -31,8 +33,20 @@ const TAIL: usize = 2048;
 /// How long its output may stay open when it has ended.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// How long it may take to end when this program is interrupted: whoever did that does not wait for long either.
+const HASTE: Duration = Duration::from_millis(200);
+
 /// Runs a line of the shell with the arguments on its standard input.
-pub fn run(line: &str, tool: &str, arguments: &str, timeout: Duration) -> Outcome {
+pub fn run(line: &str, tool: &str, arguments: &str, timeout: Duration, interrupt: &Interrupt) -> Outcome {
+    interrupt.hold();
+    let outcome = attended(line, tool, arguments, timeout, interrupt);
+    if let Some(interrupted) = interrupt.release() {
+        interrupted.obey();
+    }
+    outcome
+}
+
+fn attended(line: &str, tool: &str, arguments: &str, timeout: Duration, interrupt: &Interrupt) -> Outcome {
     let spawned = Command::new("/bin/sh")
         .arg("-c")
         .arg(line)
@@ -47,7 +61,13 @@ pub fn run(line: &str, tool: &str, arguments: &str, timeout: Duration) -> Outcom
         Err(error) => return Outcome::failed(format!("it did not start: {error}")),
     };
     let (given, said) = attend(&mut child, arguments);
-    let status = wait(&mut child, timeout);
+    let status = wait(&mut child, timeout, || interrupt.came().is_some());
+    if interrupt.came().is_some() {
+        end(&child, Signal::TERM);
+        let _ = wait(&mut child, HASTE, || false);
+        end(&child, Signal::KILL);
+        return Outcome::failed("it was interrupted".to_string());
+    }
     // What it left behind may hold its outputs open: all of it has had its time.
     end(&child, Signal::TERM);
     let given = given.recv_timeout(GRACE);
@@ -129,8 +149,8 @@ fn tail(mut stream: impl Read) -> Vec<u8> {
     kept.into()
 }
 
-/// Waits until it has ended; none when it has not by then.
-fn wait(child: &mut Child, timeout: Duration) -> Option<ExitStatus> {
+/// Waits until it has ended; none when it has not by then, or when waiting is to stop.
+fn wait(child: &mut Child, timeout: Duration, stops: impl Fn() -> bool) -> Option<ExitStatus> {
     let until = Instant::now() + timeout;
     let mut pause = Duration::from_millis(1);
     loop {
@@ -138,7 +158,7 @@ fn wait(child: &mut Child, timeout: Duration) -> Option<ExitStatus> {
             return Some(status);
         }
         let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        if left.is_zero() || stops() {
             return None;
         }
         std::thread::sleep(pause.min(left));

@@ -19,7 +19,7 @@ pub struct Failure {
     /// The status with which it answered.
     pub status: Option<u16>,
     /// An error of our own, as of writing: not the service's.
-    own: Option<Error>,
+    own: Option<Box<Error>>,
 }
 
 impl Failure {
@@ -59,7 +59,7 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         Failure {
-            own: Some(error),
+            own: Some(Box::new(error)),
             ..Failure::new("")
         }
     }
@@ -68,7 +68,7 @@ impl From<Error> for Failure {
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Error {
         if let Some(own) = failure.own {
-            return own;
+            return *own;
         }
         let error = Error::new(Kind::Unavailable, failure.what);
         match failure.hint {

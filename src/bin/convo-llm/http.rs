@@ -111,7 +111,10 @@ impl<'s> Service<'s> {
             }
             ureq::Error::Rustls(error) => untrusted(&host, &error.to_string()),
             ureq::Error::Tls(what) => untrusted(&host, what),
-            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            ureq::Error::Io(error)
+                if error.kind() == std::io::ErrorKind::InvalidData
+                    && settings.url.scheme_str() == Some("https") =>
+            {
                 untrusted(&host, &error.to_string())
             }
             ureq::Error::Io(error) => Failure::again(format!("the connection to {host} failed: {error}")),

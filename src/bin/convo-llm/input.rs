@@ -105,7 +105,11 @@ fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
     };
     let mut sessions = Sessions::new(stream);
     let first = sessions.next(&mut report).map_err(named)?;
-    let more = sessions.next(&mut report).map_err(named)?;
+    let mut others = 0;
+    while let Some(other) = sessions.next(&mut report).map_err(named)? {
+        // Branches and sidechains follow the session that they are of.
+        others += usize::from(!is_aside(&other));
+    }
     for finding in &report.findings {
         if finding.damage {
             let error = Error::new(Kind::Data, finding.what.clone()).at("-", finding.place);
@@ -116,11 +120,18 @@ fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
     let Some(first) = first else {
         return Err(Error::new(Kind::Data, "there is no session on standard input"));
     };
-    if more.is_some() {
+    if others > 0 {
         let error = Error::new(Kind::Data, "there is more than one session on standard input");
         return Err(error.hint("one is answered at a time"));
     }
     Ok(first)
+}
+
+/// Whether a session is a branch or a sidechain of another.
+fn is_aside(session: &Session) -> bool {
+    let header = session.header();
+    let metadata = header.iter().find(|(name, _)| name == "metadata");
+    metadata.is_some_and(|(_, raw)| json::member(raw, "lineage").is_some())
 }
 
 fn named(mut error: Error) -> Error {

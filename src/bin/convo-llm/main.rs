@@ -9,6 +9,8 @@ mod conversation;
 mod failure;
 mod http;
 mod input;
+#[path = "../convo/interrupt.rs"]
+mod interrupt;
 mod key;
 mod output;
 mod ready;
@@ -70,7 +72,6 @@ fn run(arguments: &Arguments, output: &Output) -> Result<()> {
     };
     match asked {
         Asked::Summary(pieces) => {
-            output.one_line.set(true);
             let model = Model::new(&settings, output, wanted, false)?;
             let answer = summary::run(&model, &pieces, system.as_deref())?;
             output.answer(&answer)

@@ -24,8 +24,6 @@ pub struct Output {
     closed: Cell<bool>,
     /// Whether a line of text was begun and not ended.
     open: Cell<bool>,
-    /// Whether a hint stands on the line of its error: who reads only the last line is to see the error.
-    pub one_line: Cell<bool>,
 }
 
 impl Default for Output {
@@ -37,7 +35,6 @@ impl Default for Output {
             terminal,
             closed: Cell::new(false),
             open: Cell::new(false),
-            one_line: Cell::new(false),
         }
     }
 }
@@ -142,10 +139,7 @@ impl Output {
         };
         let mut text = format!("convo: llm: {place}{}", in_line(&error.message));
         if let Some(hint) = &error.hint {
-            match self.one_line.get() {
-                true => text.push_str(&format!(" ({})", in_line(hint))),
-                false => text.push_str(&format!("\nhint: {}", in_line(hint))),
-            }
+            text.push_str(&format!("\nhint: {}", in_line(hint)));
         }
         self.say(&text);
         error.kind.status()

@@ -2,6 +2,7 @@
 
 use crate::arguments::Tools;
 use crate::command::{self, Outcome};
+use crate::interrupt::Interrupt;
 use convo::error::{Error, Kind, Result};
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::message::ToolCall;
@@ -68,6 +69,8 @@ impl Offer {
 pub struct Toolbox {
     pub offers: Vec<Offer>,
     timeout: Duration,
+    /// There where a command may run.
+    interrupt: Option<Interrupt>,
 }
 
 impl Toolbox {
@@ -91,9 +94,16 @@ impl Toolbox {
             });
             describe(&mut offers[at], file)?;
         }
+        let interrupt = match arguments.commands.is_empty() {
+            true => None,
+            false => {
+                Some(Interrupt::new().map_err(|error| Error::io("signals cannot be listened to", error))?)
+            }
+        };
         Ok(Toolbox {
             offers,
             timeout: arguments.tool_timeout,
+            interrupt,
         })
     }
 
@@ -110,14 +120,15 @@ impl Toolbox {
     /// Runs the command of a call; the result as a record.
     pub fn run(&self, call: &ToolCall<'_>) -> Vec<u8> {
         let offer = self.offers.iter().find(|offer| offer.name == call.name);
-        let outcome = match offer.and_then(|offer| offer.command.as_deref()) {
-            Some(command) => {
+        let command = offer.and_then(|offer| offer.command.as_deref());
+        let outcome = match command.zip(self.interrupt.as_ref()) {
+            Some((command, interrupt)) => {
                 // Models leave out an object that is empty.
                 let given = match call.arguments.trim() {
                     "" => "{}",
                     given => given,
                 };
-                command::run(command, &call.name, given, self.timeout)
+                command::run(command, &call.name, given, self.timeout, interrupt)
             }
             None => Outcome {
                 text: format!("there is no tool {:?}", call.name),

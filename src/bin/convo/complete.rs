@@ -6,6 +6,7 @@ use crate::commands;
 use crate::context::Context;
 use crate::output::{Color, Output};
 use crate::plugin;
+use crate::shipped;
 use clap::{Arg, Command};
 use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate as Candidate, PathCompleter,
@@ -88,10 +89,17 @@ fn current(words: &[OsString]) -> usize {
         .unwrap_or(words.len().saturating_sub(1))
 }
 
+/// The plugins that ship with the program and are there.
+fn shipped() -> impl Iterator<Item = (&'static str, Command)> {
+    let all = shipped::all().into_iter();
+    all.filter(|(name, _)| plugin::find(name).is_some())
+}
+
 /// Whether the line is a plugin's, whose arguments are not known here.
 fn is_plugins(words: &[OsString]) -> bool {
     let verb = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
-    current(words) > 1 && !verb.starts_with('-') && verb != commands::HELP && commands::find(verb).is_none()
+    let known = commands::find(verb).is_some() || shipped().any(|(name, _)| name == verb);
+    current(words) > 1 && !verb.starts_with('-') && verb != commands::HELP && !known
 }
 
 /// The whole command line, with candidates for its values.
@@ -100,7 +108,8 @@ fn command(words: &[OsString]) -> Command {
     let options = words
         .get(current(words))
         .is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
-    let whole = commands::whole().add(SubcommandCandidates::new(plugins));
+    let whole = shipped().fold(commands::whole(), |whole, (_, command)| whole.subcommand(command));
+    let whole = whole.add(SubcommandCandidates::new(plugins));
     with_candidates(whole, &global(words), options)
 }
 
@@ -207,8 +216,10 @@ fn aliases(global: &Global) -> Vec<Candidate> {
 
 fn plugins() -> Vec<Candidate> {
     let about = |path: std::path::PathBuf| Some(format!("plugin {}", path.display()).into());
+    let known: Vec<&str> = shipped().map(|(name, _)| name).collect();
     plugin::installed()
         .into_iter()
+        .filter(|(name, _)| !known.contains(&name.as_str()))
         .map(|(name, path)| Candidate::new(name).help(about(path)))
         .collect()
 }
@@ -218,6 +229,7 @@ fn verbs() -> Vec<Candidate> {
     let mut found: Vec<Candidate> = built_in
         .map(|verb| Candidate::new(verb.name).help(verb.command().get_about().cloned()))
         .collect();
+    found.extend(shipped().map(|(name, command)| Candidate::new(name).help(command.get_about().cloned())));
     found.extend(plugins());
     found
 }

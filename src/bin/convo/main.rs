@@ -24,6 +24,7 @@ mod program;
 mod remember;
 mod scan;
 mod sending;
+mod shipped;
 mod source;
 mod stamps;
 mod streamed;

@@ -201,7 +201,9 @@ impl Program {
             (Some(Err(error)), _) => format!("its answer cannot be read: {error}"),
             _ => "its answer has no end".to_string(),
         };
-        let last = said.lines().rev().find(|line| !line.trim().is_empty());
+        // Advice stands behind the error that it is for.
+        let tells = |line: &&str| !line.trim().is_empty() && !line.starts_with("hint: ");
+        let last = said.lines().rev().find(tells);
         let why = match last {
             Some(last) if running.interrupted.is_none() => {
                 format!("{why}: {}", beginning(&in_line(last.trim())))

@@ -338,6 +338,11 @@ fn any_format_is_answered() {
         assert!(messages.to_string().contains("Beans?"), "{messages}");
     }
     llm(&env, &server, &["--from", "nonesuch"], ASKED).status(2);
+    // What branches off is a session of its own behind the one that is answered.
+    let aside = r#"{"type":"session","version":1,"id":"aside","created_at":"2026-11-01T10:00:00Z","metadata":{"lineage":{"kind":"sidechain","parent":"talk"}}}"#;
+    let both = format!("{ASKED}{aside}\n{{\"role\":\"user\",\"content\":\"Peas?\"}}\n");
+    fine(llm(&env, &server, &[], &both));
+    assert!(!server.last().body.contains("Peas"));
 }
 
 /// Calls as some servers send them: without ids, arguments that are no string.

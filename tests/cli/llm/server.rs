@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ pub enum Act {
     Send(Vec<u8>),
     /// Nothing is done until the other side goes away.
     Hang,
+    /// Nothing is done until the test says so.
+    Wait(Arc<Mutex<Receiver<()>>>),
 }
 
 /// A request as it came.
@@ -113,6 +116,9 @@ fn serve(wire: &mut dyn Wire, known: &Mutex<Vec<Request>>, answer: &dyn Fn(usize
                 if wire.write_all(&bytes).and_then(|()| wire.flush()).is_err() {
                     return;
                 }
+            }
+            Act::Wait(go) => {
+                let _ = go.lock().unwrap().recv();
             }
             Act::Hang => while matches!(wire.read(&mut [0; 64]), Ok(1..)) {},
         }

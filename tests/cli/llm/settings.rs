@@ -5,6 +5,9 @@ use super::{ASKED, HELLO, KEY};
 use crate::env::{Env, Run};
 use std::os::unix::fs::PermissionsExt;
 
+/// Names and values.
+type Variables<'v> = Vec<(&'v str, &'v str)>;
+
 /// A run with these variables.
 fn run(env: &Env, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
     let mut command = env.command(&[&["llm"], arguments].concat());
@@ -57,7 +60,7 @@ fn what_is_wrong_is_78() {
     env.write("wrong.toml", "[llm]\nmodle = \"m\"\n");
     env.write("plain.pem", "hello");
     let url = "http://127.0.0.1:9/v1";
-    let cases: Vec<(Vec<(&str, &str)>, Vec<&str>, &str)> = vec![
+    let cases: Vec<(Variables<'_>, Vec<&str>, &str)> = vec![
         (vec![], vec![], "no model is named"),
         (vec![], vec!["-m", "m"], "no key for api.openai.com"),
         (vec![], vec!["-m", "claude-x"], "no key for api.anthropic.com"),

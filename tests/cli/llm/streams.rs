@@ -6,6 +6,7 @@ use crate::env::Env;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn borders_do_not_matter() {
@@ -50,29 +51,15 @@ fn ends_that_servers_leave_out() {
 fn text_is_printed_as_it_comes() {
     let env = Env::new();
     let (go, wait) = channel::<()>();
-    let wait = std::sync::Mutex::new(wait);
-    let (first, rest) = STREAM.split_at(
-        STREAM
-            .find("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"au")
-            .unwrap(),
-    );
-    let server = Server::wrapped(
-        move |mut stream| {
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let mut line = String::new();
-            while line != "\r\n" {
-                line.clear();
-                reader.read_line(&mut line).unwrap();
-            }
-            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-            stream.write_all(head.as_bytes()).unwrap();
-            stream.write_all(first.as_bytes()).unwrap();
-            wait.lock().unwrap().recv().unwrap();
-            stream.write_all(rest.as_bytes()).unwrap();
-            None
-        },
-        |_, _| Vec::new(),
-    );
+    let at = STREAM
+        .find("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"au")
+        .unwrap();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    let server = Server::always(vec![
+        Act::Send(format!("{head}{}", &STREAM[..at]).into_bytes()),
+        Act::Wait(Arc::new(Mutex::new(wait))),
+        Act::Send(STREAM[at..].into()),
+    ]);
     let url = server.url();
     let mut command = env.command(&["llm", "-m", "m", "--base-url", &url, "--partial"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -141,6 +141,7 @@ fn whatever_fails_changes_nothing_but_the_count() {
         };
         let event = last(&env);
         assert!(event["why"].as_str().unwrap().contains(why), "{event}: {run}");
+        assert!(!event["why"].as_str().unwrap().contains("hint"), "{event}");
         assert_eq!(event["failures"], nth + 1);
         let after = env.run(&["cat", "talk"]).fine();
         assert!(

@@ -3,7 +3,11 @@
 use super::server::{Act, Server, json, whole};
 use super::{ASKED, HELLO, llm};
 use crate::env::{Env, Run};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json as value};
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
 
 fn calls(names: &[&str]) -> Vec<Act> {
     let calls: Vec<Value> = names
@@ -96,7 +100,31 @@ fn a_command_that_takes_too_long_is_ended() {
             .contains("it took longer than 500 ms"),
         "{late}"
     );
-    let pid = env.read("pid.txt");
+    is_gone(&env.read("pid.txt"));
+}
+
+/// Whoever interrupts the program ends the command with it.
+#[test]
+fn a_command_is_ended_when_the_program_is() {
+    let env = Env::new();
+    let url = calling(&["t"]).url();
+    let tool = "t=sleep 600 & echo $! > pid.tmp; mv pid.tmp pid.txt; wait";
+    let mut command = env.command(&["llm", "-m", "m", "--base-url", &url, "--tool", tool, "-q"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(ASKED.as_bytes()).unwrap();
+    super::server::until(|| env.work().join("pid.txt").exists());
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(
+        (ended.status.signal(), ended.stdout.as_slice()),
+        (Some(15), &b""[..])
+    );
+    is_gone(&env.read("pid.txt"));
+}
+
+#[track_caller]
+fn is_gone(pid: &str) {
     super::server::until(|| {
         let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
         state.map_or(true, |state| state.contains(") Z"))

@@ -3,6 +3,7 @@
 use super::Named;
 use super::page::Page;
 use crate::commands::{self, Group, Verb};
+use crate::shipped;
 use clap::{Arg, Command};
 use clap_mangen::Man;
 use convo::check::{ALTERNATE, Api, Level, RULES, Rule};
@@ -17,7 +18,13 @@ pub fn pages() -> convo::Result<Vec<Named>> {
         ("convo-format.5".to_string(), format()),
     ];
     for verb in visible() {
-        pages.push((format!("convo-{}.1", verb.name), of_verb(verb)?));
+        pages.push((
+            format!("convo-{}.1", verb.name),
+            of_verb(verb.name, verb.command())?,
+        ));
+    }
+    for (name, command) in shipped::all() {
+        pages.push((format!("convo-{name}.1"), of_verb(name, command)?));
     }
     Ok(pages)
 }
@@ -45,9 +52,10 @@ fn overview() -> convo::Result<String> {
         "formats" => formats(page),
         "rules" => rules(page),
         "see also" => {
-            let pages: Vec<String> = visible()
-                .map(|verb| format!("`convo-{}`(1)", verb.name))
-                .collect();
+            let names = visible().map(|verb| verb.name);
+            let shipped = shipped::all();
+            let names = names.chain(shipped.iter().map(|(name, _)| *name));
+            let pages: Vec<String> = names.map(|name| format!("`convo-{name}`(1)")).collect();
             page.text(&format!("{}, `convo-format`(5), `jq`(1)", pages.join(", ")));
         }
         other => page.text(other),
@@ -121,9 +129,10 @@ fn format() -> String {
     page.finish()
 }
 
-fn of_verb(verb: &Verb) -> convo::Result<String> {
-    let name = format!("convo-{}", verb.name);
-    let mut command = ready(verb.command(), &format!("convo {}", verb.name));
+/// The page of a verb, be it built in or a plugin that ships with the program.
+fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
+    let name = format!("convo-{verb}");
+    let mut command = ready(command, &format!("convo {verb}"));
     let mut page = Page::new(&name, 1);
     page.heading("NAME");
     page.text(&format!("{name} - {}", about(&command)));
@@ -144,7 +153,7 @@ fn of_verb(verb: &Verb) -> convo::Result<String> {
             options(&mut page, inner, |_| true)?;
         }
     }
-    if verb.name == "fsck" {
+    if verb == "fsck" {
         page.heading("FINDINGS");
         page.text("The words in which they are told, and what `--repair` does.");
         for trouble in Trouble::ALL {
@@ -159,7 +168,9 @@ fn of_verb(verb: &Verb) -> convo::Result<String> {
     }
     page.heading("OPTIONS");
     grouped_options(&mut page, &command)?;
-    page.text("Options of every verb, as `--store` and `--quiet`, are told in `convo`(1).");
+    if commands::find(verb).is_some() {
+        page.text("Options of every verb, as `--store` and `--quiet`, are told in `convo`(1).");
+    }
     if let Some(examples) = command.get_before_long_help() {
         page.heading("EXAMPLES");
         let text = examples.to_string();

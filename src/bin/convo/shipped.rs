@@ -1,0 +1,13 @@
+//! Plugins that ship with this program: their command lines, for manual pages and completions.
+
+use clap::{Command, CommandFactory};
+
+// Read here for what it looks like; what it says is the plugin's to do.
+#[allow(dead_code, missing_docs)]
+#[path = "../convo-llm/arguments.rs"]
+mod llm;
+
+/// Name and command line of each.
+pub fn all() -> [(&'static str, Command); 1] {
+    [("llm", llm::Arguments::command().name("llm"))]
+}
