@@ -13,6 +13,8 @@
 #![allow(missing_docs)]
 
 mod agents;
+#[path = "../chance/mod.rs"]
+mod chance;
 mod compacted;
 mod dialogue;
 mod evidence;

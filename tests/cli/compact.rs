@@ -351,7 +351,7 @@ fn what_cannot_be_meant_is_told() {
         "cannot be used with",
     );
     refused(&["--budget", "9", "--media", "burn"], "keep-last, keep or drop");
-    refused(&["--budget", "9", "--with", "magic"], "extract");
+    refused(&["--budget", "9", "--with", "no name"], "extract, none");
     refused(&["--budget", "9", "--drop-order", "system"], "never leave");
     refused(&["--budget", "9", "--budget-for", "dialog"], "CATEGORY=SHARE");
     refused(&["--budget", "9", "--tokenizer", "o201k_base"], "o200k_base");

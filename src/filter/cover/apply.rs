@@ -6,7 +6,7 @@ use super::super::{Plan, Stamp};
 use super::event::{Written, plan};
 use super::ground::Ground;
 use super::pins::{pins, share_beside, with_pins};
-use super::span::Span;
+use super::span::{self, Span};
 use super::{Options, Request};
 use crate::error::{Error, Kind, Result};
 use crate::model::event::Action;
@@ -29,6 +29,8 @@ pub struct Answer {
     pub covers: Option<[String; 2]>,
     /// Most tokens of the text; none: what the options allow.
     pub budget: Option<u64>,
+    /// The standing instructions that stay beside it, where they are known; otherwise they are looked for again.
+    pub pins: Option<Vec<String>>,
 }
 
 impl Answer {
@@ -40,6 +42,7 @@ impl Answer {
             sha256: request.sha256.clone(),
             covers: Some(request.covers.clone()),
             budget: Some(request.budget),
+            pins: Some(request.pins.clone()),
         }
     }
 }
@@ -74,23 +77,30 @@ pub fn apply(
             break;
         }
     }
-    let Some((ground, items)) = found else {
+    let Some((ground, mut items)) = found else {
         return Err(changed("the messages that it covers are not what they were"));
     };
     let work = ground.work(session, counter);
-    let budget = answer.budget.unwrap_or(0).max(options.most());
-    let span = Span { items, budget };
-    let previous = work
-        .summary_item
-        .and_then(|at| work.view.items[at].summary(session));
-    let room = (budget, share_beside(options, budget));
-    let pins = pins(&work, &span.stays(), room, previous.as_deref(), options)?;
+    let pins = match &answer.pins {
+        Some(pins) => pins.clone(),
+        None => {
+            let budget = span::room_for_text(&work, &items, options);
+            let span = Span { items, budget };
+            let previous = work
+                .summary_item
+                .and_then(|at| work.view.items[at].summary(session));
+            let room = (budget, share_beside(options, budget));
+            let pins = pins(&work, &span.stays(), room, previous.as_deref(), options)?;
+            items = span.items;
+            pins
+        }
+    };
     let content = with_pins(&answer.text, &pins);
     if answer.budget.is_none() {
         accept(&content, Some(options.most()), counter)?;
     }
     let written = Written {
-        items: &span.items,
+        items: &items,
         content: &content,
         by: &answer.by,
         sha256: answer.sha256.clone(),

@@ -76,12 +76,14 @@ pub(super) fn plan(
     for ends in ranges(session, ground, written.items) {
         let line = line(ends);
         if covers(session, ground, written.items, &line) {
+            let covered = match written.items.len() as u64 {
+                // Some are back for it that the summary before stood for.
+                covered if ground.is_other() => covered.to_string(),
+                covered => format!("{covered} of {}", was.messages),
+            };
             let told = format!(
-                "{} of {} messages are covered by a summary: {} to {} tokens",
-                written.items.len(),
-                was.messages,
-                was.tokens,
-                now.tokens
+                "{covered} messages are covered by a summary: {} to {} tokens",
+                was.tokens, now.tokens
             );
             return Ok(Plan::Lines(vec![line], told));
         }

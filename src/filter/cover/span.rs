@@ -103,6 +103,13 @@ pub(super) fn kept(work: &Work<'_>, items: &[usize]) -> u64 {
     work.total - covered - before
 }
 
+/// Tokens that the text of a summary of these items may take.
+pub(super) fn room_for_text(work: &Work<'_>, items: &[usize], options: &Options) -> u64 {
+    let frame = summary_cost(work.counter, "");
+    let wanted = options.most().saturating_add(frame);
+    room(kept(work, items), options.budget, wanted).saturating_sub(frame)
+}
+
 /// Tokens that the summary may take, its frame included.
 fn room(kept: u64, budget: Option<u64>, wanted: u64) -> u64 {
     budget.map_or(wanted, |budget| budget.saturating_sub(kept).min(wanted))

@@ -1,10 +1,7 @@
 //! Which sentences are standing instructions: rules set once that hold from then on. They are what a summary
 //! loses first, so they are kept word for word. Known by their form alone, in English; no meaning is judged.
 
-use super::vocabulary::{
-    AT_HAND, CUES, FORM_VERBS, IMPERATIVES, MANNERS, NOT_DEMANDED, NOT_FORBIDDEN, NOT_KEPT, NOT_ORDERED,
-    ONE_OFF, is_in,
-};
+use super::vocabulary::{CUES, FORM_VERBS, IMPERATIVES, MANNERS, NOT_KEPT, NOT_ORDERED, ONE_OFF, is_in};
 
 /// Most words of an instruction: nobody sets a rule in more, and the work stays bounded.
 const LONGEST: usize = 120;
@@ -35,17 +32,22 @@ enum Form {
     Wish,
 }
 
-struct Word {
+/// A word of a sentence.
+pub(super) struct Word {
     /// In lower case, apostrophes straight, hyphens kept.
-    text: String,
+    pub text: String,
     /// Whether a comma, semicolon, colon, dash or bracket stands before it.
-    fresh: bool,
+    pub fresh: bool,
 }
 
-struct Sentence {
-    words: Vec<Word>,
+/// A sentence in its words.
+pub(super) struct Sentence {
+    pub words: Vec<Word>,
     question: bool,
 }
+
+/// What somebody says of themselves.
+const OWN: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
 
 impl Sentence {
     fn read(text: &str) -> Sentence {
@@ -74,12 +76,12 @@ impl Sentence {
     }
 
     /// The word there; empty behind the end.
-    fn at(&self, index: usize) -> &str {
+    pub fn at(&self, index: usize) -> &str {
         self.words.get(index).map_or("", |word| &word.text)
     }
 
     /// Whether these words stand there, one after the other.
-    fn says(&self, index: usize, words: &str) -> bool {
+    pub fn says(&self, index: usize, words: &str) -> bool {
         words
             .split(' ')
             .enumerate()
@@ -87,11 +89,11 @@ impl Sentence {
     }
 
     /// Where one of these phrases stands.
-    fn find(&self, phrases: &[&str]) -> Option<usize> {
+    pub fn find(&self, phrases: &[&str]) -> Option<usize> {
         (0..self.words.len()).find(|at| phrases.iter().any(|phrase| self.says(*at, phrase)))
     }
 
-    fn has_any(&self, list: &[&str]) -> bool {
+    pub fn has_any(&self, list: &[&str]) -> bool {
         self.words.iter().any(|word| is_in(list, &word.text))
     }
 
@@ -111,16 +113,19 @@ impl Sentence {
             let joined = matches!(self.at(at - 1), "and" | "but" | "so" | "please" | "also");
             let from = self.opening(at);
             (fresh || (joined && commands))
-                && (self.order(from) || self.wish(from) || self.manner_within(from))
+                && (self.order(from)
+                    || self.wish(from)
+                    || self.manner_within(from)
+                    || fresh && self.all_of_the_readers(from))
         });
         (later || self.wish(start) || self.duty(start) || self.ban(start)).then_some(Form::Wish)
     }
 
     /// The first word of weight from there: polite and joining words are passed over.
     fn opening(&self, mut at: usize) -> usize {
-        const PASSED: [&str; 14] = [
+        const PASSED: [&str; 15] = [
             "please", "also", "and", "but", "so", "then", "just", "kindly", "ok", "okay", "hi", "hello",
-            "oh", "note",
+            "oh", "note", "let's",
         ];
         while is_in(&PASSED, self.at(at)) {
             at += 1;
@@ -140,24 +145,37 @@ impl Sentence {
     fn order(&self, at: usize) -> bool {
         let next = self.at(at + 1);
         match self.at(at) {
-            "always" | "never" | "don't" | "dont" => !next.is_empty() && !is_in(NOT_ORDERED, next),
+            // A past tense tells what somebody did: "never looked back".
+            "always" | "never" => {
+                let past = next.len() > 4 && next.ends_with("ed") && !is_in(IMPERATIVES, next);
+                !next.is_empty() && !past && !is_in(NOT_ORDERED, next)
+            }
+            "don't" | "dont" => {
+                let next = if next == "ever" { self.at(at + 2) } else { next };
+                // Reminders are of one thing.
+                let reminds = next == "forget" && !self.has_any(CUES);
+                !next.is_empty() && !reminds && !is_in(NOT_ORDERED, next)
+            }
             "do" => next == "not" && !self.at(at + 2).is_empty() && !is_in(NOT_ORDERED, self.at(at + 2)),
             "avoid" | "refrain" => !next.is_empty() && !matches!(next, "it" | "that" | "this"),
             "make" => next == "sure" && !self.at(at + 2).is_empty(),
             "ensure" => !next.is_empty() && !matches!(next, "is" | "was" | "has" | "had"),
-            "remember" => next == "to",
+            // What holds of somebody for good: "remember that I'm ...".
+            "remember" => next == "to" || next == "that" && is_in(&OWN, self.at(at + 2)),
             "keep" => {
                 let alone = matches!(next, "it" | "that" | "them") && self.at(at + 2).is_empty();
                 !next.is_empty() && !alone && !is_in(NOT_KEPT, next) && !self.says(at, "keep in touch")
             }
             "stop" => next.len() > 4 && next.ends_with("ing"),
-            "only" => is_in(IMPERATIVES, next),
+            "only" => is_in(IMPERATIVES, next) || next == "ever" && is_in(IMPERATIVES, self.at(at + 2)),
             "must" => is_in(&["not", "never", "always"], next),
             // Verbs of attitude: nobody is told to prefer something once.
             "prefer" | "favour" | "favor" | "respect" | "adhere" => {
                 !next.is_empty() && !self.has_any(ONE_OFF)
             }
-            "stick" | "optimize" | "optimise" => matches!(next, "to" | "for"),
+            "stick" | "optimize" | "optimise" => {
+                matches!(next, "to" | "for") || next == "with" && self.is_rule(at)
+            }
             "act" | "think" => matches!(next, "as" | "like"),
             _ => false,
         }
@@ -171,9 +189,11 @@ impl Sentence {
             "before" | "after" => {
                 is_in(&["you", "i", "every", "each", "any", "we"], subject) || subject.ends_with("ing")
             }
-            "when" | "whenever" | "if" | "unless" | "once" | "wherever" => true,
+            "when" | "whenever" | "if" | "unless" | "until" | "once" | "wherever" => true,
             "every" | "each" | "any" => subject == "time",
-            "for" | "in" | "with" => is_in(&["every", "each", "any", "all"], subject),
+            "for" | "in" | "with" | "at" | "on" | "to" | "under" => self.is_of_each(at + 1),
+            "by" => subject == "default",
+            "as" => self.says(at, "as a rule") || self.says(at, "as a general rule"),
             _ => false,
         };
         let chance = [
@@ -188,7 +208,14 @@ impl Sentence {
         }
         let mut behind = at + 1..self.words.len();
         let comma = behind.find(|index| self.words[*index].fresh && self.instructs(*index));
-        comma.is_some_and(|comma| !(at..comma).any(|index| is_in(ONE_OFF, self.at(index))))
+        comma.is_some_and(|comma| !(at + 1..comma).any(|index| is_in(ONE_OFF, self.at(index))))
+    }
+
+    /// Whether what stands there up to the next comma is one of many: `each ...`, `the end of every ...`.
+    fn is_of_each(&self, at: usize) -> bool {
+        let many = ["every", "each", "any", "all"];
+        let phrase = (at..self.words.len()).take_while(|index| *index == at || !self.words[*index].fresh);
+        phrase.take(6).any(|index| is_in(&many, self.at(index)))
     }
 
     /// Whether an instruction begins there.
@@ -210,6 +237,7 @@ impl Sentence {
         match verb {
             "call" if next == "me" || next == "the" => self.words.len() > at + 3,
             "address" => next == "me",
+            "be" if self.find(&["with me", "to me"]).is_some() => true,
             "speak" | "talk" => rest.clone().any(|index| is_in(&["me", "in"], self.at(index))),
             "refer" | "treat" => rest.clone().any(|index| self.at(index) == "as"),
             "assume" => !next.is_empty(),
@@ -245,16 +273,40 @@ impl Sentence {
             "at least",
             "rather than",
             "at all",
+            "for all",
+            "in all",
+            "across all",
         ];
+        if self.all_of_the_readers(at) {
+            return true;
+        }
         (at + 1..self.words.len()).any(|index| {
+            let ahead = self.at(index) == "before" && self.at(index + 1).ends_with("ing");
             let cue = is_in(CUES, self.at(index)) && !self.says(index, "any more");
             let contrast = self.words[index].fresh && matches!(self.at(index), "not" | "no");
-            cue || contrast || conditions.iter().any(|phrase| self.says(index, phrase))
+            cue || contrast || ahead || conditions.iter().any(|phrase| self.says(index, phrase))
         })
     }
 
+    /// `... in all of your answers`, `... everything you write`: an imperative of all that the reader does.
+    fn all_of_the_readers(&self, at: usize) -> bool {
+        const ALL: [&str; 9] = [
+            "all of your",
+            "all your",
+            "everything you",
+            "anything you",
+            "everything we",
+            "anything we",
+            "whatever you",
+            "as if i",
+            "like i'm",
+        ];
+        let behind = self.find(&ALL).is_some_and(|found| found > at);
+        behind && is_in(IMPERATIVES, self.at(at))
+    }
+
     /// Phrases that set a rule wherever they stand.
-    fn phrase(&self) -> bool {
+    pub fn phrase(&self) -> bool {
         const LASTING: [&str; 10] = [
             "from now on",
             "from here on",
@@ -296,84 +348,10 @@ impl Sentence {
                 &["do", "don't", "never", "always", "only", "use", "must", "should"],
                 self.at(next + 1),
             );
-        ours || self.instructs(next) || (at > 0 && self.instructs(self.opening(0)))
-    }
-
-    /// `I want you to ...`, `I expect every ...`, `you must not ...`.
-    fn wish(&self, at: usize) -> bool {
-        const WISHES: [&str; 12] = [
-            "i want",
-            "i need",
-            "i prefer",
-            "i expect",
-            "i would like",
-            "i'd like",
-            "i would prefer",
-            "i'd prefer",
-            "i'd rather",
-            "i would rather",
-            "i don't want",
-            "i do not want",
-        ];
-        if let Some(wish) = WISHES.iter().find(|wish| self.says(at, wish)) {
-            let next = at + wish.split(' ').count();
-            let that = usize::from(self.at(next) == "that");
-            let object = self.at(next + that);
-            let negative = wish.ends_with("not want") || wish.ends_with("don't want");
-            let all = is_in(&["you", "all", "every", "each", "no", "only"], object);
-            let known = self.has_any(ONE_OFF) || self.at(next + 1) == "to" && self.at(next + 2) == "know";
-            return (all || (negative && object == "any")) && !known;
-        }
-        let assistant = ["the assistant", "the model", "the agent"]
-            .iter()
-            .any(|name| self.says(at, name));
-        let at = at + usize::from(assistant);
-        if self.at(at) != "you" && !assistant {
-            return false;
-        }
-        let next = self.at(at + 2);
-        match self.at(at + 1) {
-            "must" | "should" | "may" | "shall" | "can" => {
-                is_in(&["not", "never", "always", "only"], next) && !is_in(&["be", "have"], self.at(at + 3))
-                    || self.at(at + 1) != "can" && is_in(IMPERATIVES, next) && !is_in(NOT_DEMANDED, next)
-            }
-            "cannot" | "can't" | "mustn't" | "shouldn't" => {
-                is_in(IMPERATIVES, next) && !is_in(NOT_DEMANDED, next)
-            }
-            "are" => is_in(&["not", "never"], next) && self.at(at + 3) == "to",
-            _ => false,
-        }
-    }
-
-    /// `every answer should ...`, `all names must ...`, `nothing ... without my ...`: said of all of a kind.
-    fn duty(&self, at: usize) -> bool {
-        if self.at(at) == "nothing" {
-            return self.find(&["without my", "without asking", "unless i"]).is_some();
-        }
-        let is_modal = |word: &str| is_in(&["must", "should", "shall", "may"], word);
-        let Some(modal) = (at + 1..self.words.len().min(at + 9)).find(|index| is_modal(self.at(*index)))
-        else {
-            return false;
-        };
-        let may = self.at(modal) == "may" && self.at(modal + 1) != "not";
-        let general = (at..modal).all(|index| !is_in(AT_HAND, self.at(index)));
-        general && !may && self.at(modal + 1) != "have" && !self.at(modal + 1).is_empty()
-    }
-
-    /// `no emojis, please`, `no jokes in your answers`.
-    fn ban(&self, at: usize) -> bool {
-        let fresh = self.words.get(at + 1).is_none_or(|word| word.fresh);
-        let firm = [
-            "please", "ever", "anything", "anywhere", "your", "you", "any", "unless", "without",
-        ];
-        self.at(at) == "no" && !fresh && !is_in(NOT_FORBIDDEN, self.at(at + 1)) && self.has_any(&firm)
-    }
-
-    /// `could you always ...?`
-    fn asked(&self, at: usize) -> bool {
-        let asks = is_in(&["can", "could", "would", "will"], self.at(at)) && self.at(at + 1) == "you";
-        let from = at + 2 + usize::from(self.at(at + 2) == "please");
-        asks && (is_in(&["always", "never", "only", "stop"], self.at(from)) || self.phrase())
+        let holds = (next..self.words.len()).any(|index| is_in(&["never", "always", "only"], self.at(index)));
+        ours || self.words.get(next).is_some_and(|word| word.fresh) && holds
+            || self.instructs(next)
+            || (at > 0 && self.instructs(self.opening(0)))
     }
 
     fn speaks_of_the_reader(&self) -> bool {

@@ -20,6 +20,7 @@ mod text;
 mod units;
 mod vocabulary;
 mod weight;
+mod wishes;
 
 pub use accept::{Failure, accept, is_blank};
 use choose::Choosing;

@@ -3,37 +3,67 @@
 /// Verbs that begin an instruction to somebody who writes, calculates, programs or runs errands.
 #[rustfmt::skip]
 pub(super) const IMPERATIVES: &[&str] = &[
-    "abbreviate", "add", "address", "adopt", "aim", "always", "annotate", "answer", "append", "apply", "ask",
-    "assume", "attach", "avoid", "clarify", "back", "base", "be", "begin", "bold", "book", "break", "bring", "build",
-    "buy", "calculate", "call", "capitalise", "capitalize", "change", "check", "choose", "cite", "close",
-    "comment", "commit", "compare", "confirm", "consult", "contact", "convert", "copy", "correct", "count",
-    "create", "date", "delete", "deploy", "describe", "discuss", "display", "document", "double-check",
-    "draft", "draw", "edit", "email", "end", "ensure", "escape", "estimate", "explain", "express", "favour",
-    "fetch", "file", "finish", "flag", "follow", "format", "generate", "give", "go", "greet", "group", "hide",
-    "highlight", "ignore", "include", "indent", "inform", "insert", "install", "justify", "keep", "label",
-    "lead", "leave", "let", "link", "list", "log", "look", "mail", "make", "mark", "mention", "merge",
-    "modify", "move", "name", "note", "notify", "number", "offer", "omit", "open", "order", "output", "pause",
-    "pay", "phrase", "pick", "place", "plan", "point", "post", "prefer", "prefix", "present", "print",
-    "proceed", "propose", "provide", "publish", "push", "put", "quote", "read", "recommend", "record",
-    "refer", "refrain", "refuse", "reject", "remember", "remind", "remove", "rename", "repeat", "reply",
-    "report", "request", "respect", "respond", "restate", "return", "reuse", "reveal", "review", "rewrite",
-    "round", "run", "save", "say", "schedule", "search", "send", "separate", "set", "share", "show", "sign",
-    "skip", "sort", "speak", "specify", "spell", "split", "start", "state", "stay", "stick", "stop", "store",
-    "suggest", "summarise", "summarize", "take", "talk", "tell", "test", "touch", "track", "translate",
-    "treat", "try", "update", "upload", "use", "validate", "verify", "wait", "warn", "work", "wrap", "write",
+    "abbreviate", "accept", "acknowledge", "adapt", "add", "address", "adjust", "adopt", "aim", "align",
+    "allow", "alphabetise", "alphabetize", "always", "analyse", "analyze", "annotate", "anonymise", "anonymize",
+    "answer", "append", "apply", "approve", "archive", "arrange", "ask", "assess", "assign", "assume", "attach",
+    "attribute", "avoid", "back", "balance", "base", "bcc", "be", "bear", "begin", "benchmark", "bill", "block",
+    "bold", "book", "break", "bring", "build", "bundle", "buy", "calculate", "call", "cancel", "cap",
+    "capitalise", "capitalize", "capture", "cast", "cc", "challenge", "change", "charge", "check", "choose",
+    "cite", "clarify", "clean", "clear", "close", "collect", "combine", "comment", "commit", "compare",
+    "compile", "complete", "compress", "concatenate", "conclude", "configure", "confirm", "consider",
+    "construct", "consult", "contact", "convert", "convey", "copy", "correct", "count", "cover", "create",
+    "credit", "crop", "cross-check", "cut", "date", "declare", "decline", "deduplicate", "default", "define",
+    "delete", "deliver", "deploy", "describe", "design", "detail", "detect", "determine", "develop", "disable",
+    "discard", "discuss", "display", "distinguish", "divide", "document", "double-check", "download", "draft",
+    "draw", "drop", "duplicate", "edit", "elaborate", "email", "emphasise", "emphasize", "enable", "encode",
+    "encrypt", "end", "enforce", "ensure", "enter", "enumerate", "escalate", "escape", "establish", "estimate",
+    "evaluate", "examine", "exclude", "execute", "expand", "explain", "export", "express", "extract",
+    "fact-check", "favour", "fetch", "file", "fill", "filter", "find", "finish", "fix", "flag", "flatten",
+    "focus", "follow", "force", "format", "forward", "frame", "freeze", "fund", "gather", "generate", "give",
+    "go", "grade", "greet", "group", "handle", "help", "hide", "highlight", "hold", "honor", "honour",
+    "identify", "ignore", "illustrate", "imagine", "imitate", "implement", "import", "include", "increase",
+    "indent", "indicate", "inform", "initialise", "initialize", "insert", "inspect", "install", "instruct",
+    "integrate", "interpret", "introduce", "investigate", "invoice", "isolate", "italicise", "italicize",
+    "join", "judge", "justify", "keep", "label", "lay", "lead", "leave", "let", "limit", "link", "lint", "list",
+    "listen", "load", "locate", "lock", "log", "look", "mail", "maintain", "make", "map", "mark", "mask",
+    "match", "maximise", "maximize", "measure", "mention", "merge", "minimise", "minimize", "mirror", "mock",
+    "modify", "monitor", "move", "mute", "name", "normalise", "normalize", "note", "notify", "number", "obey",
+    "observe", "offer", "omit", "open", "optimise", "optimize", "order", "organise", "organize", "outline",
+    "output", "override", "paraphrase", "parse", "pass", "paste", "pause", "pay", "perform", "phrase", "pick",
+    "ping", "place", "plan", "play", "point", "polish", "post", "preface", "prefer", "prefix", "prepare",
+    "present", "preserve", "pretend", "preview", "print", "prioritise", "prioritize", "proceed", "process",
+    "produce", "profile", "prompt", "proofread", "propose", "protect", "prove", "provide", "publish", "pull",
+    "punctuate", "purge", "push", "put", "query", "queue", "quit", "quote", "raise", "rank", "rate", "read",
+    "recalculate", "recap", "recheck", "recommend", "reconcile", "record", "redact", "redirect", "reduce",
+    "refactor", "refer", "reference", "reformat", "reformulate", "refrain", "refuse", "register", "reject",
+    "relay", "release", "rely", "remain", "remember", "remind", "remove", "rename", "render", "reorder",
+    "repeat", "rephrase", "replace", "reply", "report", "request", "reserve", "reset", "resolve", "respect",
+    "respond", "restart", "restate", "restrict", "retain", "retry", "return", "reuse", "reveal", "revert",
+    "review", "rewrite", "roleplay", "roll", "round", "run", "sanitise", "sanitize", "save", "say", "scale",
+    "scan", "schedule", "score", "search", "seek", "select", "send", "separate", "serve", "set", "settle",
+    "share", "shorten", "show", "sign", "simplify", "simulate", "sketch", "skip", "snapshot", "solve", "sort",
+    "sound", "source", "spare", "speak", "specify", "spell", "spend", "split", "squash", "stage", "standardise",
+    "standardize", "start", "state", "stay", "stick", "stop", "store", "stress", "strip", "structure", "stub",
+    "study", "style", "submit", "substitute", "suggest", "summarise", "summarize", "supply", "support",
+    "suppress", "swap", "switch", "tabulate", "tag", "tailor", "take", "talk", "target", "teach", "tell",
+    "test", "think", "throw", "tidy", "tone", "total", "touch", "trace", "track", "train", "transcribe",
+    "transform", "translate", "transliterate", "treat", "trim", "truncate", "trust", "try", "turn", "type",
+    "underline", "undo", "unify", "unpack", "update", "upload", "uppercase", "use", "validate", "value", "vary",
+    "verify", "version", "visit", "vote", "wait", "warn", "weigh", "whisper", "withhold", "word", "work",
+    "wrap", "write",
 ];
 
 /// Verbs of form that set a manner when they take one of [`MANNERS`].
 #[rustfmt::skip]
 pub(super) const FORM_VERBS: &[&str] = &[
     "write", "reply", "answer", "respond", "end", "begin", "start", "format", "use", "prefer", "cite", "call",
-    "keep",
+    "keep", "round", "express", "spell", "phrase", "abbreviate", "capitalise", "capitalize", "indent", "prefix",
 ];
 
 /// What follows a verb of form in a standing instruction.
 #[rustfmt::skip]
 pub(super) const MANNERS: &[&str] = &[
-    "every", "all", "each", "in", "with", "your", "only",
+    "every", "all", "each", "everything", "in", "with", "your", "only",
 ];
 
 /// Words that make one instruction out of many occasions.
@@ -55,8 +85,8 @@ pub(super) const ONE_OFF: &[&str] = &[
 pub(super) const NOT_ORDERED: &[&str] = &[
     "a", "am", "an", "are", "as", "been", "bother", "care", "did", "fear", "feel", "get", "had", "has",
     "have", "he", "heard", "i", "in", "is", "it", "knew", "know", "late", "mind", "need", "once", "ready",
-    "recall", "saw", "see", "seen", "she", "sure", "that", "the", "there", "they", "think", "to", "too",
-    "understand", "want", "was", "we", "were", "worry", "you",
+    "recall", "said", "saw", "see", "seen", "she", "sure", "that", "the", "there", "they", "think", "thought", "to", "too",
+    "tried", "understand", "want", "was", "we", "were", "worry", "you",
 ];
 
 /// What behind `keep` makes a farewell or a cheer of it.

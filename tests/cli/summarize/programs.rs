@@ -144,7 +144,7 @@ fn after_some_failures_it_rests() {
     // Another wait, and another number of failures before it rests.
     ask(
         "2026-11-20T18:01:00Z",
-        &["--backoff", "1m", "--retry-attempts", "9"],
+        &["--backoff", "1m", "--max-failures", "9"],
     )
     .status(69)
     .says("18:17:00Z");
@@ -432,4 +432,40 @@ fn a_wait_beyond_the_calendar_has_no_end() {
         .status(0)
         .says("due at 9999");
     assert_eq!(last_event(&env, "talk")["type"], "attempt");
+}
+
+#[test]
+fn rules_beside_an_answer_keep_to_the_budget() {
+    let env = Env::new();
+    let mut session = String::from("{\"type\":\"session\",\"version\":1,\"id\":\"rules\"}\n");
+    for nth in 0..12 {
+        let rule = format!(
+            "Always put invoice number {nth} into the folder with the colour {}, please.",
+            nth * 7
+        );
+        let lines = format!(
+            "{{\"role\":\"user\",\"content\":\"{rule} And tell me about {}it.\",\"id\":\"u{nth}\"}}\n{{\"role\":\"assistant\",\"content\":\"{}\",\"id\":\"a{nth}\"}}\n",
+            "it and ".repeat(30),
+            "Done. ".repeat(20)
+        );
+        session.push_str(&lines);
+    }
+    for budget in [340, 400, 600] {
+        let budget = budget.to_string();
+        let line = "cmd:cat > asked.json; echo Filed.";
+        let run = env.pipe(&["summarize", "--budget", &budget, "--with", line], &session);
+        let run = run.status(0);
+        env.write("out.jsonl", run.out());
+        let count = env.run(&["count", "--json", "out.jsonl"]).fine();
+        let tokens = count.objects()[0]["view"]["tokens"]["total"].as_u64().unwrap();
+        assert!(tokens <= budget.parse().unwrap(), "{tokens} of {budget}");
+        // What it was told is kept is kept.
+        let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
+        let pins = asked["pins"].as_array().unwrap();
+        assert!(
+            !pins.is_empty() && asked["budget"].as_u64().unwrap() > 8,
+            "{asked}"
+        );
+        assert!(pins.iter().all(|pin| run.out().contains(pin.as_str().unwrap())));
+    }
 }

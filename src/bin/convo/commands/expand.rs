@@ -71,7 +71,12 @@ impl Run for Expand {
         })?;
         match missed {
             Some(error) if !found => Err(error.into()),
-            None if !found => Err(Error::new(Kind::No, "there is no session").into()),
+            None if !found => {
+                let error = Error::new(Kind::No, "there is no session");
+                Err(error
+                    .hint("the id comes first, then the session: convo expand ID SESSION")
+                    .into())
+            }
             _ => Ok(()),
         }
     }

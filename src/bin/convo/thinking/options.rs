@@ -77,8 +77,8 @@ pub struct Trying {
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     backoff: Option<Duration>,
     /// Failures in a row after which it is left alone until the time of the next attempt has come [default: 3]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    retry_attempts: Option<u64>,
+    #[arg(long, alias = "retry-attempts", value_name = "N", hide_short_help = true)]
+    max_failures: Option<u64>,
     /// After a failure: not before the time has come
     #[arg(long, help_heading = "What to do")]
     pub if_due: bool,
@@ -92,7 +92,7 @@ impl Trying {
             ("--timeout", self.timeout.is_some() && !asks),
             ("--retries", self.retries.is_some() && !asks),
             ("--backoff", self.backoff.is_some() && !may_fail),
-            ("--retry-attempts", self.retry_attempts.is_some() && !may_fail),
+            ("--max-failures", self.max_failures.is_some() && !may_fail),
         ];
         match wrong.iter().find(|(_, wrong)| *wrong) {
             None => Ok(()),
@@ -117,7 +117,7 @@ impl Trying {
         };
         let own = memory.policy();
         Policy {
-            retry_attempts: self.retry_attempts.unwrap_or(own.retry_attempts),
+            retry_attempts: self.max_failures.unwrap_or(own.retry_attempts),
             base: self.backoff.unwrap_or(own.base),
             ..own
         }
@@ -127,7 +127,7 @@ impl Trying {
     pub fn policy(&self) -> Policy {
         let defaults = Policy::default();
         Policy {
-            retry_attempts: self.retry_attempts.unwrap_or(defaults.retry_attempts),
+            retry_attempts: self.max_failures.unwrap_or(defaults.retry_attempts),
             base: self.backoff.unwrap_or(defaults.base),
             ..defaults
         }

@@ -213,7 +213,12 @@ impl Who {
     fn read(text: &str) -> Result<Who, String> {
         match text {
             "none" => Ok(Who::Nobody),
-            text => With::read(text).map(Who::Writes),
+            text => match With::read(text) {
+                Err(_) if !text.starts_with("cmd:") => {
+                    Err("this must be extract, none, cmd:'PROGRAM ARGS' or the name of a plugin".to_string())
+                }
+                with => with.map(Who::Writes),
+            },
         }
     }
 }

@@ -28,7 +28,7 @@ use std::io::Read;
 /// Who writes it is up to --with. A program is given a request as JSON on its standard input and answers with a text; no
 /// session is locked while it thinks, and what is appended meanwhile stays. When it fails, or its text is blank, too long or
 /// no shorter than what it is to stand for, nothing changes but that the failure is noted in the session; the status is 69.
-/// After --retry-attempts failures in a row it is left alone until the time of the next attempt has come.
+/// After --max-failures failures in a row it is left alone until the time of the next attempt has come.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo summarize chat                                   quote what says most; no model, no network
@@ -240,5 +240,6 @@ fn answer(file: &str, inputs: &[Input]) -> anyhow::Result<Answer> {
         sha256,
         covers: reply.covers,
         budget: reply.budget,
+        pins: None,
     })
 }

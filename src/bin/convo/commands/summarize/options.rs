@@ -45,6 +45,14 @@ pub struct Asking {
     /// Whether the summary before is input (on), or all it stands for is summed up anew (off)
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_value = "on", default_missing_value = "on", value_parser = ["on", "off"], hide_short_help = true, help_heading = "The summary")]
     rolling: String,
+    /// As --rolling=off
+    #[arg(
+        long,
+        conflicts_with = "rolling",
+        hide_short_help = true,
+        help_heading = "The summary"
+    )]
+    no_rolling: bool,
     /// Least gain for a change that no budget asks for
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = per_cent, hide_short_help = true, help_heading = "The summary")]
     min_gain: u64,
@@ -111,7 +119,7 @@ impl Asking {
             share: self.at_most,
             unseen: goaitools::unseen,
             cover: self.cover.clone().map(|Ends(ends)| ends),
-            rolling: self.rolling == "on",
+            rolling: self.rolling == "on" && !self.no_rolling,
             summary_budget: self.summary_budget,
             min_gain: self.min_gain,
             role: (self.role != "auto").then(|| self.role.clone()),

@@ -1,0 +1,51 @@
+//! How many standing instructions are known by their form, and how much else is taken for one.
+
+use convo::filter::summarize::strength;
+
+/// Sentences with which the detector was written, sentences that were held out then, others that were written without a look
+/// at it and showed what forms it did not know, and others that it was not changed for.
+pub const SETS: [(&str, &str); 4] = [
+    (
+        "seen: those it was written with",
+        include_str!("../../src/filter/summarize/tests/tuned_on.txt"),
+    ),
+    (
+        "held out when it was written",
+        include_str!("../../src/filter/summarize/tests/held_out.txt"),
+    ),
+    ("unseen once, looked at since", include_str!("looked_at.txt")),
+    ("unseen", include_str!("unseen.txt")),
+];
+
+/// The sentences of a set that are instructions, or the others.
+pub fn sentences(set: &str, instructions: bool) -> Vec<String> {
+    let mark = if instructions { "+ " } else { "- " };
+    set.lines()
+        .filter_map(|line| line.strip_prefix(mark))
+        .map(str::to_string)
+        .collect()
+}
+
+pub fn print() {
+    println!(
+        "{:40}{:>8}{:>12}{:>16}",
+        "Standing instructions", "of", "found, %", "false alarms, %"
+    );
+    let verbose = std::env::var_os("CONVO_BENCH_VERBOSE").is_some();
+    for (name, set) in SETS {
+        let share = |instructions: bool| {
+            let all = sentences(set, instructions);
+            let taken = all.iter().filter(|sentence| {
+                let taken = strength(sentence).is_some();
+                if verbose && taken != instructions {
+                    eprintln!("{name}: wrong: {sentence}");
+                }
+                taken
+            });
+            100.0 * taken.count() as f64 / all.len().max(1) as f64
+        };
+        let of = sentences(set, true).len();
+        println!("{name:40}{of:>8}{:>12.1}{:>16.1}", share(true), share(false));
+    }
+    println!();
+}

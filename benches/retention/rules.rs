@@ -1,0 +1,129 @@
+//! Constraint retention: instructions that a user set once, word for word in what is left, by where they stand.
+
+use crate::chance::Chance;
+use crate::detected::{SETS, sentences};
+use crate::left::{Way, left};
+use crate::session::Made;
+use crate::{KINDS, SEEDS};
+use serde_json::Value;
+use std::path::Path;
+
+/// How many are put into a conversation, and as many sentences that are none.
+const RULES: usize = 15;
+
+/// Turns of the conversations: as the fifteen of COMPINT are put into conversations of some hundreds.
+const LENGTHS: [usize; 2] = [200, 400];
+
+pub fn read(path: &Path) -> Result<Vec<String>, String> {
+    let wrong = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+    let bytes = std::fs::read(path).map_err(|error| wrong(&error))?;
+    let file: Value = serde_json::from_slice(&bytes).map_err(|error| wrong(&error))?;
+    let rules = file["compint"].as_array();
+    let rules = rules.ok_or_else(|| wrong(&"no list under compint"))?;
+    Ok(rules
+        .iter()
+        .filter_map(Value::as_str)
+        .map(str::to_string)
+        .collect())
+}
+
+/// So many of the sentences, none twice.
+fn some(mut of: Vec<String>, seed: u64) -> Vec<String> {
+    let mut chance = Chance::new(seed);
+    let mut some = Vec::new();
+    while some.len() < RULES && !of.is_empty() {
+        some.push(of.swap_remove(chance.below(of.len())));
+    }
+    some
+}
+
+#[derive(Default)]
+struct Sums {
+    /// Rules that are left and rules that were put in, by place.
+    kept: [(usize, usize); 3],
+    /// Sentences in the block, and those of them that are no rules.
+    taken: usize,
+    wrongly: usize,
+}
+
+pub fn print(compint: Option<&[String]>) {
+    let mut sets: Vec<(String, Option<Vec<String>>, Vec<String>)> = Vec::new();
+    let others = sentences(SETS[SETS.len() - 1].1, false);
+    if let Some(rules) = compint {
+        sets.push(("COMPINT's".to_string(), Some(rules.to_vec()), others.clone()));
+    }
+    for (name, set) in SETS {
+        sets.push((name.to_string(), None, sentences(set, false)));
+    }
+    println!(
+        "Constraint retention, %: {RULES} rules as messages of a user at the top, in the middle, near the end, and as many \
+sentences that are none;\n{} conversations of {} or {} turns",
+        KINDS.len() as u64 * SEEDS * LENGTHS.len() as u64,
+        LENGTHS[0],
+        LENGTHS[1]
+    );
+    for (nth, (name, given, others)) in sets.iter().enumerate() {
+        println!(
+            "\n{:34}{:>9}{:>9}{:>9}{:>18}",
+            format!("rules: {name}"),
+            "top",
+            "middle",
+            "end",
+            "block: no rules"
+        );
+        for budget in crate::BUDGETS {
+            for way in [Way::KeepLast, Way::Extract, Way::Optimize] {
+                let mut sums = Sums::default();
+                for (_, make) in KINDS {
+                    for (turns, seed) in LENGTHS
+                        .iter()
+                        .flat_map(|turns| (0..SEEDS).map(move |seed| (*turns, seed)))
+                    {
+                        let rules = match given {
+                            Some(given) => given.clone(),
+                            None => {
+                                let set = SETS[nth - usize::from(compint.is_some())].1;
+                                some(sentences(set, true), seed)
+                            }
+                        };
+                        one(
+                            &make(seed, turns),
+                            &rules,
+                            &some(others.clone(), seed),
+                            (way, budget),
+                            &mut sums,
+                        );
+                    }
+                }
+                print!("{:34}", format!("  {budget} %, {}", way.name()));
+                for (kept, of) in sums.kept {
+                    print!("{:>9.1}", 100.0 * kept as f64 / of.max(1) as f64);
+                }
+                match sums.taken {
+                    0 => println!("{:>18}", "-"),
+                    taken => println!("{:>18.1}", 100.0 * sums.wrongly as f64 / taken as f64),
+                }
+            }
+        }
+    }
+    println!();
+}
+
+fn one(made: &Made, rules: &[String], others: &[String], (way, budget): (Way, u64), sums: &mut Sums) {
+    // The others stand among the talk, wherever the rules are.
+    let turns = made.lines.len();
+    for (place, at) in [0, turns / 2, turns.saturating_sub(8)].into_iter().enumerate() {
+        let at = made.place(at);
+        let planted: Vec<String> = rules.iter().chain(others).cloned().collect();
+        let session = made.session(at, &planted);
+        let left = left(&session, way, budget);
+        sums.kept[place].0 += rules.iter().filter(|rule| left.says(rule)).count();
+        sums.kept[place].1 += rules.len();
+        let block = left.instructions();
+        sums.taken += block.len();
+        sums.wrongly += block
+            .iter()
+            .filter(|line| !rules.iter().any(|rule| rule == *line))
+            .count();
+    }
+}

@@ -1,0 +1,57 @@
+//! What becomes of exchanges with tools: whole, shortened, a line, quoted, or only behind the ids of a summary. None may be gone
+//! without a word.
+
+use crate::coding;
+use crate::left::{Left, Way, left};
+use crate::session::Call;
+use crate::{BUDGETS, SEEDS, TURNS};
+
+const FATES: [&str; 6] = ["whole", "shortened", "digest", "quoted", "by id", "lost"];
+
+fn fate(call: &Call, left: &Left, results: &[String]) -> usize {
+    let there = |id: &String| left.messages.contains_key(id);
+    if there(&call.result) && there(&call.caller) {
+        return usize::from(left.shortened.contains(&call.result));
+    }
+    if left.digested.contains(&call.result) && !left.digests.is_empty() {
+        return 2;
+    }
+    // A line of its result stands in the summary.
+    if results.iter().any(|line| left.summary.contains(line.as_str())) {
+        return 3;
+    }
+    match left.covered.contains(&call.result) && left.covered.contains(&call.caller) {
+        true => 4,
+        false => 5,
+    }
+}
+
+pub fn print() {
+    println!("Exchanges with tools, %, by what is left of them\n");
+    for budget in BUDGETS {
+        print!("{:30}", format!("{budget} %"));
+        FATES.iter().for_each(|fate| print!("{fate:>11}"));
+        println!();
+        for way in Way::ALL {
+            let mut fates = [0usize; FATES.len()];
+            for (turns, seed) in TURNS
+                .iter()
+                .flat_map(|turns| (0..SEEDS).map(move |seed| (*turns, seed)))
+            {
+                let made = coding::session(seed, turns);
+                let session = made.session(usize::MAX, &[]);
+                let left = left(&session, way, budget);
+                for call in &made.calls {
+                    fates[fate(call, &left, &made.told(call))] += 1;
+                }
+            }
+            let all: usize = fates.iter().sum();
+            print!("{:30}", way.name());
+            fates
+                .iter()
+                .for_each(|fate| print!("{:>11.1}", 100.0 * *fate as f64 / all.max(1) as f64));
+            println!();
+        }
+        println!();
+    }
+}
