@@ -198,3 +198,13 @@ fn names_alone_make_no_folder_of_another_system() {
     );
     env.run(&["fsck", "./torn"]).status(1);
 }
+
+#[test]
+fn a_folder_that_is_meant_by_a_bare_name_is_hinted_at() {
+    let env = Env::with_chat();
+    env.write("logs/trip.jsonl", CHAT);
+    env.run(&["list", "logs"])
+        .status(66)
+        .says("hint: convo list ./logs lists the folder of this name");
+    env.run(&["list", "elsewhere"]).status(66);
+}

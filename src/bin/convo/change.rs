@@ -57,16 +57,27 @@ pub fn run(
                     .into(),
             );
         }
-        return write_to(context, &changing.writing, |out| {
-            let mut done = Done::default();
+        let mut done = Vec::new();
+        write_to(context, &changing.writing, |out| {
+            let mut sessions = 0;
             each_input(context, inputs, reading, |opened| {
                 out.separate();
                 let label = opened.label.clone();
-                stream(context, opened, reading, changing, out, &mut done, &mut plan)?;
-                done.tell(context, changing, &label);
-                Ok(())
+                let mut own = Done {
+                    sessions,
+                    told: Vec::new(),
+                };
+                let streamed = stream(context, opened, reading, changing, out, &mut own, &mut plan);
+                sessions = own.sessions;
+                done.push((label, own));
+                streamed
             })
-        });
+        })?;
+        // What is not written is not done.
+        for (label, mut done) in done {
+            done.tell(context, changing, &label);
+        }
+        return Ok(());
     }
     for input in inputs {
         let done = match input {
