@@ -59,17 +59,12 @@ pub fn run(
         }
         let mut done = Vec::new();
         write_to(context, &changing.writing, |out| {
-            let mut sessions = 0;
+            let mut running = Done::default();
             each_input(context, inputs, reading, |opened| {
                 out.separate();
                 let label = opened.label.clone();
-                let mut own = Done {
-                    sessions,
-                    told: Vec::new(),
-                };
-                let streamed = stream(context, opened, reading, changing, out, &mut own, &mut plan);
-                sessions = own.sessions;
-                done.push((label, own));
+                let streamed = stream(context, opened, reading, changing, out, &mut running, &mut plan);
+                done.push((label, running.split_off()));
                 streamed
             })
         })?;
