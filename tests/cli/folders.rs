@@ -172,3 +172,39 @@ fn a_directory_that_is_nobodys_is_told() {
     env.write("p/s.jsonl", line("x"));
     env.run(&["fsck", "trip", "p"]).status(2).says("in one call");
 }
+
+#[test]
+fn names_alone_make_no_folder_of_another_system() {
+    let env = Env::new();
+    env.write("logs/trip.jsonl", CHAT);
+    env.write(
+        "docs/session_1.json",
+        r#"{"version": 1, "health": "healthy", "summary": "", "turns": []}"#,
+    );
+    for folder in ["./logs", "./docs"] {
+        env.run(&["fsck", folder])
+            .status(2)
+            .says("--from picoclaw or --from penguin says whose it is");
+    }
+    // What is damaged, or says nothing of its system, is told by its name.
+    env.write(
+        "bare/x.jsonl",
+        "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"us",
+    );
+    env.run(&["fsck", "./bare"]).status(1);
+    env.write(
+        "torn/session_20260820_090001_cd613e30.json",
+        "{\"id\": \"session_2026",
+    );
+    env.run(&["fsck", "./torn"]).status(1);
+}
+
+#[test]
+fn a_folder_that_is_meant_by_a_bare_name_is_hinted_at() {
+    let env = Env::with_chat();
+    env.write("logs/trip.jsonl", CHAT);
+    env.run(&["list", "logs"])
+        .status(66)
+        .says("hint: convo list ./logs lists the folder of this name");
+    env.run(&["list", "elsewhere"]).status(66);
+}

@@ -385,3 +385,19 @@ fn answers_come_as_questions_do() {
     drop(questions);
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn a_part_that_is_not_named_is_told() {
+    let env = Env::new();
+    for channel in [&["--chat", "1"][..], &["--chat", "1", "--channel", " "]] {
+        env.run(&[&["key"], channel].concat())
+            .status(0)
+            .gives("scope1.channel-unknown.chat-direct__1\n")
+            .says("no channel is named");
+    }
+    env.run(&["key", "--channel", "telegram"])
+        .status(0)
+        .gives("scope1.channel-telegram\n")
+        .says("no dimension is left: everything of this agent, channel and account shares the key");
+    env.run(&["key", "--channel", "telegram", "--chat", "1"]).fine();
+}

@@ -33,6 +33,7 @@ mod layering;
 mod list;
 #[cfg(feature = "llm")]
 mod llm;
+mod losses;
 mod memory;
 mod migrate;
 mod migrate_to;

@@ -149,3 +149,12 @@ fn what_was_cut_off_is_finished() {
         );
     }
 }
+
+#[test]
+fn a_name_with_a_control_character_is_refused() {
+    let env = Env::new();
+    pair(&env, "sk_v1_a", &["one"], "", &[]);
+    let before = env.files();
+    alias(&env, &["add", "a\nb", "sk_v1_a"]).status(77);
+    assert_eq!(env.files(), before);
+}

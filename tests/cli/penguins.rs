@@ -404,3 +404,26 @@ fn times_are_local() {
         "{run}"
     );
 }
+
+#[test]
+fn an_odd_time_that_nobody_changed_stays_as_it_was_spelled() {
+    for odd in [
+        "\"2026-08-20 09:00:02\"",
+        "\"20260820T090002\"",
+        "\"2026-08-20T09:00:02+02:00\"",
+        "1755680402",
+    ] {
+        let env = Env::new();
+        let message = r#"{"role": "user", "content": "a", "category": "DIALOG", "id": "m1", "timestamp": "2026-08-20T09:00:06", "metadata": {}}"#;
+        let document = format!(
+            r#"{{"id": "session_1", "created_at": {odd}, "metadata": {{}}, "messages": [{message}]}}"#
+        );
+        let file = env.write("session_1.json", document);
+        let _ = env.run(&["append", file.to_str().unwrap(), "-i", "b", "--from", "penguin"]);
+        let now = env.read("session_1.json");
+        assert!(
+            now.contains(&format!("\"created_at\": {odd}")) && now.contains("\"b\""),
+            "{now}"
+        );
+    }
+}

@@ -191,3 +191,13 @@ fn usage() {
         .status(1)
         .says("convo: trip: no message nobody in the view\n");
 }
+
+#[test]
+fn what_could_not_be_written_is_not_told_as_done() {
+    let env = Env::with_chat();
+    let full = env
+        .shell("convo truncate -v trip --stdout --keep-last 1 > /dev/full")
+        .status(74);
+    assert!(!full.stderr.contains("leave the view"), "{}", full.stderr);
+    assert_eq!(full.stderr.lines().count(), 1, "{}", full.stderr);
+}

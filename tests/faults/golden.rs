@@ -1,8 +1,9 @@
 //! What each operation starts from and what it leads to, from a run without a fault that is checked by itself.
 
+use super::foreign::FOREIGN;
 use super::log;
 use super::place::{Place, State};
-use super::scenario::{OPERATIONS, Operation};
+use super::scenario::{Between, OPERATIONS, Operation};
 
 /// What `cat` says of the session: status and output.
 pub type Reading = (i32, Vec<u8>);
@@ -15,6 +16,8 @@ pub struct Golden {
     pub new: State,
     /// What reading gives in the old and in the new state.
     pub readings: [Option<Reading>; 2],
+    /// What is shown of the PicoClaw session of the old and of the new state.
+    pub shown: [String; 2],
 }
 
 /// Reads the operation's session with the program, when it is there.
@@ -114,7 +117,12 @@ impl Golden {
             operation.name
         );
         let readings = [readings[0].clone(), reading(operation, &after)];
+        let shown = match operation.between {
+            Between::View => [shown(&before), shown(&after)],
+            _ => Default::default(),
+        };
         Golden {
+            shown,
             operation,
             before,
             old,
@@ -129,7 +137,12 @@ impl Golden {
         let is_wanted = |operation: &&Operation| {
             words.is_empty() || words.split(',').any(|word| operation.name.contains(word))
         };
-        OPERATIONS.iter().filter(is_wanted).map(Golden::of).collect()
+        OPERATIONS
+            .iter()
+            .chain(FOREIGN)
+            .filter(is_wanted)
+            .map(Golden::of)
+            .collect()
     }
 
     /// The command for a finding.

@@ -12,6 +12,7 @@ mod check;
 mod crowd;
 mod disk;
 mod errors;
+mod foreign;
 mod full;
 mod golden;
 mod hostile;

@@ -67,6 +67,16 @@ pub fn continued(place: &Place) {
     place.sets_up(&["append", "trip", "five?"]);
 }
 
+/// A session with a key of which its id is made.
+pub fn keyed(place: &Place) {
+    let name = "agent:main:main";
+    place.sets_up(&["new", "--key", name]);
+    for (question, answer) in [("one?", "1"), ("two?", "2")] {
+        place.sets_up(&["append", name, question]);
+        place.sets_up(&["append", name, "-r", "assistant", answer]);
+    }
+}
+
 pub fn cut(place: &Place) {
     chat(place);
     place.sets_up(&["truncate", "chat", "--keep-last", "1"]);

@@ -16,7 +16,7 @@
 use super::place::Place;
 use super::prepare::{
     LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, cut, damaged, file,
-    folder, packed, packed_and_cut, pair, removed, replied, torn, twice, under_an_older_name, worked,
+    folder, keyed, packed, packed_and_cut, pair, removed, replied, torn, twice, under_an_older_name, worked,
     worked_file,
 };
 
@@ -37,7 +37,7 @@ pub enum Between {
     Each,
     /// The file that is brought is old or new, at its end torn as a log; what stands beside it is behind it at most.
     Books,
-    /// Anything that shows the same and has every line.
+    /// Anything that shows the same, or already what it is to show, and has every line.
     View,
     /// Each file is old, or the beginning of the new one in whole lines; what is torn is torn at its end. The same
     /// again goes on from there.
@@ -58,7 +58,7 @@ pub struct Operation {
 }
 
 /// What most entries have in common.
-const BASE: Operation = Operation {
+pub const BASE: Operation = Operation {
     name: "",
     prepare: chat,
     arguments: &[],
@@ -415,6 +415,34 @@ pub const OPERATIONS: &[Operation] = &[
         between: Between::Steps,
         brings: ("store/sessions/chat.1.jsonl", "\"four?\""),
         again: &[73, 0],
+        ..BASE
+    },
+    Operation {
+        name: "continue by a key",
+        prepare: keyed,
+        arguments: &["continue", "agent:main:main"],
+        session: Some("key_agent_3amain_3amain.1"),
+        between: Between::Steps,
+        brings: ("store/aliases/key_agent_3amain_3amain", ".1"),
+        again: &[73, 0],
+        ..BASE
+    },
+    Operation {
+        name: "append --boundary by a key",
+        prepare: keyed,
+        arguments: &["append", "agent:main:main", "hello", "--boundary", "3"],
+        session: Some("key_agent_3amain_3amain.1"),
+        between: Between::Steps,
+        brings: ("store/aliases/key_agent_3amain_3amain", ".1"),
+        ..BASE
+    },
+    Operation {
+        name: "restore a continuation",
+        prepare: continued,
+        arguments: &["restore", "chat", "evt_0b5370994c9c5bf1"],
+        between: Between::Steps,
+        brings: ("store/aliases/trip", "chat"),
+        again: &[1],
         ..BASE
     },
     Operation {

@@ -59,16 +59,22 @@ pub fn run(
                     .into(),
             );
         }
-        return write_to(context, &changing.writing, |out| {
-            let mut done = Done::default();
+        let mut done = Vec::new();
+        write_to(context, &changing.writing, |out| {
+            let mut running = Done::default();
             each_input(context, inputs, reading, |opened| {
                 out.separate();
                 let label = opened.label.clone();
-                stream(context, opened, reading, changing, out, &mut done, &mut plan)?;
-                done.tell(context, changing, &label);
-                Ok(())
+                let streamed = stream(context, opened, reading, changing, out, &mut running, &mut plan);
+                done.push((label, running.split_off()));
+                streamed
             })
-        });
+        })?;
+        // What is not written is not done.
+        for (label, mut done) in done {
+            done.tell(context, changing, &label);
+        }
+        return Ok(());
     }
     for input in inputs {
         let done = match input {

@@ -110,6 +110,7 @@ pub fn change(
         },
         &options,
     )?;
+    context.output.report(&label, &mut report);
     match changing.tells {
         _ if told.is_empty() => {}
         true => context.output.tell(&label, &told),

@@ -26,6 +26,14 @@ pub struct Done {
 }
 
 impl Done {
+    /// What was done since it was last asked for, the sessions of the output counted on.
+    pub fn split_off(&mut self) -> Done {
+        Done {
+            sessions: self.sessions,
+            told: std::mem::take(&mut self.told),
+        }
+    }
+
     /// Tells of it.
     pub fn tell(&mut self, context: &Context, changing: &Changing, label: &str) {
         for told in self.told.drain(..).filter(|told| !told.is_empty()) {

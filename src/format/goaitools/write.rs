@@ -116,7 +116,12 @@ fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -
                 go::push_raw(&mut raw, &stored);
                 raw
             }
-            None => spell::message(&made(item, session, purpose, report)),
+            None => {
+                if purpose == Purpose::Return && item.line().is_some() {
+                    lose_of_added(item, session, report);
+                }
+                spell::message(&made(item, session, purpose, report))
+            }
         };
         elements.push(Element {
             seen: line.is_none_or(|line| line < limit),
@@ -126,6 +131,18 @@ fn kept(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -
     }
     elements.extend(foreign.map(other));
     elements
+}
+
+/// Counts what a message says that was added to a state, and that has no place in it. Ids, times and counts of tokens came
+/// on the way, and are no loss.
+fn lose_of_added(item: &Item, session: &Session, report: &mut Report) {
+    let body = item.body(session);
+    for (name, loss) in [("usage", Loss::Usage), ("model", Loss::Model)] {
+        report.lose(loss, u64::from(json::member(body, name).is_some()));
+    }
+    let metadata = json::member(body, "metadata").and_then(|raw| json::members(raw, Dialect::Strict));
+    let others = metadata.unwrap_or_default().iter().any(|(name, _)| name != NAME);
+    report.lose(Loss::Metadata, u64::from(others));
 }
 
 /// A message that came from elsewhere, as one of OpenAI Chat.

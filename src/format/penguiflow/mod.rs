@@ -43,10 +43,10 @@ pub use write::request;
 
 use super::report::{Loss, Report};
 use super::{Form, Purpose, Reading, written};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Place, Result};
 use crate::model::health::Health;
-use crate::model::json;
-use crate::model::message::{Message, Part, Role};
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Category, Message, Part, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::io::Write;
@@ -99,7 +99,11 @@ pub fn write(
     }
     report.lose(Loss::Message, (state.homeless.len() + messages(&state)) as u64);
     if purpose == Purpose::Export {
-        lose(session, view, &state, report);
+        lose(session, &state, view, report);
+    }
+    if purpose != Purpose::Context {
+        lose_of_turns(session, view, &state, purpose, report);
+        tell_waiting(session, view, &state, report);
     }
     written(out.write_all(&state.document()))
 }
@@ -141,7 +145,7 @@ fn messages(state: &State) -> usize {
 }
 
 /// Counts what a document has no place for.
-fn lose(session: &Session, view: &View, state: &State, report: &mut Report) {
+fn lose(session: &Session, state: &State, view: &View, report: &mut Report) {
     let summaries = view
         .items
         .iter()
@@ -158,14 +162,21 @@ fn lose(session: &Session, view: &View, state: &State, report: &mut Report) {
     if !state.is_own() {
         report.lose(Loss::Header, count(Class::Header) as u64);
     }
+}
+
+/// Counts what a turn has no place for, of the messages of turns that no memory has held.
+fn lose_of_turns(session: &Session, view: &View, state: &State, purpose: Purpose, report: &mut Report) {
     for placed in state.turns.iter().filter(|placed| placed.turn.zone.is_none()) {
         let of_turn: Vec<Message<'_>> = placed
             .items
             .iter()
             .filter_map(|item| view.items[*item].message(session))
             .collect();
-        for message in &of_turn {
-            lose_of_message(message, report);
+        for item in &placed.items {
+            let item = &view.items[*item];
+            if let Some(message) = item.message(session) {
+                lose_of_message(&message, item.body(session), purpose, report);
+            }
         }
         // Only the last thought and the last text of the answers come along.
         let answers = of_turn.iter().filter(|message| message.role() == Role::Assistant);
@@ -180,16 +191,41 @@ fn lose(session: &Session, view: &View, state: &State, report: &mut Report) {
     }
 }
 
-fn lose_of_message(message: &Message<'_>, report: &mut Report) {
+/// What happened and no question follows is in the document, where PenguiFlow does not look for it.
+fn tell_waiting(session: &Session, view: &View, state: &State, report: &mut Report) {
+    let messages = state
+        .open
+        .iter()
+        .filter_map(|item| view.items[*item].message(session));
+    let categories: Vec<Category> = messages.map(|message| message.category()).collect();
+    if !categories.is_empty() && categories.iter().all(|category| *category == Category::Context) {
+        let what = "what happened last waits for the next question: until that is answered PenguiFlow does not see it";
+        report.note(Place::default(), what);
+    }
+}
+
+/// Ids, times and categories of what is added to a document came on the way, and are no loss; calls are in the digest.
+fn lose_of_message(message: &Message<'_>, body: &[u8], purpose: Purpose, report: &mut Report) {
     let own = |is: bool| u64::from(is);
-    report.lose(Loss::Id, own(message.id.is_some()));
+    let metadata = message
+        .metadata
+        .and_then(|raw| json::members(raw, Dialect::Strict));
+    let metadata = metadata.unwrap_or_default();
+    if purpose == Purpose::Export {
+        report.lose(Loss::Id, own(message.id.is_some()));
+        report.lose(Loss::Metadata, own(message.metadata.is_some()));
+        report.lose(
+            Loss::Category,
+            own(message.category() != message.role().category()),
+        );
+        report.lose(Loss::Arguments, message.tool_calls().len() as u64);
+    } else {
+        let noted = metadata.iter().any(|(name, _)| name != "penguiflow");
+        report.lose(Loss::Metadata, own(noted));
+    }
     report.lose(Loss::Name, own(message.name.is_some()));
-    report.lose(Loss::Metadata, own(message.metadata.is_some()));
-    report.lose(
-        Loss::Category,
-        own(message.category() != message.role().category()),
-    );
-    report.lose(Loss::Arguments, message.tool_calls().len() as u64);
+    report.lose(Loss::Usage, own(json::member(body, "usage").is_some()));
+    report.lose(Loss::Model, own(json::member(body, "model").is_some()));
     for part in message.parts() {
         if let Part::Other(kind, _) = part {
             let attached = matches!(kind.as_ref(), "image_url" | "input_audio" | "file");

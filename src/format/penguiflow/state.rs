@@ -9,7 +9,7 @@ use crate::model::exchange::Cuts;
 use crate::model::health::{self, Health};
 use crate::model::json::{self, push_text};
 use crate::model::memory::{Memory, Strategy};
-use crate::model::message::{Category, Message};
+use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
@@ -135,11 +135,13 @@ impl State {
         self.turns.sort_by_key(|placed| placed.zone);
     }
 
-    /// The items of each exchange. Behind a turn that a memory has held another begins.
+    /// The items of each exchange. Behind a turn that a memory has held another begins, and what happened after an answer
+    /// belongs to the next question.
     fn exchanges(&mut self, session: &Session, view: &View) -> Vec<Vec<usize>> {
         let cuts = Cuts::of(session, view);
         let mut exchanges: Vec<Vec<usize>> = Vec::new();
         let mut closed = true;
+        let (mut answered, mut waits) = (false, false);
         for (index, item) in view.items.iter().enumerate() {
             let Some(message) = item.message(session) else {
                 continue;
@@ -148,9 +150,13 @@ impl State {
                 self.homeless.push(index);
                 continue;
             }
-            if closed || cuts.begins(index) {
+            let happened = message.role() == Role::User && message.category() == Category::Context;
+            if closed || cuts.begins(index) && !waits || happened && answered {
                 exchanges.push(Vec::new());
+                waits = true;
             }
+            waits &= happened;
+            answered = message.role() == Role::Assistant && message.tool_calls().is_empty();
             if let Some(exchange) = exchanges.last_mut() {
                 exchange.push(index);
             }

@@ -147,7 +147,8 @@ pub fn write(
     };
     let sums = (!as_read).then_some(sums);
     let id = id_of(&header).unwrap_or_else(|| derived_id(&list));
-    let front = front(&header, &id, active, sums, save.now.is_some(), counted);
+    let created = save.source.and_then(|(bytes, _)| spelled(&header, bytes));
+    let front = front(&header, &id, (created, active), sums, save.now.is_some(), counted);
     let mut text = Vec::new();
     print::push(&mut text, &front, 0);
     text.truncate(text.len() - "\n}".len());
@@ -289,11 +290,21 @@ fn derived_id(list: &[u8]) -> String {
     format!("session_{}", &key::sha256(list)[..16])
 }
 
+/// When the session was made, as the document spells it that was read, while the header says the same.
+fn spelled<'d>(header: &Header, document: &'d [u8]) -> Option<&'d [u8]> {
+    let raw = json::member(document, "created_at")?;
+    let same = match header.text("created_at") {
+        Some(time) => time::read(&json::text(raw)?)?.time == *time,
+        None => header.kept("created_at") == Some(raw),
+    };
+    same.then_some(raw)
+}
+
 /// The members ahead of the messages.
 fn front(
     header: &Header,
     id: &str,
-    active: Option<String>,
+    (created, active): (Option<&[u8]>, Option<String>),
     sums: Option<Sums>,
     changed: bool,
     report: &mut Report,
@@ -312,7 +323,9 @@ fn front(
     {
         carried.raw("key", key);
     }
-    if let Some(raw) = header.get("created_at") {
+    if let Some(raw) = created {
+        front.raw("created_at", raw);
+    } else if let Some(raw) = header.get("created_at") {
         match local_time(raw) {
             Some((time, same)) => {
                 front.raw("created_at", time);
@@ -327,7 +340,7 @@ fn front(
     }
     // Penguin reads no session whose times it cannot read.
     let unread = |name, read: bool| u64::from(header.kept(name).is_some() && !read);
-    report.lose(Loss::Timestamp, unread("created_at", false));
+    report.lose(Loss::Timestamp, unread("created_at", created.is_some()));
     let active_read = header.kept("last_active").and_then(moment).is_some();
     report.lose(Loss::Timestamp, unread("last_active", active_read));
     if let Some(active) = active {

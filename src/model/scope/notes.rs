@@ -7,6 +7,9 @@ use super::inbound::Dimension;
 use super::owner::Owner;
 use super::{Form, Scope, signature};
 
+const NO_DIMENSION: &str =
+    "no dimension is left: everything of this agent, channel and account shares the key";
+
 /// Of a key that was given.
 pub(super) fn of_given(key: &str) -> Vec<String> {
     let mut notes = vec!["the key is used as it was given, and not derived".to_string()];
@@ -20,9 +23,7 @@ pub(super) fn of_given(key: &str) -> Vec<String> {
 pub(super) fn of_scope(scope: &Scope, form: Form) -> Vec<String> {
     let mut notes = Vec::new();
     if scope.values.is_empty() {
-        notes.push(
-            "no dimension is left: everything of this agent, channel and account shares the key".to_string(),
-        );
+        notes.push(NO_DIMENSION.to_string());
     }
     if form != Form::Picoclaw {
         return notes;
@@ -127,10 +128,31 @@ pub(super) fn of_arrival(
     notes
 }
 
-/// What is told though nobody asked: that nothing of an id is left, or that the sender may be somebody else.
+/// What is told though nobody asked: that a part is not named, that nothing of an id is left, or that the sender may be
+/// somebody else.
 pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
+    if form == Form::Penguiflow {
+        return warnings; // which makes no key of a message
+    }
     let inbound = &*arrival.inbound(settings);
+    if inbound.channel.trim().is_empty() {
+        warnings.push("no channel is named: it is \"unknown\", as is that of every such message".to_string());
+    }
+    let dimensions = arrival.dimensions(settings);
+    let is_absent = |dimension: &&Dimension| {
+        let value = match dimension {
+            Dimension::Space => &inbound.space,
+            Dimension::Chat => &inbound.chat,
+            Dimension::Topic => &inbound.topic,
+            Dimension::Sender => &inbound.sender,
+        };
+        value.trim().is_empty()
+    };
+    // Most messages have no topic and no space, and the session is that of those that have none.
+    if !dimensions.is_empty() && dimensions.iter().all(|dimension| is_absent(&dimension)) {
+        warnings.push(NO_DIMENSION.to_string());
+    }
     if form == Form::Picoclaw {
         for (name, value, default) in [
             ("agent", &inbound.agent, fold::AGENT),

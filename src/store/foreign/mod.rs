@@ -5,14 +5,15 @@ mod names;
 mod penguin;
 mod picoclaw;
 mod promote;
+mod system;
 
 pub use names::Names;
 pub use promote::{Asked, Promoted, promote};
+pub use system::system_of;
 
 use super::atomic;
 use super::directory::{Directory, Facts};
 use crate::error::{Error, Kind, Place, Result};
-use crate::format::{penguin as penguin_format, picoclaw as picoclaw_format};
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -153,29 +154,6 @@ impl Findings<'_> {
     }
 }
 
-/// Whose folder this is: the system whose files are in it.
-pub fn system_of(path: &Path) -> Result<Option<System>> {
-    let directory = Directory::open(path)?;
-    let names: BTreeSet<String> = directory.names()?.into_iter().collect();
-    if names.iter().any(|name| name.ends_with(picoclaw_format::SIDECAR)) {
-        return Ok(Some(System::Picoclaw));
-    }
-    let penguin = |name: &String| {
-        let name = name
-            .strip_suffix(".bak")
-            .or(name.strip_suffix(".temp"))
-            .unwrap_or(name);
-        name == penguin_format::INDEX
-            || penguin_format::is_session_name(name)
-            || (name.starts_with("conversation_") && name.ends_with(".json"))
-    };
-    if names.iter().any(penguin) {
-        return Ok(Some(System::Penguin));
-    }
-    let log = names.iter().any(|name| name.ends_with(picoclaw_format::LOG));
-    Ok(log.then_some(System::Picoclaw))
-}
-
 /// Looks at every session of a folder, and mends with [`Check::repair`]; what is wrong is told as it is met.
 pub fn check(path: &Path, system: System, check: &Check, each: &mut dyn FnMut(Finding)) -> Result<Checked> {
     let mut findings = Findings {
@@ -202,14 +180,18 @@ fn quarantine(directory: &Directory) -> Result<Directory> {
 fn free_name(folder: &Directory, name: &str) -> Result<String> {
     let mut nth = 0u32;
     loop {
-        let candidate = match nth {
-            0 => name.to_string(),
-            nth => format!("{name}.{nth}"),
-        };
+        let candidate = numbered(name, nth);
         if folder.facts(&candidate)?.is_none() {
             return Ok(candidate);
         }
         nth += 1;
+    }
+}
+
+fn numbered(name: &str, nth: u32) -> String {
+    match nth {
+        0 => name.to_string(),
+        nth => format!("{name}.{nth}"),
     }
 }
 
@@ -227,10 +209,20 @@ fn put_aside(directory: &Directory, name: &str) -> Result<()> {
     atomic::sync_directory(directory)
 }
 
-/// Keeps a copy of a file's bytes in the quarantine, durably.
+/// Keeps a copy of a file's bytes in the quarantine, durably. One that a run made which died before it mended the file is
+/// the same.
 fn copy_aside(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()> {
     let folder = quarantine(directory)?;
     let free = free_name(&folder, name)?;
+    for nth in 0u32.. {
+        let taken = numbered(name, nth);
+        if taken == free {
+            break;
+        }
+        if bytes_of(&folder, &taken)?.is_some_and(|kept| kept == bytes) {
+            return atomic::sync_directory(&folder);
+        }
+    }
     if atomic::create(&folder, &free, bytes)? {
         return Ok(());
     }

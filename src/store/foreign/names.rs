@@ -122,6 +122,10 @@ impl Names {
             let what = "an alias is a name of its own: neither empty nor the session's key";
             return Err(Error::new(Kind::Usage, what));
         }
+        if alias.chars().any(char::is_control) {
+            let what = format!("unsafe alias {alias:?}: it holds a control character");
+            return Err(Error::new(Kind::Unsafe, what));
+        }
         self.refuse_claimed(alias, key)?;
         if self.resolve(alias)?.is_some_and(|known| known == alias) {
             let what = format!("{alias} is the key of a session, which would not be found any more");

@@ -109,7 +109,8 @@ impl Run for List {
                             rows.push(row(&session, label, false));
                             Ok(())
                         },
-                    ),
+                    )
+                    .map_err(|error| with_folder(error, input)),
                 };
                 tell_and_go_on(context, done, inputs.len())?;
             }
@@ -146,6 +147,17 @@ impl Run for List {
             Some(columns) if !self.json => table(&rows, columns, &now, out),
             _ => rows.iter().try_for_each(|row| self.print(row, &now, out)),
         })
+    }
+}
+
+/// A name that is none of the store's, and that a folder here has, is meant for that one.
+fn with_folder(error: anyhow::Error, input: &Input) -> anyhow::Error {
+    match (error.downcast::<Error>(), input) {
+        (Ok(error), Input::Name(name)) if error.kind == Kind::NotFound && Path::new(name).is_dir() => error
+            .hint(format!("convo list ./{name} lists the folder of this name"))
+            .into(),
+        (Ok(error), _) => error.into(),
+        (Err(error), _) => error,
     }
 }
 

@@ -69,20 +69,22 @@ impl Run for Restore {
             }
         }
         let inputs = [input];
-        change::run(
+        let done = change::run(
             context,
             &inputs,
             &self.reading,
             &self.changing,
             |session, stamps| restore::plan(session, self.event.as_deref(), |content| stamps.event(content)),
-        )?;
-        match (&inputs[0], &self.event) {
-            (Input::Name(name), Some(_)) if stored && !self.changing.dry_run => {
-                let store = context.store()?;
-                Ok(store.settle_links(&store.resolve(name)?)?)
-            }
-            _ => Ok(()),
+        );
+        // Also when the event is taken back already: the run that did it may have died before it came to the names.
+        if let (Input::Name(name), Some(_)) = (&inputs[0], &self.event)
+            && stored
+            && !self.changing.dry_run
+        {
+            let store = context.store()?;
+            store.settle_links(&store.resolve(name)?)?;
         }
+        done
     }
 }
 

@@ -1,0 +1,63 @@
+//! What is added to a file of another system, and what that has no place for.
+
+use crate::env::Env;
+
+const SAID: &str = concat!(
+    r#"{"role":"assistant","content":[{"type":"text","text":"Look."},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}],"#,
+    r#""reasoning":[{"type":"thinking","text":"hmm"}],"usage":{"input_tokens":3},"model":"m-1","metadata":{"k":1}}"#,
+    "\n"
+);
+
+const SHORT: &str = "{\"role\":\"user\",\"content\":\"Hi\"}\n{\"role\":\"assistant\",\"content\":\"Yes.\"}\n";
+
+#[test]
+fn what_a_message_that_is_added_says_is_carried_or_told() {
+    for system in ["goaitools", "penguiflow"] {
+        let env = Env::new();
+        let made = env.pipe(&["cat", "--to", system], SHORT);
+        let file = env.write("state.json", made.out());
+        let path = file.to_str().unwrap();
+        // Ids and times came on the way.
+        env.run(&["append", path, "-i", "And?"]).fine();
+        let before = std::fs::read(&file).unwrap();
+        let strict = env
+            .pipe(&["append", path, "-i", "--stream", "--strict"], SAID)
+            .status(65)
+            .says("--strict");
+        assert_eq!(std::fs::read(&file).unwrap(), before);
+        let done = env.pipe(&["append", path, "-i", "--stream"], SAID).status(0);
+        for loss in ["usage", "model", "reasoning", "attachment", "metadata"] {
+            for run in [&strict, &done] {
+                assert!(
+                    run.stderr.contains(&format!("not carried: {loss}: 1\n")),
+                    "{system}: {}",
+                    run.stderr
+                );
+            }
+        }
+        // What is there already is no news.
+        env.run(&["append", path, "-i", "Good."]).fine();
+        env.run(&["append", path, "-i", "-r", "assistant", "Bye."]).fine();
+    }
+}
+
+#[test]
+fn what_happened_and_no_question_follows_is_told() {
+    let env = Env::new();
+    let made = env.pipe(&["cat", "--to", "penguiflow"], SHORT);
+    let file = env.write("state.json", made.out());
+    let path = file.to_str().unwrap();
+    let told = "waits for the next question";
+    env.run(&["append", path, "-i", "--event", "It rains."])
+        .status(0)
+        .says(told);
+    env.run(&["append", path, "-i", "And now?"]).fine();
+    let answered = env.run(&["append", path, "-i", "-r", "assistant", "Stay."]);
+    assert!(!answered.status(0).stderr.contains(told));
+    let turn = r#""user_message": "It rains.\n\nAnd now?", "assistant_response": "Stay.""#;
+    assert!(
+        env.read("state.json").contains(turn),
+        "{}",
+        env.read("state.json")
+    );
+}
