@@ -152,6 +152,21 @@ impl Chance {
         }
     }
 
+    /// How many ids were made with a seed, to go back to.
+    pub fn made(&self) -> u64 {
+        match self {
+            Chance::Seed(_, made) => made.load(Ordering::Relaxed),
+            Chance::System => 0,
+        }
+    }
+
+    /// Whatever was made since was not used.
+    pub fn go_back(&self, to: u64) {
+        if let Chance::Seed(_, made) = self {
+            made.store(to, Ordering::Relaxed);
+        }
+    }
+
     /// Sixteen hex digits. `what` is asked for with a seed only, and tells one run of a program from the next.
     pub fn digits(&self, what: impl FnOnce() -> String) -> Result<String> {
         match self {

@@ -2,6 +2,7 @@
 
 pub mod chain;
 pub mod event;
+pub mod excerpt;
 pub mod exchange;
 pub mod health;
 pub mod json;

@@ -11,6 +11,7 @@ use crate::{pairs, penguins};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::settle::Joined;
+use convo::filter::summarize;
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::health::is_attempt;
@@ -109,11 +110,30 @@ fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) 
         return Err(named(error, name).hint("--stdout --log prints it").into());
     }
     let mut tries = 0;
+    let mut sees_view = changing.sees_view;
     let (lines, told) = loop {
         let mut report = Report::default();
-        let (session, length) = store.load_with_length(&id, &mut report)?;
+        let (session, length) = match sees_view {
+            true => store.load_view(&id, &mut report)?,
+            false => store.load_with_length(&id, &mut report)?,
+        };
         let stamps = Stamps::new(context, &session, Place::Store);
-        let planned = plan(&session, &stamps).map_err(|error| named(error, name))?;
+        let made = context.chance.made();
+        let planned = match plan(&session, &stamps) {
+            // What cannot be done is told by who has seen everything.
+            Err(_) if session.excerpt().is_some() => {
+                context.chance.go_back(made);
+                sees_view = false;
+                continue;
+            }
+            planned => planned.map_err(|error| named(error, name))?,
+        };
+        let whole = report.findings.is_empty();
+        let keep = || {
+            if sees_view && whole {
+                store.keep_view(&id, &session, length, &summarize::standing);
+            }
+        };
         if let Plan::Lines(lines, told) = planned {
             // What was planned holds for what was read: a message that came meanwhile is never cut off unseen.
             let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
@@ -132,6 +152,7 @@ fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) 
                 )
                 .into());
             }
+            keep();
             if !changing.json && !told.is_empty() {
                 context.output.tell(name, &told);
             }
@@ -139,6 +160,7 @@ fn store(context: &Context, name: &str, changing: &Changing, plan: Planner<'_>) 
         } else if let Plan::Nothing(why) = planned {
             // It is so because of lines that perhaps nobody has synced.
             store.settle_lines(&id).map_err(|error| named(error, name))?;
+            keep();
             context.output.report(name, &mut report);
             context.output.tell(name, &format!("unchanged: {why}"));
             break (Vec::new(), why);
