@@ -4,6 +4,9 @@
 use crate::error::{Error, Kind, Result};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Longest id in bytes.
@@ -128,6 +131,13 @@ impl Derive {
         *ordinal += 1;
         format!("msg_{}", hex(&digest[..8]))
     }
+}
+
+/// The hash by which ids are compared first: the same in every run of one build of this program.
+pub fn hash(id: &str) -> NonZeroU64 {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MIN)
 }
 
 /// Where new ids come from: chance, or a seed that makes them the same on every run.

@@ -10,6 +10,7 @@ pub mod key;
 pub mod memory;
 pub mod message;
 pub mod origin;
+pub mod outline;
 pub mod record;
 mod replay;
 pub mod scope;

@@ -3,15 +3,13 @@
 use super::event::Action;
 use super::excerpt::Excerpt;
 use super::json::{self, Dialect};
-use super::key::Derive;
+use super::key::{Derive, hash};
 use super::message::{Category, Message, Role};
 use super::origin::Origin;
 use super::record::{self, Kind, Record};
 use crate::error::Place;
 use std::borrow::Cow;
-use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
-use std::hash::{Hash, Hasher};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -401,11 +399,4 @@ impl Session {
             .and_then(json::text)
             .map(Cow::into_owned)
     }
-}
-
-/// The hash by which ids are compared first: the same in every run of one build of this program.
-pub fn hash(id: &str) -> NonZeroU64 {
-    let mut hasher = DefaultHasher::new();
-    id.hash(&mut hasher);
-    NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MIN)
 }

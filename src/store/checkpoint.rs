@@ -14,10 +14,11 @@ use super::{Store, atomic, log_name};
 use crate::error::{Place, Result};
 use crate::format::report::Report;
 use crate::format::{Reader, goaitools};
-use crate::model::excerpt::{Excerpt, Outline, Rules, Stands, is_enough};
+use crate::model::excerpt::{Excerpt, Stands};
 use crate::model::key;
+use crate::model::outline::{Outline, Rules, is_enough};
 use crate::model::record::{Kind as Line, Record};
-use crate::model::session::{self, Session};
+use crate::model::session::Session;
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -62,7 +63,7 @@ struct Checkpoint {
 
 /// What tells builds of this program apart that might not mean the same.
 fn build() -> u64 {
-    session::hash(concat!("convo ", env!("CARGO_PKG_VERSION"))).get()
+    key::hash(concat!("convo ", env!("CARGO_PKG_VERSION"))).get()
 }
 
 impl Checkpoint {
