@@ -337,6 +337,15 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Takes a session's checkpoint away: its log is about to be another, or gone.
+    pub(super) fn forget_view(&self, id: &str) {
+        if let Ok(Some(cache)) = self.directory().inner(CACHE) {
+            let _ = atomic::unlink(&cache, &file_name(id));
+        }
+    }
+}
+
 /// The excerpt of a log that is open, with everything that came behind its checkpoint; none when it does not fit.
 fn excerpt(checkpoint: Checkpoint, file: &File, length: u64) -> Option<Session> {
     let facts = Facts::of(file).ok()?;

@@ -48,6 +48,7 @@ mod readme;
 mod regression;
 mod remove;
 mod restore;
+mod rolling;
 mod salvage;
 mod show;
 mod split;
