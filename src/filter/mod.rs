@@ -30,7 +30,7 @@ pub enum Plan {
 }
 
 /// Id and time of an event that is being made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// `evt_` and 16 hex digits.
     pub id: String,

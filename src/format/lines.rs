@@ -19,6 +19,14 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    /// Over what stands behind this place of an input: the line of that number, which ends at that offset.
+    pub fn behind(place: Place, input: R) -> Self {
+        Lines {
+            place,
+            ..Lines::new(Vec::new(), input)
+        }
+    }
+
     /// The next line with its newline (the last one may have none), and where it stands.
     pub fn next_line(&mut self) -> io::Result<Option<(&[u8], Place)>> {
         let mut searched = 0;

@@ -4,6 +4,9 @@
 use crate::error::{Error, Kind, Result};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Longest id in bytes.
@@ -130,6 +133,13 @@ impl Derive {
     }
 }
 
+/// The hash by which ids are compared first: the same in every run of one build of this program.
+pub fn hash(id: &str) -> NonZeroU64 {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MIN)
+}
+
 /// Where new ids come from: chance, or a seed that makes them the same on every run.
 #[derive(Debug)]
 pub enum Chance {
@@ -149,6 +159,21 @@ impl Chance {
     pub fn take_back(&self) {
         if let Chance::Seed(_, made) = self {
             made.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many ids were made with a seed, to go back to.
+    pub fn made(&self) -> u64 {
+        match self {
+            Chance::Seed(_, made) => made.load(Ordering::Relaxed),
+            Chance::System => 0,
+        }
+    }
+
+    /// Whatever was made since was not used.
+    pub fn go_back(&self, to: u64) {
+        if let Chance::Seed(_, made) = self {
+            made.store(to, Ordering::Relaxed);
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod chain;
 pub mod event;
+pub mod excerpt;
 pub mod exchange;
 pub mod health;
 pub mod json;
@@ -9,6 +10,7 @@ pub mod key;
 pub mod memory;
 pub mod message;
 pub mod origin;
+pub mod outline;
 pub mod record;
 mod replay;
 pub mod scope;

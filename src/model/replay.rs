@@ -1,6 +1,7 @@
 //! The replay of a log into its view: cuts, compactions and summaries carried out in their order.
 
 use super::event::{Action, Compact, Event, Span, Standing, Summary, Target, Truncate};
+use super::excerpt::{Excerpt, Stands as Place};
 use super::json;
 use super::message::Category;
 use super::session::{Class, Session};
@@ -11,11 +12,15 @@ use std::collections::{HashMap, HashSet};
 impl View {
     /// Replays a session.
     pub fn replay(session: &Session) -> View {
-        let live = session.live_events().into_iter();
-        View::after(
-            session,
-            live.filter(|index| View::is_moved_by(session, *index)).collect(),
-        )
+        View::after(session, moving(session))
+    }
+
+    /// Where a session's events have brought it, when that can be said by lines alone.
+    pub(super) fn state(session: &Session) -> Option<State> {
+        let events = moving(session);
+        let mut replay = Replay::new(session, &events);
+        events.into_iter().for_each(|index| replay.apply(index));
+        replay.state()
     }
 
     /// Whether the line is an event that moves the view.
@@ -27,7 +32,7 @@ impl View {
 
     /// Replays a session as if only these events, in their order, moved its view.
     pub fn after(session: &Session, events: Vec<usize>) -> View {
-        if events.is_empty() {
+        if events.is_empty() && session.excerpt().is_none() {
             return View {
                 items: session.messages().map(|(i, _)| Item::Line(i)).collect(),
                 ..View::default()
@@ -39,6 +44,22 @@ impl View {
         }
         replay.finish()
     }
+}
+
+/// The events that count and move the view; of an excerpt those behind it, for it stands for the others.
+fn moving(session: &Session) -> Vec<usize> {
+    let from = session.excerpt().map_or(0, Excerpt::kept);
+    let live = session.live_events().into_iter();
+    live.filter(|index| *index >= from && View::is_moved_by(session, *index))
+        .collect()
+}
+
+/// Where events have brought a session: what has left the view, and the summary that stands.
+pub(super) struct State {
+    /// For each line whether it has left, or was no message.
+    pub gone: Vec<bool>,
+    /// The event that carries the summary, and where it stands.
+    pub standing: Option<(usize, Place)>,
 }
 
 /// The ids of messages that an event names.
@@ -89,14 +110,6 @@ impl Insert {
     }
 }
 
-/// Where a `summary` event's text stands.
-#[derive(Clone, Copy, PartialEq)]
-enum Place {
-    Behind(usize),
-    /// Behind the leading rules.
-    First,
-}
-
 struct Replay<'s> {
     session: &'s Session,
     /// Line indexes of the messages of each id that an event names.
@@ -121,13 +134,27 @@ impl<'s> Replay<'s> {
             }
         }
         let gone = (0..session.len()).map(|i| !matches!(session.class(i), Class::Message(_)));
+        let mut gone: Vec<bool> = gone.collect();
+        let (mut inserts, mut summary) = (Vec::new(), None);
+        if let Some(excerpt) = session.excerpt() {
+            gone[..excerpt.kept()].copy_from_slice(&excerpt.gone);
+            match excerpt.standing {
+                Some((event, Place::Before(before))) => inserts.push(Insert {
+                    before,
+                    id: None,
+                    what: What::Summary(event),
+                    gone: false,
+                }),
+                standing => summary = standing,
+            }
+        }
         Replay {
             session,
             places: session.places(named),
-            gone: gone.collect(),
+            gone,
             edits: HashMap::new(),
-            inserts: Vec::new(),
-            summary: None,
+            inserts,
+            summary,
             dangling: Vec::new(),
             idle: Vec::new(),
         }
@@ -331,6 +358,26 @@ impl<'s> Replay<'s> {
                 None => self.miss(event, target),
             }
         }
+    }
+
+    /// None when it takes more than lines to say it.
+    fn state(self) -> Option<State> {
+        let is_edited = self.edits.keys().any(|index| !self.gone[*index]);
+        if is_edited || !self.dangling.is_empty() || !self.idle.is_empty() || self.inserts.len() > 1 {
+            return None;
+        }
+        let standing = match (self.inserts.first(), self.summary) {
+            (None, standing) => standing,
+            (Some(insert), None) => match insert.what {
+                What::Summary(event) => Some((event, Place::Before(insert.before))),
+                What::Message(_) => return None,
+            },
+            (Some(_), Some(_)) => return None,
+        };
+        Some(State {
+            gone: self.gone,
+            standing,
+        })
     }
 
     fn finish(mut self) -> View {

@@ -1,16 +1,15 @@
 //! One session in memory: its lines in one piece of memory, and what each of them is.
 
 use super::event::Action;
+use super::excerpt::Excerpt;
 use super::json::{self, Dialect};
-use super::key::Derive;
+use super::key::{Derive, hash};
 use super::message::{Category, Message, Role};
 use super::origin::Origin;
 use super::record::{self, Kind, Record};
 use crate::error::Place;
 use std::borrow::Cow;
-use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
-use std::hash::{Hash, Hasher};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -20,6 +19,8 @@ pub struct Session {
     bytes: Vec<u8>,
     lines: Vec<Line>,
     origin: Option<Arc<Origin>>,
+    /// What is known of lines that are not here.
+    excerpt: Option<Box<Excerpt>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +113,35 @@ impl Session {
         });
     }
 
+    /// Adds an empty line in the place of lines that are not at hand, the first of which stands there.
+    pub fn push_gap(&mut self, place: Place) {
+        self.lines.push(Line {
+            start: self.bytes.len(),
+            end: self.bytes.len(),
+            place,
+            class: Class::Blank,
+            id: None,
+        });
+    }
+
+    /// Says that the lines so far are an excerpt.
+    pub fn set_excerpt(&mut self, excerpt: Excerpt) {
+        self.excerpt = Some(Box::new(excerpt));
+    }
+
+    /// What is known of lines that are not at hand; none when all are.
+    pub fn excerpt(&self) -> Option<&Excerpt> {
+        self.excerpt.as_deref()
+    }
+
+    /// Number of lines of the log, those that are not at hand included.
+    pub fn lines_in_log(&self) -> usize {
+        match &self.excerpt {
+            Some(excerpt) => excerpt.lines + self.len() - excerpt.kept(),
+            None => self.len(),
+        }
+    }
+
     /// Adds a line that is made here; a newline is put behind it, and before it where one is missing.
     pub fn push_new(&mut self, body: &[u8]) {
         let mut full = Vec::with_capacity(body.len() + 1);
@@ -179,6 +209,16 @@ impl Session {
     /// A line, read anew.
     pub fn record(&self, index: usize) -> Record<'_> {
         Record::parse(self.full(index), self.lines[index].place)
+    }
+
+    /// Where a line stood in its input.
+    pub fn place(&self, index: usize) -> Place {
+        self.lines[index].place
+    }
+
+    /// Hash of a message's own id.
+    pub(super) fn id_hash(&self, index: usize) -> Option<u64> {
+        self.lines[index].id.map(NonZeroU64::get)
     }
 
     /// The bytes of a line, ending included.
@@ -339,21 +379,24 @@ impl Session {
 
     /// The newest time that a line carries, as written.
     pub fn newest_time(&self) -> Option<String> {
-        (0..self.len()).rev().find_map(|index| {
-            let body = self.record(index).body;
-            let name = match self.lines[index].class {
-                Class::Message(_) => "timestamp",
-                Class::Event => "at",
-                Class::Header => "created_at",
-                Class::Unreadable | Class::Blank => return None,
-            };
-            json::member(body, name).and_then(json::text).map(Cow::into_owned)
-        })
+        self.time(self.newest_timed()?)
     }
-}
 
-fn hash(id: &str) -> NonZeroU64 {
-    let mut hasher = DefaultHasher::new();
-    id.hash(&mut hasher);
-    NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MIN)
+    /// The last line that carries a time.
+    pub(super) fn newest_timed(&self) -> Option<usize> {
+        (0..self.len()).rev().find(|index| self.time(*index).is_some())
+    }
+
+    /// The time that a line carries.
+    fn time(&self, index: usize) -> Option<String> {
+        let name = match self.lines[index].class {
+            Class::Message(_) => "timestamp",
+            Class::Event => "at",
+            Class::Header => "created_at",
+            Class::Unreadable | Class::Blank => return None,
+        };
+        json::member(self.record(index).body, name)
+            .and_then(json::text)
+            .map(Cow::into_owned)
+    }
 }

@@ -4,7 +4,6 @@
 use super::append::HeldEnd;
 use super::{Appender, LogReader, Store, atomic, log_name, no_session};
 use crate::error::{Error, Kind, Result};
-use crate::format::Reader;
 use crate::format::report::Report;
 use crate::model::chain::{self, Links};
 use crate::model::json::{self, ObjectBuilder};
@@ -125,12 +124,7 @@ impl Store {
         let file = sessions
             .file(log_name(id), OFlags::RDONLY)?
             .ok_or_else(|| no_session(id))?;
-        let mut reader = LogReader::new(file, held.facts.size);
-        let mut session = Session::default();
-        while let Some(record) = reader.next(report)? {
-            session.push(&record);
-        }
-        Ok(session)
+        Ok(LogReader::new(file, held.facts.size).whole(report)?.0)
     }
 
     /// Makes the new session; whether it was not there. One that a dead run left gets what it has not: messages of the

@@ -14,6 +14,7 @@ mod alias;
 mod append;
 mod atomic;
 mod boundary;
+mod checkpoint;
 mod counted;
 mod directory;
 pub mod foreign;
@@ -56,7 +57,6 @@ pub use sessions::{EXACTLY, Sessions};
 pub use stage::{Batch, Staged};
 
 use crate::error::{Error, Kind, Result};
-use crate::format::Reader;
 use crate::format::report::Report;
 use crate::model::key;
 use crate::model::session::Session;
@@ -337,12 +337,7 @@ impl Store {
 
     /// Reads a session as a whole, and tells the length of the log that was read.
     pub fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
-        let mut reader = self.reader(id)?;
-        let mut session = Session::default();
-        while let Some(record) = reader.next(report)? {
-            session.push(&record);
-        }
-        Ok((session, reader.length()))
+        self.reader(id)?.whole(report)
     }
 
     /// Begins a batch of new sessions, which are synced and named together.

@@ -6,8 +6,9 @@ use crate::format::lines::Lines;
 use crate::format::report::Report;
 use crate::format::{Reader, native};
 use crate::model::record::{Kind as Line, Record};
+use crate::model::session::Session;
 use std::fs::File;
-use std::io::{Read, Take};
+use std::io::{Read, Seek, SeekFrom, Take};
 
 /// Records of a session in the store; places are those in the store's file.
 pub struct LogReader {
@@ -23,6 +24,15 @@ impl LogReader {
         self.length
     }
 
+    /// Everything that is left as one session, and the length of the log.
+    pub(super) fn whole(mut self, report: &mut Report) -> Result<(Session, u64)> {
+        let mut session = Session::default();
+        while let Some(record) = self.next(report)? {
+            session.push(&record);
+        }
+        Ok((session, self.length))
+    }
+
     /// Over a log up to this length.
     pub(super) fn new(file: File, length: u64) -> LogReader {
         LogReader {
@@ -31,6 +41,24 @@ impl LogReader {
             bare: Vec::new(),
             length,
         }
+    }
+}
+
+impl LogReader {
+    /// Over what stands behind a place of a log, up to this length; `chain` is that of the lines ahead of it.
+    pub(super) fn behind(
+        mut file: File,
+        place: Place,
+        chain: Chain,
+        length: u64,
+    ) -> std::io::Result<LogReader> {
+        file.seek(SeekFrom::Start(place.offset))?;
+        Ok(LogReader {
+            lines: Lines::behind(place, file.take(length - place.offset)),
+            chain,
+            bare: Vec::new(),
+            length,
+        })
     }
 }
 

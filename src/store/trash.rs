@@ -172,6 +172,7 @@ impl Store {
         if let Some(sessions) = sessions {
             places.push((sessions.again()?, locked.iter().map(|_| name.clone()).collect()));
         }
+        self.forget_view(id);
         let mut found = false;
         let mut destroy = || {
             self.drop_aliases(id, &mut found)?;

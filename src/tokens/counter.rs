@@ -10,7 +10,7 @@ use crate::model::session::{Class, Session};
 
 /// Counts the messages of one session. What a line says of itself in `tokens` is believed where the session's
 /// own line names the tokenizer that is asked for, so that nothing is counted twice.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     tokenizer: Tokenizer,
     believes: bool,

@@ -50,6 +50,7 @@ mod readme;
 mod regression;
 mod remove;
 mod restore;
+mod rolling;
 mod salvage;
 mod sessions;
 mod show;

@@ -202,6 +202,19 @@ pub fn worked(place: &Place) {
     place.sets_up(&["migrate", "chat.jsonl"]);
 }
 
+/// A long log, of which a checkpoint tells what is in view, and more behind that than is read without a new one.
+pub fn rolled(place: &Place) {
+    worked(place);
+    let long = "the table, row after row; ".repeat(1500);
+    let more = "what stands in it; ".repeat(1000);
+    place.sets_up(&["append", "chat", &long]);
+    place.sets_up(&["append", "chat", "-r", "assistant", &long]);
+    place.sets_up(&["append", "chat", "Look again."]);
+    place.sets_up(&["summarize", "chat", "--keep-last", "1"]);
+    place.sets_up(&["append", "chat", "-r", "assistant", &more]);
+    place.sets_up(&["append", "chat", "And now?"]);
+}
+
 /// The same in a file of the user's.
 pub fn worked_file(place: &Place) {
     place.write("work/native.jsonl", worked_lines());

@@ -16,7 +16,8 @@
 use super::place::Place;
 use super::prepare::{
     LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, cut, damaged, file,
-    folder, keyed, packed, packed_and_cut, pair, removed, replied, torn, twice, under_an_older_name, worked,
+    folder, keyed, packed, packed_and_cut, pair, removed, replied, rolled, torn, twice, under_an_older_name,
+    worked,
     worked_file,
 };
 
@@ -163,6 +164,22 @@ pub const OPERATIONS: &[Operation] = &[
         arguments: &["summarize", "chat", "--keep-last", "1"],
         between: Between::Appended,
         brings: ("store/sessions/chat.jsonl", "\"type\":\"summary\""),
+        ..BASE
+    },
+    Operation {
+        name: "summarize by a checkpoint, which is renewed",
+        prepare: rolled,
+        arguments: &["summarize", "chat", "--keep-last", "1", "--role", "developer"],
+        between: Between::Appended,
+        brings: ("store/sessions/chat.jsonl", "\"as\":\"developer\""),
+        ..BASE
+    },
+    Operation {
+        name: "gc behind a checkpoint",
+        prepare: rolled,
+        arguments: &["gc", "chat"],
+        between: Between::Files,
+        brings: ("store/archive/chat.jsonl", "Look at 2."),
         ..BASE
     },
     Operation {

@@ -12,6 +12,7 @@ use crate::{pairs, penguins};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::settle::Joined;
+use convo::filter::summarize;
 use convo::format::Format;
 use convo::format::packed::Packer;
 use convo::format::report::Report;
@@ -122,12 +123,31 @@ fn store(
         return Err(named(error, name).hint("--stdout --log prints it").into());
     }
     let mut tries = 0;
+    let mut sees_view = changing.sees_view;
     let (lines, told) = loop {
         let mut report = Report::default();
-        let (session, length) = store.load_with_length(&id, &mut report)?;
+        let (session, length) = match sees_view {
+            true => store.load_view(&id, &mut report)?,
+            false => store.load_with_length(&id, &mut report)?,
+        };
         Pick::only(reading, &session).map_err(|error| named(error, name))?;
         let stamps = Stamps::new(context, &session, Place::Store);
-        let planned = plan(&session, &stamps).map_err(|error| named(error, name))?;
+        let made = context.chance.made();
+        let planned = match plan(&session, &stamps) {
+            // What cannot be done is told by who has seen everything.
+            Err(_) if session.excerpt().is_some() => {
+                context.chance.go_back(made);
+                sees_view = false;
+                continue;
+            }
+            planned => planned.map_err(|error| named(error, name))?,
+        };
+        let whole = report.findings.is_empty();
+        let keep = || {
+            if sees_view && whole {
+                store.keep_view(&id, &session, length, &summarize::standing);
+            }
+        };
         if let Plan::Lines(lines, told) = planned {
             // What was planned holds for what was read: a message that came meanwhile is never cut off unseen.
             let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
@@ -146,6 +166,7 @@ fn store(
                 )
                 .into());
             }
+            keep();
             if !changing.json && !told.is_empty() {
                 context.output.tell(name, &told);
             }
@@ -153,6 +174,7 @@ fn store(
         } else if let Plan::Nothing(why) = planned {
             // It is so because of lines that perhaps nobody has synced.
             store.settle_lines(&id).map_err(|error| named(error, name))?;
+            keep();
             context.output.report(name, &mut report);
             context.output.tell(name, &format!("unchanged: {why}"));
             break (Vec::new(), why);

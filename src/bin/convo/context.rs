@@ -353,7 +353,11 @@ pub fn place(session: &Session, content: &str) -> String {
         .checked_sub(1)
         .map(|last| session.full(last))
         .unwrap_or_default();
-    format!("{}\n{}\n{content}", String::from_utf8_lossy(last), session.len())
+    format!(
+        "{}\n{}\n{content}",
+        String::from_utf8_lossy(last),
+        session.lines_in_log()
+    )
 }
 
 /// Refuses a session that is not in the words of this provider.

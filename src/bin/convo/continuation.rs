@@ -2,7 +2,7 @@
 
 use crate::context::{Context, named};
 use convo::error::{Error, Kind, Result};
-use convo::filter::continuation::{self, Before, Layout, New};
+use convo::filter::continuation::{self, Before, Counted, Layout, New};
 use convo::format::report::Report;
 use convo::model::message::{Category, Role};
 use convo::model::record::Record;
@@ -49,6 +49,24 @@ fn counts(session: &Session, asked: Option<Tokenizer>) -> Counter {
     Counter::new(asked.or(named).unwrap_or(Tokenizer::DEFAULT), own.as_deref())
 }
 
+/// A log of so many bytes is counted before others have to wait for it.
+const LONG: u64 = 256 * 1024;
+
+/// What a long session's messages cost, and what is known of those ahead of it, found out while others may still write to
+/// it. What cannot be read is told when it is read under its lock.
+fn counted_ahead(store: &Store, id: &str, asked: Option<Tokenizer>) -> Option<(Counted, Before)> {
+    store.size(id).ok().filter(|size| *size >= LONG)?;
+    let session = store.load(id, &mut Report::default()).ok()?;
+    let known = before(store, &session, asked).ok()?;
+    let counter = counts(&session, asked);
+    Some((Counted::of(session, counter), known))
+}
+
+/// Whether a session continues what it continued before.
+fn is_behind(now: &Session, before: &Session) -> bool {
+    now.header_text("continued_from") == before.header_text("continued_from")
+}
+
 /// Continues a session of the store in a new one, unless it is continued already.
 pub fn go_on(
     context: &Context,
@@ -60,12 +78,18 @@ pub fn go_on(
     let store = context.store()?;
     let now = context.clock.now();
     let mut taken = Taken::default();
+    let counted = counted_ahead(store, id, asked);
     let done = store.continue_session(id, report, &mut |session| {
         if session.header_text("id").is_none() {
             let what = "it has no session line that the new one could name";
             return Err(Error::new(Kind::Data, what).hint("convo fsck --repair makes one"));
         }
-        let before = before(store, session, asked)?;
+        let before = match &counted {
+            Some((of, known)) if Before::told(session).is_none() && is_behind(session, of.session()) => {
+                known.clone()
+            }
+            _ => before(store, session, asked)?,
+        };
         taken.index = before.sessions.saturating_add(1);
         let child = store.successor_id(id, &continuation::ids(id, taken.index))?;
         let new = New {
@@ -74,7 +98,14 @@ pub fn go_on(
             layout: Layout::Native,
             limit,
         };
-        let Some(made) = continuation::plan(session, counts(session, asked), &before, &new)? else {
+        let Some(made) = continuation::plan_counted(
+            session,
+            counts(session, asked),
+            &before,
+            &new,
+            counted.as_ref().map(|(counted, _)| counted),
+        )?
+        else {
             return Ok(None);
         };
         (taken.copies, taken.left) = (made.copies, made.left);

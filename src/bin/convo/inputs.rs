@@ -33,10 +33,29 @@ pub fn each_session(
     reading: &Reading,
     mut each: impl FnMut(&str, Session) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    each_input(context, inputs, reading, |opened| {
-        let label = opened.label.clone();
-        sessions_of(context, opened, reading, |session| each(&label, session))
-    })
+    for input in inputs {
+        let label = input.label();
+        let done = match excerpt(context, input, reading) {
+            Ok(Some(session)) => each(&label, session),
+            Ok(None) => context
+                .open(input, reading)
+                .map_err(anyhow::Error::from)
+                .and_then(|opened| sessions_of(context, opened, reading, |session| each(&label, session))),
+            Err(error) => Err(named(error, &label).into()),
+        };
+        tell_and_go_on(context, done, inputs.len())?;
+    }
+    Ok(())
+}
+
+/// What the view of a stored session is made of, when that is all that is looked at and it can be had alone.
+fn excerpt(context: &Context, input: &Input, reading: &Reading) -> convo::Result<Option<Session>> {
+    let Input::Name(name) = input else { return Ok(None) };
+    if !reading.sees_view || reading.session.is_some() {
+        return Ok(None);
+    }
+    let store = context.store()?;
+    Ok(store.excerpt(&store.resolve(name)?)?.map(|(session, _)| session))
 }
 
 /// Goes through the sessions of an input that are asked for; what is wrong is told on the way.

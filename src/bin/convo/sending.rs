@@ -1,12 +1,13 @@
 //! What a model is sent of a session: its view, made to fit and such that an interface takes it. Nothing of that is kept.
 
-use crate::context::{Context, named};
+use crate::context::{Context, named, stopped};
 use convo::check::{Api, Options};
 use convo::error::{Error, Kind};
 use convo::filter::repair::{self, How, Repaired};
 use convo::filter::settle::{Lines, summary_line};
 use convo::filter::{Plan, compact};
 use convo::format::goaitools;
+use convo::format::report::Report;
 use convo::model::session::{Class, Session};
 use convo::model::view::{Item, View};
 use convo::tokens::Counter;
@@ -65,10 +66,17 @@ pub fn sendable(
         mode: None,
         warnings: false,
     };
-    for _ in 0..TRIES {
+    // One more for an excerpt of the log, which is exchanged for the whole.
+    let tries = TRIES + usize::from(session.excerpt().is_some());
+    for _ in 0..tries {
         let stamp = |content: &str| context.derived("evt_", &session, content);
-        let Repaired { plan, fixed } =
-            repair::plan(&session, &how, stamp).map_err(|error| named(error, label))?;
+        let planned = repair::plan(&session, &how, stamp);
+        // A repair makes ids that no line of the log has: an excerpt does not know them all.
+        if session.excerpt().is_some() && !planned.as_ref().is_ok_and(is_fine) {
+            session = whole(context, label, strict)?;
+            continue;
+        }
+        let Repaired { plan, fixed } = planned.map_err(|error| named(error, label))?;
         if fixed.elements.is_empty() && fixed.changes.is_empty() {
             return Err(named(Error::new(Kind::No, "there is no message to send"), label).into());
         }
@@ -109,6 +117,25 @@ pub fn sendable(
         format!("{} would refuse it, and no repair holds", api.name()),
     );
     Err(named(error, label).into())
+}
+
+/// Whether there is something to send, and nothing to repair.
+fn is_fine(repaired: &Repaired) -> bool {
+    let Repaired { plan, fixed } = repaired;
+    matches!(plan, Plan::Nothing(_)) && !fixed.elements.is_empty() && fixed.errors().next().is_none()
+}
+
+/// All of a session of the store.
+fn whole(context: &Context, name: &str, strict: bool) -> anyhow::Result<Session> {
+    let store = context.store()?;
+    let mut report = Report::default();
+    let session = store.load(&store.resolve(name)?, &mut report)?;
+    let damaged = report.is_damaged();
+    context.output.report(name, &mut report);
+    match strict && damaged {
+        true => Err(named(stopped(), name).into()),
+        false => Ok(session),
+    }
 }
 
 /// Most repairs that are told one by one.

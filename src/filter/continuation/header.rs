@@ -1,6 +1,7 @@
 //! The session line of a continuation: what it says of its chain, and what it takes along.
 
 use super::copies::quoted;
+use super::counted::{Counted, cost};
 use super::{Layout, New};
 use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, Origin};
@@ -84,7 +85,7 @@ impl Before {
         Before {
             sessions: self.sessions.saturating_add(1),
             created_at: self.created_at.or_else(|| session.header_text("created_at")),
-            tokens: self.tokens.saturating_add(tokens(session, counter).1),
+            tokens: self.tokens.saturating_add(tokens(session, counter, None).1),
         }
     }
 }
@@ -97,13 +98,11 @@ fn number(session: &Session, name: &str) -> Option<u64> {
 }
 
 /// Tokens of all messages of a session, and of those that are no copies.
-pub(super) fn tokens(session: &Session, counter: Counter) -> (u64, u64) {
+pub(super) fn tokens(session: &Session, counter: Counter, counted: Option<&Counted>) -> (u64, u64) {
     let mut sums = (0, 0);
     for (index, origin) in chain::origins(session) {
-        let count = session
-            .record(index)
-            .message()
-            .map_or(0, |message| counter.message(message));
+        let known = counted.and_then(|counted| counted.tokens(session, index, counter));
+        let count = known.unwrap_or_else(|| cost(session, index, counter));
         sums.0 += count;
         if origin == Origin::Own {
             sums.1 += count;

@@ -1,6 +1,7 @@
 //! A session that goes on where another ends: what stands is copied, and the exchange that has no answer yet.
 
 mod copies;
+mod counted;
 mod header;
 
 use crate::error::{Error, Kind, Result};
@@ -13,6 +14,7 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use copies::{copy, marker, summary};
+pub use counted::Counted;
 pub use header::Before;
 pub(super) use header::{OF_ONE, RECORDS, of_conversation, without};
 use std::collections::HashMap;
@@ -156,12 +158,26 @@ pub fn plan(
     before: &Before,
     new: &New<'_>,
 ) -> Result<Option<Continuation>> {
+    plan_counted(session, counter, before, new, None)
+}
+
+/// The same when much of it was counted before.
+///
+/// # Errors
+/// See [`plan`].
+pub fn plan_counted(
+    session: &Session,
+    counter: Counter,
+    before: &Before,
+    new: &New<'_>,
+    counted: Option<&Counted>,
+) -> Result<Option<Continuation>> {
     let view = View::replay(session);
     let Some(taken) = take(session, &view, new.limit, new.layout)? else {
         return Ok(None);
     };
     let source = session.header_text("id").unwrap_or_default();
-    let (all, own) = header::tokens(session, counter);
+    let (all, own) = header::tokens(session, counter, counted);
     let mut made = Continuation {
         left: taken.left,
         copies: (taken.standing.len() + taken.open.len()) as u64,

@@ -33,7 +33,7 @@ pub use reply::{Reply, read as read_reply};
 pub use request::{PROMPT, Request};
 
 use super::compact::when::When;
-use super::summarize::{Dates, Instructions};
+use super::summarize::{Dates, Instructions, Rule};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::tokens::Counter;
@@ -116,6 +116,15 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Whether a plan looks at the view and at standing instructions alone, so that an excerpt of the log is enough for it.
+    pub fn sees_view(&self) -> bool {
+        let names = match &self.instructions {
+            Instructions::Given(rules) => rules.iter().any(|rule| matches!(rule, Rule::Message(_))),
+            Instructions::Auto | Instructions::Off => false,
+        };
+        self.rolling && !names
+    }
+
     /// Most tokens of the summary's text.
     pub fn most(&self) -> u64 {
         self.summary_budget.unwrap_or(BUDGET)

@@ -28,7 +28,7 @@ pub use choose::{Candidate, choose};
 pub use dates::Dates;
 pub use instructions::strength;
 pub use prior::Prior;
-pub use registry::{Instructions, Rule};
+pub use registry::{Instructions, Rule, standing};
 pub(in crate::filter) use sentences::ranges as sentence_ranges;
 pub use shorten::shorten;
 pub use terms::{for_each_term, terms};

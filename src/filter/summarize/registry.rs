@@ -97,13 +97,7 @@ fn found(rules_from: &[Source<'_>], earlier: &[String]) -> Vec<Found> {
         .collect();
     let speakers = [Role::User, Role::System, Role::Developer];
     for source in rules_from.iter().filter(|source| speakers.contains(&source.role)) {
-        for sentence in sentences(&source.text) {
-            let text = without_list_mark(sentence);
-            if let Some(strength) = strength(text) {
-                let text = text.to_string();
-                all.push(Found { text, strength });
-            }
-        }
+        all.extend(detected(&source.text));
     }
     let last: HashMap<&str, usize> = all
         .iter()
@@ -118,6 +112,21 @@ fn found(rules_from: &[Source<'_>], earlier: &[String]) -> Vec<Found> {
     let mut kept = kept.into_iter();
     all.retain(|_| kept.next().unwrap_or(false));
     all
+}
+
+/// The standing instructions in what somebody says, told by their form.
+pub fn standing(text: &str) -> Vec<String> {
+    detected(text).map(|found| found.text).collect()
+}
+
+fn detected(text: &str) -> impl Iterator<Item = Found> {
+    sentences(text).into_iter().filter_map(|sentence| {
+        let text = without_list_mark(sentence);
+        strength(text).map(|strength| Found {
+            text: text.to_string(),
+            strength,
+        })
+    })
 }
 
 /// A sentence without the dash, star or number that makes an entry of a list of it.

@@ -7,6 +7,7 @@ mod gc;
 mod logs;
 mod names;
 mod places;
+mod views;
 
 use super::*;
 use crate::error::Kind;

@@ -67,6 +67,9 @@ pub struct Reading {
     /// Names are compared byte for byte. A state that is empty yet becomes one of this provider.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub expect_provider: Option<String>,
+    // Whether the view alone is looked at, so that the rest of a stored log need not be read: a verb's own choice.
+    #[arg(skip)]
+    pub sees_view: bool,
 }
 
 /// How far is read.
@@ -133,6 +136,9 @@ pub struct Changing {
     // Whether what was done to a stream is told as for the store: a verb's own choice.
     #[arg(skip)]
     pub tells: bool,
+    // Whether the plan looks at the view alone, so that the rest of a stored log need not be read: a verb's own choice.
+    #[arg(skip)]
+    pub sees_view: bool,
     /// Print the planned lines and change nothing
     #[arg(short = 'n', long, conflicts_with = "output")]
     pub dry_run: bool,

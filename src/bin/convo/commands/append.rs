@@ -146,6 +146,7 @@ impl Run for Append {
         self.changing.adds = true;
         self.changing.tells = true;
         // What the model has seen is counted over the whole session.
+        self.changing.sees_view = !self.processed;
         let stored = change::in_store(&input, &self.changing)
             && !self.processed
             && !self.changing.dry_run

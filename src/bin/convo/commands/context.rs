@@ -43,7 +43,7 @@ pub struct View {
 }
 
 impl Run for View {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let inputs = Input::all(&self.inputs);
         let budget = self.fitting.budget()?;
@@ -52,6 +52,10 @@ impl Run for View {
             return Err(error.hint("--budget 60% --window gpt-4o").into());
         }
         let to = self.writing.to.unwrap_or(Format::Native);
+        let api = Api::from_name(to.name());
+        // What an interface takes is made of the view; other systems keep more.
+        self.reading.sees_view =
+            budget.is_none() && !self.chained.chain && (to == Format::Native || api.is_some());
         write_to(context, &self.writing, |out| {
             let mut written = 0;
             chains::each(
@@ -73,7 +77,7 @@ impl Run for View {
                         return sending::write(&session, &view, out);
                     }
                     let strict = self.reading.strict;
-                    let session = match Api::from_name(to.name()) {
+                    let session = match api {
                         Some(api) => sending::sendable(context, label, session, api, strict)?,
                         None => session,
                     };

@@ -90,6 +90,8 @@ impl Run for Summarize {
             return Err(for_programs("--retry").into());
         }
         let options = self.asking.options()?;
+        // What an answer covers is looked for in the log, and so is what an earlier summary stood for.
+        self.changing.sees_view = self.apply.is_none() && options.sees_view();
         self.asking.counting.tell_estimate(context)?;
         let inputs = Input::all(&self.inputs);
         if self.request {
@@ -205,7 +207,8 @@ fn id(session: &Session) -> String {
 /// A session that cannot be made to fit stays as it is, and the others have their turn.
 fn unreached(context: &Context, session: &Session, planned: convo::Result<Plan>) -> convo::Result<Plan> {
     match planned {
-        Err(error) if error.kind == Kind::No => {
+        // Of an excerpt that is not for it to say.
+        Err(error) if error.kind == Kind::No && session.excerpt().is_none() => {
             context.output.error(&named(error, &id(session)));
             Ok(Plan::Nothing("it stays as it is".to_string()))
         }

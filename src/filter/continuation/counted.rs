@@ -1,0 +1,104 @@
+//! Tokens of a session that were counted before its lock was taken: what takes long is done while others may still write.
+
+use crate::model::session::{Class, Session};
+use crate::tokens::Counter;
+
+/// A session as it was, and what its messages cost.
+#[derive(Debug)]
+pub struct Counted {
+    session: Session,
+    counter: Counter,
+    /// For each line.
+    tokens: Vec<u64>,
+}
+
+impl Counted {
+    /// Counts every message of a session.
+    pub fn of(session: Session, counter: Counter) -> Counted {
+        let tokens = (0..session.len()).map(|index| cost(&session, index, counter));
+        Counted {
+            tokens: tokens.collect(),
+            session,
+            counter,
+        }
+    }
+
+    /// The session as it was.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Tokens of a line of the session as it is now: known when the same line stood there and was counted alike.
+    pub(super) fn tokens(&self, now: &Session, index: usize, counter: Counter) -> Option<u64> {
+        let known = *self.tokens.get(index)?;
+        (self.counter == counter && self.session.full(index) == now.full(index)).then_some(known)
+    }
+}
+
+/// Tokens of a line.
+pub(super) fn cost(session: &Session, index: usize, counter: Counter) -> u64 {
+    match session.class(index) {
+        Class::Message(_) => {
+            let record = session.record(index);
+            record.message().map_or(0, |message| counter.message(message))
+        }
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::continuation::{Before, New, plan, plan_counted};
+    use crate::tokens::Tokenizer;
+
+    fn session(texts: &[&str]) -> Session {
+        let mut session = Session::default();
+        session.push_new(br#"{"type":"session","version":1,"id":"one"}"#);
+        for text in texts {
+            session.push_new(format!(r#"{{"role":"user","content":"{text}","id":"{text}"}}"#).as_bytes());
+        }
+        session
+    }
+
+    #[test]
+    fn what_was_counted_before_is_believed_of_the_same_lines_alone() {
+        let named = |name: &str| Counter::new(Tokenizer::named(name).unwrap(), None);
+        let counter = named("chars4");
+        let before = Before::guessed(&session(&[]));
+        let new = New {
+            id: "one.1",
+            created_at: None,
+            layout: super::super::Layout::Native,
+            limit: None,
+        };
+        let mut counted = Counted::of(session(&["a", "b b b b b b b b"]), counter);
+        for texts in [
+            &["a", "b b b b b b b b"][..],
+            &["a", "b b b b b b b b", "more of it all"],
+            &["a"],
+            &["a", "another one altogether, which is longer", "c"],
+        ] {
+            let now = session(texts);
+            let whole = plan(&now, counter, &before, &new).unwrap();
+            assert_eq!(
+                plan_counted(&now, counter, &before, &new, Some(&counted)).unwrap(),
+                whole
+            );
+            let other = named("o200k_base");
+            let whole = plan(&now, other, &before, &new).unwrap();
+            assert_eq!(
+                plan_counted(&now, other, &before, &new, Some(&counted)).unwrap(),
+                whole
+            );
+        }
+        // And believed it is.
+        counted.tokens[1] = 1000;
+        let now = session(&["a", "b b b b b b b b"]);
+        let whole = plan(&now, counter, &before, &new).unwrap();
+        assert_ne!(
+            plan_counted(&now, counter, &before, &new, Some(&counted)).unwrap(),
+            whole
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! A session of which only those lines are at hand that its view, and what comes behind them, may need: the rest of its log
+//! is not read. What a view or a change is made of is the same from an excerpt as from the whole:
+//!
+//! - every line in view is at hand, and nothing but a `restore` brings a line back that has left; whoever reads one of an
+//!   event of the past reads the whole log instead;
+//! - so are the lines that somebody looks for beyond the view: the header and what changed it, the summary that stands and
+//!   the ends of what it covers, the last attempt, the newest time, and of the rules that have left each one where it was
+//!   said last;
+//! - where lines are missing one empty line stands for them, so that neighbours are neighbours and no others;
+//! - the ids of all lines are known by their hashes, so that none is taken for another.
+//!
+//! A session that does not fit this (messages without ids or with ids that repeat, edits in view, events that name what is
+//! not there) has no outline, and is read as a whole.
+
+use super::event::{Action, Event};
+use super::excerpt::{Excerpt, Stands};
+use super::json::{self, Dialect};
+use super::key::hash;
+use super::message::{Category, Role};
+use super::session::{Class, Session};
+use super::view::View;
+use std::collections::HashSet;
+
+/// Which lines of a session an excerpt is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// Indexes of the lines, each with whether it has left the view.
+    pub kept: Vec<(usize, bool)>,
+    /// The event of the summary that stands, and where.
+    pub standing: Option<(usize, Stands)>,
+    /// Hashes of all ids, in order.
+    pub ids: Vec<u64>,
+    /// Lines of the log.
+    pub lines: usize,
+}
+
+/// Finds the standing instructions in a text.
+pub type Rules<'r> = &'r dyn Fn(&str) -> Vec<String>;
+
+impl Outline {
+    /// The outline of a session, which may be an excerpt itself; none when it has none.
+    pub fn of(session: &Session, rules: Rules<'_>) -> Option<Outline> {
+        let last = session.len().checked_sub(1)?;
+        let headers = (0..session.len()).filter(|index| session.class(*index) == Class::Header);
+        if session.class(0) != Class::Header || headers.count() != 1 {
+            return None;
+        }
+        let ids = ids(session)?;
+        let state = View::state(session)?;
+        let live = session.live_events();
+        let mut keeps: Vec<bool> = (0..session.len()).map(|index| !state.gone[index]).collect();
+        keeps[0] = true;
+        keeps[last] = true;
+        for index in &live {
+            keeps[*index] |= is_meta(session, *index);
+        }
+        if let Some((event, stands)) = state.standing {
+            keeps[event] = true;
+            if let Stands::Behind(line) | Stands::Before(line) = stands {
+                keeps[line] = true;
+            }
+            for id in ends(session, event) {
+                match session.all_of(&id).first() {
+                    Some(line) => keeps[*line] = true,
+                    None if session.excerpt().is_some_and(|excerpt| excerpt.has(&id)) => return None,
+                    None => {}
+                }
+            }
+        }
+        if let Some(attempted) = live.iter().rev().find(|index| is_attempt(session, **index)) {
+            keeps[*attempted] = true;
+        }
+        if let Some(turn) = session
+            .messages()
+            .map(|(index, _)| index)
+            .filter(|index| is_turn(session, *index))
+            .last()
+        {
+            keeps[turn] = true;
+        }
+        if let Some(newest) = session.newest_timed() {
+            if session.class(newest) == Class::Event && newest != last && !live.contains(&newest) {
+                return None;
+            }
+            keeps[newest] = true;
+        }
+        keep_rules(session, &state.gone, rules, &mut keeps);
+        Some(Outline {
+            kept: (0..session.len())
+                .filter(|index| keeps[*index])
+                .map(|index| (index, state.gone[index]))
+                .collect(),
+            standing: state.standing,
+            ids,
+            lines: session.lines_in_log(),
+        })
+    }
+}
+
+/// Keeps of the instructions that have left the view each one where it was said last.
+fn keep_rules(session: &Session, gone: &[bool], rules: Rules<'_>, keeps: &mut [bool]) {
+    let mut seen: HashSet<String> = HashSet::new();
+    for index in (0..session.len()).rev().filter(|index| gone[*index]) {
+        let speaks = matches!(session.class(index), Class::Message(traits)
+            if matches!(traits.role, Role::User | Role::System | Role::Developer));
+        if !speaks {
+            continue;
+        }
+        let record = session.record(index);
+        let found = record.message().map(|message| rules(&message.text()));
+        for rule in found.unwrap_or_default() {
+            keeps[index] |= seen.insert(rule);
+        }
+    }
+}
+
+/// Hashes of all ids of a session's log, in order; none when a message has none of its own, or one that repeats.
+fn ids(session: &Session) -> Option<Vec<u64>> {
+    let known = session.excerpt().map_or(&[][..], |excerpt| &excerpt.ids);
+    let from = session.excerpt().map_or(0, Excerpt::kept);
+    let mut ids: Vec<u64> = Vec::new();
+    for (index, _) in session.messages().filter(|(index, _)| *index >= from) {
+        let id = session.id_hash(index)?;
+        if known.binary_search(&id).is_ok() {
+            return None;
+        }
+        ids.push(id);
+    }
+    ids.sort_unstable();
+    if ids.windows(2).any(|two| two[0] == two[1]) {
+        return None;
+    }
+    for index in (from..session.len()).filter(|index| session.class(*index) == Class::Event) {
+        let record = session.record(index);
+        ids.extend(record.event().and_then(Event::id).map(|id| hash(&id).get()));
+    }
+    ids.extend_from_slice(known);
+    ids.sort_unstable();
+    ids.dedup();
+    Some(ids)
+}
+
+fn is_meta(session: &Session, index: usize) -> bool {
+    let record = session.record(index);
+    record.event().is_some_and(|event| event.name() == "meta")
+}
+
+/// Whether an event tells how summaries fare.
+fn is_attempt(session: &Session, index: usize) -> bool {
+    let record = session.record(index);
+    match record.event().map(Event::action) {
+        Some(Action::Summary(_) | Action::Attempt(_)) => true,
+        Some(Action::Compact(compact)) => matches!(compact.summary, Some(Some(_))),
+        _ => false,
+    }
+}
+
+fn is_turn(session: &Session, index: usize) -> bool {
+    matches!(session.class(index), Class::Message(traits)
+        if matches!(traits.role, Role::User | Role::Assistant) && traits.category != Category::Context)
+}
+
+/// The ids of the first and the last message that a summary says it stands for.
+pub fn ends(session: &Session, event: usize) -> Vec<String> {
+    let record = session.record(event);
+    let raw = record.event().map(|event| event.raw).unwrap_or_default();
+    let covers =
+        json::member(raw, "covers").or_else(|| json::member(json::member(raw, "summary")?, "covers"));
+    let ends = covers.and_then(|covers| json::elements(covers, Dialect::Strict));
+    let texts = ends.unwrap_or_default().into_iter().filter_map(json::text);
+    texts.map(|id| id.into_owned()).collect()
+}
+
+/// Whether what came behind an excerpt names nothing that is not at hand: no message has the id of another, no event of the
+/// past is taken back, and nothing is named that an excerpt cannot tell from what is missing.
+pub fn is_enough(session: &Session) -> bool {
+    let Some(excerpt) = session.excerpt() else {
+        return true;
+    };
+    for index in excerpt.kept()..session.len() {
+        let record = session.record(index);
+        let fits = match (session.class(index), record.event()) {
+            (Class::Message(_), _) => record
+                .message()
+                .and_then(|message| message.id())
+                .is_some_and(|id| !excerpt.has(&id)),
+            (Class::Event, Some(event)) => match event.action() {
+                Action::Restore(restore) => !excerpt.has(&restore.of),
+                _ => ends(session, index)
+                    .iter()
+                    .all(|id| !excerpt.has(id) || !session.all_of(id).is_empty()),
+            },
+            _ => false,
+        };
+        if !fits {
+            return false;
+        }
+    }
+    View::replay(session).dangling.is_empty()
+}

@@ -1,0 +1,376 @@
+//! What the view of a session is made of, without reading all of its log: a file of the cache says which lines those are.
+//! It is believed only where the log still says the same: it is the same file, the bytes that are read have the checksums
+//! that they had, and the last line of them, which the chain runs through, stands where it stood. What came behind is read
+//! as it is. Wherever anything does not fit, the whole log is read, and says the same.
+//!
+//! The file holds no text, and no name: places, checksums, and hashes of ids. It is written without a sync: one that is
+//! torn, or that tells of lines which a crash has taken, does not fit.
+
+use super::directory::{Directory, FILE_MODE, Facts};
+use super::log::{self, Chain, SEAL, digits_of};
+use super::network::CACHE;
+use super::reader::LogReader;
+use super::{Store, atomic, log_name};
+use crate::error::{Place, Result};
+use crate::format::report::Report;
+use crate::format::{Reader, goaitools};
+use crate::model::excerpt::{Excerpt, Stands};
+use crate::model::key;
+use crate::model::outline::{Outline, Rules, is_enough};
+use crate::model::record::{Kind as Line, Record};
+use crate::model::session::Session;
+use rustix::fs::OFlags;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::fs::FileExt;
+
+/// A log of so many bytes is read faster than anything about it.
+const LEAST: u64 = if cfg!(test) { 1 } else { 64 * 1024 };
+
+/// So many bytes behind a checkpoint are read anew rather than written down.
+const FEW: u64 = if cfg!(test) { 200 } else { 16 * 1024 };
+
+/// No file of the cache is as long as this: what needs more is read as a whole.
+const LONGEST: u64 = 64 * 1024 * 1024;
+
+/// How the file begins.
+const MAGIC: u64 = u64::from_le_bytes(*b"convoexc");
+
+/// Lines of a log that stand together, all of them in view or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    start: u64,
+    length: u64,
+    /// Number of its first line, from 1.
+    line: u64,
+    checksum: u64,
+    gone: bool,
+}
+
+/// The file's content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Checkpoint {
+    device: u64,
+    inode: u64,
+    /// Bytes of the log that it is about: whole lines, the last of them with its checksum.
+    length: u64,
+    lines: u64,
+    runs: Vec<Run>,
+    /// The summary's event and its place, by the numbers of their lines.
+    standing: Option<(u64, Stands)>,
+    ids: Vec<u64>,
+}
+
+/// What tells builds of this program apart that might not mean the same.
+fn build() -> u64 {
+    key::hash(concat!("convo ", env!("CARGO_PKG_VERSION"))).get()
+}
+
+impl Checkpoint {
+    fn spelled(&self) -> Vec<u8> {
+        let (kind, event, line) = match self.standing {
+            None => (0, 0, 0),
+            Some((event, Stands::First)) => (1, event, 0),
+            Some((event, Stands::Behind(line))) => (2, event, line as u64),
+            Some((event, Stands::Before(line))) => (3, event, line as u64),
+        };
+        let head = [
+            MAGIC,
+            build(),
+            self.device,
+            self.inode,
+            self.length,
+            self.lines,
+            kind,
+            event,
+            line,
+            self.runs.len() as u64,
+            self.ids.len() as u64,
+        ];
+        let runs = self
+            .runs
+            .iter()
+            .flat_map(|run| [run.start, run.length, run.line, run.checksum, u64::from(run.gone)]);
+        let words = head.into_iter().chain(runs).chain(self.ids.iter().copied());
+        let mut bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+        let sum = u64::from(crc32c::crc32c(&bytes));
+        bytes.extend_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Option<Checkpoint> {
+        let (body, sum) = bytes.split_last_chunk::<8>()?;
+        if u64::from_le_bytes(*sum) != u64::from(crc32c::crc32c(body)) {
+            return None;
+        }
+        let (words, rest) = body.as_chunks::<8>();
+        let mut words = words.iter().map(|word| u64::from_le_bytes(*word));
+        let mut next = || words.next();
+        if !rest.is_empty() || next()? != MAGIC || next()? != build() {
+            return None;
+        }
+        let mut checkpoint = Checkpoint {
+            device: next()?,
+            inode: next()?,
+            length: next()?,
+            lines: next()?,
+            ..Checkpoint::default()
+        };
+        let (kind, event, line) = (next()?, next()?, next()?);
+        let at = usize::try_from(line).ok()?;
+        checkpoint.standing = match kind {
+            0 => None,
+            1 => Some((event, Stands::First)),
+            2 => Some((event, Stands::Behind(at))),
+            3 => Some((event, Stands::Before(at))),
+            _ => return None,
+        };
+        let (runs, ids) = (next()?, next()?);
+        for _ in 0..runs {
+            checkpoint.runs.push(Run {
+                start: next()?,
+                length: next()?,
+                line: next()?,
+                checksum: next()?,
+                gone: next()? != 0,
+            });
+        }
+        checkpoint.ids = words.collect();
+        (checkpoint.ids.len() as u64 == ids).then_some(checkpoint)
+    }
+
+    /// The checkpoint of a session that was read from this log, up to this length.
+    fn of(
+        session: &Session,
+        file: &File,
+        facts: &Facts,
+        length: u64,
+        rules: Rules<'_>,
+    ) -> Option<Checkpoint> {
+        let last = session.len().checked_sub(1)?;
+        let outline = Outline::of(session, rules)?;
+        let end = |index: usize| match index == last {
+            true => length,
+            false => session.place(index + 1).offset,
+        };
+        let mut runs: Vec<Run> = Vec::new();
+        let mut bytes = Vec::new();
+        for (index, gone) in &outline.kept {
+            let (place, end) = (session.place(*index), end(*index));
+            bytes.resize(usize::try_from(end.checked_sub(place.offset)?).ok()?, 0);
+            file.read_exact_at(&mut bytes, place.offset).ok()?;
+            // What is kept is what was read, and not what it has become since.
+            if *log::strip(&bytes) != *session.full(*index) || *index == last && !is_checked(&bytes) {
+                return None;
+            }
+            match runs.last_mut() {
+                Some(run) if run.start + run.length == place.offset && run.gone == *gone => {
+                    run.length += bytes.len() as u64;
+                    run.checksum = append(run.checksum, &bytes);
+                }
+                _ => runs.push(Run {
+                    start: place.offset,
+                    length: bytes.len() as u64,
+                    line: place.line,
+                    checksum: append(0, &bytes),
+                    gone: *gone,
+                }),
+            }
+        }
+        let number = |index: usize| session.place(index).line;
+        let at = |index: usize| usize::try_from(number(index)).ok();
+        let standing = match outline.standing {
+            None => None,
+            Some((event, Stands::First)) => Some((number(event), Stands::First)),
+            Some((event, Stands::Behind(line))) => Some((number(event), Stands::Behind(at(line)?))),
+            Some((event, Stands::Before(line))) => Some((number(event), Stands::Before(at(line)?))),
+        };
+        Some(Checkpoint {
+            device: facts.device,
+            inode: facts.inode,
+            length,
+            lines: outline.lines as u64,
+            runs,
+            standing,
+            ids: outline.ids,
+        })
+    }
+
+    /// The lines that it names, as they stand in the log, and the chain behind them; none when they are not what they were.
+    fn lines(self, file: &File) -> Option<(Session, Chain)> {
+        let mut session = Session::default();
+        let (mut gone, mut bytes, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+        let mut place = Place { line: 1, offset: 0 };
+        for run in &self.runs {
+            if run.start.checked_add(run.length)? > self.length
+                || run.start < place.offset
+                || run.line < place.line
+            {
+                return None;
+            }
+            if run.start > place.offset {
+                session.push_gap(place);
+                gone.push(true);
+            }
+            place = Place {
+                line: run.line,
+                offset: run.start,
+            };
+            bytes.resize(usize::try_from(run.length).ok()?, 0);
+            file.read_exact_at(&mut bytes, run.start).ok()?;
+            if append(0, &bytes) != run.checksum {
+                return None;
+            }
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                let stripped = log::strip_into(line, &mut bare);
+                session.push(&Record::parse(if stripped { &bare } else { line }, place));
+                gone.push(run.gone);
+                place.line += 1;
+                place.offset += line.len() as u64;
+            }
+        }
+        // The last of them is the one through which the chain goes on.
+        let newline = bytes.split_last().filter(|(last, _)| **last == b'\n')?.1;
+        let begin = memchr::memrchr(b'\n', newline).map_or(0, |before| before + 1);
+        let line = &newline[begin..];
+        let digits =
+            digits_of(line).filter(|_| place.offset == self.length && place.line == self.lines + 1)?;
+        let chain = Chain::behind(&line[..line.len() - SEAL], digits);
+        let index = |number: u64| (0..session.len()).find(|index| session.place(*index).line == number);
+        let at = |number: usize| index(number as u64);
+        let standing = match self.standing {
+            None => None,
+            Some((event, stands)) => Some((
+                index(event)?,
+                match stands {
+                    Stands::First => Stands::First,
+                    Stands::Behind(line) => Stands::Behind(at(line)?),
+                    Stands::Before(line) => Stands::Before(at(line)?),
+                },
+            )),
+        };
+        session.set_excerpt(Excerpt {
+            lines: usize::try_from(self.lines).ok()?,
+            length: self.length,
+            gone,
+            standing,
+            ids: self.ids,
+        });
+        Some((session, chain))
+    }
+}
+
+fn append(checksum: u64, bytes: &[u8]) -> u64 {
+    u64::from(crc32c::crc32c_append(checksum as u32, bytes))
+}
+
+/// Whether a line is whole and has its checksum.
+fn is_checked(line: &[u8]) -> bool {
+    line.strip_suffix(b"\n")
+        .is_some_and(|line| digits_of(line).is_some())
+}
+
+fn file_name(id: &str) -> String {
+    format!("{id}.view")
+}
+
+impl Store {
+    /// Reads what the view of a session is made of, and tells the length of its log: an excerpt, or the whole of it where
+    /// there is none that fits.
+    pub fn load_view(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
+        match self.excerpt(id)? {
+            Some(found) => Ok(found),
+            None => self.load_with_length(id, report),
+        }
+    }
+
+    /// What the view of a session is made of, and the length of its log; none where only the whole of it tells. There was no
+    /// finding in what it stands for when that was read, and there is none in what it holds.
+    pub fn excerpt(&self, id: &str) -> Result<Option<(Session, u64)>> {
+        let id = key::checked_id(id)?;
+        let Some(sessions) = self.sessions()? else {
+            return Ok(None);
+        };
+        let small = |facts: Option<Facts>| facts.is_none_or(|facts| facts.size < LEAST);
+        if small(sessions.facts(log_name(id))?) {
+            return Ok(None);
+        }
+        let Some(checkpoint) = self
+            .directory()
+            .inner(CACHE)?
+            .and_then(|cache| cached(&cache, id))
+        else {
+            return Ok(None);
+        };
+        let opened = atomic::open_settled(sessions, &log_name(id), self.lock_timeout)?;
+        Ok(opened.and_then(|(file, length)| Some((excerpt(checkpoint, &file, length)?, length))))
+    }
+
+    /// Writes down what the view of a session is made of, for the next one who asks: `session` was read up to this length
+    /// without a finding. That it cannot be kept costs time and nothing else.
+    pub fn keep_view(&self, id: &str, session: &Session, length: u64, rules: Rules<'_>) {
+        let behind = length - session.excerpt().map_or(0, |excerpt| excerpt.length).min(length);
+        if length < LEAST || behind < FEW {
+            return;
+        }
+        let keep = || {
+            let file = self.sessions().ok()??.file(log_name(id), OFlags::RDONLY).ok()??;
+            let facts = Facts::of(&file).ok()?;
+            if facts.size < length || goaitools::unseen(session).is_some() {
+                return None;
+            }
+            let bytes = Checkpoint::of(session, &file, &facts, length, rules)?.spelled();
+            if bytes.len() as u64 > LONGEST {
+                return None;
+            }
+            self.directory().make(CACHE).ok()?;
+            let cache = self.directory().inner(CACHE).ok()??;
+            let name = file_name(id);
+            let known = cache.file(&name, OFlags::WRONLY | OFlags::TRUNC).ok()?;
+            let mut file = match known {
+                Some(file) => file,
+                None => cache.create(&name, FILE_MODE).ok()?,
+            };
+            file.write_all(&bytes).ok()
+        };
+        let _ = keep();
+    }
+}
+
+impl Store {
+    /// Takes a session's checkpoint away: its log is about to be another, or gone.
+    pub(super) fn forget_view(&self, id: &str) {
+        if let Ok(Some(cache)) = self.directory().inner(CACHE) {
+            let _ = atomic::unlink(&cache, &file_name(id));
+        }
+    }
+}
+
+/// The excerpt of a log that is open, with everything that came behind its checkpoint; none when it does not fit.
+fn excerpt(checkpoint: Checkpoint, file: &File, length: u64) -> Option<Session> {
+    let facts = Facts::of(file).ok()?;
+    if (checkpoint.device, checkpoint.inode) != (facts.device, facts.inode) || checkpoint.length > length {
+        return None;
+    }
+    let (offset, line) = (checkpoint.length, checkpoint.lines);
+    let (mut session, chain) = checkpoint.lines(file)?;
+    let place = Place { line, offset };
+    let mut reader = LogReader::behind(file.try_clone().ok()?, place, chain, length).ok()?;
+    let mut report = Report::default();
+    while let Some(record) = reader.next(&mut report).ok()? {
+        if matches!(record.kind, Line::Unreadable(_) | Line::Blank) {
+            return None;
+        }
+        session.push(&record);
+    }
+    let fits = report.findings.is_empty() && is_enough(&session) && goaitools::unseen(&session).is_none();
+    fits.then_some(session)
+}
+
+/// What the cache holds for a log.
+fn cached(cache: &Directory, id: &str) -> Option<Checkpoint> {
+    let file = cache.file(file_name(id), OFlags::RDONLY).ok()??;
+    let mut bytes = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut bytes).ok()?;
+    Checkpoint::read(&bytes)
+}

@@ -1,0 +1,476 @@
+//! What is read by a checkpoint is what the whole log says, whatever happened to log and checkpoint.
+
+use super::*;
+use crate::filter::cover::{self, Options};
+use crate::filter::{Plan, Stamp, compact, gc, memory, summarize};
+use crate::model::health::Health;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::view::View;
+use crate::store::fsck::Check;
+use crate::tokens::{Counter, Tokenizer};
+use proptest::prelude::*;
+use std::cell::Cell;
+use std::os::unix::fs::FileExt;
+
+/// What may happen to a session and its checkpoint; numbers choose among what is there.
+#[derive(Clone, Debug)]
+enum Happens {
+    Message(usize, String),
+    /// A message without an id, or with one that an earlier message has.
+    Nameless,
+    Again(usize),
+    Tool,
+    Truncate(usize, bool),
+    TruncateAll,
+    Extract(usize),
+    Cover(usize, usize),
+    Compact(u64),
+    Drop(usize),
+    Restore(usize),
+    RestoreLast,
+    Meta(usize),
+    Attempt,
+    Summary(bool),
+    /// A program that knows neither locks nor checksums.
+    Foreign(&'static str),
+    Header,
+    CutBack(usize),
+    /// Another file of the same content.
+    Copied,
+    Collect,
+    Repair,
+    Damage(usize),
+    Keep,
+    /// The checkpoint is written over, cut short, or replaced by the one of before.
+    Checkpoint(usize),
+    Forget,
+    Old,
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    use Happens::*;
+    let text = prop_oneof![
+        4 => "[a-z]{2,6}( [a-z]{2,6}){0,12}",
+        1 => "Please always write [a-c]\\.( [a-z]{2,6}){0,4}",
+        1 => "[a-z]{3,6}\\. Never call [a-c]\\. From now on use [a-d]\\.",
+    ];
+    let foreign = prop::sample::select(vec![
+        "{\"role\":\"user\",\"content\":\"by hand\",\"id\":\"hand\"}\n",
+        "{\"role\":\"user\",\"content\":\"torn\"",
+        "not json\n",
+        "\n",
+        "{\"type\":\"note\",\"id\":\"n\"}\n",
+    ]);
+    prop_oneof![
+        24 => (0usize..5, text).prop_map(|(who, text)| Message(who, text)),
+        1 => Just(Nameless),
+        1 => (0usize..99).prop_map(Again),
+        2 => Just(Tool),
+        2 => (0usize..99, any::<bool>()).prop_map(|(at, rules)| Truncate(at, rules)),
+        1 => Just(TruncateAll),
+        6 => (0usize..4).prop_map(Extract),
+        2 => (0usize..99, 0usize..9).prop_map(|(first, more)| Cover(first, more)),
+        2 => (20u64..300).prop_map(Compact),
+        2 => (0usize..99).prop_map(Drop),
+        2 => (0usize..99).prop_map(Restore),
+        2 => Just(RestoreLast),
+        1 => (0usize..99).prop_map(Meta),
+        1 => Just(Attempt),
+        1 => any::<bool>().prop_map(Summary),
+        1 => foreign.prop_map(Foreign),
+        1 => Just(Header),
+        1 => (0usize..9).prop_map(CutBack),
+        1 => Just(Copied),
+        1 => Just(Collect),
+        1 => Just(Repair),
+        3 => (0usize..100_000).prop_map(Damage),
+        10 => Just(Keep),
+        1 => (0usize..100_000).prop_map(Checkpoint),
+        1 => Just(Forget),
+        1 => Just(Old),
+    ]
+}
+
+struct Place {
+    _folder: TempDir,
+    store: Store,
+    made: Cell<u64>,
+    old: Vec<u8>,
+    /// How many looks an excerpt was enough for.
+    excerpts: u64,
+}
+
+const AT: &str = "2026-01-02T00:00:00Z";
+
+impl Place {
+    fn new(remembers: bool) -> Place {
+        let (folder, store) = store();
+        let memory = match remembers {
+            true => {
+                r#","memory":{"strategy":"rolling_summary","keep_last":"2","total":"200","summary":"60"}"#
+            }
+            false => "",
+        };
+        let header = format!(r#"{{"type":"session","version":1,"id":"one","created_at":"{AT}"{memory}}}"#);
+        let rule = br#"{"role":"system","content":"You must be brief.","id":"rule"}"#.to_vec();
+        store.create_session("one", &[header.into_bytes(), rule]).unwrap();
+        Place {
+            _folder: folder,
+            store,
+            made: Cell::new(0),
+            old: Vec::new(),
+            excerpts: 0,
+        }
+    }
+
+    fn id(&self, prefix: &str) -> String {
+        self.made.set(self.made.get() + 1);
+        format!("{prefix}{}", self.made.get())
+    }
+
+    fn whole(&self) -> (Session, Report) {
+        let mut report = Report::default();
+        let session = self.store.load("one", &mut report).unwrap();
+        (session, report)
+    }
+
+    fn append(&self, line: &[u8]) {
+        self.store.append("one", &[line]).unwrap();
+    }
+
+    fn event(&self, kind: &str, members: &[(&str, String)]) {
+        let mut event = ObjectBuilder::default();
+        event.text("type", kind).text("id", &self.id("e")).text("at", AT);
+        for (name, value) in members {
+            event.raw(name, value.clone());
+        }
+        self.append(&event.finish());
+    }
+
+    fn planned(&self, plan: Result<Plan>) {
+        if let Ok(Plan::Lines(lines, _)) = plan {
+            let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+            self.store.append("one", &lines).unwrap();
+        }
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.store.path().join("cache/one.view")
+    }
+
+    fn message(&self, who: usize, text: &str, id: Option<&str>) {
+        let mut line = ObjectBuilder::default();
+        let role = ["user", "assistant", "user", "assistant", "developer"][who];
+        line.text("role", role).text("content", text);
+        if let Some(id) = id {
+            line.text("id", id);
+        }
+        if who == 2 {
+            line.text("timestamp", "2026-03-04T05:06:07Z");
+        }
+        self.append(&line.finish());
+    }
+
+    fn does(&mut self, what: &Happens) {
+        let (session, report) = self.whole();
+        let ids: Vec<String> = session
+            .messages()
+            .filter_map(|(index, _)| session.id(index))
+            .collect();
+        let one = |nth: usize| ids[nth % ids.len()].clone();
+        let events: Vec<String> = (0..session.len())
+            .filter_map(|index| Some(session.record(index).event()?.id()?.into_owned()))
+            .collect();
+        let quoted = |text: &str| {
+            let mut raw = Vec::new();
+            json::push_text(&mut raw, text);
+            String::from_utf8(raw).unwrap()
+        };
+        match what {
+            Happens::Message(who, text) => self.message(*who, text, Some(&self.id("m"))),
+            Happens::Nameless => self.message(0, "nameless", None),
+            Happens::Again(nth) if !ids.is_empty() => self.message(0, "again", Some(&one(*nth))),
+            Happens::Tool => {
+                let (call, result, of) = (self.id("m"), self.id("m"), self.id("c"));
+                self.append(format!(r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"{of}","type":"function","function":{{"name":"read","arguments":"{{}}"}}}}],"id":"{call}"}}"#).as_bytes());
+                self.append(
+                    format!(
+                        r#"{{"role":"tool","tool_call_id":"{of}","content":"read it all","id":"{result}"}}"#
+                    )
+                    .as_bytes(),
+                );
+            }
+            Happens::Truncate(nth, rules) if !ids.is_empty() => self.event(
+                "truncate",
+                &[("before", quoted(&one(*nth))), ("keep_system", rules.to_string())],
+            ),
+            Happens::TruncateAll => self.event("truncate", &[("before", "null".to_string())]),
+            Happens::Extract(keep_last) => {
+                self.planned(extracted(&session, &self.id("e"), &wanted(*keep_last)))
+            }
+            Happens::Cover(first, more) if !ids.is_empty() => {
+                let last = ids[(first % ids.len() + more).min(ids.len() - 1)].clone();
+                let covers = format!("[{},{}]", quoted(&one(*first)), quoted(&last));
+                self.event(
+                    "summary",
+                    &[("content", quoted("It was said.")), ("covers", covers)],
+                );
+            }
+            Happens::Compact(budget) => {
+                let options = compact::Options {
+                    budget: Some(*budget),
+                    retry: true,
+                    ..compact::Options::default()
+                };
+                let id = self.id("e");
+                let stamp = |_: &str| {
+                    Ok(Stamp {
+                        id,
+                        at: AT.to_string(),
+                    })
+                };
+                self.planned(compact::plan(&session, counter(), &options, stamp).map(|planned| planned.plan));
+            }
+            Happens::Drop(nth) if !ids.is_empty() => {
+                self.event("compact", &[("drop", format!("[{}]", quoted(&one(*nth))))])
+            }
+            Happens::Restore(nth) if !events.is_empty() => {
+                self.event("restore", &[("of", quoted(&events[nth % events.len()]))]);
+            }
+            Happens::RestoreLast => {
+                if let Some(last) = events.last() {
+                    self.event("restore", &[("of", quoted(last))]);
+                }
+            }
+            Happens::Meta(nth) => self.event("meta", &[("set", format!("{{\"title\":\"t{nth}\"}}"))]),
+            Happens::Attempt => self.event(
+                "attempt",
+                &[("of", quoted("summary")), ("failures", "1".to_string())],
+            ),
+            Happens::Summary(here) => {
+                self.event(
+                    "summary",
+                    &[("content", quoted("Said here.")), ("here", here.to_string())],
+                );
+            }
+            Happens::Foreign(bytes) => {
+                let mut log = OpenOptions::new()
+                    .append(true)
+                    .open(log_path(&self.store, "one"))
+                    .unwrap();
+                log.write_all(bytes.as_bytes()).unwrap();
+            }
+            Happens::Header => self.append(&header("two")),
+            Happens::CutBack(lines) => {
+                let bytes = fs::read(log_path(&self.store, "one")).unwrap();
+                let ends: Vec<usize> = memchr::memchr_iter(b'\n', &bytes).collect();
+                if ends.len() > lines + 2 {
+                    let log = OpenOptions::new()
+                        .write(true)
+                        .open(log_path(&self.store, "one"))
+                        .unwrap();
+                    log.set_len(ends[ends.len() - 1 - lines] as u64 + 1).unwrap();
+                }
+            }
+            Happens::Copied => {
+                let path = log_path(&self.store, "one");
+                fs::copy(&path, path.with_extension("new")).unwrap();
+                fs::rename(path.with_extension("new"), path).unwrap();
+            }
+            Happens::Collect => {
+                let event = self.id("g");
+                let thin = Thin {
+                    event: &event,
+                    at: AT,
+                    discard: false,
+                    until: None,
+                    force: false,
+                    dry_run: false,
+                };
+                drop(self.store.thin("one", &thin, |session| gc::plan(session, None)));
+            }
+            Happens::Repair => {
+                let made = Cell::new(0);
+                let stamp = |_: &str| {
+                    made.set(made.get() + 1);
+                    Ok((
+                        format!("repair{}_{}", self.made.get(), made.get()),
+                        NOW.to_string(),
+                    ))
+                };
+                let check = Check {
+                    ids: None,
+                    repair: Some(&stamp),
+                    force: true,
+                };
+                drop(self.store.check(&check, &mut |_| {}));
+            }
+            Happens::Damage(nth) => self.damaged(*nth),
+            Happens::Keep => {
+                let mut report = Report::default();
+                let (session, length) = self.store.load_view("one", &mut report).unwrap();
+                if report.findings.is_empty() {
+                    self.store
+                        .keep_view("one", &session, length, &summarize::standing);
+                }
+            }
+            Happens::Checkpoint(nth) => {
+                if let Ok(mut bytes) = fs::read(self.cache()) {
+                    match nth % 3 {
+                        0 => bytes.truncate(nth % bytes.len().max(1)),
+                        1 if !bytes.is_empty() => {
+                            let at = nth % bytes.len();
+                            bytes[at] ^= 1 << (nth % 8);
+                        }
+                        _ => bytes.extend_from_slice(b"more...."),
+                    }
+                    fs::write(self.cache(), bytes).unwrap();
+                }
+            }
+            Happens::Forget => drop(fs::remove_file(self.cache())),
+            Happens::Old => {
+                let now = fs::read(self.cache()).unwrap_or_default();
+                if !self.old.is_empty() {
+                    fs::write(self.cache(), &self.old).unwrap();
+                }
+                self.old = now;
+            }
+            _ => {}
+        }
+        drop(report);
+    }
+
+    /// A byte of the log is another for a while: what does not look at it still says what it said.
+    fn damaged(&mut self, nth: usize) {
+        let (before, _) = self.whole();
+        let log = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(log_path(&self.store, "one"))
+            .unwrap();
+        let at = nth as u64 % log.metadata().unwrap().len();
+        let mut byte = [0];
+        log.read_exact_at(&mut byte, at).unwrap();
+        log.write_all_at(&[byte[0] ^ (1 << (nth % 7))], at).unwrap();
+        if let Ok(Some((excerpt, _))) = self.store.excerpt("one") {
+            same(&before, &excerpt);
+        }
+        log.write_all_at(&byte, at).unwrap();
+    }
+
+    fn look(&mut self) {
+        let (whole, report) = self.whole();
+        let Some((excerpt, length)) = self.store.excerpt("one").unwrap() else {
+            return;
+        };
+        assert_eq!(report.findings.len(), 0, "there is something to be told");
+        assert_eq!(length, self.store.size("one").unwrap());
+        self.excerpts += 1;
+        same(&whole, &excerpt);
+    }
+}
+
+fn wanted(keep_last: usize) -> Options {
+    Options {
+        keep_last: keep_last.max(1),
+        min_gain: 0,
+        summary_budget: (keep_last != 3).then_some(60),
+        ..Options::default()
+    }
+}
+
+fn counter() -> Counter {
+    Counter::new(Tokenizer::named("chars4").unwrap(), None)
+}
+
+fn extracted(session: &Session, id: &str, options: &Options) -> Result<Plan> {
+    cover::extract(session, counter(), options, |_| {
+        Ok(Stamp {
+            id: id.to_string(),
+            at: AT.to_string(),
+        })
+    })
+}
+
+/// Everything that a view, a summary and a memory are made of.
+fn same(whole: &Session, excerpt: &Session) {
+    let (one, other) = (View::replay(whole), View::replay(excerpt));
+    let lines = |session: &Session, view: &View| -> Vec<(Option<u64>, Vec<u8>)> {
+        let line = |item: &crate::model::view::Item| item.line().map(|line| session.place(line).line);
+        view.items.iter().map(line).zip(view.shown(session)).collect()
+    };
+    assert_eq!(lines(whole, &one), lines(excerpt, &other));
+    assert!(one.dangling.is_empty() && other.dangling.is_empty());
+    assert_eq!(whole.header(), excerpt.header());
+    assert_eq!(whole.newest_time(), excerpt.newest_time());
+    assert_eq!(whole.lines_in_log(), excerpt.lines_in_log());
+    assert_eq!(whole.full(whole.len() - 1), excerpt.full(excerpt.len() - 1));
+    let health = |session: &Session| Health {
+        line: None,
+        ..Health::of(session)
+    };
+    assert_eq!(health(whole), health(excerpt));
+    for keep_last in 1..4 {
+        let options = wanted(keep_last);
+        assert!(options.sees_view());
+        match extracted(excerpt, "x", &options) {
+            Ok(plan) => assert_eq!(extracted(whole, "x", &options).unwrap(), plan),
+            Err(_) => continue, // the whole log is asked then
+        }
+        if let Ok(asked) = cover::ask(excerpt, counter(), &options) {
+            assert_eq!(cover::ask(whole, counter(), &options).unwrap(), asked);
+        }
+    }
+    let line = br#"{"role":"assistant","content":"And so it was.","id":"next"}"#.to_vec();
+    let added = |session: &Session| {
+        let stamp = |_: &str| {
+            Ok(Stamp {
+                id: "x".to_string(),
+                at: AT.to_string(),
+            })
+        };
+        memory::plan(session, vec![line.clone()], String::new(), counter(), stamp)
+    };
+    if let Ok(plan) = added(excerpt) {
+        assert_eq!(added(whole).unwrap(), plan);
+    }
+    assert_eq!(memory::due(whole).ok(), memory::due(excerpt).ok());
+}
+
+#[test]
+fn what_a_checkpoint_says_is_what_the_log_says() {
+    let cases = std::env::var("CONVO_VIEWS")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(60);
+    let mut runner = proptest::test_runner::TestRunner::new(proptest::test_runner::Config {
+        cases,
+        failure_persistence: None,
+        ..Default::default()
+    });
+    let (looks, excerpts) = (Cell::new(0), Cell::new(0));
+    let story = (any::<bool>(), proptest::collection::vec(happens(), 1..60));
+    runner
+        .run(&story, |(remembers, story)| {
+            let mut place = Place::new(remembers);
+            for what in &story {
+                place.does(what);
+                place.look();
+                looks.set(looks.get() + 1);
+            }
+            excerpts.set(excerpts.get() + place.excerpts);
+            Ok(())
+        })
+        .unwrap();
+    println!(
+        "{} looks, {} of them by a checkpoint",
+        looks.get(),
+        excerpts.get()
+    );
+    assert!(
+        excerpts.get() * 10 > looks.get(),
+        "hardly any checkpoint is used: {} of {}",
+        excerpts.get(),
+        looks.get()
+    );
+}
