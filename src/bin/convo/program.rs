@@ -206,7 +206,9 @@ impl Program {
         let last = said.lines().rev().find(tells);
         let why = match last {
             Some(last) if running.interrupted.is_none() => {
-                format!("{why}: {}", beginning(&in_line(last.trim())))
+                // A plugin tells its errors as this program does.
+                let last = last.trim().trim_start_matches("convo: ");
+                format!("{why}: {}", beginning(&in_line(last)))
             }
             _ => why,
         };

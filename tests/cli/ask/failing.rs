@@ -20,6 +20,10 @@ fn whatever_fails_leaves_the_session_to_the_byte() {
             "it ended with status 3: no key",
         ),
         (format!("{}; exit 1", echo(GOOD)), "it ended with status 1"),
+        (
+            "printf 'convo: llm: no model\\nhint: name one\\n' >&2; exit 78".into(),
+            "it ended with status 78: llm: no model",
+        ),
         ("exit 0".into(), "its answer is blank"),
         ("echo; echo ' '".into(), "its answer is blank"),
         ("kill -9 $$".into(), "it was ended by signal 9"),
