@@ -1,20 +1,19 @@
-//! What is read by a checkpoint is what the whole log says, whatever happened to log and checkpoint.
+//! What may happen to a session in a store, and a place where it does.
 
-use super::*;
-use crate::filter::cover::{self, Options};
-use crate::filter::{Plan, Stamp, compact, gc, memory, summarize};
-use crate::model::health::Health;
+use super::{counter, extracted, same, wanted};
+use crate::filter::{Plan, Stamp, compact, gc, summarize};
+use crate::format::report::Report;
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::view::View;
+use crate::model::session::Session;
 use crate::store::fsck::Check;
-use crate::tokens::{Counter, Tokenizer};
+use crate::store::tests::*;
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::os::unix::fs::FileExt;
 
 /// What may happen to a session and its checkpoint; numbers choose among what is there.
 #[derive(Clone, Debug)]
-enum Happens {
+pub enum Happens {
     Message(usize, String),
     /// A message without an id, or with one that an earlier message has.
     Nameless,
@@ -26,6 +25,7 @@ enum Happens {
     Cover(usize, usize),
     Compact(u64),
     Drop(usize),
+    Edit(usize),
     Restore(usize),
     RestoreLast,
     Meta(usize),
@@ -47,7 +47,7 @@ enum Happens {
     Old,
 }
 
-fn happens() -> impl Strategy<Value = Happens> {
+pub fn happens() -> impl Strategy<Value = Happens> {
     use Happens::*;
     let text = prop_oneof![
         4 => "[a-z]{2,6}( [a-z]{2,6}){0,12}",
@@ -72,6 +72,7 @@ fn happens() -> impl Strategy<Value = Happens> {
         2 => (0usize..99, 0usize..9).prop_map(|(first, more)| Cover(first, more)),
         2 => (20u64..300).prop_map(Compact),
         2 => (0usize..99).prop_map(Drop),
+        1 => (0usize..99).prop_map(Edit),
         2 => (0usize..99).prop_map(Restore),
         2 => Just(RestoreLast),
         1 => (0usize..99).prop_map(Meta),
@@ -91,19 +92,19 @@ fn happens() -> impl Strategy<Value = Happens> {
     ]
 }
 
-struct Place {
+pub struct Place {
     _folder: TempDir,
-    store: Store,
+    pub store: Store,
     made: Cell<u64>,
     old: Vec<u8>,
     /// How many looks an excerpt was enough for.
-    excerpts: u64,
+    pub excerpts: u64,
 }
 
-const AT: &str = "2026-01-02T00:00:00Z";
+pub const AT: &str = "2026-01-02T00:00:00Z";
 
 impl Place {
-    fn new(remembers: bool) -> Place {
+    pub fn new(remembers: bool) -> Place {
         let (folder, store) = store();
         let memory = match remembers {
             true => {
@@ -171,7 +172,7 @@ impl Place {
         self.append(&line.finish());
     }
 
-    fn does(&mut self, what: &Happens) {
+    pub fn does(&mut self, what: &Happens) {
         let (session, report) = self.whole();
         let ids: Vec<String> = session
             .messages()
@@ -233,6 +234,10 @@ impl Place {
             }
             Happens::Drop(nth) if !ids.is_empty() => {
                 self.event("compact", &[("drop", format!("[{}]", quoted(&one(*nth))))])
+            }
+            Happens::Edit(nth) if !ids.is_empty() => {
+                let edit = format!("[{{\"id\":{},\"content\":\"edited\"}}]", quoted(&one(*nth)));
+                self.event("compact", &[("edit", edit)]);
             }
             Happens::Restore(nth) if !events.is_empty() => {
                 self.event("restore", &[("of", quoted(&events[nth % events.len()]))]);
@@ -358,7 +363,7 @@ impl Place {
         log.write_all_at(&byte, at).unwrap();
     }
 
-    fn look(&mut self) {
+    pub fn look(&mut self) {
         let (whole, report) = self.whole();
         let Some((excerpt, length)) = self.store.excerpt("one").unwrap() else {
             return;
@@ -368,109 +373,4 @@ impl Place {
         self.excerpts += 1;
         same(&whole, &excerpt);
     }
-}
-
-fn wanted(keep_last: usize) -> Options {
-    Options {
-        keep_last: keep_last.max(1),
-        min_gain: 0,
-        summary_budget: (keep_last != 3).then_some(60),
-        ..Options::default()
-    }
-}
-
-fn counter() -> Counter {
-    Counter::new(Tokenizer::named("chars4").unwrap(), None)
-}
-
-fn extracted(session: &Session, id: &str, options: &Options) -> Result<Plan> {
-    cover::extract(session, counter(), options, |_| {
-        Ok(Stamp {
-            id: id.to_string(),
-            at: AT.to_string(),
-        })
-    })
-}
-
-/// Everything that a view, a summary and a memory are made of.
-fn same(whole: &Session, excerpt: &Session) {
-    let (one, other) = (View::replay(whole), View::replay(excerpt));
-    let lines = |session: &Session, view: &View| -> Vec<(Option<u64>, Vec<u8>)> {
-        let line = |item: &crate::model::view::Item| item.line().map(|line| session.place(line).line);
-        view.items.iter().map(line).zip(view.shown(session)).collect()
-    };
-    assert_eq!(lines(whole, &one), lines(excerpt, &other));
-    assert!(one.dangling.is_empty() && other.dangling.is_empty());
-    assert_eq!(whole.header(), excerpt.header());
-    assert_eq!(whole.newest_time(), excerpt.newest_time());
-    assert_eq!(whole.lines_in_log(), excerpt.lines_in_log());
-    assert_eq!(whole.full(whole.len() - 1), excerpt.full(excerpt.len() - 1));
-    let health = |session: &Session| Health {
-        line: None,
-        ..Health::of(session)
-    };
-    assert_eq!(health(whole), health(excerpt));
-    for keep_last in 1..4 {
-        let options = wanted(keep_last);
-        assert!(options.sees_view());
-        match extracted(excerpt, "x", &options) {
-            Ok(plan) => assert_eq!(extracted(whole, "x", &options).unwrap(), plan),
-            Err(_) => continue, // the whole log is asked then
-        }
-        if let Ok(asked) = cover::ask(excerpt, counter(), &options) {
-            assert_eq!(cover::ask(whole, counter(), &options).unwrap(), asked);
-        }
-    }
-    let line = br#"{"role":"assistant","content":"And so it was.","id":"next"}"#.to_vec();
-    let added = |session: &Session| {
-        let stamp = |_: &str| {
-            Ok(Stamp {
-                id: "x".to_string(),
-                at: AT.to_string(),
-            })
-        };
-        memory::plan(session, vec![line.clone()], String::new(), counter(), stamp)
-    };
-    if let Ok(plan) = added(excerpt) {
-        assert_eq!(added(whole).unwrap(), plan);
-    }
-    assert_eq!(memory::due(whole).ok(), memory::due(excerpt).ok());
-}
-
-#[test]
-fn what_a_checkpoint_says_is_what_the_log_says() {
-    let cases = std::env::var("CONVO_VIEWS")
-        .ok()
-        .and_then(|cases| cases.parse().ok())
-        .unwrap_or(60);
-    let mut runner = proptest::test_runner::TestRunner::new(proptest::test_runner::Config {
-        cases,
-        failure_persistence: None,
-        ..Default::default()
-    });
-    let (looks, excerpts) = (Cell::new(0), Cell::new(0));
-    let story = (any::<bool>(), proptest::collection::vec(happens(), 1..60));
-    runner
-        .run(&story, |(remembers, story)| {
-            let mut place = Place::new(remembers);
-            for what in &story {
-                place.does(what);
-                place.look();
-                looks.set(looks.get() + 1);
-            }
-            excerpts.set(excerpts.get() + place.excerpts);
-            Ok(())
-        })
-        .unwrap();
-    println!(
-        "{} looks, {} of them by a checkpoint",
-        looks.get(),
-        excerpts.get()
-    );
-    assert!(
-        excerpts.get() * 10 > looks.get(),
-        "hardly any checkpoint is used: {} of {}",
-        excerpts.get(),
-        looks.get()
-    );
 }

@@ -1,0 +1,205 @@
+//! What is read by a checkpoint is what the whole log says, whatever happened to log and checkpoint.
+
+mod place;
+
+use super::*;
+use crate::filter::cover::{self, Options};
+use crate::filter::{Plan, Stamp, memory};
+use crate::model::health::Health;
+use crate::model::view::View;
+use crate::tokens::{Counter, Tokenizer};
+use place::{AT, Happens, Place, happens};
+use proptest::prelude::*;
+use std::cell::Cell;
+
+fn wanted(keep_last: usize) -> Options {
+    Options {
+        keep_last: keep_last.max(1),
+        min_gain: 0,
+        summary_budget: (keep_last != 3).then_some(60),
+        ..Options::default()
+    }
+}
+
+fn counter() -> Counter {
+    Counter::new(Tokenizer::named("chars4").unwrap(), None)
+}
+
+fn extracted(session: &Session, id: &str, options: &Options) -> Result<Plan> {
+    cover::extract(session, counter(), options, |_| {
+        Ok(Stamp {
+            id: id.to_string(),
+            at: AT.to_string(),
+        })
+    })
+}
+
+/// Everything that a view, a summary and a memory are made of.
+fn same(whole: &Session, excerpt: &Session) {
+    let (one, other) = (View::replay(whole), View::replay(excerpt));
+    let lines = |session: &Session, view: &View| -> Vec<(Option<u64>, Vec<u8>)> {
+        let line = |item: &crate::model::view::Item| item.line().map(|line| session.place(line).line);
+        view.items.iter().map(line).zip(view.shown(session)).collect()
+    };
+    assert_eq!(lines(whole, &one), lines(excerpt, &other));
+    assert!(one.dangling.is_empty() && other.dangling.is_empty());
+    assert_eq!(whole.header(), excerpt.header());
+    assert_eq!(whole.newest_time(), excerpt.newest_time());
+    assert_eq!(whole.lines_in_log(), excerpt.lines_in_log());
+    assert_eq!(whole.full(whole.len() - 1), excerpt.full(excerpt.len() - 1));
+    let health = |session: &Session| Health {
+        line: None,
+        ..Health::of(session)
+    };
+    assert_eq!(health(whole), health(excerpt));
+    for keep_last in 1..4 {
+        let options = wanted(keep_last);
+        assert!(options.sees_view());
+        match extracted(excerpt, "x", &options) {
+            Ok(plan) => assert_eq!(extracted(whole, "x", &options).unwrap(), plan),
+            Err(_) => continue, // the whole log is asked then
+        }
+        if let Ok(asked) = cover::ask(excerpt, counter(), &options) {
+            assert_eq!(cover::ask(whole, counter(), &options).unwrap(), asked);
+        }
+    }
+    let long = "and so it was ".repeat(60);
+    for text in ["And so it was.", &long] {
+        added(whole, excerpt, text);
+    }
+    assert_eq!(memory::due(whole).ok(), memory::due(excerpt).ok());
+}
+
+fn added(whole: &Session, excerpt: &Session, text: &str) {
+    let line = format!(r#"{{"role":"assistant","content":"{text}","id":"next"}}"#).into_bytes();
+    let added = |session: &Session| {
+        let stamp = |_: &str| {
+            Ok(Stamp {
+                id: "x".to_string(),
+                at: AT.to_string(),
+            })
+        };
+        memory::plan(session, vec![line.clone()], String::new(), counter(), stamp)
+    };
+    if let Ok(plan) = added(excerpt) {
+        assert_eq!(added(whole).unwrap(), plan);
+    }
+}
+
+/// A story to its end, after which there must be a checkpoint that fits.
+fn told(remembers: bool, story: &[Happens]) -> Place {
+    let mut place = Place::new(remembers);
+    for what in story {
+        place.does(what);
+        place.look();
+    }
+    let before = place.excerpts;
+    place.look();
+    assert!(place.excerpts > before, "no checkpoint fits");
+    place
+}
+
+fn said(who: usize) -> Happens {
+    Happens::Message(who, "some words that are long enough to be worth it".to_string())
+}
+
+#[test]
+fn a_turn_behind_a_failure_counts_when_it_has_left() {
+    use Happens::*;
+    let place = told(
+        false,
+        &[
+            said(0),
+            said(1),
+            said(0),
+            Attempt,
+            said(0),
+            said(1),
+            TruncateAll,
+            Keep,
+        ],
+    );
+    assert!(Health::of(&place.store.excerpt("one").unwrap().unwrap().0).turn_since);
+}
+
+#[test]
+fn lines_are_neighbours_in_a_checkpoint_only_where_they_are_in_the_log() {
+    use Happens::*;
+    // Of the first turn the second answer has left; then the turn is let go as a whole.
+    let turn = [said(0), said(1), said(1), said(1)];
+    let story = [&turn[..], &turn, &turn, &[Drop(3), Keep, said(0)]].concat();
+    told(true, &story);
+}
+
+#[test]
+fn an_edit_in_view_has_no_checkpoint_and_one_that_has_left_does() {
+    use Happens::*;
+    let story = [said(0), said(1), said(0), said(1), Edit(1), Keep];
+    let mut place = Place::new(false);
+    story.iter().for_each(|what| place.does(what));
+    assert!(place.store.excerpt("one").unwrap().is_none());
+    told(false, &[&story[..], &[TruncateAll, said(0), Keep]].concat());
+}
+
+#[test]
+fn another_file_of_the_same_name_is_not_believed() {
+    use Happens::*;
+    let story = [
+        said(0),
+        said(1),
+        said(0),
+        said(1),
+        TruncateAll,
+        said(0),
+        said(1),
+        Keep,
+    ];
+    let place = told(false, &story);
+    let path = log_path(&place.store, "one");
+    let log = fs::read_to_string(&path).unwrap();
+    fs::write(
+        path.with_extension("new"),
+        log.replacen("some words", "same words", 1),
+    )
+    .unwrap();
+    fs::rename(path.with_extension("new"), &path).unwrap();
+    assert!(place.store.excerpt("one").unwrap().is_none());
+}
+
+#[test]
+fn what_a_checkpoint_says_is_what_the_log_says() {
+    let cases = std::env::var("CONVO_VIEWS")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(60);
+    let mut runner = proptest::test_runner::TestRunner::new(proptest::test_runner::Config {
+        cases,
+        failure_persistence: None,
+        ..Default::default()
+    });
+    let (looks, excerpts) = (Cell::new(0), Cell::new(0));
+    let story = (any::<bool>(), proptest::collection::vec(happens(), 1..60));
+    runner
+        .run(&story, |(remembers, story)| {
+            let mut place = Place::new(remembers);
+            for what in &story {
+                place.does(what);
+                place.look();
+                looks.set(looks.get() + 1);
+            }
+            excerpts.set(excerpts.get() + place.excerpts);
+            Ok(())
+        })
+        .unwrap();
+    println!(
+        "{} looks, {} of them by a checkpoint",
+        looks.get(),
+        excerpts.get()
+    );
+    assert!(
+        excerpts.get() * 10 > looks.get(),
+        "hardly any checkpoint is used: {} of {}",
+        excerpts.get(),
+        looks.get()
+    );
+}
