@@ -210,9 +210,7 @@ impl Scan {
                     at += 1;
                     continue;
                 }
-                let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at..]) else {
-                    return None;
-                };
+                let found = memchr::memchr2(b'"', b'\\', &bytes[at..])?;
                 at += found + 1;
                 match bytes[at - 1] {
                     b'\\' => self.escaped = true,
