@@ -14,7 +14,7 @@ fn the_name_that_from_takes_is_printed() {
             "native",
         ),
     ] {
-        env.pipe(&["detect"], text).fine().gives(&format!("{name}\n"));
+        env.pipe(&["detect"], text).fine().gives(format!("{name}\n"));
         env.pipe(&["count", "--from", name], text).fine();
     }
 }

@@ -177,7 +177,7 @@ fn many_are_one_line_each_and_back() {
     // Lines in another order are the sessions in another order.
     let turned: Vec<&str> = packed.lines().rev().collect();
     let back = env
-        .pipe(&["cat"], &format!("{}\n", turned.join("\n")))
+        .pipe(&["cat"], format!("{}\n", turned.join("\n")))
         .fine()
         .out()
         .to_string();
