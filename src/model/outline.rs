@@ -97,6 +97,18 @@ impl Outline {
     }
 }
 
+/// Bytes of the lines at hand that a new outline might leave out: those that have left the view since they were kept.
+pub fn left(session: &Session) -> u64 {
+    let Some(state) = View::state(session) else {
+        return 0;
+    };
+    let kept = session.excerpt().map_or(&[][..], |excerpt| &excerpt.gone);
+    let left = session
+        .messages()
+        .filter(|(index, _)| state.gone[*index] && kept.get(*index) != Some(&true));
+    left.map(|(index, _)| session.full(index).len() as u64).sum()
+}
+
 /// Keeps of the instructions that have left the view each one where it was said last.
 fn keep_rules(session: &Session, gone: &[bool], rules: Rules<'_>, keeps: &mut [bool]) {
     let mut seen: HashSet<String> = HashSet::new();

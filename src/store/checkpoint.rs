@@ -16,7 +16,7 @@ use crate::format::report::Report;
 use crate::format::{Reader, goaitools};
 use crate::model::excerpt::{Excerpt, Stands};
 use crate::model::key;
-use crate::model::outline::{Outline, Rules, is_enough};
+use crate::model::outline::{Outline, Rules, is_enough, left};
 use crate::model::record::{Kind as Line, Record};
 use crate::model::session::Session;
 use rustix::fs::OFlags;
@@ -27,7 +27,7 @@ use std::os::unix::fs::FileExt;
 /// A log of so many bytes is read faster than anything about it.
 const LEAST: u64 = if cfg!(test) { 1 } else { 64 * 1024 };
 
-/// So many bytes behind a checkpoint are read anew rather than written down.
+/// So many bytes behind a checkpoint, or that have left the view since, are read anew rather than written down.
 const FEW: u64 = if cfg!(test) { 200 } else { 16 * 1024 };
 
 /// No file of the cache is as long as this: what needs more is read as a whole.
@@ -310,7 +310,7 @@ impl Store {
     /// without a finding. That it cannot be kept costs time and nothing else.
     pub fn keep_view(&self, id: &str, session: &Session, length: u64, rules: Rules<'_>) {
         let behind = length - session.excerpt().map_or(0, |excerpt| excerpt.length).min(length);
-        if length < LEAST || behind < FEW {
+        if length < LEAST || behind < FEW && left(session) < FEW {
             return;
         }
         let keep = || {

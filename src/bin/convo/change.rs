@@ -18,6 +18,7 @@ use convo::format::packed::Packer;
 use convo::format::report::Report;
 use convo::model::health::is_attempt;
 use convo::model::session::Session;
+use convo::model::view::View;
 use convo::store::{Facts, Rewrite, write_atomically};
 use std::io::Write;
 
@@ -102,6 +103,13 @@ pub fn in_store(input: &Input, changing: &Changing) -> bool {
     matches!(input, Input::Name(_)) && !changing.stdout && !changing.writing.is_elsewhere()
 }
 
+/// Whether a line is an event that moves the view.
+fn moves_view(line: &[u8]) -> bool {
+    let mut session = Session::default();
+    session.push_new(line);
+    View::is_moved_by(&session, 0)
+}
+
 /// How often a change is planned anew when the session grew meanwhile.
 const TRIES: u32 = 50;
 
@@ -143,9 +151,20 @@ fn store(
             planned => planned.map_err(|error| named(error, name))?,
         };
         let whole = report.findings.is_empty();
-        let keep = || {
-            if sees_view && whole {
-                store.keep_view(&id, &session, length, &summarize::standing);
+        let keep = |lines: &[Vec<u8>]| {
+            if !sees_view || !whole {
+                return;
+            }
+            // What the new lines have brought out of view need not be read again.
+            let mut report = Report::default();
+            match lines.iter().any(|line| moves_view(line)) {
+                true => match store.load_view(&id, &mut report) {
+                    Ok((session, length)) if report.findings.is_empty() => {
+                        store.keep_view(&id, &session, length, &summarize::standing);
+                    }
+                    _ => {}
+                },
+                false => store.keep_view(&id, &session, length, &summarize::standing),
             }
         };
         if let Plan::Lines(lines, told) = planned {
@@ -166,7 +185,7 @@ fn store(
                 )
                 .into());
             }
-            keep();
+            keep(&lines);
             if !changing.json && !told.is_empty() {
                 context.output.tell(name, &told);
             }
@@ -174,7 +193,7 @@ fn store(
         } else if let Plan::Nothing(why) = planned {
             // It is so because of lines that perhaps nobody has synced.
             store.settle_lines(&id).map_err(|error| named(error, name))?;
-            keep();
+            keep(&[]);
             context.output.report(name, &mut report);
             context.output.tell(name, &format!("unchanged: {why}"));
             break (Vec::new(), why);
