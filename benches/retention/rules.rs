@@ -11,8 +11,8 @@ use std::path::Path;
 /// How many are put into a conversation, and as many sentences that are none.
 const RULES: usize = 15;
 
-/// Turns of the conversations: as the fifteen of COMPINT are put into conversations of some hundreds.
-const LENGTHS: [usize; 2] = [200, 400];
+/// Turns of the conversations. In the shorter ones the share of a small summary that rules may have holds few of them.
+const LENGTHS: [usize; 2] = [400, 200];
 
 pub fn read(path: &Path) -> Result<Vec<String>, String> {
     let wrong = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
@@ -39,8 +39,8 @@ fn some(mut of: Vec<String>, seed: u64) -> Vec<String> {
 
 #[derive(Default)]
 struct Sums {
-    /// Rules that are left and rules that were put in, by place.
-    kept: [(usize, usize); 3],
+    /// Rules that are left and rules that were put in, by place; the last are those of the shorter conversations.
+    kept: [(usize, usize); 4],
     /// Sentences in the block, and those of them that are no rules.
     taken: usize,
     wrongly: usize,
@@ -57,18 +57,19 @@ pub fn print(compint: Option<&[String]>) {
     }
     println!(
         "Constraint retention, %: {RULES} rules as messages of a user at the top, in the middle, near the end, and as many \
-sentences that are none;\n{} conversations of {} or {} turns",
-        KINDS.len() as u64 * SEEDS * LENGTHS.len() as u64,
+sentences that are none;\n{} conversations of {} turns by place, and as many of {} turns",
+        KINDS.len() as u64 * SEEDS,
         LENGTHS[0],
         LENGTHS[1]
     );
     for (nth, (name, given, others)) in sets.iter().enumerate() {
         println!(
-            "\n{:34}{:>9}{:>9}{:>9}{:>18}",
+            "\n{:34}{:>9}{:>9}{:>9}{:>12}{:>18}",
             format!("rules: {name}"),
             "top",
             "middle",
             "end",
+            format!("{} turns", LENGTHS[1]),
             "block: no rules"
         );
         for budget in crate::BUDGETS {
@@ -96,8 +97,9 @@ sentences that are none;\n{} conversations of {} or {} turns",
                     }
                 }
                 print!("{:34}", format!("  {budget} %, {}", way.name()));
-                for (kept, of) in sums.kept {
-                    print!("{:>9.1}", 100.0 * kept as f64 / of.max(1) as f64);
+                for (nth, (kept, of)) in sums.kept.into_iter().enumerate() {
+                    let width = if nth == 3 { 12 } else { 9 };
+                    print!("{:>width$.1}", 100.0 * kept as f64 / of.max(1) as f64);
                 }
                 match sums.taken {
                     0 => println!("{:>18}", "-"),
@@ -117,8 +119,9 @@ fn one(made: &Made, rules: &[String], others: &[String], (way, budget): (Way, u6
         let planted: Vec<String> = rules.iter().chain(others).cloned().collect();
         let session = made.session(at, &planted);
         let left = left(&session, way, budget);
-        sums.kept[place].0 += rules.iter().filter(|rule| left.says(rule)).count();
-        sums.kept[place].1 += rules.len();
+        let column = if turns < LENGTHS[0] { 3 } else { place };
+        sums.kept[column].0 += rules.iter().filter(|rule| left.says(rule)).count();
+        sums.kept[column].1 += rules.len();
         let block = left.instructions();
         sums.taken += block.len();
         sums.wrongly += block

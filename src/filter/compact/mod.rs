@@ -4,6 +4,7 @@
 pub mod digest;
 pub mod event;
 pub(super) mod explain;
+mod levels;
 pub mod mark;
 mod optimize;
 mod options;

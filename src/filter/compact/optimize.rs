@@ -5,6 +5,7 @@
 //! What was said comes before results, and what stays in its place stays with its question and its answer; the
 //! rest of what was chosen is quoted by the summary, under its days.
 
+use super::levels::set;
 use super::options::Options;
 use super::step::mask::Candidates;
 use super::summary::{self, part};
@@ -77,12 +78,13 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     }
     let fixed = work.total - leaving;
     let room = budget.saturating_sub(fixed + reserve);
-    let mut levels = choose(work, options, &maskable, &free, room);
+    let least = summary::least(work, options, budget).saturating_sub(reserve);
+    let mut levels = choose(work, options, &maskable, &free, (room, least));
     if options.steps.summary {
         quote_the_parted(work, &free, &mut levels);
     }
     for (atom, level) in free.iter().zip(levels) {
-        apply(work, options, &maskable, *atom, level);
+        set(work, options, &maskable, *atom, level);
     }
     if options.steps.summary {
         summary::fill(work, options, target);
@@ -227,7 +229,7 @@ fn choose(
     options: &Options,
     maskable: &Candidates,
     free: &[usize],
-    mut room: u64,
+    (mut room, least): (u64, u64),
 ) -> Vec<Level> {
     let mut vocabulary = Vocabulary::default();
     let mut ladders: Vec<Ladder> = free
@@ -253,6 +255,11 @@ fn choose(
     vocabulary.chosen = vec![0; vocabulary.numbers.len()];
     for term in stays {
         vocabulary.chosen[term as usize] += 1;
+    }
+    // Where not even the lowest levels fit something leaves, and there must be room to say what.
+    let lowest = ladders.iter().filter_map(|ladder| ladder.rungs.first());
+    if lowest.map(|rung| rung.tokens).sum::<u64>() > room {
+        room = room.saturating_sub(least);
     }
     // What was said comes first: it can be had from nowhere else, a result from its tool or by its mark.
     for results in [false, true] {
@@ -420,29 +427,4 @@ fn seen_anyway(work: &Work<'_>, free: &[usize], vocabulary: &mut Vocabulary) -> 
         }
     }
     terms
-}
-
-fn apply(work: &mut Work<'_>, options: &Options, maskable: &Candidates, atom: usize, level: Level) {
-    match level {
-        Level::Full | Level::Digest => {}
-        Level::Dropped if options.steps.summary => work.leave(atom, level, "summary"),
-        Level::Dropped => work.leave(atom, level, "drop"),
-        Level::HeadTail => {
-            for at in work.atoms[atom].items.clone() {
-                if work.is_result(at) && work.may_change(at) {
-                    step::head_tail::one(work, at, options.tool_output);
-                }
-            }
-        }
-        Level::Masked => {
-            for at in work.atoms[atom].items.clone() {
-                let marked = maskable
-                    .get(&at)
-                    .and_then(|calls| step::mask::marked(work, at, calls));
-                if let Some((body, tokens)) = marked {
-                    work.mark(at, body, tokens, "mask");
-                }
-            }
-        }
-    }
 }

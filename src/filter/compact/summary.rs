@@ -253,6 +253,14 @@ pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize
     })
 }
 
+/// Tokens that a summary needs to say anything of what leaves: its frame, and a twentieth of the budget.
+pub fn least(work: &Work<'_>, options: &Options, budget: u64) -> u64 {
+    match options.steps.summary {
+        true => summary_cost(work.counter, "") + part(budget, 50).max(LEAST),
+        false => 0,
+    }
+}
+
 /// The first item that is no rule: the summary stands ahead of it. One that replies lean on stays where it is.
 fn place(work: &Work<'_>) -> usize {
     if let Some(at) = work.summary_item.filter(|_| !work.may_drop_summary()) {

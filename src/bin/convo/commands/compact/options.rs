@@ -82,7 +82,7 @@ pub struct Strategy {
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Strategies")]
     tool_output_lines: Option<usize>,
     /// Old tool results become marks
-    #[arg(long, help_heading = "What to do")]
+    #[arg(long, hide_short_help = true, help_heading = "Strategies")]
     mask_tools: bool,
     /// Exchanges with tools become a line
     #[arg(long, hide_short_help = true, help_heading = "Strategies")]
