@@ -395,8 +395,11 @@ fn a_circle_is_told_and_nobody_waits_in_it() {
     let env = Env::with_chat();
     env.run(&["continue", "trip"]).fine();
     let link = |to: &str| format!(r#"{{"type":"link","id":"evt_{to}","at":"x","continued_to":"{to}"}}"#);
-    env.pipe(&["append", "trip.1", "--stream"], link("trip"))
-        .status(0);
+    env.pipe(
+        &["append", "trip.1", "--stream", "--from", "native"],
+        link("trip"),
+    )
+    .status(0);
     for verb in [
         &["append", "trip", "x", "--boundary", "9"][..],
         &["append", "@last", "x", "--boundary", "9"],
@@ -421,7 +424,7 @@ fn a_circle_is_told_and_nobody_waits_in_it() {
             &format!("{id}.jsonl"),
             format!("{head}\n{}\n", r#"{"role":"user","content":"x"}"#),
         );
-        env.run(&["migrate", file.to_str().unwrap()]).fine();
+        env.run(&["migrate", file.to_str().unwrap()]).status(0);
     }
     let found = env.run(&["fsck", "a", "b"]).status(1);
     assert!(found.out().contains("in a circle: a, b"), "{}", found.out());
