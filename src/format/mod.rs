@@ -3,6 +3,7 @@
 mod anthropic;
 pub mod array;
 mod base64;
+mod claude_code;
 pub mod detect;
 mod document;
 pub mod folder;
@@ -78,6 +79,8 @@ formats! {
     Penguin = penguin::FORM,
     /// What Penguin would send to a model.
     PenguinContext = penguin::CONTEXT,
+    /// Claude Code: the log of a session.
+    ClaudeCode = claude_code::FORM,
     /// goaitools: the state of a conversation.
     Goaitools = goaitools::FORM,
     /// PenguiFlow: a memory state.
@@ -235,3 +238,6 @@ pub fn write(
 fn written(result: io::Result<()>) -> Result<()> {
     result.map_err(|error| Error::io("cannot write", error))
 }
+
+#[cfg(test)]
+mod tests;

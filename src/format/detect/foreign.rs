@@ -18,16 +18,6 @@ pub(super) const CLAUDE_AI_EXPORT: Signature = Signature {
     ..Signature::BLANK
 };
 
-pub(super) const CLAUDE_CODE: Signature = Signature {
-    name: "claude-code",
-    what: "a Claude Code log",
-    line: |shape| {
-        let typed = shape.is_text("type") && !shape.is_object("payload");
-        shape.any(&["leafUuid", "parentUuid"]) || (typed && shape.any(&["uuid", "messageId", "sessionId"]))
-    },
-    ..Signature::BLANK
-};
-
 pub(super) const CODEX: Signature = Signature {
     name: "codex",
     what: "a Codex log",

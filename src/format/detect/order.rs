@@ -4,13 +4,13 @@
 use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
-use crate::format::{anthropic, gemini, goaitools, openai_responses};
+use crate::format::{anthropic, claude_code, gemini, goaitools, openai_responses};
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
     &foreign::CHATGPT_EXPORT,
     &foreign::CLAUDE_AI_EXPORT,
-    &foreign::CLAUDE_CODE,
+    &claude_code::SIGNATURE,
     &foreign::CODEX,
     &foreign::GEMINI_CLI,
     &foreign::PI,

@@ -1,0 +1,248 @@
+//! One line of a log: what it is, and what ties it to others. Its bytes are looked through once.
+
+use crate::model::json::{self, Dialect, Members};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+
+/// An id of a line, a message, a call or an agent, in little room: a UUID's own bits, the digest of anything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Id(u128);
+
+impl Id {
+    /// Of a string as it is written; none of anything else, and of an empty one.
+    pub fn of(raw: &[u8]) -> Option<Id> {
+        let text = json::text(raw).filter(|text| !text.is_empty())?;
+        Some(Id(uuid(&text).unwrap_or_else(|| {
+            let digest = Sha256::digest(text.as_bytes());
+            u128::from_be_bytes(std::array::from_fn(|at| digest[at]))
+        })))
+    }
+}
+
+/// The bits of a UUID in its usual spelling.
+fn uuid(text: &str) -> Option<u128> {
+    let bytes = text.as_bytes();
+    if bytes.len() != 36 {
+        return None;
+    }
+    let mut bits = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        let digit = match byte {
+            b'-' if matches!(at, 8 | 13 | 18 | 23) => continue,
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' => byte - b'a' + 10,
+            _ => return None,
+        };
+        if matches!(at, 8 | 13 | 18 | 23) {
+            return None;
+        }
+        bits = bits << 4 | u128::from(digit);
+    }
+    Some(bits)
+}
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Said by the user, or what tools gave.
+    User,
+    /// Said by the model: one block of it, as a rule.
+    Assistant,
+    /// The user's message that holds the summary of what was said before it.
+    Summary,
+    /// Where a compaction took place.
+    Boundary,
+    /// Neither, but lines hang on it: an attachment, a note of the program.
+    Chain,
+    /// A tick of a tool that runs; lines may hang on it.
+    Progress,
+    /// Anything else that is a JSON object.
+    Other,
+    /// Nothing but white space.
+    Blank,
+    /// No JSON object.
+    Unreadable,
+}
+
+/// The members of a line that matter, each as it is written.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// `type`, decoded.
+    pub name: Cow<'a, str>,
+    /// `uuid`.
+    pub uuid: Option<&'a [u8]>,
+    /// `parentUuid`, or where that is null `logicalParentUuid`.
+    pub parent: Option<&'a [u8]>,
+    /// Whether it belongs to a sidechain.
+    pub sidechain: bool,
+    /// `agentId`.
+    pub agent: Option<&'a [u8]>,
+    /// Whether it is no turn: `isMeta`.
+    pub meta: bool,
+    /// `timestamp`.
+    pub timestamp: Option<&'a [u8]>,
+    /// The members that only the header of a session asks for, and lines that are no messages.
+    pub others: Vec<(&'static str, &'a [u8])>,
+    /// What is said.
+    pub message: Option<Said<'a>>,
+    /// What is odd about it.
+    pub fault: Option<&'static str>,
+}
+
+/// The `message` of a line.
+#[derive(Clone, Debug)]
+pub struct Said<'a> {
+    /// The object.
+    pub raw: &'a [u8],
+    /// `id`.
+    pub id: Option<&'a [u8]>,
+    /// `role`, else the line's type.
+    pub role: Cow<'a, str>,
+    /// `content`.
+    pub content: Option<&'a [u8]>,
+    /// `model`.
+    pub model: Option<&'a [u8]>,
+    /// `usage`.
+    pub usage: Option<&'a [u8]>,
+}
+
+/// Members that the header of a session is made of, and those that lines name others by.
+const OTHERS: [&str; 13] = [
+    "sessionId",
+    "cwd",
+    "gitBranch",
+    "version",
+    "slug",
+    "summary",
+    "leafUuid",
+    "customTitle",
+    "agentName",
+    "aiTitle",
+    "compactMetadata",
+    "subtype",
+    "isCompactSummary",
+];
+
+impl<'a> Facts<'a> {
+    /// Looks at a line without its ending; what is wrong when it is no object.
+    pub fn of(body: &'a [u8]) -> Result<Facts<'a>, json::Fault> {
+        if let Err(error) = std::str::from_utf8(body) {
+            return Err(json::Fault {
+                offset: error.valid_up_to(),
+                what: "not UTF-8",
+            });
+        }
+        let mut facts = Facts {
+            kind: Kind::Other,
+            name: Cow::Borrowed(""),
+            uuid: None,
+            parent: None,
+            sidechain: false,
+            agent: None,
+            meta: false,
+            timestamp: None,
+            others: Vec::new(),
+            message: None,
+            fault: None,
+        };
+        let (mut kind, mut parent, mut logical, mut message) = (None, None, None, None);
+        let mut members = Members::new(body, Dialect::Strict)?;
+        while let Some(member) = members.next()? {
+            let value = member.value;
+            match member.name().as_ref() {
+                "type" => kind = json::text(value),
+                "uuid" => facts.uuid = filled(value),
+                "parentUuid" => parent = filled(value),
+                "logicalParentUuid" => logical = filled(value),
+                "isSidechain" => facts.sidechain = value == b"true",
+                "agentId" => facts.agent = filled(value),
+                "isMeta" => facts.meta = value == b"true",
+                "timestamp" => facts.timestamp = filled(value),
+                "message" => message = Some(value),
+                name => {
+                    if let Some(name) = OTHERS.iter().find(|other| **other == name) {
+                        facts.others.push((name, value));
+                    }
+                }
+            }
+        }
+        facts.parent = parent.or(logical);
+        match kind {
+            Some(name) => facts.name = name,
+            None => facts.fault = Some("an object without a type; it is carried along"),
+        }
+        facts.kind = match facts.name.as_ref() {
+            "user" | "assistant" => {
+                facts.message = message.and_then(|raw| Said::of(raw, &facts.name));
+                match (&facts.message, facts.name.as_ref()) {
+                    (None, _) => {
+                        facts.fault = Some("its message is no object; it is carried along");
+                        Kind::Other
+                    }
+                    (Some(_), "user") if facts.other("isCompactSummary") == Some(b"true") => Kind::Summary,
+                    (Some(said), _) if said.role == "assistant" => Kind::Assistant,
+                    (Some(_), _) => Kind::User,
+                }
+            }
+            "progress" if facts.uuid.is_some() => Kind::Progress,
+            "system" if facts.other("subtype") == Some(b"\"compact_boundary\"") => Kind::Boundary,
+            _ if facts.uuid.is_some() => Kind::Chain,
+            _ => Kind::Other,
+        };
+        Ok(facts)
+    }
+
+    /// One of the other members.
+    pub fn other(&self, name: &str) -> Option<&'a [u8]> {
+        let mut others = self.others.iter().rev();
+        others.find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+fn filled(value: &[u8]) -> Option<&[u8]> {
+    (value.starts_with(b"\"") && value.len() > 2).then_some(value)
+}
+
+impl<'a> Said<'a> {
+    fn of(raw: &'a [u8], name: &str) -> Option<Said<'a>> {
+        let mut said = Said {
+            raw,
+            id: None,
+            role: Cow::Owned(name.to_string()),
+            content: None,
+            model: None,
+            usage: None,
+        };
+        let mut members = Members::new(raw, Dialect::Strict).ok()?;
+        while let Some(member) = members.next().ok()? {
+            let value = member.value;
+            match member.name().as_ref() {
+                "id" => said.id = filled(value),
+                "role" => {
+                    if let Some(role) = json::text(value).filter(|role| !role.is_empty()) {
+                        said.role = role;
+                    }
+                }
+                "content" => said.content = Some(value),
+                "model" => said.model = filled(value),
+                "usage" => said.usage = Some(value).filter(|usage| usage.starts_with(b"{")),
+                _ => {}
+            }
+        }
+        Some(said)
+    }
+
+    /// The blocks of the content; none when it is a text, or there is none.
+    pub fn blocks(&self) -> Option<Vec<&'a [u8]>> {
+        json::elements(self.content?, Dialect::Strict)
+    }
+}
+
+/// The type of a block.
+pub fn block_type(block: &[u8]) -> Cow<'_, str> {
+    json::member(block, "type")
+        .and_then(json::text)
+        .unwrap_or_default()
+}

@@ -1,0 +1,240 @@
+//! A log in memory: its lines with what ties them together, and of their bytes what is needed.
+
+use super::line::{Facts, Id, Kind, block_type};
+use crate::error::{Error, Place, Result};
+use crate::format::lines::Lines;
+use crate::format::report::Report;
+use crate::format::sessions::Input;
+use crate::model::json;
+use crate::model::record::body_of;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+
+/// How many bytes of ticks are carried along. Logs are known that are nothing else, gigabytes of them.
+const MOST_PROGRESS: usize = 8 << 20;
+
+/// A line.
+#[derive(Debug)]
+pub struct Line {
+    start: usize,
+    end: usize,
+    /// Where it stood.
+    pub place: Place,
+    /// What it is.
+    pub kind: Kind,
+    /// Its own id.
+    pub uuid: Option<Id>,
+    /// The id of the line that it hangs on.
+    pub parent: Option<Id>,
+    /// The line that it hangs on, when that is there.
+    pub above: Option<usize>,
+    /// Whether it belongs to a sidechain, and to which agent's.
+    pub sidechain: Option<Option<Id>>,
+    /// What a message has beside that.
+    pub said: Option<Box<Ties>>,
+}
+
+/// What ties a message to others.
+#[derive(Debug, Default)]
+pub struct Ties {
+    /// The message that it is a piece of.
+    pub message: Option<Id>,
+    /// Ids of the calls that it makes.
+    pub calls: Vec<Id>,
+    /// Ids of the calls that it answers.
+    pub results: Vec<Id>,
+}
+
+impl Line {
+    /// Whether it is a message, a summary included.
+    pub fn is_message(&self) -> bool {
+        matches!(self.kind, Kind::User | Kind::Assistant | Kind::Summary)
+    }
+}
+
+/// The lines of a log.
+#[derive(Debug, Default)]
+pub struct Log {
+    bytes: Vec<u8>,
+    /// In the order of the file.
+    pub lines: Vec<Line>,
+    /// The digest of the whole.
+    pub sha256: String,
+    /// Whether any line hangs on another that is there.
+    pub tied: bool,
+    ids: HashMap<Id, usize>,
+    /// Ticks that were not kept, and their bytes.
+    pub left_out: (u64, u64),
+}
+
+/// Ids on the way: the line of each, or what a line that was not kept hung on.
+#[derive(Default)]
+struct Known {
+    lines: HashMap<Id, usize>,
+    skipped: HashMap<Id, Option<Id>>,
+}
+
+impl Known {
+    /// The line of this id, or the nearest that is kept above the one of this id.
+    fn find(&self, id: Id) -> Option<usize> {
+        let mut at = id;
+        // What was left out may hang on itself.
+        for _ in 0..=self.skipped.len() {
+            if let Some(line) = self.lines.get(&at) {
+                return Some(*line);
+            }
+            at = (*self.skipped.get(&at)?)?;
+        }
+        None
+    }
+}
+
+impl Log {
+    /// Reads a log, the `whole` of it or what a session needs. What is wrong with a line goes to the report.
+    pub fn read(input: Input, whole: bool, report: &mut Report) -> Result<Log> {
+        let mut lines = Lines::new(input.head, input.rest);
+        let mut reading = Reading {
+            whole,
+            ..Reading::default()
+        };
+        while let Some((full, place)) = lines
+            .next_line()
+            .map_err(|error| Error::io("cannot read", error))?
+        {
+            reading.hash.update(full);
+            reading.line(full, place, report);
+        }
+        Ok(reading.finish(report))
+    }
+
+    /// Whether there is a line of this id.
+    pub fn has(&self, id: Id) -> bool {
+        self.ids.contains_key(&id)
+    }
+
+    /// The bytes of a line, its ending included.
+    pub fn full(&self, index: usize) -> &[u8] {
+        let line = &self.lines[index];
+        &self.bytes[line.start..line.end]
+    }
+
+    /// A line without byte order mark and ending.
+    pub fn body(&self, index: usize) -> &[u8] {
+        body_of(self.full(index), self.lines[index].place)
+    }
+
+    /// A line's members; none when it is no object.
+    pub fn facts(&self, index: usize) -> Option<Facts<'_>> {
+        Facts::of(self.body(index)).ok()
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    log: Log,
+    known: Known,
+    hash: Sha256,
+    /// Whether every line is kept.
+    whole: bool,
+    progress: usize,
+    /// Lines whose parent had not come yet.
+    waiting: Vec<usize>,
+}
+
+impl Reading {
+    fn line(&mut self, full: &[u8], place: Place, report: &mut Report) {
+        let body = body_of(full, place);
+        let mut line = Line {
+            start: self.log.bytes.len(),
+            end: self.log.bytes.len() + full.len(),
+            place,
+            kind: Kind::Unreadable,
+            uuid: None,
+            parent: None,
+            above: None,
+            sidechain: None,
+            said: None,
+        };
+        match Facts::of(body) {
+            Err(_) if body.trim_ascii().is_empty() => line.kind = Kind::Blank,
+            Err(fault) => {
+                let inside = (full.len() - body.len()) * usize::from(full.starts_with(b"\xef\xbb\xbf"));
+                let place = Place {
+                    offset: place.offset + (fault.offset + inside.min(3)) as u64,
+                    ..place
+                };
+                report.damage(place, fault.what);
+            }
+            Ok(facts) => {
+                if let Some(fault) = facts.fault {
+                    report.damage(place, fault);
+                }
+                line.kind = facts.kind;
+                line.uuid = facts.uuid.and_then(Id::of);
+                line.parent = facts.parent.and_then(Id::of);
+                line.sidechain = facts.sidechain.then(|| facts.agent.and_then(Id::of));
+                line.said = facts.message.as_ref().map(|_| Box::new(ties(&facts)));
+            }
+        }
+        if line.kind == Kind::Progress && !self.whole {
+            self.progress += full.len();
+            if self.progress > MOST_PROGRESS {
+                self.log.left_out.0 += 1;
+                self.log.left_out.1 += full.len() as u64;
+                if let Some(uuid) = line.uuid {
+                    self.known.skipped.insert(uuid, line.parent);
+                }
+                return;
+            }
+        }
+        let index = self.log.lines.len();
+        // An id that repeats is that of the line which came last.
+        if let Some(parent) = line.parent {
+            line.above = self.known.find(parent);
+            if line.above.is_none() {
+                self.waiting.push(index);
+            }
+        }
+        if let Some(uuid) = line.uuid {
+            self.known.lines.insert(uuid, index);
+        }
+        self.log.tied |= line.above.is_some();
+        self.log.bytes.extend_from_slice(full);
+        self.log.lines.push(line);
+    }
+
+    fn finish(mut self, report: &mut Report) -> Log {
+        for index in self.waiting {
+            let above = self.log.lines[index].parent.and_then(|id| self.known.find(id));
+            self.log.lines[index].above = above.filter(|above| *above != index);
+            self.log.tied |= self.log.lines[index].above.is_some();
+        }
+        self.log.ids = self.known.lines;
+        self.log.sha256 = crate::model::key::hex(&self.hash.finalize());
+        if self.log.left_out.0 > 0 {
+            let (lines, bytes) = self.log.left_out;
+            report.note(
+                Place::default(),
+                format!("{lines} lines of progress ({bytes} bytes) are counted and not carried along"),
+            );
+        }
+        self.log
+    }
+}
+
+fn ties(facts: &Facts<'_>) -> Ties {
+    let mut ties = Ties::default();
+    let Some(said) = &facts.message else { return ties };
+    if facts.kind == Kind::Assistant {
+        ties.message = said.id.and_then(Id::of);
+    }
+    for block in said.blocks().unwrap_or_default() {
+        let id = |name| json::member(block, name).and_then(Id::of);
+        match block_type(block).as_ref() {
+            "tool_use" => ties.calls.extend(id("id")),
+            "tool_result" => ties.results.extend(id("tool_use_id")),
+            _ => {}
+        }
+    }
+    ties
+}

@@ -1,0 +1,81 @@
+//! Claude Code: the log of a session, lines that hang on one another.
+//!
+//! What the model says in one message is several lines, one a block; results are lines of the user. The newest message
+//! and what it rests on are the session; what was left behind when a prompt was edited is a branch, what an agent did
+//! is a sidechain: sessions of their own, behind the main one. A compaction is a boundary and the summary behind it.
+//!
+//! | `metadata.claude-code` | of | holds |
+//! |---|---|---|
+//! | `sessionId`, `cwd`, `gitBranch`, `version`, `slug`, `agentId` | header | as the first line has them |
+//! | `lines` | message, summary | the lines that it was made of, a mark in the place of the content |
+//! | `raw` | message, summary | these lines whole, where they cannot be made again from the message |
+//! | `parts`, `part` | message | of one line: how many messages it became, and which this is |
+//!
+//! All other lines are `foreign` events. Of ticks of running tools, of which a log may hold gigabytes, eight megabytes
+//! are carried along and the rest is counted.
+
+mod line;
+mod log;
+mod record;
+mod session;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod title;
+mod tree;
+
+use super::detect::Signature;
+use super::report::Report;
+use super::sessions::{Input, SessionReader};
+use super::{Form, Holds, Reading};
+use crate::error::Result;
+use crate::model::session::Session;
+use log::Log;
+use session::Making;
+
+/// Claude Code's logs, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "Claude Code: the log of a session, with its branches and sidechains",
+    read: Reading::Sessions(open),
+    holds: Holds::Many,
+    ..Form::BLANK
+};
+
+/// What a log looks like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a Claude Code log",
+    line: |shape| {
+        let typed = shape.is_text("type") && !shape.is_object("payload");
+        shape.any(&["leafUuid", "parentUuid"]) || (typed && shape.any(&["uuid", "messageId", "sessionId"]))
+    },
+    ..Signature::BLANK
+};
+
+/// The name of the format, and the word under which leftovers are kept.
+const NAME: &str = "claude-code";
+
+/// Opens a log; it is read when its first session is asked for.
+fn open(input: Input) -> Result<Box<dyn SessionReader>> {
+    Ok(Box::new(LogReader::Waiting(Some(input))))
+}
+
+/// Reads the sessions of a log.
+enum LogReader {
+    Waiting(Option<Input>),
+    Open(Making),
+}
+
+impl SessionReader for LogReader {
+    fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+        if let LogReader::Waiting(input) = self
+            && let Some(mut input) = input.take()
+        {
+            let name = input.name.take();
+            *self = LogReader::Open(Making::new(Log::read(input, false, report)?, name));
+        }
+        let LogReader::Open(making) = self else { return Ok(None) };
+        Ok(making.next().map(|built| built.session))
+    }
+}

@@ -1,0 +1,296 @@
+//! Lines of a log as records: the pieces of one message become one again, results become tools' messages.
+
+use super::line::{Facts, Id, Kind, Said};
+use super::log::Log;
+use super::{NAME, shell};
+use crate::error::Place;
+use crate::format::Purpose;
+use crate::format::anthropic;
+use crate::format::report::Report;
+use crate::format::request::draft::Draft;
+use crate::format::request::piece::{self, Piece, Writing, array, quoted};
+use crate::format::request::{Api, draft};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key::{self, Derive};
+use crate::model::record::Record;
+use crate::model::summary;
+use std::collections::HashMap;
+
+/// What a command of the program printed, as the log has it.
+const PRINTED: [&str; 2] = ["<local-command-stdout>", "<local-command-stderr>"];
+
+/// The messages that lines are.
+pub struct Messages<'l> {
+    log: &'l Log,
+    ids: Derive,
+}
+
+/// A message in the making, and the lines that it is made of.
+pub struct Made {
+    /// The record.
+    pub body: Vec<u8>,
+    /// Its id.
+    pub id: String,
+}
+
+impl<'l> Messages<'l> {
+    /// Of a log.
+    pub fn new(log: &'l Log) -> Self {
+        Messages {
+            log,
+            ids: Derive::default(),
+        }
+    }
+
+    /// The messages of lines that belong together: those of one message of the model, or one of the user.
+    pub fn of(&mut self, lines: &[usize]) -> Vec<Made> {
+        let facts: Vec<Facts<'_>> = lines.iter().filter_map(|line| self.log.facts(*line)).collect();
+        let Some(first) = facts.first() else { return Vec::new() };
+        let mut drafts = drafts(&facts);
+        let id = match first.uuid.and_then(json::text) {
+            Some(uuid) => uuid.into_owned(),
+            None => self.ids.id(self.log.body(lines[0])),
+        };
+        let shells: Vec<Vec<u8>> = lines
+            .iter()
+            .zip(&facts)
+            .map(|(line, facts)| shell::of(self.log.body(*line), facts).0)
+            .collect();
+        let category = category(&facts);
+        let parts = drafts.len();
+        for (nth, draft) in drafts.iter_mut().enumerate() {
+            let own = if nth == 0 { id.clone() } else { format!("{id}.{}", nth + 1) };
+            draft.raw("id", quoted(&own));
+            if let Some(timestamp) = first.timestamp {
+                draft.raw("timestamp", timestamp);
+            }
+            if draft.role() == "user" {
+                category.map(|category| draft.raw("category", quoted(category)));
+            }
+            if nth == 0 {
+                let model = facts.iter().find_map(|facts| facts.message.as_ref()?.model);
+                model.map(|model| draft.raw("model", model));
+                // The figures of the input repeat on every line; those of the output are whole on the last.
+                let usage = facts.iter().rev().find_map(|facts| facts.message.as_ref()?.usage);
+                usage.map(|usage| draft.raw("usage", usage));
+            } else {
+                let mut own = ObjectBuilder::default();
+                own.raw("part", (nth + 1).to_string());
+                draft.metadata(NAME, Some(own.finish()));
+            }
+        }
+        let bodies: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.body(Api::Anthropic)).collect();
+        let borrowed: Vec<&[u8]> = shells.iter().map(Vec::as_slice).collect();
+        let whole = written(&bodies).and_then(|content| shell::fill(&borrowed, content.as_deref()));
+        let same = whole.is_some_and(|whole| {
+            whole
+                .iter()
+                .zip(lines)
+                .all(|(made, line)| json::same(made, self.log.body(*line)))
+        });
+        let mut own = ObjectBuilder::default();
+        match same {
+            true => own.raw("lines", array(&shells)),
+            // What cannot be made again is kept whole.
+            false => own.raw("raw", array(lines.iter().map(|line| self.log.body(*line)))),
+        };
+        if parts > 1 {
+            own.raw("parts", parts.to_string());
+        }
+        drafts[0].metadata(NAME, Some(own.finish()));
+        drafts
+            .iter()
+            .enumerate()
+            .map(|(nth, draft)| Made {
+                body: draft.body(Api::Anthropic),
+                id: if nth == 0 { id.clone() } else { format!("{id}.{}", nth + 1) },
+            })
+            .collect()
+    }
+}
+
+/// The messages of lines without their books.
+fn drafts(facts: &[Facts<'_>]) -> Vec<Draft> {
+    let Some(said) = facts.first().and_then(|facts| facts.message.as_ref()) else {
+        return Vec::new();
+    };
+    let mut element = ObjectBuilder::default();
+    element.text("role", &said.role);
+    let contents: Vec<&[u8]> = facts
+        .iter()
+        .filter_map(|facts| facts.message.as_ref()?.content)
+        .collect();
+    match contents.as_slice() {
+        [] => {}
+        [content] => drop(element.raw("content", content)),
+        contents => {
+            let mut blocks: Vec<Vec<u8>> = Vec::new();
+            for content in contents {
+                match json::elements(content, json::Dialect::Strict) {
+                    Some(more) => blocks.extend(more.into_iter().map(<[u8]>::to_vec)),
+                    None if content.starts_with(b"\"") => blocks.push(draft::text_part(content)),
+                    None => blocks.push(content.to_vec()),
+                }
+            }
+            element.raw("content", array(&blocks));
+        }
+    }
+    let mut drafts = anthropic::element(&element.finish());
+    if drafts.is_empty() {
+        drafts.push(Draft::new(&said.role));
+    }
+    drafts
+}
+
+/// The content of the lines that messages are written to; none when they cannot be written.
+pub fn written(bodies: &[Vec<u8>]) -> Option<Option<Vec<u8>>> {
+    let mut report = Report::default();
+    let contents: Vec<Vec<u8>> = bodies
+        .iter()
+        .filter_map(|body| content(body, &mut report))
+        .collect();
+    match contents.as_slice() {
+        [] => Some(None),
+        [content] => Some(Some(content.clone())),
+        contents => {
+            let mut blocks = Vec::new();
+            for content in contents {
+                blocks.extend(json::elements(content, json::Dialect::Strict)?);
+            }
+            Some(Some(array(blocks)))
+        }
+    }
+}
+
+/// What is said in a message, as blocks or as a text. What cannot be said is told.
+pub fn content(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+    let record = Record::parse(body, Place { line: 0, offset: 1 });
+    let message = *record.message()?;
+    let said = piece::Said::new(0, body, message, Api::Anthropic);
+    let mut writing = Writing {
+        api: Api::Anthropic,
+        purpose: Purpose::Return,
+        own: true,
+        calls: &HashMap::new(),
+        report,
+    };
+    let request = anthropic::write(&[Piece::Message(said)], &mut writing);
+    match (request.elements.first(), request.system) {
+        (Some(element), _) => json::member(&element.raw, "content").map(<[u8]>::to_vec),
+        (None, system) => system,
+    }
+}
+
+/// The category of what the user says, where it is not simply that.
+fn category(facts: &[Facts<'_>]) -> Option<&'static str> {
+    let first = facts.first()?;
+    if first.kind == Kind::Assistant {
+        return None;
+    }
+    if first.meta {
+        return Some("context");
+    }
+    let said = first.message.as_ref()?;
+    let text = text_of(said);
+    let printed = PRINTED.iter().any(|mark| text.trim_start().starts_with(mark));
+    printed.then_some("system_output")
+}
+
+/// The text of a message: a string, or that of its blocks.
+fn text_of(said: &Said<'_>) -> String {
+    let Some(content) = said.content else { return String::new() };
+    if let Some(text) = json::text(content) {
+        return text.into_owned();
+    }
+    let blocks = said.blocks().unwrap_or_default();
+    let texts: Vec<_> = blocks
+        .into_iter()
+        .filter_map(|block| json::member(block, "text").and_then(json::text))
+        .collect();
+    texts.join("\n")
+}
+
+/// The id of an event that a line is.
+fn event_id(kind: &str, body: &[u8]) -> String {
+    let digest = key::sha256(&[kind.as_bytes(), b"\n", body].concat());
+    format!("evt_{}", &digest[..16])
+}
+
+/// The first and the last message that an event covers; how often their ids had come by then.
+pub type Covered = [(String, u64); 2];
+
+/// The event that the summary of a compaction is.
+pub fn summary_event(
+    body: &[u8],
+    facts: &Facts<'_>,
+    boundary: Option<&Facts<'_>>,
+    covers: Option<&Covered>,
+) -> Vec<u8> {
+    let Some(said) = &facts.message else { return foreign(body) };
+    let text = text_of(said);
+    let mut event = ObjectBuilder::default();
+    event.text("type", "summary").text("id", &event_id("summary", body));
+    if let Some(timestamp) = facts.timestamp {
+        event.raw("at", timestamp);
+    }
+    event.text("content", &summary::unquoted(&text).unwrap_or(text));
+    match covers {
+        Some([first, last]) => {
+            event.raw("covers", array([quoted(&first.0), quoted(&last.0)]));
+            if first.1 > 1 || last.1 > 1 {
+                event.raw("nth", format!("[{},{}]", first.1, last.1));
+            }
+        }
+        None => drop(event.raw("here", "true")),
+    }
+    event.text("by", NAME);
+    let mut own = ObjectBuilder::default();
+    let (shell, held) = shell::of(body, facts);
+    match held {
+        shell::Held::Text => own.raw("lines", array([shell])),
+        _ => own.raw("raw", array([body])),
+    };
+    if let Some(compacted) = boundary.and_then(|boundary| boundary.other("compactMetadata")) {
+        own.raw("compactMetadata", compacted);
+    }
+    let mut metadata = ObjectBuilder::default();
+    metadata.raw(NAME, own.finish());
+    event.raw("metadata", metadata.finish());
+    event.finish()
+}
+
+/// The event that a compaction without a summary is: what was said before it is no longer sent.
+pub fn cut_event(body: &[u8], facts: &Facts<'_>) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event.text("type", "truncate").text("id", &event_id("truncate", body));
+    if let Some(timestamp) = facts.timestamp {
+        event.raw("at", timestamp);
+    }
+    event.raw("before", "null");
+    event.finish()
+}
+
+/// A line that is no message.
+pub fn foreign(body: &[u8]) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "foreign")
+        .text("format", NAME)
+        .raw("raw", body.trim_ascii());
+    event.finish()
+}
+
+/// The pieces of each message among these lines: for the first line of one all of them, for the others none.
+pub fn pieces(log: &Log, lines: &[usize]) -> HashMap<usize, Vec<usize>> {
+    let mut first: HashMap<Id, usize> = HashMap::new();
+    let mut pieces: HashMap<usize, Vec<usize>> = HashMap::new();
+    for &line in lines {
+        let Some(ties) = &log.lines[line].said else { continue };
+        let lead = match ties.message {
+            Some(id) => *first.entry(id).or_insert(line),
+            None => line,
+        };
+        pieces.entry(lead).or_default().push(line);
+    }
+    pieces
+}

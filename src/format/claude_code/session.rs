@@ -1,0 +1,271 @@
+//! The sessions of a log, one after another: headers, and the records of their lines in order.
+
+use super::line::{Facts, Kind};
+use super::log::Log;
+use super::record::{self, Covered, Messages};
+use super::tree::{Beside, Group, groups};
+use super::{NAME, title};
+use crate::error::Place;
+use crate::format::native::HeaderBuilder;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use std::collections::{HashMap, HashSet};
+
+/// A log that is made into sessions.
+pub struct Making {
+    /// The log.
+    pub log: Log,
+    name: Option<String>,
+    groups: Vec<Group>,
+    next: usize,
+    id: String,
+    ids: HashSet<String>,
+}
+
+/// A session, and the lines of the log that each of its records was made of.
+pub struct Built {
+    /// The session.
+    pub session: Session,
+    /// By record.
+    pub sources: Vec<Vec<usize>>,
+}
+
+impl Making {
+    /// Sorts the lines of a log that came under this name.
+    pub fn new(log: Log, name: Option<String>) -> Making {
+        let groups = groups(&log);
+        let mut making = Making {
+            log,
+            name,
+            groups,
+            next: 0,
+            id: String::new(),
+            ids: HashSet::new(),
+        };
+        making.id = making.main_id();
+        making
+    }
+
+    /// The id of the main session: that of its newest line, else one that its name or its bytes give it.
+    fn main_id(&self) -> String {
+        let lines = self.groups.first().map_or(&[][..], |group| &group.lines);
+        let said = lines.iter().rev().find_map(|line| {
+            let facts = self.log.facts(*line).filter(|facts| facts.message.is_some())?;
+            Some(json::text(facts.other("sessionId")?)?.into_owned())
+        });
+        let name = || {
+            let name = self.name.as_deref()?;
+            Some(name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string())
+        };
+        let digest = || format!("session_{}", &self.log.sha256[..16]);
+        said.filter(|id| !id.is_empty()).or_else(name).unwrap_or_else(digest)
+    }
+
+    /// The next session.
+    pub fn next(&mut self) -> Option<Built> {
+        let nth = self.next;
+        let group = self.groups.get(nth)?;
+        self.next += 1;
+        let mut records = Records::new(&self.log, group);
+        let key = self.key(group);
+        let mut id = key::id_for_key(&key);
+        while !self.ids.insert(id.clone()) {
+            id.push_str("-2");
+        }
+        records.push(self.header(nth, group, &id, &key), Place::default(), Vec::new());
+        records.read();
+        Some(Built {
+            session: records.session,
+            sources: records.sources,
+        })
+    }
+
+    /// What a session is called: beside the main one, by the agent, or by its first message.
+    fn key(&self, group: &Group) -> String {
+        let first = group.lines.iter().find(|line| self.log.lines[**line].is_message());
+        let facts = first.and_then(|line| self.log.facts(*line));
+        let text = |raw: Option<&[u8]>| raw.and_then(json::text).map(|text| text.into_owned());
+        let Some(facts) = facts else { return self.id.clone() };
+        let agent = text(facts.agent).filter(|_| facts.sidechain);
+        match (agent, group.beside) {
+            (Some(agent), _) => format!("{}.agent-{agent}", self.id),
+            (None, None) => self.id.clone(),
+            (None, Some(_)) => match text(facts.uuid) {
+                Some(uuid) => format!("{}.{uuid}", self.id),
+                None => format!("{}.{}", self.id, self.next),
+            },
+        }
+    }
+
+    fn header(&self, nth: usize, group: &Group, id: &str, key: &str) -> Vec<u8> {
+        let facts = |line: &usize| self.log.facts(*line).filter(|facts| facts.message.is_some());
+        let first = group.lines.iter().find_map(facts);
+        let time = group.lines.iter().find_map(|line| {
+            let message = self.log.lines[*line].is_message();
+            self.log.facts(*line).filter(|_| message)?.timestamp
+        });
+        let mut header = HeaderBuilder::default();
+        if let Some(time) = time {
+            header.raw("created_at", time.to_vec());
+        }
+        if id != key {
+            header.text("key", Some(key));
+        }
+        if nth == 0 {
+            header.text("title", title::of(&self.log).as_deref());
+        }
+        let mut source = ObjectBuilder::default();
+        source.text("format", NAME);
+        self.name.as_ref().map(|name| source.text("name", name));
+        source.text("sha256", &self.log.sha256);
+        header.raw("source", source.finish());
+        let mut metadata = ObjectBuilder::default();
+        if let Some(first) = &first {
+            let mut own = ObjectBuilder::default();
+            for name in ["sessionId", "cwd", "gitBranch", "version", "slug"] {
+                first.other(name).map(|value| own.raw(name, value));
+            }
+            first.agent.map(|agent| own.raw("agentId", agent));
+            if !own.is_empty() {
+                metadata.raw(NAME, own.finish());
+            }
+        }
+        if let Some(lineage) = self.lineage(group, first.as_ref()) {
+            metadata.raw("lineage", lineage);
+        }
+        if !metadata.is_empty() {
+            header.raw("metadata", metadata.finish());
+        }
+        header.finish(id)
+    }
+
+    fn lineage(&self, group: &Group, first: Option<&Facts<'_>>) -> Option<Vec<u8>> {
+        let (kind, at) = match group.beside {
+            Some(Beside::Branch(at)) => ("branch", at),
+            Some(Beside::Sidechain(at)) => ("sidechain", at),
+            // Alone in its file.
+            None if first.is_some_and(|first| first.sidechain) => ("sidechain", None),
+            None => return None,
+        };
+        let mut lineage = ObjectBuilder::default();
+        lineage
+            .text("kind", kind)
+            .text("parent", &key::id_for_key(&self.id));
+        if let Some(at) = at.and_then(|line| self.message_of(line)) {
+            lineage.raw("at", at);
+        }
+        Some(lineage.finish())
+    }
+
+    /// The id of the message that a line of the main session is a piece of.
+    fn message_of(&self, line: usize) -> Option<Vec<u8>> {
+        let message = self.log.lines[line].said.as_ref()?.message;
+        let is = |other: &&usize| {
+            let ties = self.log.lines[**other].said.as_ref();
+            ties.is_some_and(|ties| ties.message == message)
+        };
+        let lead = match message {
+            Some(_) => *self.groups.first()?.lines.iter().find(is)?,
+            None => line,
+        };
+        Some(self.log.facts(lead)?.uuid?.to_vec())
+    }
+}
+
+/// The records of a session in the making.
+struct Records<'l> {
+    log: &'l Log,
+    lines: &'l [usize],
+    session: Session,
+    sources: Vec<Vec<usize>>,
+    messages: Messages<'l>,
+    pieces: HashMap<usize, Vec<usize>>,
+    /// How often an id came.
+    seen: HashMap<String, u64>,
+    /// What was said since the last compaction.
+    covered: Option<Covered>,
+    /// A boundary behind which nothing came yet.
+    boundary: Option<usize>,
+}
+
+impl<'l> Records<'l> {
+    fn new(log: &'l Log, group: &'l Group) -> Self {
+        Records {
+            log,
+            lines: &group.lines,
+            session: Session::default(),
+            sources: Vec::new(),
+            messages: Messages::new(log),
+            pieces: record::pieces(log, &group.lines),
+            seen: HashMap::new(),
+            covered: None,
+            boundary: None,
+        }
+    }
+
+    fn push(&mut self, mut body: Vec<u8>, place: Place, sources: Vec<usize>) {
+        body.push(b'\n');
+        self.session.push(&Record::parse(&body, place));
+        self.sources.push(sources);
+    }
+
+    fn read(&mut self) {
+        for &index in self.lines {
+            let line = &self.log.lines[index];
+            match line.kind {
+                Kind::User | Kind::Assistant => {
+                    if let Some(pieces) = self.pieces.remove(&index) {
+                        self.cut();
+                        self.message(pieces);
+                    }
+                }
+                Kind::Summary => self.summary(index),
+                Kind::Boundary => {
+                    self.cut();
+                    self.boundary = Some(index);
+                    self.push(record::foreign(self.log.body(index)), line.place, vec![index]);
+                }
+                Kind::Chain | Kind::Progress | Kind::Other => {
+                    self.push(record::foreign(self.log.body(index)), line.place, vec![index]);
+                }
+                Kind::Unreadable => self.push(self.log.body(index).to_vec(), line.place, vec![index]),
+                Kind::Blank => {}
+            }
+        }
+        self.cut();
+    }
+
+    fn message(&mut self, pieces: Vec<usize>) {
+        let place = self.log.lines[pieces[0]].place;
+        for made in self.messages.of(&pieces) {
+            let times = self.seen.entry(made.id.clone()).or_default();
+            *times += 1;
+            let this = (made.id, *times);
+            match &mut self.covered {
+                Some([_, last]) => *last = this,
+                None => self.covered = Some([this.clone(), this]),
+            }
+            self.push(made.body, place, pieces.clone());
+        }
+    }
+
+    fn summary(&mut self, index: usize) {
+        let Some(facts) = self.log.facts(index) else { return };
+        let boundary = self.boundary.take().and_then(|line| self.log.facts(line));
+        let covered = self.covered.take().filter(|_| boundary.is_some());
+        let event = record::summary_event(self.log.body(index), &facts, boundary.as_ref(), covered.as_ref());
+        self.push(event, self.log.lines[index].place, vec![index]);
+    }
+
+    /// A boundary that no summary follows.
+    fn cut(&mut self) {
+        let Some(index) = self.boundary.take() else { return };
+        self.covered = None;
+        if let Some(facts) = self.log.facts(index) {
+            let event = record::cut_event(self.log.body(index), &facts);
+            self.push(event, self.log.lines[index].place, vec![index]);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Which lines make a conversation: the newest one from its end upwards, what was left behind, and what agents did
+//! beside it.
+
+use super::line::Id;
+use super::log::{Line, Log};
+use std::collections::HashMap;
+
+/// Lines that are one session, in the order of the file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Which.
+    pub lines: Vec<usize>,
+    /// What it is beside the main one.
+    pub beside: Option<Beside>,
+}
+
+/// A session beside the main one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Messages that were left behind when another way was taken; the message that it left the main one at.
+    Branch(Option<usize>),
+    /// What an agent did; the message that it hangs on, where it says so.
+    Sidechain(Option<usize>),
+}
+
+/// Sorts the lines of a log: the main session, its branches, its sidechains.
+pub fn groups(log: &Log) -> Vec<Group> {
+    // The log of an agent is no sidechain in its own file.
+    let alone = !log.lines.iter().any(|line| line.is_message() && line.sidechain.is_none());
+    let is_main = |line: &Line| alone || line.sidechain.is_none();
+    let anchors = anchors(log);
+    let live = live(log, is_main);
+    let mut places = Places::default();
+    let mut ties = Components::new(log.lines.len());
+    tie_lost(log, &anchors, |line| line.is_message() && is_main(line), &live, &mut ties);
+    tie_agents(log, is_main, &mut ties);
+    for (index, line) in log.lines.iter().enumerate() {
+        if line.is_message() {
+            match (is_main(line), live[index]) {
+                (true, true) => places.main(index),
+                (true, false) => {
+                    let at = anchors[index].filter(|anchor| live[*anchor]);
+                    places.branch(index, ties.of(index), at);
+                }
+                (false, _) => places.sidechain(index, ties.of(index), anchors[index]),
+            }
+        } else {
+            // What is no message goes with the message that it hangs on, or with its agent.
+            let group = match is_main(line) {
+                false => places.sidechains.get(&ties.of(index)).copied(),
+                true => anchors[index].and_then(|anchor| places.of.get(&anchor).copied()),
+            };
+            places.push(index, group);
+        }
+    }
+    places.finish()
+}
+
+/// The groups in the making.
+#[derive(Default)]
+struct Places {
+    main: Group,
+    others: Vec<Group>,
+    /// The group of a message beside the main session.
+    of: HashMap<usize, usize>,
+    branches: HashMap<usize, usize>,
+    sidechains: HashMap<usize, usize>,
+}
+
+impl Places {
+    fn main(&mut self, index: usize) {
+        self.main.lines.push(index);
+    }
+
+    fn push(&mut self, index: usize, group: Option<usize>) {
+        match group {
+            Some(group) => self.others[group].lines.push(index),
+            None => self.main(index),
+        }
+    }
+
+    fn branch(&mut self, index: usize, component: usize, at: Option<usize>) {
+        let new = self.others.len();
+        let group = *self.branches.entry(component).or_insert(new);
+        if group == new {
+            self.others.push(Group {
+                lines: Vec::new(),
+                beside: Some(Beside::Branch(at)),
+            });
+        }
+        self.others[group].lines.push(index);
+        self.of.insert(index, group);
+    }
+
+    fn sidechain(&mut self, index: usize, component: usize, at: Option<usize>) {
+        let new = self.others.len();
+        let group = *self.sidechains.entry(component).or_insert(new);
+        if group == new {
+            self.others.push(Group {
+                lines: Vec::new(),
+                beside: Some(Beside::Sidechain(at)),
+            });
+        }
+        self.others[group].lines.push(index);
+        self.of.insert(index, group);
+    }
+
+    fn finish(mut self) -> Vec<Group> {
+        let is_branch = |group: &Group| matches!(group.beside, Some(Beside::Branch(_)));
+        // Stable: both stay in the order of the file.
+        self.others.sort_by_key(|group| !is_branch(group));
+        self.others.insert(0, self.main);
+        self.others
+    }
+}
+
+/// For each line the nearest message above it.
+pub fn anchors(log: &Log) -> Vec<Option<usize>> {
+    let mut anchors: Vec<Option<Option<usize>>> = vec![None; log.lines.len()];
+    let mut way = Vec::new();
+    for index in 0..log.lines.len() {
+        let mut at = index;
+        let found = loop {
+            if let Some(found) = anchors[at] {
+                break found;
+            }
+            // While it is looked for, a line that hangs on itself has none.
+            anchors[at] = Some(None);
+            way.push(at);
+            match log.lines[at].above {
+                Some(above) if log.lines[above].is_message() => break Some(above),
+                Some(above) => at = above,
+                None => break None,
+            }
+        };
+        for line in way.drain(..) {
+            anchors[line] = Some(found);
+        }
+    }
+    anchors.into_iter().map(Option::flatten).collect()
+}
+
+/// What the newest message rests on: its ancestors, the other pieces of the same messages, and the results of their
+/// calls, which a walk from the end alone would miss.
+fn live(log: &Log, is_main: impl Fn(&Line) -> bool) -> Vec<bool> {
+    let is_message = |index: usize| log.lines[index].is_message() && is_main(&log.lines[index]);
+    let mut live = vec![false; log.lines.len()];
+    if !log.tied {
+        return (0..log.lines.len()).map(is_message).collect();
+    }
+    let mut before = None;
+    let previous: Vec<Option<usize>> = (0..log.lines.len())
+        .map(|index| {
+            let previous = before;
+            if is_message(index) {
+                before = Some(index);
+            }
+            previous
+        })
+        .collect();
+    let mut waiting = Vec::new();
+    let mut at = before;
+    let mut visited = vec![false; log.lines.len()];
+    while let Some(index) = at.filter(|index| !visited[*index]) {
+        visited[index] = true;
+        if is_message(index) {
+            live[index] = true;
+            waiting.push(index);
+        }
+        let line = &log.lines[index];
+        at = line.above.or(match line.parent {
+            Some(_) => previous[index],
+            None => None,
+        });
+    }
+    let mut pieces: HashMap<Id, Vec<usize>> = HashMap::new();
+    let mut results: HashMap<Id, Vec<usize>> = HashMap::new();
+    for (index, ties) in ties(log).filter(|(index, _)| is_message(*index)) {
+        if let Some(message) = ties.message {
+            pieces.entry(message).or_default().push(index);
+        }
+        for result in &ties.results {
+            results.entry(*result).or_default().push(index);
+        }
+    }
+    while let Some(index) = waiting.pop() {
+        let Some(ties) = &log.lines[index].said else { continue };
+        // Each is asked for once: it is taken out.
+        let more = ties.message.and_then(|id| pieces.remove(&id)).unwrap_or_default();
+        let answers = ties.calls.iter().filter_map(|id| results.remove(id)).flatten();
+        for other in more.into_iter().chain(answers) {
+            if !live[other] {
+                live[other] = true;
+                waiting.push(other);
+            }
+        }
+    }
+    live
+}
+
+fn ties(log: &Log) -> impl Iterator<Item = (usize, &super::log::Ties)> {
+    let lines = log.lines.iter().enumerate();
+    lines.filter_map(|(index, line)| Some((index, line.said.as_deref()?)))
+}
+
+/// Ties what was left behind into connected pieces.
+fn tie_lost(
+    log: &Log,
+    anchors: &[Option<usize>],
+    is_main: impl Fn(&Line) -> bool,
+    live: &[bool],
+    components: &mut Components,
+) {
+    let mut first: HashMap<(bool, Id), usize> = HashMap::new();
+    for (index, ties) in ties(log) {
+        if live[index] || !is_main(&log.lines[index]) {
+            continue;
+        }
+        if let Some(anchor) = anchors[index].filter(|anchor| !live[*anchor] && is_main(&log.lines[*anchor])) {
+            components.tie(index, anchor);
+        }
+        let pieces = ties.message.map(|id| (false, id));
+        let calls = ties.calls.iter().chain(&ties.results).map(|id| (true, *id));
+        for key in pieces.into_iter().chain(calls) {
+            let other = *first.entry(key).or_insert(index);
+            components.tie(index, other);
+        }
+    }
+}
+
+/// Ties the lines of each agent, and where no agent is named those that hang together.
+fn tie_agents(log: &Log, is_main: impl Fn(&Line) -> bool, components: &mut Components) {
+    let mut first: HashMap<Id, usize> = HashMap::new();
+    for (index, line) in log.lines.iter().enumerate().filter(|(_, line)| !is_main(line)) {
+        match (line.sidechain.flatten(), line.above) {
+            (Some(agent), _) => {
+                let other = *first.entry(agent).or_insert(index);
+                components.tie(index, other);
+            }
+            (None, Some(above)) if !is_main(&log.lines[above]) => components.tie(index, above),
+            _ => {}
+        }
+    }
+}
+
+/// Connected pieces: each line points to another of its piece, the first to itself.
+struct Components(Vec<usize>);
+
+impl Components {
+    fn new(lines: usize) -> Self {
+        Components((0..lines).collect())
+    }
+
+    /// The piece's first line.
+    fn of(&mut self, mut index: usize) -> usize {
+        while self.0[index] != index {
+            self.0[index] = self.0[self.0[index]];
+            index = self.0[index];
+        }
+        index
+    }
+
+    fn tie(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.of(one), self.of(other));
+        self.0[one.max(other)] = one.min(other);
+    }
+}

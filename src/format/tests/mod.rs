@@ -1,0 +1,3 @@
+//! What tests of several formats share.
+
+pub mod truth;

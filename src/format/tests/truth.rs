@@ -1,0 +1,261 @@
+//! What the fixtures say of each file, counted again in the sessions that are read: `CONVO_FIXTURES` names the folder,
+//! else `../shared/fixtures` beside this crate is tried.
+
+use crate::format::report::Report;
+use crate::format::sessions::{Input, SessionReader};
+use crate::format::{Format, Reading, Source, convert};
+use crate::model::event::Action;
+use crate::model::json::{self, Dialect};
+use crate::model::message::Message;
+use crate::model::session::{Class, Session};
+use crate::model::view::View;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// A file and what it holds.
+pub struct Truth {
+    /// Its name in `truth.json`.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its members of `truth.json`.
+    pub expected: Value,
+}
+
+/// The folder of a format's files; none when there are no fixtures.
+pub fn folder(format: &str) -> Option<PathBuf> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    let root = std::env::var_os("CONVO_FIXTURES").map_or_else(beside, PathBuf::from);
+    let folder = root.join("wild").join(format);
+    if !folder.is_dir() {
+        eprintln!("no fixtures at {}: nothing was compared", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+/// The files of a format, in the order of their names.
+pub fn files(format: &str) -> Vec<Truth> {
+    let Some(folder) = folder(format) else { return Vec::new() };
+    let text = std::fs::read(folder.join("truth.json")).unwrap();
+    let truth: Value = serde_json::from_slice(&text).unwrap();
+    let files = truth["files"].as_object().unwrap();
+    files
+        .iter()
+        .map(|(name, expected)| Truth {
+            name: name.clone(),
+            path: folder.join(name),
+            expected: expected.clone(),
+        })
+        .collect()
+}
+
+/// The sessions of a file.
+pub fn read(format: Format, path: &Path, report: &mut Report) -> crate::error::Result<Vec<Session>> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let bytes = std::fs::read(path).unwrap();
+    if let Reading::Sessions(open) = format.form().read {
+        let mut reader = open(Input {
+            name: name.map(str::to_string),
+            head: Vec::new(),
+            rest: Box::new(std::io::Cursor::new(bytes)),
+        })?;
+        return all(reader.as_mut(), report);
+    }
+    let folder = path.parent().unwrap();
+    let neighbour = |name: &str| match std::fs::read(folder.join(name)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(_) => Ok(None),
+    };
+    let source = Source {
+        name,
+        bytes: &bytes,
+        neighbour: &neighbour,
+    };
+    convert(format, &source, report)
+}
+
+/// All sessions of a reader.
+pub fn all(reader: &mut dyn SessionReader, report: &mut Report) -> crate::error::Result<Vec<Session>> {
+    let mut sessions = Vec::new();
+    while let Some(session) = reader.next(report)? {
+        sessions.push(session);
+    }
+    Ok(sessions)
+}
+
+/// The figures of a usage in the words of `truth.json`.
+pub type Usage = fn(&Value) -> BTreeMap<&'static str, u64>;
+
+/// The usage as Anthropic reports it: what was cached is not in the figure of the input.
+pub fn anthropic_usage(usage: &Value) -> BTreeMap<&'static str, u64> {
+    let number = |name: &str| usage[name].as_u64().unwrap_or(0);
+    let (read, write) = (
+        number("cache_read_input_tokens"),
+        number("cache_creation_input_tokens"),
+    );
+    BTreeMap::from([
+        ("input_total", number("input_tokens") + read + write),
+        ("cache_read", read),
+        ("cache_write", write),
+        ("output", number("output_tokens")),
+        ("reasoning", 0),
+    ])
+}
+
+/// What kind of session it is, by its header; the first of a file is a main one in any case.
+fn kind(nth: usize, session: &Session) -> &'static str {
+    let header = session.header();
+    let metadata = header.iter().find(|(name, _)| name == "metadata");
+    let lineage = metadata.and_then(|(_, raw)| json::member(raw, "lineage"));
+    let kind = lineage.and_then(|raw| json::member(raw, "kind")).and_then(json::text);
+    match kind.as_deref() {
+        Some("branch") if nth > 0 => "branch",
+        Some("sidechain") if nth > 0 => "sidechain",
+        _ => "main",
+    }
+}
+
+fn add(roles: &mut Map<String, Value>, role: &str) {
+    let count = roles.get(role).and_then(Value::as_u64).unwrap_or(0);
+    roles.insert(role.to_string(), json!(count + 1));
+}
+
+/// Counts what sessions hold, in the shape of `truth.json`.
+pub fn counts(sessions: &[Session], usage: Usage) -> Value {
+    let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut roles: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+    let (mut calls, mut results): (Vec<String>, Vec<String>) = Default::default();
+    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+    for (nth, session) in sessions.iter().enumerate() {
+        let kind = kind(nth, session);
+        let (sessions, messages) = match kind {
+            "branch" => ("branch_sessions", "branch_messages"),
+            "sidechain" => ("sidechain_sessions", "sidechain_messages"),
+            _ => ("sessions", "messages"),
+        };
+        *counted.entry(sessions).or_default() += 1;
+        for index in 0..session.len() {
+            let record = session.record(index);
+            match session.class(index) {
+                Class::Message(_) => {
+                    let message = record.message().unwrap();
+                    add(roles.entry(messages).or_default(), &message.role_name());
+                    reasoning(message, &mut counted);
+                    calls.extend(message.tool_calls().iter().map(|call| call.id.to_string()));
+                    if message.role_name() == "tool" {
+                        results.push(message.tool_call_id().unwrap_or_default().to_string());
+                    }
+                    if let Some(raw) = json::member(record.body, "usage") {
+                        for (name, count) in usage(&serde_json::from_slice(raw).unwrap()) {
+                            *sums.entry(name).or_default() += count;
+                        }
+                    }
+                }
+                Class::Unreadable => *counted.entry("bad_lines").or_default() += 1,
+                Class::Event => {
+                    let event = record.event().unwrap();
+                    let summary = match event.action() {
+                        Action::Summary(_) => true,
+                        Action::Compact(compact) => matches!(compact.summary, Some(Some(_))),
+                        _ => false,
+                    };
+                    *counted.entry("summaries").or_default() += u64::from(summary);
+                    *counted.entry("foreign_records").or_default() += u64::from(event.name() == "foreign");
+                }
+                Class::Header | Class::Blank => {}
+            }
+        }
+        if kind == "main" {
+            let view = View::replay(session);
+            assert!(view.dangling.is_empty(), "{:?}", view.dangling);
+            for message in view.messages(session) {
+                add(roles.entry("view").or_default(), &message.role_name());
+            }
+        }
+    }
+    let known = |ids: &[String]| -> HashSet<String> { ids.iter().cloned().collect() };
+    let orphans = |ids: &[String], others: HashSet<String>| {
+        ids.iter().filter(|id| !others.contains(*id)).count() as u64
+    };
+    counted.insert("tool_calls", calls.len() as u64);
+    counted.insert("tool_results", results.len() as u64);
+    counted.insert("orphan_calls", orphans(&calls, known(&results)));
+    counted.insert("orphan_results", orphans(&results, known(&calls)));
+    let mut all = Map::new();
+    for (name, count) in counted {
+        all.insert(name.to_string(), json!(count));
+    }
+    for (name, roles) in roles {
+        all.insert(name.to_string(), Value::Object(roles));
+    }
+    all.insert("usage".to_string(), json!(sums));
+    Value::Object(all)
+}
+
+fn reasoning(message: &Message<'_>, counted: &mut BTreeMap<&str, u64>) {
+    let parts = message.reasoning.and_then(|raw| json::elements(raw, Dialect::Strict));
+    for part in parts.unwrap_or_default() {
+        let signs = ["signature", "encrypted_content", "thoughtSignature", "data"];
+        let filled = |name: &&str| {
+            json::member(part, name)
+                .and_then(json::text)
+                .is_some_and(|text| !text.is_empty())
+        };
+        *counted.entry("reasoning").or_default() += 1;
+        *counted.entry("signed_reasoning").or_default() += u64::from(signs.iter().any(|name| filled(name)));
+    }
+}
+
+/// The members of `truth.json` that are counted.
+const COUNTED: [&str; 17] = [
+    "sessions",
+    "branch_sessions",
+    "sidechain_sessions",
+    "messages",
+    "branch_messages",
+    "sidechain_messages",
+    "view",
+    "tool_calls",
+    "tool_results",
+    "orphan_calls",
+    "orphan_results",
+    "reasoning",
+    "signed_reasoning",
+    "summaries",
+    "bad_lines",
+    "foreign_records",
+    "usage",
+];
+
+/// What is not as it was said to be; what a file says nothing of is not compared.
+pub fn differences(expected: &Value, counted: &Value) -> Vec<String> {
+    let nothing = |value: &Value| match value {
+        Value::Null => true,
+        Value::Number(number) => number.as_u64() == Some(0),
+        Value::Object(members) => members.values().all(|value| value.as_u64() == Some(0)),
+        _ => false,
+    };
+    let same = |one: &Value, other: &Value| one == other || (nothing(one) && nothing(other));
+    COUNTED
+        .iter()
+        .filter(|name| !expected[**name].is_null() && !same(&expected[**name], &counted[**name]))
+        .map(|name| format!("{name}: {} and not {}", counted[*name], expected[*name]))
+        .collect()
+}
+
+/// Holds every file of a format against what is said of it. Tells how many there were.
+pub fn hold(format: Format, usage: Usage) {
+    let (mut equal, mut wrong) = (0, Vec::new());
+    for truth in files(format.name()) {
+        let sessions = read(format, &truth.path, &mut Report::default()).unwrap();
+        let differences = differences(&truth.expected, &counts(&sessions, usage));
+        match differences.is_empty() {
+            true => equal += 1,
+            false => wrong.push(format!("{}: {}", truth.name, differences.join("; "))),
+        }
+    }
+    eprintln!("{}: {equal} files are what truth.json says", format.name());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
