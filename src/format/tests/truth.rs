@@ -60,6 +60,7 @@ pub fn read(format: Format, path: &Path, report: &mut Report) -> crate::error::R
             name: name.map(str::to_string),
             head: Vec::new(),
             rest: Box::new(std::io::Cursor::new(bytes)),
+            returns: false,
         })?;
         return all(reader.as_mut(), report);
     }
