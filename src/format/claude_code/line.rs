@@ -19,6 +19,11 @@ impl Id {
     }
 }
 
+/// Whether this string, as it is written, is a UUID.
+pub fn is_uuid(raw: &[u8]) -> bool {
+    json::text(raw).is_some_and(|text| uuid(&text).is_some())
+}
+
 /// The bits of a UUID in its usual spelling.
 fn uuid(text: &str) -> Option<u128> {
     let bytes = text.as_bytes();
@@ -94,8 +99,6 @@ pub struct Facts<'a> {
 /// The `message` of a line.
 #[derive(Clone, Debug)]
 pub struct Said<'a> {
-    /// The object.
-    pub raw: &'a [u8],
     /// `id`.
     pub id: Option<&'a [u8]>,
     /// `role`, else the line's type.
@@ -208,7 +211,6 @@ fn filled(value: &[u8]) -> Option<&[u8]> {
 impl<'a> Said<'a> {
     fn of(raw: &'a [u8], name: &str) -> Option<Said<'a>> {
         let mut said = Said {
-            raw,
             id: None,
             role: Cow::Owned(name.to_string()),
             content: None,

@@ -6,9 +6,11 @@ use crate::format::lines::Lines;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
 use crate::model::json;
+use crate::model::origin::Origin;
 use crate::model::record::body_of;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// How many bytes of ticks are carried along. Logs are known that are nothing else, gigabytes of them.
 const MOST_PROGRESS: usize = 8 << 20;
@@ -55,7 +57,8 @@ impl Line {
 /// The lines of a log.
 #[derive(Debug, Default)]
 pub struct Log {
-    bytes: Vec<u8>,
+    /// What was kept of the bytes of its lines: all of them, where they may be written back.
+    pub origin: Arc<Origin>,
     /// In the order of the file.
     pub lines: Vec<Line>,
     /// The digest of the whole.
@@ -90,21 +93,52 @@ impl Known {
 }
 
 impl Log {
-    /// Reads a log, the `whole` of it or what a session needs. What is wrong with a line goes to the report.
-    pub fn read(input: Input, whole: bool, report: &mut Report) -> Result<Log> {
+    /// Reads a log: the whole of it where it may be written back, else what its sessions need. What is wrong with a line
+    /// goes to the report.
+    pub fn read(input: Input, report: &mut Report) -> Result<Log> {
         let mut lines = Lines::new(input.head, input.rest);
         let mut reading = Reading {
-            whole,
+            whole: input.returns,
             ..Reading::default()
         };
+        let mut bytes = Vec::new();
         while let Some((full, place)) = lines
             .next_line()
             .map_err(|error| Error::io("cannot read", error))?
         {
             reading.hash.update(full);
-            reading.line(full, place, report);
+            if reading.line(full, bytes.len(), place, report) {
+                bytes.extend_from_slice(full);
+            }
         }
-        Ok(reading.finish(report))
+        let origin = Origin {
+            bytes,
+            ..Origin::default()
+        };
+        Ok(reading.finish(Arc::new(origin), report))
+    }
+
+    /// The log that was read of these bytes.
+    pub fn of(origin: Arc<Origin>) -> Log {
+        let mut reading = Reading {
+            whole: true,
+            ..Reading::default()
+        };
+        let mut report = Report::default();
+        let mut place = Place { line: 0, offset: 0 };
+        for full in origin.bytes.split_inclusive(|byte| *byte == b'\n') {
+            place.line += 1;
+            reading.hash.update(full);
+            let start = usize::try_from(place.offset).unwrap_or(usize::MAX);
+            reading.line(full, start, place, &mut report);
+            place.offset += full.len() as u64;
+        }
+        reading.finish(origin, &mut report)
+    }
+
+    /// The line of this id; the last, where there are several.
+    pub fn find(&self, id: Id) -> Option<usize> {
+        self.ids.get(&id).copied()
     }
 
     /// Whether there is a line of this id.
@@ -115,12 +149,22 @@ impl Log {
     /// The bytes of a line, its ending included.
     pub fn full(&self, index: usize) -> &[u8] {
         let line = &self.lines[index];
-        &self.bytes[line.start..line.end]
+        &self.origin.bytes[line.start..line.end]
     }
 
     /// A line without byte order mark and ending.
     pub fn body(&self, index: usize) -> &[u8] {
         body_of(self.full(index), self.lines[index].place)
+    }
+
+    /// A line with another body: the byte order mark before it and its ending as they were.
+    pub fn with_body(&self, index: usize, body: &[u8]) -> Vec<u8> {
+        let (full, old) = (self.full(index), self.body(index));
+        let mark = match self.lines[index].place.offset {
+            0 if full.starts_with(b"\xef\xbb\xbf") => 3,
+            _ => 0,
+        };
+        [&full[..mark], body, &full[mark + old.len()..]].concat()
     }
 
     /// A line's members; none when it is no object.
@@ -142,11 +186,12 @@ struct Reading {
 }
 
 impl Reading {
-    fn line(&mut self, full: &[u8], place: Place, report: &mut Report) {
+    /// Takes a line, whose bytes begin at `start` if they are kept; tells whether they are.
+    fn line(&mut self, full: &[u8], start: usize, place: Place, report: &mut Report) -> bool {
         let body = body_of(full, place);
         let mut line = Line {
-            start: self.log.bytes.len(),
-            end: self.log.bytes.len() + full.len(),
+            start,
+            end: start + full.len(),
             place,
             kind: Kind::Unreadable,
             uuid: None,
@@ -184,7 +229,7 @@ impl Reading {
                 if let Some(uuid) = line.uuid {
                     self.known.skipped.insert(uuid, line.parent);
                 }
-                return;
+                return false;
             }
         }
         let index = self.log.lines.len();
@@ -199,11 +244,12 @@ impl Reading {
             self.known.lines.insert(uuid, index);
         }
         self.log.tied |= line.above.is_some();
-        self.log.bytes.extend_from_slice(full);
         self.log.lines.push(line);
+        true
     }
 
-    fn finish(mut self, report: &mut Report) -> Log {
+    fn finish(mut self, origin: Arc<Origin>, report: &mut Report) -> Log {
+        self.log.origin = origin;
         for index in self.waiting {
             let above = self.log.lines[index].parent.and_then(|id| self.known.find(id));
             self.log.lines[index].above = above.filter(|above| *above != index);

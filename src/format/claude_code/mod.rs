@@ -14,8 +14,13 @@
 //! All other lines are `foreign` events. Of ticks of running tools, of which a log may hold gigabytes, eight megabytes
 //! are carried along and the rest is counted.
 
+mod blocks;
+mod fate;
+mod insert;
 mod line;
 mod log;
+mod made;
+mod patch;
 mod record;
 mod session;
 mod shell;
@@ -23,6 +28,8 @@ mod shell;
 mod tests;
 mod title;
 mod tree;
+mod weave;
+mod write;
 
 use super::detect::Signature;
 use super::report::Report;
@@ -39,6 +46,8 @@ pub const FORM: Form = Form {
     about: "Claude Code: the log of a session, with its branches and sidechains",
     read: Reading::Sessions(open),
     holds: Holds::Many,
+    write: Some(write::write),
+    back: Some(patch::back),
     ..Form::BLANK
 };
 
@@ -73,9 +82,12 @@ impl SessionReader for LogReader {
             && let Some(mut input) = input.take()
         {
             let name = input.name.take();
-            *self = LogReader::Open(Making::new(Log::read(input, false, report)?, name));
+            let returns = input.returns;
+            *self = LogReader::Open(Making::new(Log::read(input, report)?, name, returns));
         }
-        let LogReader::Open(making) = self else { return Ok(None) };
+        let LogReader::Open(making) = self else {
+            return Ok(None);
+        };
         Ok(making.next().map(|built| built.session))
     }
 }

@@ -45,7 +45,9 @@ impl<'l> Messages<'l> {
     /// The messages of lines that belong together: those of one message of the model, or one of the user.
     pub fn of(&mut self, lines: &[usize]) -> Vec<Made> {
         let facts: Vec<Facts<'_>> = lines.iter().filter_map(|line| self.log.facts(*line)).collect();
-        let Some(first) = facts.first() else { return Vec::new() };
+        let Some(first) = facts.first() else {
+            return Vec::new();
+        };
         let mut drafts = drafts(&facts);
         let id = match first.uuid.and_then(json::text) {
             Some(uuid) => uuid.into_owned(),
@@ -59,7 +61,11 @@ impl<'l> Messages<'l> {
         let category = category(&facts);
         let parts = drafts.len();
         for (nth, draft) in drafts.iter_mut().enumerate() {
-            let own = if nth == 0 { id.clone() } else { format!("{id}.{}", nth + 1) };
+            let own = if nth == 0 {
+                id.clone()
+            } else {
+                format!("{id}.{}", nth + 1)
+            };
             draft.raw("id", quoted(&own));
             if let Some(timestamp) = first.timestamp {
                 draft.raw("timestamp", timestamp);
@@ -103,14 +109,18 @@ impl<'l> Messages<'l> {
             .enumerate()
             .map(|(nth, draft)| Made {
                 body: draft.body(Api::Anthropic),
-                id: if nth == 0 { id.clone() } else { format!("{id}.{}", nth + 1) },
+                id: if nth == 0 {
+                    id.clone()
+                } else {
+                    format!("{id}.{}", nth + 1)
+                },
             })
             .collect()
     }
 }
 
 /// The messages of lines without their books.
-fn drafts(facts: &[Facts<'_>]) -> Vec<Draft> {
+pub fn drafts(facts: &[Facts<'_>]) -> Vec<Draft> {
     let Some(said) = facts.first().and_then(|facts| facts.message.as_ref()) else {
         return Vec::new();
     };
@@ -198,7 +208,9 @@ fn category(facts: &[Facts<'_>]) -> Option<&'static str> {
 
 /// The text of a message: a string, or that of its blocks.
 fn text_of(said: &Said<'_>) -> String {
-    let Some(content) = said.content else { return String::new() };
+    let Some(content) = said.content else {
+        return String::new();
+    };
     if let Some(text) = json::text(content) {
         return text.into_owned();
     }
@@ -226,14 +238,20 @@ pub fn summary_event(
     boundary: Option<&Facts<'_>>,
     covers: Option<&Covered>,
 ) -> Vec<u8> {
-    let Some(said) = &facts.message else { return foreign(body) };
+    let Some(said) = &facts.message else {
+        return foreign(body);
+    };
     let text = text_of(said);
     let mut event = ObjectBuilder::default();
-    event.text("type", "summary").text("id", &event_id("summary", body));
+    event
+        .text("type", "summary")
+        .text("id", &event_id("summary", body));
     if let Some(timestamp) = facts.timestamp {
         event.raw("at", timestamp);
     }
-    event.text("content", &summary::unquoted(&text).unwrap_or(text));
+    let unquoted = summary::unquoted(&text);
+    let quoted_here = unquoted.is_some();
+    event.text("content", &unquoted.unwrap_or(text));
     match covers {
         Some([first, last]) => {
             event.raw("covers", array([quoted(&first.0), quoted(&last.0)]));
@@ -250,6 +268,9 @@ pub fn summary_event(
         shell::Held::Text => own.raw("lines", array([shell])),
         _ => own.raw("raw", array([body])),
     };
+    if quoted_here {
+        own.raw("quoted", "true");
+    }
     if let Some(compacted) = boundary.and_then(|boundary| boundary.other("compactMetadata")) {
         own.raw("compactMetadata", compacted);
     }
@@ -262,11 +283,17 @@ pub fn summary_event(
 /// The event that a compaction without a summary is: what was said before it is no longer sent.
 pub fn cut_event(body: &[u8], facts: &Facts<'_>) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
-    event.text("type", "truncate").text("id", &event_id("truncate", body));
+    event
+        .text("type", "truncate")
+        .text("id", &event_id("truncate", body));
     if let Some(timestamp) = facts.timestamp {
         event.raw("at", timestamp);
     }
     event.raw("before", "null");
+    // The mark of what the log itself says.
+    let mut metadata = ObjectBuilder::default();
+    metadata.raw(NAME, "{}");
+    event.raw("metadata", metadata.finish());
     event.finish()
 }
 
@@ -285,7 +312,9 @@ pub fn pieces(log: &Log, lines: &[usize]) -> HashMap<usize, Vec<usize>> {
     let mut first: HashMap<Id, usize> = HashMap::new();
     let mut pieces: HashMap<usize, Vec<usize>> = HashMap::new();
     for &line in lines {
-        let Some(ties) = &log.lines[line].said else { continue };
+        let Some(ties) = &log.lines[line].said else {
+            continue;
+        };
         let lead = match ties.message {
             Some(id) => *first.entry(id).or_insert(line),
             None => line,

@@ -18,6 +18,8 @@ pub struct Making {
     /// The log.
     pub log: Log,
     name: Option<String>,
+    /// Whether sessions keep where they came from.
+    returns: bool,
     groups: Vec<Group>,
     next: usize,
     id: String,
@@ -30,15 +32,20 @@ pub struct Built {
     pub session: Session,
     /// By record.
     pub sources: Vec<Vec<usize>>,
+    /// The lines that are its own, in the order of the file.
+    pub lines: Vec<usize>,
+    /// Whether it is the main one.
+    pub is_main: bool,
 }
 
 impl Making {
-    /// Sorts the lines of a log that came under this name.
-    pub fn new(log: Log, name: Option<String>) -> Making {
+    /// Sorts the lines of a log that came under this name, and may be written back.
+    pub fn new(log: Log, name: Option<String>, returns: bool) -> Making {
         let groups = groups(&log);
         let mut making = Making {
             log,
             name,
+            returns,
             groups,
             next: 0,
             id: String::new(),
@@ -60,7 +67,9 @@ impl Making {
             Some(name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string())
         };
         let digest = || format!("session_{}", &self.log.sha256[..16]);
-        said.filter(|id| !id.is_empty()).or_else(name).unwrap_or_else(digest)
+        said.filter(|id| !id.is_empty())
+            .or_else(name)
+            .unwrap_or_else(digest)
     }
 
     /// The next session.
@@ -76,18 +85,28 @@ impl Making {
         }
         records.push(self.header(nth, group, &id, &key), Place::default(), Vec::new());
         records.read();
+        if self.returns {
+            records.session.set_origin(self.log.origin.clone());
+        }
         Some(Built {
             session: records.session,
             sources: records.sources,
+            lines: group.lines.clone(),
+            is_main: nth == 0,
         })
     }
 
     /// What a session is called: beside the main one, by the agent, or by its first message.
     fn key(&self, group: &Group) -> String {
-        let first = group.lines.iter().find(|line| self.log.lines[**line].is_message());
+        let first = group
+            .lines
+            .iter()
+            .find(|line| self.log.lines[**line].is_message());
         let facts = first.and_then(|line| self.log.facts(*line));
         let text = |raw: Option<&[u8]>| raw.and_then(json::text).map(|text| text.into_owned());
-        let Some(facts) = facts else { return self.id.clone() };
+        let Some(facts) = facts else {
+            return self.id.clone();
+        };
         let agent = text(facts.agent).filter(|_| facts.sidechain);
         match (agent, group.beside) {
             (Some(agent), _) => format!("{}.agent-{agent}", self.id),
@@ -252,7 +271,9 @@ impl<'l> Records<'l> {
     }
 
     fn summary(&mut self, index: usize) {
-        let Some(facts) = self.log.facts(index) else { return };
+        let Some(facts) = self.log.facts(index) else {
+            return;
+        };
         let boundary = self.boundary.take().and_then(|line| self.log.facts(line));
         let covered = self.covered.take().filter(|_| boundary.is_some());
         let event = record::summary_event(self.log.body(index), &facts, boundary.as_ref(), covered.as_ref());

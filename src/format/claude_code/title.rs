@@ -13,7 +13,12 @@ pub fn of(log: &Log) -> Option<String> {
             continue;
         }
         let Some(facts) = log.facts(index) else { continue };
-        let text = |name| facts.other(name).and_then(json::text).map(|text| text.into_owned());
+        let text = |name| {
+            facts
+                .other(name)
+                .and_then(json::text)
+                .map(|text| text.into_owned())
+        };
         let (place, name) = match facts.name.as_ref() {
             "custom-title" => (0, "customTitle"),
             "agent-name" => (1, "agentName"),

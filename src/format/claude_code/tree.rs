@@ -26,13 +26,22 @@ pub enum Beside {
 /// Sorts the lines of a log: the main session, its branches, its sidechains.
 pub fn groups(log: &Log) -> Vec<Group> {
     // The log of an agent is no sidechain in its own file.
-    let alone = !log.lines.iter().any(|line| line.is_message() && line.sidechain.is_none());
+    let alone = !log
+        .lines
+        .iter()
+        .any(|line| line.is_message() && line.sidechain.is_none());
     let is_main = |line: &Line| alone || line.sidechain.is_none();
     let anchors = anchors(log);
     let live = live(log, is_main);
     let mut places = Places::default();
     let mut ties = Components::new(log.lines.len());
-    tie_lost(log, &anchors, |line| line.is_message() && is_main(line), &live, &mut ties);
+    tie_lost(
+        log,
+        &anchors,
+        |line| line.is_message() && is_main(line),
+        &live,
+        &mut ties,
+    );
     tie_agents(log, is_main, &mut ties);
     for (index, line) in log.lines.iter().enumerate() {
         if line.is_message() {
@@ -184,7 +193,9 @@ fn live(log: &Log, is_main: impl Fn(&Line) -> bool) -> Vec<bool> {
         }
     }
     while let Some(index) = waiting.pop() {
-        let Some(ties) = &log.lines[index].said else { continue };
+        let Some(ties) = &log.lines[index].said else {
+            continue;
+        };
         // Each is asked for once: it is taken out.
         let more = ties.message.and_then(|id| pieces.remove(&id)).unwrap_or_default();
         let answers = ties.calls.iter().filter_map(|id| results.remove(id)).flatten();

@@ -37,7 +37,9 @@ pub fn folder(format: &str) -> Option<PathBuf> {
 
 /// The files of a format, in the order of their names.
 pub fn files(format: &str) -> Vec<Truth> {
-    let Some(folder) = folder(format) else { return Vec::new() };
+    let Some(folder) = folder(format) else {
+        return Vec::new();
+    };
     let text = std::fs::read(folder.join("truth.json")).unwrap();
     let truth: Value = serde_json::from_slice(&text).unwrap();
     let files = truth["files"].as_object().unwrap();
@@ -110,7 +112,9 @@ fn kind(nth: usize, session: &Session) -> &'static str {
     let header = session.header();
     let metadata = header.iter().find(|(name, _)| name == "metadata");
     let lineage = metadata.and_then(|(_, raw)| json::member(raw, "lineage"));
-    let kind = lineage.and_then(|raw| json::member(raw, "kind")).and_then(json::text);
+    let kind = lineage
+        .and_then(|raw| json::member(raw, "kind"))
+        .and_then(json::text);
     match kind.as_deref() {
         Some("branch") if nth > 0 => "branch",
         Some("sidechain") if nth > 0 => "sidechain",
@@ -196,7 +200,9 @@ pub fn counts(sessions: &[Session], usage: Usage) -> Value {
 }
 
 fn reasoning(message: &Message<'_>, counted: &mut BTreeMap<&str, u64>) {
-    let parts = message.reasoning.and_then(|raw| json::elements(raw, Dialect::Strict));
+    let parts = message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
     for part in parts.unwrap_or_default() {
         let signs = ["signature", "encrypted_content", "thoughtSignature", "data"];
         let filled = |name: &&str| {

@@ -1,0 +1,159 @@
+//! The blocks of lines whose message changed: each stays in its line, so that lines of which nothing changed stay as
+//! they are.
+
+use super::line::block_type;
+use crate::format::request::piece::array;
+use crate::model::json::{self, Dialect};
+
+/// What becomes of the content of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Content {
+    /// It stays as it is.
+    Same,
+    /// It is this.
+    Now(Vec<u8>),
+    /// Nothing is left of it.
+    Gone,
+}
+
+/// Deals the content of a message out to the lines that it is made of, which had these contents.
+pub fn deal(lines: &[Option<&[u8]>], now: Option<&[u8]>) -> Vec<Content> {
+    let Some(now) = now else {
+        return lines.iter().map(|_| Content::Gone).collect();
+    };
+    if let [Some(old)] = lines
+        && (old.starts_with(b"\"") || now.starts_with(b"\""))
+    {
+        return vec![match json::same(old, now) {
+            true => Content::Same,
+            false => Content::Now(now.to_vec()),
+        }];
+    }
+    let new: Vec<Vec<u8>> = match json::elements(now, Dialect::Strict) {
+        Some(blocks) => blocks.into_iter().map(<[u8]>::to_vec).collect(),
+        None => vec![crate::format::request::draft::text_part(now)],
+    };
+    let old: Vec<(usize, Vec<u8>)> = lines
+        .iter()
+        .enumerate()
+        .flat_map(|(line, content)| blocks(*content).into_iter().map(move |block| (line, block)))
+        .collect();
+    let places = places(&old, &new);
+    let mut dealt: Vec<Vec<&[u8]>> = vec![Vec::new(); lines.len()];
+    for (block, line) in new.iter().zip(places) {
+        dealt[line].push(block);
+    }
+    dealt
+        .iter()
+        .enumerate()
+        .map(|(line, dealt)| {
+            let own: Vec<&[u8]> = old
+                .iter()
+                .filter(|(of, _)| *of == line)
+                .map(|(_, block)| block.as_slice())
+                .collect();
+            let same =
+                own.len() == dealt.len() && own.iter().zip(dealt).all(|(one, other)| json::same(one, other));
+            match (same, dealt.is_empty()) {
+                (true, _) => Content::Same,
+                (false, true) => Content::Gone,
+                (false, false) => Content::Now(array(dealt)),
+            }
+        })
+        .collect()
+}
+
+fn blocks(content: Option<&[u8]>) -> Vec<Vec<u8>> {
+    let Some(content) = content else { return Vec::new() };
+    match json::elements(content, Dialect::Strict) {
+        Some(blocks) => blocks.into_iter().map(<[u8]>::to_vec).collect(),
+        None => vec![crate::format::request::draft::text_part(content)],
+    }
+}
+
+/// The line of each new block: that of the old one which it is, or which it took the place of, or of its neighbour.
+fn places(old: &[(usize, Vec<u8>)], new: &[Vec<u8>]) -> Vec<usize> {
+    let mut free = vec![true; old.len()];
+    let mut places: Vec<Option<usize>> = vec![None; new.len()];
+    let mut take = |places: &mut Vec<Option<usize>>, is: &dyn Fn(&[u8], &[u8]) -> bool| {
+        // Both go forward together, so that the order stays and the time is bounded.
+        let mut from = 0;
+        for (nth, block) in new.iter().enumerate() {
+            if places[nth].is_some() {
+                continue;
+            }
+            let found = (from..old.len()).find(|at| free[*at] && is(&old[*at].1, block));
+            if let Some(at) = found {
+                free[at] = false;
+                places[nth] = Some(old[at].0);
+                from = at + 1;
+            }
+        }
+    };
+    take(&mut places, &|one, other| json::same(one, other));
+    take(&mut places, &|one, other| {
+        let id = |block| json::member(block, "id").map(<[u8]>::to_vec);
+        block_type(one) == block_type(other) && id(one) == id(other)
+    });
+    take(&mut places, &|one, other| block_type(one) == block_type(other));
+    let first = places.iter().flatten().next().copied().unwrap_or(0);
+    let mut last = first;
+    places
+        .into_iter()
+        .map(|place| {
+            last = place.unwrap_or(last);
+            last
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> String {
+        format!(r#"{{"type":"text","text":"{text}"}}"#)
+    }
+
+    fn call(id: &str, input: &str) -> String {
+        format!(r#"{{"type":"tool_use","id":"{id}","name":"n","input":{input}}}"#)
+    }
+
+    fn dealt(lines: &[&str], now: Option<&str>) -> Vec<Content> {
+        let lines: Vec<Option<&[u8]>> = lines.iter().map(|line| Some(line.as_bytes())).collect();
+        deal(&lines, now.map(str::as_bytes))
+    }
+
+    fn list(blocks: &[String]) -> String {
+        format!("[{}]", blocks.join(","))
+    }
+
+    #[test]
+    fn a_block_stays_in_its_line() {
+        let lines = [
+            list(&[text("a")]),
+            list(&[call("1", "{}")]),
+            list(&[call("2", "{}")]),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let now = list(&[text("a"), call("1", "{}"), call("2", r#"{"x":1}"#)]);
+        let changed = Content::Now(list(&[call("2", r#"{"x":1}"#)]).into_bytes());
+        assert_eq!(dealt(&lines, Some(&now)), [Content::Same, Content::Same, changed]);
+        let now = list(&[text("a"), call("2", "{}")]);
+        assert_eq!(
+            dealt(&lines, Some(&now)),
+            [Content::Same, Content::Gone, Content::Same]
+        );
+        let now = list(&[text("b")]);
+        let changed = Content::Now(now.clone().into_bytes());
+        assert_eq!(dealt(&lines, Some(&now)), [changed, Content::Gone, Content::Gone]);
+        assert_eq!(dealt(&lines, None), [Content::Gone, Content::Gone, Content::Gone]);
+    }
+
+    #[test]
+    fn a_text_stays_a_text() {
+        assert_eq!(dealt(&[r#""a""#], Some(r#""a""#)), [Content::Same]);
+        let changed = Content::Now(br#""b""#.to_vec());
+        assert_eq!(dealt(&[r#""a""#], Some(r#""b""#)), [changed]);
+    }
+}

@@ -1,0 +1,202 @@
+//! New lines: where they stand, and what hangs on what then.
+
+use super::fate::{Fate, Fates, Held};
+use super::line::block_type;
+use super::log::Log;
+use super::made::{Maker, New};
+use crate::model::json;
+use crate::model::message::Role;
+use crate::model::session::Traits;
+use crate::model::view::Item;
+use std::collections::HashMap;
+
+/// The line in front of which a new boundary stands; the first, where there is none.
+pub fn hidden(held: &Held<'_>) -> usize {
+    match held.now.items.first() {
+        Some(item @ Item::Summary(_)) if held.record(item).is_none() => places(held)[0],
+        _ => 0,
+    }
+}
+
+/// For each item of the view the line that it stands ahead of when it is new: the first of what comes next.
+fn places(held: &Held<'_>) -> Vec<usize> {
+    let mut place = match held.last {
+        true => held.log.lines.len(),
+        false => held.lines.last().map_or(0, |last| last + 1),
+    };
+    let mut places = vec![place; held.now.items.len()];
+    for (nth, item) in held.now.items.iter().enumerate().rev() {
+        if let Some(record) = held.record(item) {
+            place = held.sources(record).iter().copied().min().unwrap_or(place);
+        }
+        places[nth] = place;
+    }
+    places
+}
+
+/// Puts in what is new in the view of a session.
+pub fn insert(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
+    if held.now.items.iter().all(|item| held.record(item).is_some()) {
+        return;
+    }
+    // Where nothing hangs on anything, the order is all that there is.
+    let tied = held.log.tied || held.log.lines.iter().filter(|line| line.is_message()).count() < 2;
+    let places = places(held);
+    let mut calls = Calls::of(held);
+    let mut times = Times::new(held);
+    // The new line behind which the next one comes, and where it stands.
+    let mut chain: Option<(usize, Vec<u8>)> = None;
+    let mut before: Option<Traits> = None;
+    for (nth, item) in held.now.items.iter().enumerate() {
+        let at = places[nth];
+        let traits = item.traits(held.session);
+        if held.record(item).is_some() {
+            before = traits;
+            continue;
+        }
+        maker.envelope.time = times.before(at).or(maker.envelope.time.take());
+        let above = match &chain {
+            Some((place, uuid)) if *place == at => Some(uuid.clone()),
+            _ => above(fates, held, at),
+        };
+        let above = above.filter(|_| tied);
+        let lines = match item.summary(held.session) {
+            Some(text) => {
+                // What a boundary hides must all stand ahead of it.
+                let boundary = (nth == 0 && at > 0).then_some(above.as_deref());
+                maker.summary(&text, boundary, above.as_deref())
+            }
+            None => {
+                let answered =
+                    before.is_some_and(|traits| matches!(traits.role, Role::Assistant | Role::Tool));
+                let call = item
+                    .message(held.session)
+                    .and_then(|message| message.tool_call_id());
+                let call = call
+                    .filter(|_| answered && tied)
+                    .and_then(|id| calls.0.get(id.as_ref()));
+                maker.message(
+                    item.body(held.session),
+                    call.map(Vec::as_slice).or(above.as_deref()),
+                    tied,
+                )
+            }
+        };
+        before = traits;
+        calls.note(&lines);
+        if let Some(last) = lines.last().filter(|_| tied) {
+            chain = Some((at, last.uuid.clone()));
+            let next = held.now.items[nth..]
+                .iter()
+                .any(|item| held.record(item).is_some());
+            if next {
+                fates.hangs.insert(at, last.uuid.clone());
+            }
+        }
+        fates.new.entry(at).or_default().extend(lines);
+    }
+}
+
+/// What a new line at this place hangs on: what the line behind it hung on, or the last line of all.
+fn above(fates: &Fates, held: &Held<'_>, at: usize) -> Option<Vec<u8>> {
+    let uuid = |line: usize| held.log.facts(line)?.uuid.map(<[u8]>::to_vec);
+    let next = held
+        .log
+        .lines
+        .get(at)
+        .filter(|_| held.lines.binary_search(&at).is_ok());
+    let Some(next) = next else {
+        let mut own = held.lines.iter().rev();
+        let stays =
+            |line: &&usize| fates.lines[**line] != Fate::Goes && held.log.lines[**line].uuid.is_some();
+        return own.find(stays).copied().and_then(uuid);
+    };
+    match next.above {
+        Some(above) => fates.staying(held.log, above).and_then(uuid),
+        // One that is not there: the line before takes its place, also for what is put in between.
+        None => held.log.facts(at)?.parent.map(<[u8]>::to_vec),
+    }
+}
+
+impl Fates {
+    /// The nearest line that stays, from this one upwards.
+    pub fn staying(&self, log: &Log, mut line: usize) -> Option<usize> {
+        // Lines may hang on themselves.
+        for _ in 0..=log.lines.len() {
+            if self.lines[line] != Fate::Goes {
+                return Some(line);
+            }
+            line = log.lines[line].above?;
+        }
+        None
+    }
+}
+
+/// The lines of calls, so that results which are put in hang on them.
+struct Calls(HashMap<String, Vec<u8>>);
+
+impl Calls {
+    fn of(held: &Held<'_>) -> Calls {
+        let mut calls = Calls(HashMap::new());
+        for &line in held.lines {
+            if held.log.lines[line]
+                .said
+                .as_ref()
+                .is_some_and(|ties| !ties.calls.is_empty())
+                && let Some(uuid) = held.log.facts(line).and_then(|facts| facts.uuid)
+            {
+                calls.add(held.log.body(line), uuid);
+            }
+        }
+        calls
+    }
+
+    fn note(&mut self, lines: &[New]) {
+        for line in lines {
+            self.add(&line.body, &line.uuid);
+        }
+    }
+
+    fn add(&mut self, body: &[u8], uuid: &[u8]) {
+        let content = json::member(body, "message").and_then(|message| json::member(message, "content"));
+        let blocks = content.and_then(|raw| json::elements(raw, json::Dialect::Strict));
+        for block in blocks.unwrap_or_default() {
+            if block_type(block) == "tool_use"
+                && let Some(id) = json::member(block, "id").and_then(json::text)
+            {
+                self.0.insert(id.into_owned(), uuid.to_vec());
+            }
+        }
+    }
+}
+
+/// The times of lines, from the first on.
+struct Times<'s> {
+    held: &'s Held<'s>,
+    next: usize,
+    time: Option<Vec<u8>>,
+}
+
+impl<'s> Times<'s> {
+    fn new(held: &'s Held<'s>) -> Self {
+        Times {
+            held,
+            next: 0,
+            time: None,
+        }
+    }
+
+    /// The newest ahead of a line, once.
+    fn before(&mut self, at: usize) -> Option<Vec<u8>> {
+        let lines = self.held.lines;
+        while let Some(line) = lines.get(self.next).filter(|line| **line < at) {
+            self.next += 1;
+            if self.held.log.lines[*line].uuid.is_some()
+                && let Some(time) = self.held.log.facts(*line).and_then(|facts| facts.timestamp)
+            {
+                self.time = Some(time.to_vec());
+            }
+        }
+        self.time.take()
+    }
+}

@@ -1,0 +1,300 @@
+//! New lines, as the program itself writes them.
+
+use super::line::{Id, is_uuid};
+use super::log::Log;
+use super::record;
+use crate::error::Place;
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::{array, quoted};
+use crate::format::{Purpose, request::draft};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::{Category, Message, Role};
+use crate::model::record::Record;
+use crate::model::summary;
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+
+/// The release whose lines these are like, where no line says another.
+const RELEASE: &[u8] = br#""2.0.76""#;
+
+/// When nothing says when.
+const EPOCH: &[u8] = br#""1970-01-01T00:00:00.000Z""#;
+
+/// A new line, without its newline.
+#[derive(Clone, Debug)]
+pub struct New {
+    /// The line.
+    pub body: Vec<u8>,
+    /// Its id, as it is written.
+    pub uuid: Vec<u8>,
+}
+
+/// What lines of a session have in common, as it is written.
+#[derive(Clone, Debug, Default)]
+pub struct Envelope {
+    /// The id of the session.
+    pub session: Vec<u8>,
+    /// `cwd`, `version`, `gitBranch` and `slug`, where they are known.
+    pub members: Vec<(&'static str, Vec<u8>)>,
+    /// The newest time so far.
+    pub time: Option<Vec<u8>>,
+    /// The agent whose sidechain it is.
+    pub agent: Option<Vec<u8>>,
+    /// Whether it is a sidechain.
+    pub sidechain: bool,
+}
+
+/// Makes lines.
+pub struct Maker<'r> {
+    /// What they have in common.
+    pub envelope: Envelope,
+    /// The log, whose ids are taken.
+    pub log: &'r Log,
+    /// Ids of new lines.
+    pub taken: HashSet<Id>,
+    /// What for.
+    pub purpose: Purpose,
+    /// What is lost.
+    pub report: &'r mut Report,
+}
+
+impl Maker<'_> {
+    /// A new id, which is the same for the same line in the same session.
+    fn uuid(&mut self, seed: &[u8]) -> Vec<u8> {
+        let mut nth = 0_u64;
+        loop {
+            let mut hash = Sha256::new();
+            hash.update(&self.envelope.session);
+            hash.update(nth.to_le_bytes());
+            hash.update(seed);
+            let uuid = quoted(&spelled(&hash.finalize()));
+            if self.take(&uuid) {
+                return uuid;
+            }
+            nth += 1;
+        }
+    }
+
+    /// Takes an id; false when it is taken.
+    fn take(&mut self, uuid: &[u8]) -> bool {
+        Id::of(uuid).is_some_and(|id| !self.log.has(id) && self.taken.insert(id))
+    }
+
+    fn line(
+        &mut self,
+        kind: &str,
+        uuid: &[u8],
+        parent: Option<&[u8]>,
+        own: impl FnOnce(&mut ObjectBuilder),
+    ) -> New {
+        let mut line = ObjectBuilder::default();
+        line.raw("parentUuid", parent.unwrap_or(b"null"));
+        line.raw(
+            "isSidechain",
+            if self.envelope.sidechain { "true" } else { "false" },
+        );
+        line.text("userType", "external");
+        let known = |name: &str| self.envelope.members.iter().find(|(known, _)| *known == name);
+        line.raw("cwd", known("cwd").map_or(&b"\"/\""[..], |(_, value)| value));
+        line.raw("sessionId", &self.envelope.session);
+        line.raw("version", known("version").map_or(RELEASE, |(_, value)| value));
+        line.raw(
+            "gitBranch",
+            known("gitBranch").map_or(&b"\"\""[..], |(_, value)| value),
+        );
+        known("slug").map(|(_, value)| line.raw("slug", value));
+        self.envelope
+            .agent
+            .as_ref()
+            .map(|agent| line.raw("agentId", agent));
+        line.text("type", kind);
+        own(&mut line);
+        line.raw("uuid", uuid);
+        line.raw("timestamp", self.envelope.time.as_deref().unwrap_or(EPOCH));
+        New {
+            body: line.finish(),
+            uuid: uuid.to_vec(),
+        }
+    }
+
+    /// The lines of a message that hang on this one, and on one another where lines do.
+    pub fn message(&mut self, body: &[u8], parent: Option<&[u8]>, tied: bool) -> Vec<New> {
+        let record = Record::parse(body, Place { line: 0, offset: 1 });
+        let Some(message) = record.message() else {
+            return Vec::new();
+        };
+        if let Some(time) = message.timestamp.filter(|raw| raw.starts_with(b"\"")) {
+            self.envelope.time = Some(time.to_vec());
+        }
+        self.tell(body, message);
+        let mut lost = Report::default();
+        let content = record::content(body, &mut lost);
+        for (loss, times) in lost.losses {
+            self.report.lose(loss, times);
+        }
+        match message.role() {
+            Role::Assistant => self.assistant(body, content.as_deref(), parent, tied),
+            role => {
+                let Some(content) = content else { return Vec::new() };
+                let meta = role != Role::Tool
+                    && (role != Role::User || matches!(message.category(), Category::Context));
+                let uuid = self.own_uuid(message, body);
+                vec![self.line("user", &uuid, parent, |line| {
+                    let mut said = ObjectBuilder::default();
+                    said.text("role", "user").raw("content", &content);
+                    line.raw("message", said.finish());
+                    if meta {
+                        line.raw("isMeta", "true");
+                    }
+                    if let (Role::Tool, Some(parent)) = (role, parent) {
+                        line.raw("sourceToolAssistantUUID", parent);
+                    }
+                })]
+            }
+        }
+    }
+
+    /// The model's message: a line for each of its blocks.
+    fn assistant(
+        &mut self,
+        body: &[u8],
+        content: Option<&[u8]>,
+        parent: Option<&[u8]>,
+        tied: bool,
+    ) -> Vec<New> {
+        let blocks: Vec<Vec<u8>> = match content {
+            Some(raw) => match json::elements(raw, Dialect::Strict) {
+                Some(blocks) => blocks.into_iter().map(<[u8]>::to_vec).collect(),
+                None => vec![draft::text_part(raw)],
+            },
+            None => Vec::new(),
+        };
+        let record = Record::parse(body, Place { line: 0, offset: 1 });
+        let model = json::member(body, "model").filter(|raw| raw.starts_with(b"\""));
+        let usage = json::member(body, "usage").filter(|raw| json::member(raw, "input_tokens").is_some());
+        let first = match record.message() {
+            Some(message) => self.own_uuid(message, body),
+            None => self.uuid(body),
+        };
+        let id = format!(
+            "msg_{}",
+            &crate::model::key::sha256(&[&first[..], b"\n", body].concat())[..24]
+        );
+        let calls = blocks.iter().any(|block| json::member(block, "input").is_some());
+        let mut lines: Vec<New> = Vec::with_capacity(blocks.len());
+        let last = blocks.len().saturating_sub(1);
+        for (nth, block) in blocks.iter().enumerate() {
+            let uuid = match nth {
+                0 => first.clone(),
+                nth => self.uuid(&[&first[..], nth.to_string().as_bytes()].concat()),
+            };
+            let above = lines.last().filter(|_| tied).map(|line| line.uuid.clone());
+            let line = self.line("assistant", &uuid, above.as_deref().or(parent), |line| {
+                let mut said = ObjectBuilder::default();
+                said.raw("model", model.unwrap_or(br#""unknown""#))
+                    .text("id", &id)
+                    .text("type", "message")
+                    .text("role", "assistant")
+                    .raw("content", array([block]));
+                let reason = if calls { r#""tool_use""# } else { r#""end_turn""# };
+                said.raw("stop_reason", if nth == last { reason } else { "null" })
+                    .raw("stop_sequence", "null")
+                    .raw(
+                        "usage",
+                        usage.unwrap_or(br#"{"input_tokens":0,"output_tokens":0}"#),
+                    );
+                line.raw("message", said.finish());
+            });
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// The id of a message where it is one that a line can have, else a new one.
+    fn own_uuid(&mut self, message: &Message<'_>, body: &[u8]) -> Vec<u8> {
+        match message.id.filter(|id| is_uuid(id)) {
+            Some(id) if self.take(id) => id.to_vec(),
+            _ => self.uuid(body),
+        }
+    }
+
+    /// Where a compaction took place, and what was said before it.
+    pub fn summary(
+        &mut self,
+        text: &str,
+        boundary: Option<Option<&[u8]>>,
+        parent: Option<&[u8]>,
+    ) -> Vec<New> {
+        let mut lines = Vec::new();
+        let mut above = parent.map(<[u8]>::to_vec);
+        if let Some(logical) = boundary {
+            let uuid = self.uuid(&[b"boundary\n", text.as_bytes()].concat());
+            lines.push(self.line("system", &uuid, None, |line| {
+                line.raw("logicalParentUuid", logical.unwrap_or(b"null"))
+                    .text("subtype", "compact_boundary")
+                    .text("content", "Conversation compacted")
+                    .raw("isMeta", "false")
+                    .text("level", "info")
+                    .raw("compactMetadata", br#"{"trigger":"manual","preTokens":0}"#);
+            }));
+            above = Some(uuid);
+        }
+        let uuid = self.uuid(&[b"summary\n", text.as_bytes()].concat());
+        let content = quoted(&summary::quoted(text));
+        lines.push(self.line("user", &uuid, above.as_deref(), |line| {
+            let mut said = ObjectBuilder::default();
+            said.text("role", "user").raw("content", &content);
+            line.raw("message", said.finish())
+                .raw("isVisibleInTranscriptOnly", "true")
+                .raw("isCompactSummary", "true");
+        }));
+        lines
+    }
+
+    /// Tells what a line has no place for.
+    fn tell(&mut self, body: &[u8], message: &Message<'_>) {
+        let role = message.role();
+        if !matches!(role, Role::User | Role::Assistant | Role::Tool) {
+            self.report.lose(Loss::Category, 1);
+        }
+        if self.purpose != Purpose::Export {
+            return;
+        }
+        let has = |name: &str| json::member(body, name).is_some();
+        let id = message.id.is_some_and(|id| !is_uuid(id));
+        self.report.lose(Loss::Id, u64::from(id));
+        let usage = json::member(body, "usage")
+            .is_some_and(|raw| role != Role::Assistant || json::member(raw, "input_tokens").is_none());
+        self.report
+            .lose(Loss::Usage, u64::from(usage) + u64::from(has("tokens")));
+        self.report
+            .lose(Loss::Model, u64::from(has("model") && role != Role::Assistant));
+        self.report.lose(
+            Loss::Name,
+            u64::from(message.name.is_some() && role != Role::Tool),
+        );
+        let plain = match message.category() {
+            Category::Context => matches!(role, Role::User),
+            category => category == role.category(),
+        };
+        self.report.lose(Loss::Category, u64::from(!plain));
+    }
+}
+
+/// An id in the spelling of a UUID that is made of a name.
+fn spelled(digest: &[u8]) -> String {
+    let mut bytes: [u8; 16] = std::array::from_fn(|at| digest[at]);
+    bytes[6] = bytes[6] & 0x0f | 0x50;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex = crate::model::key::hex(&bytes);
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+/// The id of a session in a log: its own where that is a UUID, else one that is made of it.
+pub fn session_id(id: &str) -> Vec<u8> {
+    let raw = quoted(id);
+    match is_uuid(&raw) {
+        true => raw,
+        false => quoted(&spelled(&Sha256::digest(id.as_bytes()))),
+    }
+}

@@ -1,0 +1,99 @@
+//! Sessions back in the log that they came from: what was not touched stays as the bytes it was.
+
+use super::fate::{Fates, Held};
+use super::log::Log;
+use super::made::{Envelope, Maker, session_id};
+use super::session::{Built, Making};
+use super::weave::weave;
+use crate::error::{Error, Kind, Result};
+use crate::format::report::Report;
+use crate::format::{Purpose, Returned, written};
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::collections::HashSet;
+use std::io::Write;
+
+/// Members that all lines of a session have, and new ones get.
+const COMMON: [&str; 4] = ["cwd", "version", "gitBranch", "slug"];
+
+/// Writes the sessions of a log back.
+///
+/// # Errors
+/// [`Kind::Usage`] for what a log cannot say, such as a compaction of the program's own that is taken back.
+pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
+    let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
+        return Ok(());
+    };
+    written(out.write_all(&origin.lead))?;
+    if sessions.iter().all(|returned| !returned.changed) {
+        return written(out.write_all(&origin.bytes));
+    }
+    let mut making = Making::new(Log::of(origin.clone()), name(sessions[0].session), false);
+    let built: Vec<Built> = std::iter::from_fn(|| making.next()).collect();
+    let log = &making.log;
+    let mut fates = Fates::new(log.lines.len());
+    let mut taken = HashSet::new();
+    for returned in sessions.iter().filter(|returned| returned.changed) {
+        let id = returned.session.header_text("id");
+        let built = built.iter().find(|built| is_from(returned.session, built));
+        let Some(built) = built else {
+            let what = format!("the session {} is not what was read", id.unwrap_or_default());
+            return Err(Error::new(Kind::Data, what));
+        };
+        let before = View::replay(&built.session);
+        let held = Held {
+            log,
+            session: returned.session,
+            sources: &built.sources,
+            lines: &built.lines,
+            last: built.is_main,
+            before: &before,
+            now: returned.view,
+        };
+        let mut maker = Maker {
+            envelope: envelope(&held),
+            log,
+            taken,
+            purpose: Purpose::Return,
+            report,
+        };
+        fates.decide(&held, &mut maker)?;
+        taken = maker.taken;
+    }
+    weave(log, fates, out, report)
+}
+
+/// The name that a session's input had.
+fn name(session: &Session) -> Option<String> {
+    let header = session.header();
+    let (_, source) = header.iter().find(|(name, _)| name == "source")?;
+    Some(json::text(json::member(source, "name")?)?.into_owned())
+}
+
+/// Whether a session begins with the records that were read.
+fn is_from(session: &Session, built: &Built) -> bool {
+    let read = &built.session;
+    session.len() >= read.len() && (0..read.len()).all(|index| session.full(index) == read.full(index))
+}
+
+/// What the lines of a session have in common: what its newest message says.
+fn envelope(held: &Held<'_>) -> Envelope {
+    let said = |line: &usize| held.log.facts(*line).filter(|facts| facts.message.is_some());
+    let newest = held.lines.iter().rev().find_map(said);
+    let mut envelope = Envelope::default();
+    if let Some(facts) = &newest {
+        for name in COMMON {
+            let value = facts.other(name).map(<[u8]>::to_vec);
+            envelope.members.extend(value.map(|value| (name, value)));
+        }
+        envelope.sidechain = facts.sidechain;
+        envelope.agent = facts.agent.map(<[u8]>::to_vec);
+    }
+    let id = newest.as_ref().and_then(|facts| facts.other("sessionId"));
+    envelope.session = match id {
+        Some(id) if id.starts_with(b"\"") => id.to_vec(),
+        _ => session_id(&held.session.header_text("id").unwrap_or_default()),
+    };
+    envelope
+}

@@ -1,0 +1,278 @@
+//! Changes in place: lines that are not touched, and what is read of the log afterwards.
+
+use super::*;
+use crate::error::Kind;
+use crate::filter::Plan;
+use crate::filter::truncate::{self, Cut};
+use crate::filter::{Stamp, settle};
+use std::collections::{HashMap, HashSet};
+
+fn stamp(content: &str) -> Result<Stamp> {
+    Ok(Stamp {
+        id: format!("evt_{}", &crate::model::key::sha256(content.as_bytes())[..16]),
+        at: "2026-02-02T00:00:00Z".to_string(),
+    })
+}
+
+fn push(session: &mut Session, cut: &Cut) -> bool {
+    match truncate::plan(session, cut, stamp).unwrap() {
+        Plan::Nothing(_) => false,
+        Plan::Lines(lines, _) => {
+            lines.iter().for_each(|line| session.push_new(line));
+            true
+        }
+    }
+}
+
+/// What is read of a log that was changed is what was to be in view, and lines that are not new are the bytes they were
+/// but for what they hang on.
+fn hold(log: &[u8], mut change: impl FnMut(&mut Session) -> bool) -> Option<Vec<u8>> {
+    let mut planned = None;
+    let out = changed(log, |nth, session| {
+        let changed = nth == 0 && change(session);
+        if nth == 0 {
+            planned = Some(shown(session));
+        }
+        changed
+    })
+    .unwrap();
+    let (before, _) = read(log, false);
+    let (after, report) = read(&out, false);
+    assert!(
+        !report.is_damaged(),
+        "{report:?}\n{}",
+        String::from_utf8_lossy(&out)
+    );
+    let planned = planned.unwrap();
+    if planned.is_empty() && after.len() < before.len() {
+        return Some(out); // nothing is left of the main one
+    }
+    assert_eq!(shown(&after[0]), planned, "{}", String::from_utf8_lossy(&out));
+    // What lies beside it is what it was.
+    assert_eq!(after.len(), before.len(), "{}", String::from_utf8_lossy(&out));
+    for (one, other) in before.iter().zip(&after).skip(1) {
+        assert_eq!(shown(one), shown(other));
+    }
+    Some(out)
+}
+
+/// Lines of the second that the first has not, by the members in which they differ.
+fn edits(log: &[u8], out: &[u8]) -> Vec<String> {
+    let old: HashSet<&[u8]> = log.split(|byte| *byte == b'\n').collect();
+    out.split(|byte| *byte == b'\n')
+        .filter(|line| !old.contains(line))
+        .map(|line| String::from_utf8_lossy(line).into_owned())
+        .collect()
+}
+
+#[test]
+fn what_does_not_change_is_the_same_bytes() {
+    let log = everything();
+    assert_eq!(changed(&log, |_, _| false).unwrap(), log);
+    let crlf = String::from_utf8(log).unwrap().replace('\n', "\r\n").into_bytes();
+    assert_eq!(changed(&crlf, |_, _| false).unwrap(), crlf);
+    // A change of a branch leaves the main session alone.
+    let log = everything();
+    let out = changed(&log, |nth, session| {
+        nth == 1 && push(session, &Cut::LastMessages(1))
+    })
+    .unwrap();
+    assert_eq!(edits(&log, &out).len(), 0, "{}", String::from_utf8_lossy(&out));
+    assert_eq!(out.len(), log.len());
+}
+
+#[test]
+fn a_cut_drops_lines_and_ties_the_rest_together() {
+    let log = everything();
+    let out = hold(&log, |session| push(session, &Cut::LastExchanges(1))).unwrap();
+    let edits = edits(&log, &out);
+    // The first that stays hangs on the summary.
+    assert_eq!(edits.len(), 1, "{edits:?}");
+    assert!(
+        edits[0].contains(r#""parentUuid":"k2""#) && edits[0].contains(r#""uuid":"u9""#),
+        "{edits:?}"
+    );
+    assert!(!String::from_utf8(out).unwrap().contains("three"));
+}
+
+#[test]
+fn every_cut_of_every_file_keeps_what_it_says() {
+    let mut cuts = 0;
+    let mut files: Vec<(String, Vec<u8>)> = vec![("everything".into(), everything())];
+    for truth in truth::files("claude-code") {
+        // One record of every kind, thrown together: their ids are placeholders.
+        if !truth.name.starts_with("stage0") {
+            files.push((truth.name, std::fs::read(truth.path).unwrap()));
+        }
+    }
+    for (name, log) in &files {
+        let (sessions, _) = read(log, false);
+        let count = View::replay(&sessions[0]).items.len();
+        let step = (count / 8).max(1);
+        for keep in (1..count).step_by(step) {
+            hold(log, |session| push(session, &Cut::LastMessages(keep))).unwrap();
+            cuts += 1;
+        }
+        for keep in 0..4 {
+            hold(log, |session| push(session, &Cut::LastExchanges(keep))).unwrap();
+            cuts += 1;
+        }
+        eprintln!("{name}: ok");
+    }
+    eprintln!(
+        "claude-code: {cuts} cuts in {} logs keep what they say",
+        files.len()
+    );
+}
+
+fn event(session: &mut Session, body: &str) -> bool {
+    session.push_new(body.as_bytes());
+    true
+}
+
+#[test]
+fn a_summary_is_a_boundary_and_a_line_behind_it() {
+    let log = everything();
+    let out = hold(&log, |session| {
+        event(
+            session,
+            r#"{"type":"summary","id":"evt_1","content":"so <far>","covers":["u3","a7"],"by":"x"}"#,
+        )
+    })
+    .unwrap();
+    let edits = edits(&log, &out);
+    assert_eq!(edits.len(), 3, "{edits:?}");
+    assert!(
+        edits[0].contains(r#""subtype":"compact_boundary""#)
+            && edits[0].contains(r#""logicalParentUuid":"a7""#)
+    );
+    assert!(edits[1].contains(r#""isCompactSummary":true"#));
+    assert!(edits[2].contains(r#""uuid":"u9""#));
+    // What it covers is out of view and still there.
+    assert!(String::from_utf8(out.clone()).unwrap().contains("three"));
+    // Again it is the same, and a summary of that replaces it.
+    let again = hold(&log, |session| {
+        event(
+            session,
+            r#"{"type":"summary","id":"evt_1","content":"so <far>","covers":["u3","a7"],"by":"x"}"#,
+        )
+    });
+    assert_eq!(again.unwrap(), out);
+    hold(&out, |session| {
+        event(
+            session,
+            r#"{"type":"summary","id":"evt_2","content":"all","covers":["u9","u9"],"by":"x"}"#,
+        )
+    });
+}
+
+#[test]
+fn a_compaction_edits_only_what_it_must() {
+    let log = everything();
+    let out = hold(&log, |session| {
+        event(
+            session,
+            r#"{"type":"compact","id":"evt_1","drop":["u3"],"edit":[{"id":"r3","content":"[gone]"}],"insert":[{"before":"a7","message":{"role":"user","content":"note","id":"n1","category":"context"}}]}"#,
+        )
+    })
+    .unwrap();
+    let edits = edits(&log, &out);
+    assert_eq!(edits.len(), 4, "{edits:?}");
+    assert!(edits[0].contains(r#""parentUuid":"k2""#) && edits[0].contains(r#""uuid":"a6""#));
+    assert!(edits[1].contains("[gone]") && edits[1].contains(r#""toolUseResult":{"x":[1, 2]}"#));
+    assert!(edits[2].contains("note") && edits[2].contains(r#""isMeta":true"#));
+    assert!(edits[3].contains(r#""uuid":"a7""#));
+}
+
+#[test]
+fn a_summary_behind_something_is_a_line_without_a_boundary() {
+    hold(&everything(), |session| {
+        event(
+            session,
+            r#"{"type":"compact","id":"evt_1","drop":["a6","r3"],"summary":{"before":"a7","content":"in short"}}"#,
+        )
+    });
+}
+
+#[test]
+fn what_is_added_is_the_newest() {
+    let log = everything();
+    let out = hold(&log, |session| {
+        session.push_new(br#"{"role":"assistant","content":"I do","tool_calls":[{"id":"c7","type":"function","function":{"name":"n","arguments":"{}"}}],"id":"x1"}"#);
+        session.push_new(br#"{"role":"tool","content":"it is","tool_call_id":"c7","id":"x2"}"#);
+        event(session, r#"{"role":"user","content":"thanks","id":"x3"}"#)
+    })
+    .unwrap();
+    assert_eq!(edits(&log, &out).len(), 4);
+    assert!(out.starts_with(&log));
+}
+
+#[test]
+fn parts_of_a_line_go_and_change() {
+    let mixed = results("r1", "a2", &[("c1", "one"), ("c2", "two")])
+        .replace("}]}", r#"},{"type":"text","text":"and"}]}"#);
+    let log = log(&[
+        user("u1", "", "go"),
+        assistant("a1", "u1", "m", &call("c1")),
+        assistant("a2", "a1", "m", &call("c2")),
+        mixed,
+        assistant("a3", "r1", "m2", &text("ok")),
+    ]);
+    for compact in [
+        r#"{"type":"compact","id":"e","drop":["r1.3"]}"#,
+        r#"{"type":"compact","id":"e","edit":[{"id":"r1.2","content":"2"},{"id":"r1.3","content":"&"}]}"#,
+        r#"{"type":"compact","id":"e","drop":["r1"],"edit":[{"id":"a1","tool_calls":[{"id":"c2","type":"function","function":{"name":"n","arguments":"{}"}}]}]}"#,
+        r#"{"type":"compact","id":"e","drop":["r1","r1.2"],"edit":[{"id":"a1","content":"looked","unset":["tool_calls"]}]}"#,
+    ] {
+        hold(&log, |session| event(session, compact));
+    }
+}
+
+#[test]
+fn a_log_in_which_nothing_hangs_on_anything_keeps_its_order() {
+    let log = log(&[
+        user("u1", "", "one"),
+        user("u2", "", "two"),
+        user("u3", "", "three"),
+    ]);
+    hold(&log, |session| {
+        session.push_new(br#"{"role":"assistant","content":"four","id":"x"}"#);
+        session.push_new(br#"{"role":"user","content":"five","id":"y"}"#);
+        event(
+            session,
+            r#"{"type":"compact","id":"e","drop":["u2"],"insert":[{"before":"u3","message":{"role":"user","content":"2","id":"z"}}]}"#,
+        )
+    });
+}
+
+#[test]
+fn what_the_program_took_out_of_view_does_not_come_back() {
+    let error = changed(&everything(), |nth, session| {
+        let own = (0..session.len()).find_map(|index| {
+            let record = session.record(index);
+            let event = record.event().filter(|event| event.name() == "summary")?;
+            Some(event.id()?.into_owned())
+        });
+        own.is_some_and(|id| {
+            nth == 0 && event(session, &format!(r#"{{"type":"restore","id":"e","of":"{id}"}}"#))
+        })
+    })
+    .unwrap_err();
+    assert_eq!(error.kind, Kind::Usage);
+}
+
+/// The same session by the record stream.
+#[test]
+fn a_stream_of_it_is_settled_alike() {
+    let (mut sessions, _) = read(&everything(), false);
+    push(&mut sessions[0], &Cut::LastExchanges(1));
+    let mut out = Vec::new();
+    settle::settle(&sessions[0], &View::replay(&sessions[0]), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains("what was") && !text.contains("third"), "{text}");
+    let roles: HashMap<bool, usize> = text.lines().fold(HashMap::new(), |mut all, line| {
+        *all.entry(line.contains("\"role\":\"user\"")).or_default() += 1;
+        all
+    });
+    assert_eq!(roles[&true], 1);
+}

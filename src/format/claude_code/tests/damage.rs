@@ -1,0 +1,109 @@
+//! Logs that are damaged, odd or hostile.
+
+use super::*;
+
+#[test]
+fn a_log_that_ends_too_early_is_read_as_far_as_it_goes() {
+    let log = everything();
+    for tenth in 0..=40 {
+        let cut = &log[..log.len() * tenth / 40];
+        let (sessions, report) = read(cut, true);
+        let damaged = !cut.is_empty() && !cut.ends_with(b"\n") && !cut.ends_with(b"}");
+        assert_eq!(report.is_damaged(), damaged, "{tenth}: {report:?}");
+        assert_eq!(sessions.is_empty(), false);
+        assert_eq!(changed(cut, |_, _| false).unwrap(), cut);
+        // And a change of it leaves the damaged line where it is.
+        let out = changed(cut, |nth, session| {
+            session.push_new(br#"{"role":"user","content":"more"}"#);
+            nth == 0
+        })
+        .unwrap();
+        assert!(out.starts_with(cut), "{tenth}");
+    }
+}
+
+#[test]
+fn damage_is_told_where_it_is_and_kept() {
+    let log = log(&[
+        user("u1", "", "one"),
+        "{\"type\":\"user\",".to_string(),
+        "42".to_string(),
+        r#"{"silly":"this"}"#.to_string(),
+        r#"{"type":"user","message":"error","uuid":"x"}"#.to_string(),
+        user("u2", "u1", "two"),
+    ]);
+    let (sessions, report) = read(&log, false);
+    let lines: Vec<u64> = report.findings.iter().map(|finding| finding.place.line).collect();
+    assert_eq!(lines, [2, 3, 4, 5], "{report:?}");
+    assert!(report.findings.iter().all(|finding| finding.damage));
+    assert_eq!(sessions[0].messages().count(), 2);
+    let text = sessions[0].text();
+    assert!(text.contains("\n{\"type\":\"user\",\n42\n"), "{text}");
+}
+
+#[test]
+fn lines_may_hang_on_themselves_and_in_circles() {
+    for log in [
+        log(&[user("u1", "u1", "one"), user("u2", "u1", "two")]),
+        log(&[user("u1", "u2", "one"), user("u2", "u1", "two")]),
+        log(&[
+            user("u1", "u3", "one"),
+            user("u2", "u1", "two"),
+            user("u3", "u2", "three"),
+        ]),
+        log(&[
+            user("u1", "", "one"),
+            user("u1", "u1", "two"),
+            user("u1", "u1", "three"),
+        ]),
+    ] {
+        let (sessions, _) = read(&log, true);
+        let count: usize = sessions.iter().map(|session| session.messages().count()).sum();
+        assert_eq!(count, log.split(|byte| *byte == b'\n').count() - 1);
+        changed(&log, |_, session| {
+            session.push_new(br#"{"type":"truncate","id":"e","before":null}"#);
+            true
+        })
+        .unwrap();
+    }
+    let ticks = log(&[
+        r#"{"type":"progress","uuid":"p1","parentUuid":"p2"}"#.to_string(),
+        r#"{"type":"progress","uuid":"p2","parentUuid":"p1"}"#.to_string(),
+        user("u1", "p2", "one"),
+    ]);
+    assert_eq!(read(&ticks, false).0[0].messages().count(), 1);
+}
+
+/// Linear in time: a quadratic walk would not come to an end here.
+#[test]
+fn long_chains_are_no_burden() {
+    let many = 60_000;
+    let mut lines = vec![user("u0", "", "x")];
+    for nth in 1..many {
+        lines.push(match nth % 3 {
+            0 => user(&format!("u{nth}"), &format!("u{}", nth - 1), "x"),
+            1 => format!(
+                r#"{{"type":"attachment","uuid":"u{nth}","parentUuid":"u{}"}}"#,
+                nth - 1
+            ),
+            _ => user(&format!("u{nth}"), &format!("u{}", nth / 2), "x"),
+        });
+    }
+    let log = log(&lines);
+    assert!(!read(&log, false).0.is_empty());
+    changed(&log, |nth, session| {
+        session.push_new(br#"{"type":"truncate","id":"e","before":null}"#);
+        nth == 0
+    })
+    .unwrap();
+}
+
+#[test]
+fn depth_is_no_limit() {
+    let deep = "[".repeat(50_000) + &"]".repeat(50_000);
+    let line = results("r", "u", &[("c", "x")]).replace("[1, 2]", &deep);
+    let log = log(&[user("u", "", "x"), line]);
+    let (sessions, report) = read(&log, true);
+    assert!(report.findings.is_empty());
+    assert_eq!(sessions[0].messages().count(), 2);
+}

@@ -1,0 +1,157 @@
+//! What lines are read as.
+
+use super::*;
+use crate::model::session::Class;
+
+#[test]
+fn the_files_of_others_are_what_they_are_said_to_be() {
+    truth::hold(Format::ClaudeCode, truth::anthropic_usage);
+}
+
+fn bodies(session: &Session) -> Vec<String> {
+    (0..session.len())
+        .map(|index| String::from_utf8_lossy(session.record(index).body).into_owned())
+        .collect()
+}
+
+#[test]
+fn a_log_is_a_session_its_branches_and_its_sidechains() {
+    let (sessions, report) = read(&everything(), false);
+    assert!(report.findings.is_empty(), "{report:?}");
+    let ids: Vec<String> = sessions
+        .iter()
+        .filter_map(|session| session.header_text("id"))
+        .collect();
+    assert_eq!(ids, ["s", "s.b1", "s.agent-a1"]);
+    assert_eq!(sessions[0].header_text("title").as_deref(), Some("A title"));
+    let lineage = |nth: usize| bodies(&sessions[nth])[0].clone();
+    assert!(!lineage(0).contains("lineage"));
+    assert!(lineage(1).contains(r#""lineage":{"kind":"branch","parent":"s","at":"a4"}"#));
+    assert!(lineage(2).contains(r#""lineage":{"kind":"sidechain","parent":"s"}"#));
+    let roles: Vec<String> = shown(&sessions[0]).into_iter().map(|(role, _)| role).collect();
+    assert_eq!(
+        roles,
+        ["summary", "user", "assistant", "tool", "assistant", "user"]
+    );
+    assert_eq!(shown(&sessions[1])[1].1, r#"[{"type":"text","text":"lost"}]"#);
+}
+
+#[test]
+fn the_pieces_of_a_message_are_one_with_its_books_from_the_last() {
+    let lines = log(&[
+        user("u1", "", "go"),
+        assistant("a1", "u1", "m", &text("I look.")),
+        results("r0", "a1", &[("c9", "late")]),
+        assistant("a2", "a1", "m", &call("c1")).replace("\"output_tokens\":1", "\"output_tokens\":77"),
+        results("r1", "a2", &[("c1", "one")]),
+    ]);
+    let (sessions, _) = read(&lines, false);
+    let body = bodies(&sessions[0])
+        .into_iter()
+        .find(|body| body.contains("I look."))
+        .unwrap();
+    assert!(
+        body.starts_with(r#"{"role":"assistant","content":"I look.","tool_calls":["#),
+        "{body}"
+    );
+    assert!(
+        body.contains(r#""arguments":"{\"a\" : 9007199254740993}""#),
+        "{body}"
+    );
+    assert!(
+        body.contains(r#""usage":{"input_tokens":10,"output_tokens":77}"#),
+        "{body}"
+    );
+    assert!(body.contains(r#""id":"a1""#), "{body}");
+}
+
+#[test]
+fn a_line_with_several_results_is_several_messages() {
+    let mixed = results("r1", "a2", &[("c1", "one"), ("c2", "two")])
+        .replace("}]}", r#"},{"type":"text","text":"and"}]}"#);
+    let lines = log(&[
+        user("u1", "", "go"),
+        assistant("a1", "u1", "m", &call("c1")),
+        assistant("a2", "a1", "m", &call("c2")),
+        mixed,
+    ]);
+    let (sessions, _) = read(&lines, false);
+    let session = &sessions[0];
+    let ids: Vec<String> = session
+        .messages()
+        .filter_map(|(index, _)| session.id(index))
+        .collect();
+    assert_eq!(ids, ["u1", "a1", "r1", "r1.2", "r1.3"]);
+    let roles: Vec<&str> = session.messages().map(|(_, traits)| traits.role.name()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "tool", "user"]);
+}
+
+#[test]
+fn what_the_program_says_is_no_turn() {
+    let lines = log(&[
+        user("u1", "", "caveat").replace("\"type\":\"user\"", "\"type\":\"user\",\"isMeta\":true"),
+        user("u2", "u1", "<local-command-stdout>x</local-command-stdout>"),
+        user("u3", "u2", "really"),
+    ]);
+    let (sessions, _) = read(&lines, false);
+    let categories: Vec<&str> = sessions[0]
+        .messages()
+        .map(|(_, traits)| traits.category.name())
+        .collect();
+    assert_eq!(categories, ["context", "system_output", "dialog"]);
+}
+
+#[test]
+fn a_boundary_without_a_summary_is_a_cut() {
+    let lines = log(&[
+        user("u1", "", "old"),
+        r#"{"type":"system","subtype":"compact_boundary","uuid":"k1","parentUuid":null,"logicalParentUuid":"u1"}"#.to_string(),
+        user("u2", "k1", "new"),
+    ]);
+    let (sessions, _) = read(&lines, false);
+    assert_eq!(shown(&sessions[0]), [("user".to_string(), "new".to_string())]);
+}
+
+#[test]
+fn a_parent_that_is_not_there_is_the_message_before() {
+    let lines = log(&[
+        user("u1", "", "one"),
+        assistant("a1", "u1", "m", &text("two")),
+        user("u2", "gone", "three"),
+    ]);
+    assert_eq!(read(&lines, false).0.len(), 1);
+    assert_eq!(read(&lines, false).0[0].messages().count(), 3);
+}
+
+#[test]
+fn ticks_are_carried_up_to_a_limit_and_counted_behind_it() {
+    let tick = |nth: usize| {
+        format!(
+            r#"{{"type":"progress","uuid":"p{nth}","parentUuid":"{}","data":"{}"}}"#,
+            if nth == 0 {
+                "u1".to_string()
+            } else {
+                format!("p{}", nth - 1)
+            },
+            "x".repeat(100_000)
+        )
+    };
+    let mut lines = vec![user("u1", "", "go")];
+    lines.extend((0..200).map(tick));
+    lines.push(assistant("a1", "p199", "m", &text("done")));
+    let (sessions, report) = read(&log(&lines), false);
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(sessions[0].messages().count(), 2);
+    let ticks = (0..sessions[0].len())
+        .filter(|index| sessions[0].class(*index) == Class::Event)
+        .count();
+    assert!((80..90).contains(&ticks), "{ticks}");
+    assert!(
+        report.findings[0]
+            .what
+            .contains("are counted and not carried along"),
+        "{report:?}"
+    );
+    // What goes back is whole.
+    assert_eq!(read(&log(&lines), true).0[0].len(), 203);
+}

@@ -1,0 +1,151 @@
+//! A log with its fates carried out: lines that stay are the bytes they were, and hang on what is still there.
+
+use super::fate::{Fate, Fates};
+use super::line::{Id, Kind};
+use super::log::Log;
+use super::tree::anchors;
+use crate::error::Result;
+use crate::format::report::Report;
+use crate::format::written;
+use crate::model::json;
+use std::io::Write;
+
+/// Writes the log.
+pub fn weave(log: &Log, mut fates: Fates, out: &mut dyn Write, report: &mut Report) -> Result<()> {
+    drop_with_messages(log, &mut fates, report);
+    let staying = staying(log, &fates);
+    let mut lines = Lines { out, open: false };
+    for index in 0..=log.lines.len() {
+        for new in fates.new.remove(&index).unwrap_or_default() {
+            lines.write(&[&new.body, &b"\n"[..]].concat())?;
+        }
+        if index == log.lines.len() {
+            break;
+        }
+        let own = match std::mem::take(&mut fates.lines[index]) {
+            Fate::Goes => continue,
+            Fate::Stays => None,
+            Fate::Becomes(body) => Some(body),
+        };
+        let body = own.as_deref().unwrap_or(log.body(index));
+        let tied = retied(
+            log,
+            index,
+            body,
+            fates.hangs.get(&index).map(Vec::as_slice),
+            &staying,
+        );
+        match tied.or(own) {
+            None => lines.write(log.full(index))?,
+            Some(body) => lines.write(&log.with_body(index, &body))?,
+        }
+    }
+    Ok(())
+}
+
+/// What hangs on a message that goes, and is none, goes with it.
+fn drop_with_messages(log: &Log, fates: &mut Fates, report: &mut Report) {
+    if !fates.lines.contains(&Fate::Goes) {
+        return;
+    }
+    let anchors = anchors(log);
+    let mut went = 0;
+    for (index, line) in log.lines.iter().enumerate() {
+        if matches!(line.kind, Kind::Chain | Kind::Progress)
+            && anchors[index].is_some_and(|anchor| fates.lines[anchor] == Fate::Goes)
+        {
+            fates.lines[index] = Fate::Goes;
+            went += 1;
+        }
+    }
+    if went > 0 {
+        let lines = if went == 1 { "line" } else { "lines" };
+        let what = format!("{went} {lines} that hung on what went, and are no messages, went too");
+        report.note(crate::error::Place::default(), what);
+    }
+}
+
+/// For each line the nearest one that stays, itself included.
+fn staying(log: &Log, fates: &Fates) -> Vec<Option<usize>> {
+    let mut found: Vec<Option<Option<usize>>> = vec![None; log.lines.len()];
+    let mut way = Vec::new();
+    for index in 0..log.lines.len() {
+        let mut at = index;
+        let nearest = loop {
+            if let Some(known) = found[at] {
+                break known;
+            }
+            way.push(at);
+            if fates.lines[at] != Fate::Goes {
+                break Some(at);
+            }
+            // While it is looked for, a line that hangs on itself has none.
+            found[at] = Some(None);
+            match log.lines[at].above {
+                Some(above) => at = above,
+                None => break None,
+            }
+        };
+        for line in way.drain(..) {
+            found[line] = Some(nearest);
+        }
+    }
+    found.into_iter().map(Option::flatten).collect()
+}
+
+/// The line hanging on what is there; none when it does already.
+fn retied(
+    log: &Log,
+    index: usize,
+    body: &[u8],
+    hangs: Option<&[u8]>,
+    staying: &[Option<usize>],
+) -> Option<Vec<u8>> {
+    let line = &log.lines[index];
+    let uuid = |line: Option<usize>| {
+        let uuid = line.and_then(|line| log.facts(line)?.uuid);
+        uuid.map_or_else(|| b"null".to_vec(), <[u8]>::to_vec)
+    };
+    let (name, parent) = match (hangs, line.above) {
+        (Some(hangs), _) => ("parentUuid", hangs.to_vec()),
+        (None, Some(above)) if staying[above] != Some(above) => {
+            let own = json::member(body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
+            (
+                if own { "parentUuid" } else { "logicalParentUuid" },
+                uuid(staying[above]),
+            )
+        }
+        _ if line.kind == Kind::Other => {
+            // A title names the newest line of its conversation, without which that is not found.
+            let leaf = json::member(body, "leafUuid").and_then(Id::of)?;
+            let leaf = log.find(leaf).filter(|leaf| staying[*leaf] != Some(*leaf))?;
+            let newest = || {
+                (0..log.lines.len())
+                    .rev()
+                    .find(|line| log.lines[*line].is_message() && staying[*line] == Some(*line))
+            };
+            ("leafUuid", uuid(staying[leaf].or_else(newest)))
+        }
+        _ => return None,
+    };
+    if json::member(body, name) == Some(&parent) {
+        return None;
+    }
+    json::with_members(body, &[(name, Some(&parent))]).ok()
+}
+
+/// Writes lines so that one without an ending never runs into the next.
+struct Lines<'w> {
+    out: &'w mut dyn Write,
+    open: bool,
+}
+
+impl Lines<'_> {
+    fn write(&mut self, full: &[u8]) -> Result<()> {
+        if self.open {
+            written(self.out.write_all(b"\n"))?;
+        }
+        self.open = !full.ends_with(b"\n");
+        written(self.out.write_all(full))
+    }
+}

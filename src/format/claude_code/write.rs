@@ -1,0 +1,280 @@
+//! Any session as a log that the program goes on with. What came from a log is made of the lines that it was, so that a
+//! log which went through the record stream is one again.
+
+use super::fate::{Fates, Held};
+use super::line::{Facts, Id};
+use super::log::Log;
+use super::made::{Envelope, Maker, session_id};
+use super::weave::weave;
+use super::{NAME, record, shell, title};
+use crate::error::Result;
+use crate::format::Purpose;
+use crate::format::report::{Loss, Report};
+use crate::format::request::Api;
+use crate::format::request::piece::quoted;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::origin::Origin;
+use crate::model::record::Record;
+use crate::model::session::{Class, Session};
+use crate::model::summary;
+use crate::model::view::View;
+use std::collections::HashSet;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Writes the view of a session.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let (bytes, sources) = lines(session);
+    let log = Log::of(Arc::new(Origin {
+        bytes,
+        ..Origin::default()
+    }));
+    let own = session.live_events().into_iter();
+    let own = own.filter(|index| View::is_moved_by(session, *index) && note(session, *index).is_some());
+    let before = View::after(session, own.collect());
+    let all: Vec<usize> = (0..log.lines.len()).collect();
+    let held = Held {
+        log: &log,
+        session,
+        sources: &sources,
+        lines: &all,
+        last: true,
+        before: &before,
+        now: view,
+    };
+    let mut maker = Maker {
+        envelope: envelope(session, &log),
+        log: &log,
+        taken: HashSet::new(),
+        purpose,
+        report,
+    };
+    let mut fates = Fates::new(log.lines.len());
+    fates.decide(&held, &mut maker)?;
+    let id = maker.envelope.session;
+    weave(&log, fates, out, report)?;
+    if purpose == Purpose::Export {
+        tell(session, &sources, report);
+    }
+    match session
+        .header_text("title")
+        .filter(|name| title::of(&log).as_ref() != Some(name))
+    {
+        Some(name) => {
+            let mut line = ObjectBuilder::default();
+            line.text("type", "custom-title")
+                .text("customTitle", &name)
+                .raw("sessionId", id);
+            let mut line = line.finish();
+            line.push(b'\n');
+            crate::format::written(out.write_all(&line))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What is kept of the lines that a record was made of.
+fn note(session: &Session, index: usize) -> Option<Vec<u8>> {
+    let metadata = json::member(session.record(index).body, "metadata")?;
+    json::member(metadata, NAME).map(<[u8]>::to_vec)
+}
+
+/// The lines that the records of a session were made of, and for each record which.
+fn lines(session: &Session) -> (Vec<u8>, Vec<Vec<usize>>) {
+    let mut sources = vec![Vec::new(); session.len()];
+    let mut lines: Vec<Vec<u8>> = Vec::new();
+    let mut index = 0;
+    while index < session.len() {
+        let (made, records) = match session.class(index) {
+            Class::Message(_) => message(session, index),
+            Class::Event => (event(session, index), 1),
+            _ => (None, 1),
+        };
+        let first = lines.len();
+        lines.extend(made.into_iter().flatten());
+        for source in &mut sources[index..index + records] {
+            *source = (first..lines.len()).collect();
+        }
+        index += records;
+    }
+    (tied(lines), sources)
+}
+
+/// The lines of the message here, and of how many records they are all.
+fn message(session: &Session, index: usize) -> (Option<Vec<Vec<u8>>>, usize) {
+    let Some(note) = note(session, index) else {
+        return (None, 1);
+    };
+    let number = |raw: Option<&[u8]>| std::str::from_utf8(raw?).ok()?.parse::<usize>().ok();
+    let parts = number(json::member(&note, "parts")).unwrap_or(1);
+    let follows = |part: &usize| {
+        let record = index + part - 1;
+        let own = (record < session.len())
+            .then(|| self::note(session, record))
+            .flatten();
+        own.is_some_and(|note| number(json::member(&note, "part")) == Some(*part))
+    };
+    if (2..=parts).any(|part| !follows(&part)) {
+        return (None, 1);
+    }
+    let bodies: Vec<Vec<u8>> = (index..index + parts.max(1))
+        .map(|record| session.record(record).body.to_vec())
+        .collect();
+    let elements = |name| json::elements(json::member(&note, name)?, Dialect::Strict);
+    let lines = match (elements("lines"), elements("raw")) {
+        (Some(shells), _) => {
+            record::written(&bodies).and_then(|content| shell::fill(&shells, content.as_deref()))
+        }
+        (None, Some(raw)) => is_same(&raw, &bodies).then(|| raw.into_iter().map(<[u8]>::to_vec).collect()),
+        (None, None) => None,
+    };
+    match lines {
+        Some(lines) => (Some(lines), bodies.len()),
+        None => (None, 1),
+    }
+}
+
+/// Whether lines still read as these messages.
+fn is_same(lines: &[&[u8]], bodies: &[Vec<u8>]) -> bool {
+    let facts: Vec<Facts<'_>> = lines.iter().filter_map(|line| Facts::of(line).ok()).collect();
+    let drafts = record::drafts(&facts);
+    let members = ["role", "content", "tool_calls", "tool_call_id", "reasoning"];
+    drafts.len() == bodies.len()
+        && drafts.iter().zip(bodies).all(|(draft, body)| {
+            let then = draft.body(Api::Anthropic);
+            members
+                .iter()
+                .all(|name| json::member(&then, name) == json::member(body, name))
+        })
+}
+
+/// The line of an event that came from a log.
+fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
+    let record = session.record(index);
+    let event = record.event()?;
+    match event.name().as_ref() {
+        "foreign" => {
+            let own = json::member(event.raw, "format").and_then(json::text)? == NAME;
+            let raw = json::member(event.raw, "raw").filter(|_| own)?;
+            Some(vec![raw.to_vec()])
+        }
+        "summary" => {
+            let note = note(session, index)?;
+            let elements = |name| json::elements(json::member(&note, name)?, Dialect::Strict);
+            if let Some(raw) = elements("raw") {
+                return Some(raw.into_iter().map(<[u8]>::to_vec).collect());
+            }
+            let text = json::member(event.raw, "content").and_then(json::text)?;
+            let content = match json::member(&note, "quoted") {
+                Some(b"true") => quoted(&summary::quoted(&text)),
+                _ => quoted(&text),
+            };
+            shell::fill(&elements("lines")?, Some(&content))
+        }
+        _ => None,
+    }
+}
+
+/// The lines as a log, each hanging on one that is there: what was settled is gone, and its children hang on what stands
+/// before them.
+fn tied(lines: Vec<Vec<u8>>) -> Vec<u8> {
+    let id = |raw: Option<&[u8]>| raw.and_then(Id::of);
+    let all: HashSet<Id> = lines
+        .iter()
+        .filter_map(|line| id(Facts::of(line).ok()?.uuid))
+        .collect();
+    let mut bytes = Vec::new();
+    let mut last: Option<Vec<u8>> = None;
+    for line in lines {
+        let facts = Facts::of(&line).ok();
+        let parent = facts.as_ref().and_then(|facts| facts.parent);
+        let lost = id(parent).is_some_and(|id| !all.contains(&id));
+        let changed = lost.then(|| {
+            let own = json::member(&line, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
+            let name = if own { "parentUuid" } else { "logicalParentUuid" };
+            let above = last.as_deref().unwrap_or(b"null");
+            json::with_members(&line, &[(name, Some(above))]).ok()
+        });
+        if let Some(uuid) = facts.as_ref().and_then(|facts| facts.uuid) {
+            last = Some(uuid.to_vec());
+        }
+        bytes.extend_from_slice(changed.flatten().as_ref().unwrap_or(&line));
+        bytes.push(b'\n');
+    }
+    bytes
+}
+
+fn envelope(session: &Session, log: &Log) -> Envelope {
+    let header = session.header();
+    let metadata = header.iter().find(|(name, _)| name == "metadata");
+    let own = metadata.and_then(|(_, raw)| json::member(raw, NAME));
+    let member = |name: &str| own.and_then(|own| json::member(own, name)).map(<[u8]>::to_vec);
+    let newest = (0..log.lines.len())
+        .rev()
+        .find_map(|line| log.facts(line).filter(|facts| facts.message.is_some()));
+    let said = |name: &str| {
+        newest
+            .as_ref()
+            .and_then(|facts| facts.other(name))
+            .map(<[u8]>::to_vec)
+    };
+    let id = session.header_text("id").unwrap_or_default();
+    Envelope {
+        session: said("sessionId")
+            .or_else(|| member("sessionId"))
+            .filter(|raw| raw.starts_with(b"\""))
+            .unwrap_or_else(|| session_id(&id)),
+        members: ["cwd", "version", "gitBranch", "slug"]
+            .into_iter()
+            .filter_map(|name| Some((name, said(name).or_else(|| member(name))?)))
+            .collect(),
+        time: header
+            .iter()
+            .find(|(name, _)| name == "created_at")
+            .map(|(_, value)| value.clone()),
+        agent: newest.as_ref().and_then(|facts| facts.agent).map(<[u8]>::to_vec),
+        sidechain: newest.as_ref().is_some_and(|facts| facts.sidechain),
+    }
+}
+
+/// Tells of the lines of a session that a log has no place for.
+fn tell(session: &Session, sources: &[Vec<usize>], report: &mut Report) {
+    for (index, source) in sources.iter().enumerate() {
+        let record = session.record(index);
+        match session.class(index) {
+            Class::Header if !is_carried(&record) => report.lose(Loss::Header, 1),
+            Class::Event if source.is_empty() && !View::is_moved_by(session, index) => {
+                report.lose(Loss::Event, 1);
+            }
+            Class::Unreadable => report.lose(Loss::Unreadable, 1),
+            Class::Message(_) if source.is_empty() => {
+                let free = json::member(record.body, "metadata")
+                    .and_then(|raw| json::members(raw, Dialect::Strict))
+                    .unwrap_or_default();
+                let known = ["is_error", "from", NAME, Api::Anthropic.name()];
+                let lost = free.iter().any(|(name, _)| !known.contains(&name.as_ref()));
+                report.lose(Loss::Metadata, u64::from(lost));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a header says nothing that a log has no place for.
+fn is_carried(header: &Record<'_>) -> bool {
+    let members = json::members(header.body, Dialect::Strict).unwrap_or_default();
+    members.iter().all(|(name, value)| match name.as_ref() {
+        "type" | "version" | "id" | "created_at" | "source" | "title" => true,
+        "metadata" => {
+            let inner = json::members(value, Dialect::Strict).unwrap_or_default();
+            inner.iter().all(|(name, _)| name == NAME)
+        }
+        _ => false,
+    })
+}
