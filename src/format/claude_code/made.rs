@@ -269,10 +269,6 @@ impl Maker<'_> {
             .lose(Loss::Usage, u64::from(usage) + u64::from(has("tokens")));
         self.report
             .lose(Loss::Model, u64::from(has("model") && role != Role::Assistant));
-        self.report.lose(
-            Loss::Name,
-            u64::from(message.name.is_some() && role != Role::Tool),
-        );
         let plain = match message.category() {
             Category::Context => matches!(role, Role::User),
             category => category == role.category(),

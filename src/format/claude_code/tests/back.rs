@@ -3,9 +3,9 @@
 use super::*;
 use crate::error::Kind;
 use crate::filter::Plan;
+use crate::filter::Stamp;
 use crate::filter::truncate::{self, Cut};
-use crate::filter::{Stamp, settle};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 fn stamp(content: &str) -> Result<Stamp> {
     Ok(Stamp {
@@ -36,10 +36,10 @@ fn hold(log: &[u8], mut change: impl FnMut(&mut Session) -> bool) -> Option<Vec<
         changed
     })
     .unwrap();
-    let (before, _) = read(log, false);
+    let (before, told) = read(log, false);
     let (after, report) = read(&out, false);
     assert!(
-        !report.is_damaged(),
+        report.findings.len() <= told.findings.len(),
         "{report:?}\n{}",
         String::from_utf8_lossy(&out)
     );
@@ -259,20 +259,4 @@ fn what_the_program_took_out_of_view_does_not_come_back() {
     })
     .unwrap_err();
     assert_eq!(error.kind, Kind::Usage);
-}
-
-/// The same session by the record stream.
-#[test]
-fn a_stream_of_it_is_settled_alike() {
-    let (mut sessions, _) = read(&everything(), false);
-    push(&mut sessions[0], &Cut::LastExchanges(1));
-    let mut out = Vec::new();
-    settle::settle(&sessions[0], &View::replay(&sessions[0]), &mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
-    assert!(text.contains("what was") && !text.contains("third"), "{text}");
-    let roles: HashMap<bool, usize> = text.lines().fold(HashMap::new(), |mut all, line| {
-        *all.entry(line.contains("\"role\":\"user\"")).or_default() += 1;
-        all
-    });
-    assert_eq!(roles[&true], 1);
 }

@@ -41,10 +41,12 @@ fn said(item: &Item, session: &Session) -> (String, String) {
     }
     let role = item.message(session).unwrap().role_name().into_owned();
     let content = record::content(item.body(session), &mut Report::default()).unwrap_or_default();
+    // A text is a block of text, and on a line of the model it always is one.
     let content = match json::text(&content) {
-        Some(text) => text.into_owned(),
-        None => String::from_utf8(json::compact(&content).0).unwrap(),
+        Some(_) => [b"[{\"type\":\"text\",\"text\":", &content[..], b"}]"].concat(),
+        None => json::compact(&content).0,
     };
+    let content = String::from_utf8(content).unwrap();
     (role, content)
 }
 

@@ -109,7 +109,8 @@ fn a_boundary_without_a_summary_is_a_cut() {
         user("u2", "k1", "new"),
     ]);
     let (sessions, _) = read(&lines, false);
-    assert_eq!(shown(&sessions[0]), [("user".to_string(), "new".to_string())]);
+    let shown = shown(&sessions[0]);
+    assert!(shown.len() == 1 && shown[0].1.contains("new"), "{shown:?}");
 }
 
 #[test]
@@ -133,19 +134,19 @@ fn ticks_are_carried_up_to_a_limit_and_counted_behind_it() {
             } else {
                 format!("p{}", nth - 1)
             },
-            "x".repeat(100_000)
+            "x".repeat(400_000)
         )
     };
     let mut lines = vec![user("u1", "", "go")];
-    lines.extend((0..200).map(tick));
-    lines.push(assistant("a1", "p199", "m", &text("done")));
+    lines.extend((0..50).map(tick));
+    lines.push(assistant("a1", "p49", "m", &text("done")));
     let (sessions, report) = read(&log(&lines), false);
     assert_eq!(sessions.len(), 1);
     assert_eq!(sessions[0].messages().count(), 2);
     let ticks = (0..sessions[0].len())
         .filter(|index| sessions[0].class(*index) == Class::Event)
         .count();
-    assert!((80..90).contains(&ticks), "{ticks}");
+    assert!((20..22).contains(&ticks), "{ticks}");
     assert!(
         report.findings[0]
             .what
@@ -153,5 +154,5 @@ fn ticks_are_carried_up_to_a_limit_and_counted_behind_it() {
         "{report:?}"
     );
     // What goes back is whole.
-    assert_eq!(read(&log(&lines), true).0[0].len(), 203);
+    assert_eq!(read(&log(&lines), true).0[0].len(), 53);
 }
