@@ -2,7 +2,6 @@
 
 use super::fate::{Fate, Fates, Held};
 use super::line::block_type;
-use super::log::Log;
 use super::made::{Maker, New};
 use crate::model::json;
 use crate::model::message::Role;
@@ -115,20 +114,6 @@ fn above(fates: &Fates, held: &Held<'_>, at: usize) -> Option<Vec<u8>> {
         Some(above) => fates.staying(held.log, above).and_then(uuid),
         // One that is not there: the line before takes its place, also for what is put in between.
         None => held.log.facts(at)?.parent.map(<[u8]>::to_vec),
-    }
-}
-
-impl Fates {
-    /// The nearest line that stays, from this one upwards.
-    pub fn staying(&self, log: &Log, mut line: usize) -> Option<usize> {
-        // Lines may hang on themselves.
-        for _ in 0..=log.lines.len() {
-            if self.lines[line] != Fate::Goes {
-                return Some(line);
-            }
-            line = log.lines[line].above?;
-        }
-        None
     }
 }
 

@@ -15,6 +15,7 @@
 //! are carried along and the rest is counted.
 
 mod blocks;
+mod decide;
 mod fate;
 mod insert;
 mod line;

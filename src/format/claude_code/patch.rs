@@ -1,5 +1,6 @@
 //! Sessions back in the log that they came from: what was not touched stays as the bytes it was.
 
+use super::decide::decide;
 use super::fate::{Fates, Held};
 use super::log::Log;
 use super::made::{Envelope, Maker, session_id};
@@ -58,7 +59,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
             purpose: Purpose::Return,
             report,
         };
-        fates.decide(&held, &mut maker)?;
+        decide(&mut fates, &held, &mut maker)?;
         taken = maker.taken;
     }
     weave(log, fates, out, report)

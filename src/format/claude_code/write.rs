@@ -1,6 +1,7 @@
 //! Any session as a log that the program goes on with. What came from a log is made of the lines that it was, so that a
 //! log which went through the record stream is one again.
 
+use super::decide::decide;
 use super::fate::{Fates, Held};
 use super::line::{Facts, Id};
 use super::log::Log;
@@ -56,7 +57,7 @@ pub fn write(
         report,
     };
     let mut fates = Fates::new(log.lines.len());
-    fates.decide(&held, &mut maker)?;
+    decide(&mut fates, &held, &mut maker)?;
     let id = maker.envelope.session;
     weave(&log, fates, out, report)?;
     if purpose == Purpose::Export {

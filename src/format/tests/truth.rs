@@ -211,7 +211,7 @@ fn reasoning(message: &Message<'_>, counted: &mut BTreeMap<&str, u64>) {
                 .is_some_and(|text| !text.is_empty())
         };
         *counted.entry("reasoning").or_default() += 1;
-        *counted.entry("signed_reasoning").or_default() += u64::from(signs.iter().any(|name| filled(name)));
+        *counted.entry("signed_reasoning").or_default() += u64::from(signs.iter().any(filled));
     }
 }
 

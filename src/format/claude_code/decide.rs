@@ -1,0 +1,138 @@
+//! Decides on the lines of a session: those stay of which all that is said in them is still in view.
+
+use super::blocks::{self, Content};
+use super::fate::{Fate, Fates, Held};
+use super::insert::{hidden, insert};
+use super::line::block_type;
+use super::made::Maker;
+use super::{record, shell};
+use crate::error::{Error, Kind, Result};
+use crate::format::request::draft;
+use crate::format::request::piece::array;
+use crate::model::json::{self, Dialect};
+use crate::model::view::Item;
+use std::collections::{HashMap, HashSet};
+
+/// What is left of the records of a session, and what they are now where they were changed.
+struct Left<'s> {
+    is: HashSet<usize>,
+    edited: HashMap<usize, &'s [u8]>,
+}
+
+/// Decides on the lines of a session.
+///
+/// # Errors
+/// [`Kind::Usage`] where what the program itself took out of view came back.
+pub fn decide(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) -> Result<()> {
+    let was = held.records(held.before);
+    let edited = |item| match item {
+        &Item::Edited(record, ref body) if !held.sources(record).is_empty() => {
+            Some((record, body.as_slice()))
+        }
+        _ => None,
+    };
+    let left = Left {
+        is: held.records(held.now),
+        edited: held.now.items.iter().filter_map(edited).collect(),
+    };
+    if let Some(back) = left.is.iter().filter(|record| !was.contains(record)).min() {
+        let what = "what the program itself no longer sends does not come back in its log";
+        let place = held.session.record(*back).place;
+        let error = Error {
+            at: Some((String::new(), place)),
+            ..Error::new(Kind::Usage, what)
+        };
+        return Err(error.hint("leave -i out, and keep the result as a native file"));
+    }
+    let hidden = hidden(held);
+    let mut record = 0;
+    while record < held.sources.len() {
+        let first = record;
+        // Those of one line, or of one message.
+        let unit = held.sources(first);
+        while record < held.sources.len() && held.sources(record) == unit {
+            record += 1;
+        }
+        let records: Vec<usize> = (first..record).filter(|record| was.contains(record)).collect();
+        let touched = |record: &usize| !left.is.contains(record) || left.edited.contains_key(record);
+        if unit.is_empty() || !records.iter().any(touched) {
+            continue;
+        }
+        if records.iter().any(|record| left.is.contains(record)) {
+            part(fates, held, unit, &records, &left, maker);
+        } else if unit.iter().any(|line| *line >= hidden) {
+            // What stands ahead of a new boundary is out of view by it, and stays.
+            unit.iter().for_each(|line| fates.lines[*line] = Fate::Goes);
+        }
+    }
+    insert(fates, held, maker);
+    Ok(())
+}
+
+/// The lines of which some of the records go or change.
+fn part(
+    fates: &mut Fates,
+    held: &Held<'_>,
+    unit: &[usize],
+    records: &[usize],
+    left: &Left<'_>,
+    maker: &mut Maker<'_>,
+) {
+    let content = |line: &usize| held.log.facts(*line)?.message?.content;
+    let mut now = |record: usize| record::content(left.edited.get(&record)?, maker.report);
+    let dealt = match records {
+        [record] => {
+            let contents: Vec<Option<&[u8]>> = unit.iter().map(content).collect();
+            blocks::deal(&contents, now(*record).as_deref())
+        }
+        // Several records are of one line.
+        records => vec![several(unit.first().and_then(content), records, left, &mut now)],
+    };
+    for (line, content) in unit.iter().zip(dealt) {
+        fates.lines[*line] = match content {
+            Content::Same => Fate::Stays,
+            Content::Gone => Fate::Goes,
+            Content::Now(content) => match shell::with_content(held.log.body(*line), &content) {
+                Some(body) => Fate::Becomes(body),
+                None => Fate::Stays,
+            },
+        };
+    }
+}
+
+/// The content of a line that is several messages: results, and behind them the rest.
+fn several(
+    content: Option<&[u8]>,
+    records: &[usize],
+    left: &Left<'_>,
+    now: &mut dyn FnMut(usize) -> Option<Vec<u8>>,
+) -> Content {
+    let Some(blocks) = content.and_then(|raw| json::elements(raw, Dialect::Strict)) else {
+        return Content::Same;
+    };
+    let is_result = |block: &&&[u8]| block_type(block) == "tool_result";
+    let rest = records.get(blocks.iter().filter(is_result).count());
+    let mut results = records.iter();
+    let mut said = false;
+    let mut kept: Vec<Vec<u8>> = Vec::new();
+    for block in &blocks {
+        let result = is_result(&block);
+        let record = if result { results.next() } else { rest };
+        let Some(record) = record.filter(|record| left.is.contains(record)) else {
+            continue;
+        };
+        if !left.edited.contains_key(record) {
+            kept.push(block.to_vec());
+        } else if result || !std::mem::replace(&mut said, true) {
+            let content = now(*record).unwrap_or_else(|| b"[]".to_vec());
+            match json::elements(&content, Dialect::Strict) {
+                Some(blocks) => kept.extend(blocks.into_iter().map(<[u8]>::to_vec)),
+                None => kept.push(draft::text_part(&content)),
+            }
+        }
+    }
+    match kept.is_empty() {
+        true => Content::Gone,
+        false => Content::Now(array(&kept)),
+    }
+}
