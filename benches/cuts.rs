@@ -5,6 +5,7 @@
 //!
 //! Files are native streams, bare messages, or documents of any other format that is read. System messages stay in both
 //! ways, and a call that is still open at the end is not counted. What a session breaks before it is cut is not, either.
+//! With `--orphans` only one rule counts, which holds everywhere: no result without its call.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
 use convo::check::{Api, Options, check};
@@ -15,7 +16,7 @@ use convo::format::report::Report;
 use convo::format::{self, Format, Sessions, Source, Stream, native, request};
 use convo::model::session::Session;
 use convo::model::view::View;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 fn main() {
     let mut files: Vec<String> = std::env::args()
@@ -28,6 +29,12 @@ fn main() {
         api = Api::from_name(&name).unwrap_or_else(|| panic!("no interface {name}"));
         files.drain(at..(at + 2).min(files.len()));
     }
+    let count = files.len();
+    files.retain(|argument| argument != "--orphans");
+    let measure = match files.len() < count {
+        true => Measure::Orphans,
+        false => Measure::Rules(api),
+    };
     if files.is_empty() {
         println!("no files: nothing was cut");
         return;
@@ -36,7 +43,7 @@ fn main() {
     let mut all = [0; 4];
     for file in &files {
         let counts = match sessions(file) {
-            Ok(sessions) => of_file(api, &sessions),
+            Ok(sessions) => of_file(measure, &sessions),
             Err(error) => {
                 eprintln!("{file}: {error}");
                 continue;
@@ -46,6 +53,15 @@ fn main() {
         row(file, counts);
     }
     row("all", all);
+}
+
+/// What counts as broken.
+#[derive(Clone, Copy)]
+enum Measure {
+    /// Any rule of an interface.
+    Rules(Api),
+    /// A result without its call.
+    Orphans,
 }
 
 fn row(name: &str, [sessions, cuts, naive, own]: [usize; 4]) {
@@ -72,24 +88,27 @@ fn sessions(file: &str) -> convo::Result<Vec<Session>> {
 }
 
 /// Sessions, cuts, and how many of them break a rule: plain ones, and those of this program.
-fn of_file(api: Api, sessions: &[Session]) -> [usize; 4] {
+fn of_file(measure: Measure, sessions: &[Session]) -> [usize; 4] {
     let mut counts = [sessions.len(), 0, 0, 0];
     for session in sessions {
         let view = View::replay(session);
-        let known = broken(api, session);
+        let known = broken(measure, session);
         let said = view.items.iter().filter(|item| !item.stays(session)).count();
         for keep in 1..said {
             counts[1] += 1;
-            counts[2] += usize::from(is_worse(&broken(api, &last(session, &view, keep)), &known));
-            counts[3] += usize::from(is_worse(&broken(api, &truncated(session, keep)), &known));
+            counts[2] += usize::from(is_worse(&broken(measure, &last(session, &view, keep)), &known));
+            counts[3] += usize::from(is_worse(&broken(measure, &truncated(session, keep)), &known));
         }
     }
     counts
 }
 
 /// How often each rule is broken.
-fn broken(api: Api, session: &Session) -> BTreeMap<&'static str, usize> {
+fn broken(measure: Measure, session: &Session) -> BTreeMap<&'static str, usize> {
     let view = View::replay(session);
+    let Measure::Rules(api) = measure else {
+        return BTreeMap::from([("orphans", orphans(session, &view))]);
+    };
     let request =
         request::elements(api, session, &view, &mut Report::default()).expect("a view has elements");
     let raws: Vec<&[u8]> = request
@@ -109,6 +128,17 @@ fn broken(api: Api, session: &Session) -> BTreeMap<&'static str, usize> {
         *rules.entry(finding.rule.id).or_default() += 1;
     }
     rules
+}
+
+/// Results of calls that are not in view.
+fn orphans(session: &Session, view: &View) -> usize {
+    let messages: Vec<_> = view.messages(session).collect();
+    let calls: HashSet<String> = messages
+        .iter()
+        .flat_map(|message| message.tool_calls().into_iter().map(|call| call.id.into_owned()))
+        .collect();
+    let answers = messages.iter().filter_map(|message| message.tool_call_id());
+    answers.filter(|id| !calls.contains(id.as_ref())).count()
 }
 
 fn is_worse(rules: &BTreeMap<&str, usize>, known: &BTreeMap<&str, usize>) -> bool {

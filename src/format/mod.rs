@@ -238,6 +238,3 @@ pub fn write(
 fn written(result: io::Result<()>) -> Result<()> {
     result.map_err(|error| Error::io("cannot write", error))
 }
-
-#[cfg(test)]
-mod tests;

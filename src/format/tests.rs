@@ -1,5 +1,7 @@
 //! The table of formats: what it says of each is so.
 
+pub mod truth;
+
 use super::*;
 use crate::model::record::Record;
 use std::collections::BTreeSet;

@@ -12,6 +12,7 @@ mod bad_names;
 mod bytes;
 mod cat;
 mod check;
+mod claude_code;
 mod compact;
 mod context;
 #[path = "continue.rs"]

@@ -17,8 +17,7 @@ use super::place::Place;
 use super::prepare::{
     LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, cut, damaged, file,
     folder, keyed, packed, packed_and_cut, pair, removed, replied, rolled, torn, twice, under_an_older_name,
-    worked,
-    worked_file,
+    worked, worked_file,
 };
 
 /// What may be found beside the old and the new state while a command is not acknowledged.

@@ -38,13 +38,17 @@ impl Export<'_> {
         let lost = !report.losses.is_empty();
         self.context.output.report(self.label, &mut report);
         if lost {
-            let error = Error::new(Kind::Data, "the format cannot carry everything (--strict)");
-            return Err(named(error, self.label).into());
+            return Err(named(too_much(), self.label).into());
         }
         Ok(out
             .write_all(&whole)
             .map_err(|error| Error::io("cannot write", error))?)
     }
+}
+
+/// The error of --strict.
+fn too_much() -> Error {
+    Error::new(Kind::Data, "the format cannot carry everything (--strict)")
 }
 
 /// Whether an input may hold several sessions that go back into it as they came.
@@ -131,9 +135,20 @@ impl<'e> Returning<'e> {
             })
             .collect();
         let mut report = Report::default();
-        let done = back(&returned, out, &mut report);
+        let mut whole = Vec::new();
+        let done = match self.export.strict {
+            true => back(&returned, &mut whole, &mut report),
+            false => back(&returned, out, &mut report),
+        };
+        let lost = !report.losses.is_empty();
         self.export.context.output.report(self.export.label, &mut report);
-        Ok(done.map_err(|error| named(error, self.export.label))?)
+        done.map_err(|error| named(error, self.export.label))?;
+        if self.export.strict && lost {
+            return Err(named(too_much(), self.export.label).into());
+        }
+        Ok(out
+            .write_all(&whole)
+            .map_err(|error| Error::io("cannot write", error))?)
     }
 
     /// After the last of them, behind which this stands; `written` counts the sessions of the output.

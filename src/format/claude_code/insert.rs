@@ -66,6 +66,10 @@ pub fn insert(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
                 maker.summary(&text, boundary, above.as_deref())
             }
             None => {
+                // What a compaction puts in is not what somebody said.
+                if !matches!(item, Item::Inserted(_)) {
+                    maker.tell(item.body(held.session));
+                }
                 let answered =
                     before.is_some_and(|traits| matches!(traits.role, Role::Assistant | Role::Tool));
                 let call = item

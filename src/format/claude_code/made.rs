@@ -2,11 +2,12 @@
 
 use super::line::{Id, is_uuid};
 use super::log::Log;
-use super::record;
+use super::{NAME, record};
 use crate::error::Place;
+use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::{array, quoted};
-use crate::format::{Purpose, request::draft};
+use crate::format::request::{Api, draft};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Category, Message, Role};
 use crate::model::record::Record;
@@ -126,7 +127,6 @@ impl Maker<'_> {
         if let Some(time) = message.timestamp.filter(|raw| raw.starts_with(b"\"")) {
             self.envelope.time = Some(time.to_vec());
         }
-        self.tell(body, message);
         let mut lost = Report::default();
         let content = record::content(body, &mut lost);
         for (loss, times) in lost.losses {
@@ -251,29 +251,38 @@ impl Maker<'_> {
         lines
     }
 
-    /// Tells what a line has no place for.
-    fn tell(&mut self, body: &[u8], message: &Message<'_>) {
+    /// Tells what the lines of a message that somebody said have no place for.
+    pub fn tell(&mut self, body: &[u8]) {
+        let record = Record::parse(body, Place { line: 0, offset: 1 });
+        let Some(message) = record.message() else { return };
         let role = message.role();
-        if !matches!(role, Role::User | Role::Assistant | Role::Tool) {
-            self.report.lose(Loss::Category, 1);
-        }
-        if self.purpose != Purpose::Export {
-            return;
-        }
         let has = |name: &str| json::member(body, name).is_some();
-        let id = message.id.is_some_and(|id| !is_uuid(id));
-        self.report.lose(Loss::Id, u64::from(id));
+        if self.purpose == Purpose::Export {
+            let id = message.id.is_some_and(|id| !is_uuid(id));
+            self.report.lose(Loss::Id, u64::from(id));
+            self.report.lose(Loss::Usage, u64::from(has("tokens")));
+        }
         let usage = json::member(body, "usage")
             .is_some_and(|raw| role != Role::Assistant || json::member(raw, "input_tokens").is_none());
-        self.report
-            .lose(Loss::Usage, u64::from(usage) + u64::from(has("tokens")));
-        self.report
-            .lose(Loss::Model, u64::from(has("model") && role != Role::Assistant));
+        self.report.lose(Loss::Usage, u64::from(usage));
+        let model = has("model") && role != Role::Assistant;
+        self.report.lose(Loss::Model, u64::from(model));
+        // Rules are said by the user, and are no turn of his.
+        let spoken = matches!(role, Role::User | Role::Assistant | Role::Tool);
         let plain = match message.category() {
             Category::Context => matches!(role, Role::User),
-            category => category == role.category(),
+            category => spoken && category == role.category(),
         };
         self.report.lose(Loss::Category, u64::from(!plain));
+        let free = message
+            .metadata
+            .and_then(|raw| json::members(raw, Dialect::Strict));
+        let known = ["is_error", "from", NAME, Api::Anthropic.name()];
+        let lost = free
+            .unwrap_or_default()
+            .iter()
+            .any(|(name, _)| !known.contains(&name.as_ref()));
+        self.report.lose(Loss::Metadata, u64::from(lost));
     }
 }
 

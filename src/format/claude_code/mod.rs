@@ -33,7 +33,7 @@ mod weave;
 mod write;
 
 use super::detect::Signature;
-use super::report::Report;
+use super::report::{Loss, Report};
 use super::sessions::{Input, SessionReader};
 use super::{Form, Holds, Reading};
 use crate::error::Result;
@@ -49,6 +49,22 @@ pub const FORM: Form = Form {
     holds: Holds::Many,
     write: Some(write::write),
     back: Some(patch::back),
+    loses: &[
+        Loss::Id,
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "What is left behind in it (edited prompts, agents) are sessions behind the main one. In place, what leaves takes what hangs on it along; a summary is put in as the program does, and what it covers stays ahead of it.",
     ..Form::BLANK
 };
 

@@ -254,14 +254,6 @@ fn tell(session: &Session, sources: &[Vec<usize>], report: &mut Report) {
                 report.lose(Loss::Event, 1);
             }
             Class::Unreadable => report.lose(Loss::Unreadable, 1),
-            Class::Message(_) if source.is_empty() => {
-                let free = json::member(record.body, "metadata")
-                    .and_then(|raw| json::members(raw, Dialect::Strict))
-                    .unwrap_or_default();
-                let known = ["is_error", "from", NAME, Api::Anthropic.name()];
-                let lost = free.iter().any(|(name, _)| !known.contains(&name.as_ref()));
-                report.lose(Loss::Metadata, u64::from(lost));
-            }
             _ => {}
         }
     }

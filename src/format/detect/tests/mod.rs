@@ -50,7 +50,11 @@ fn tells_the_formats_apart() {
         ("{\"foo\":1}\n{\"bar\":1}\n", None),
         (
             "{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}\n{\"type\":\"user\",\"uuid\":\"2\"}\n",
-            None,
+            Some(Format::ClaudeCode),
+        ),
+        (
+            r#"{"type":"summary","summary":"Fix","leafUuid":"a"}"#,
+            Some(Format::ClaudeCode),
         ),
         ("hello\n", None),
         ("[]", None),
@@ -85,10 +89,6 @@ fn unread(text: &str) -> String {
 #[test]
 fn names_what_it_does_not_read() {
     let cases = [
-        (
-            r#"{"type":"summary","summary":"Fix","leafUuid":"a"}"#,
-            "Claude Code",
-        ),
         (
             r#"{"uuid":"a","name":"n","summary":"s","created_at":"x","chat_messages":[]}"#,
             "Claude.ai",

@@ -1,3 +1,0 @@
-//! What tests of several formats share.
-
-pub mod truth;

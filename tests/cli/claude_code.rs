@@ -1,0 +1,237 @@
+//! Claude Code's logs: read, changed where they lie, made of other sessions.
+
+use crate::env::Env;
+
+fn line(kind: &str, uuid: &str, parent: &str, message: &str) -> String {
+    let parent = match parent {
+        "" => "null".to_string(),
+        parent => format!("\"{parent}\""),
+    };
+    format!(
+        r#"{{"parentUuid":{parent},"isSidechain":false,"cwd":"/w","sessionId":"11111111-2222-4333-8444-555555555555","version":"2.0.76","gitBranch":"main","type":"{kind}","message":{message},"uuid":"{uuid}","timestamp":"2026-01-01T00:00:00.000Z"}}"#
+    )
+}
+
+fn said(uuid: &str, parent: &str, text: &str) -> String {
+    line(
+        "user",
+        uuid,
+        parent,
+        &format!(r#"{{"role":"user","content":"{text}"}}"#),
+    )
+}
+
+fn block(uuid: &str, parent: &str, id: &str, block: &str) -> String {
+    let message = format!(
+        r#"{{"id":"{id}","role":"assistant","model":"m","content":[{block}],"usage":{{"input_tokens":7,"output_tokens":2}}}}"#
+    );
+    line("assistant", uuid, parent, &message)
+}
+
+/// Two exchanges, the first with a call in two lines of one message; a branch; lines that are no messages.
+fn log() -> String {
+    let result = r#"{"role":"user","content":[{"tool_use_id":"c1","type":"tool_result","content":"22 C"}]}"#;
+    let lines = [
+        r#"{"type":"file-history-snapshot","messageId":"u1","snapshot":{}}"#.to_string(),
+        said("u1", "", "Weather?"),
+        block("a1", "u1", "m1", r#"{"type":"text","text":"I look."}"#),
+        block("a2", "a1", "m1", r#"{"type":"tool_use","id":"c1","name":"weather","input":{"city":"Paris"}}"#),
+        line("user", "r1", "a2", result),
+        block("a3", "r1", "m2", r#"{"type":"text","text":"22 degrees."}"#),
+        said("b1", "a3", "Left behind"),
+        said("u2", "a3", "And tomorrow?"),
+        block("a4", "u2", "m3", r#"{"type":"text","text":"Rain."}"#),
+        r#"{"type":"last-prompt","lastPrompt":"And tomorrow?","leafUuid":"a4","sessionId":"11111111-2222-4333-8444-555555555555"}"#.to_string(),
+    ];
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn a_log_is_detected_and_its_sessions_are_counted() {
+    let env = Env::new();
+    let run = env.pipe(&["count"], &log()).fine();
+    assert!(
+        run.out()
+            .starts_with("session\t11111111-2222-4333-8444-555555555555\nmessages\t6\t6\n"),
+        "{}",
+        run.out()
+    );
+    assert!(
+        run.out()
+            .contains("session\t11111111-2222-4333-8444-555555555555.b1\nmessages\t1\t1\n")
+    );
+    let run = env
+        .pipe(&["cat", "--session", "1", "--to", "openai-chat"], &log())
+        .status(0);
+    assert!(
+        run.out()
+            .contains(r#""content":"I look.","tool_calls":[{"id":"c1""#),
+        "{}",
+        run.out()
+    );
+    env.pipe(&["check", "--for", "anthropic", "--session", "1"], &log())
+        .status(0);
+}
+
+#[test]
+fn a_log_goes_through_as_the_bytes_it_was() {
+    let env = Env::new();
+    let run = env.pipe(&["cat", "--to", "claude-code"], &log()).fine();
+    assert_eq!(run.out(), log());
+    let run = env
+        .pipe(&["truncate", "--keep-last", "9", "--to", "claude-code"], &log())
+        .status(0);
+    assert_eq!(run.out(), log());
+}
+
+#[test]
+fn a_log_is_cut_in_place_and_every_other_line_keeps_its_bytes() {
+    let env = Env::new();
+    let file = env.write("s.jsonl", &log());
+    let path = file.to_str().unwrap();
+    env.run(&["truncate", "--keep-last", "1", "-i=.old", path, "--session", "1"])
+        .status(0);
+    let now = env.read("s.jsonl");
+    let old = log();
+    let stays: Vec<&str> = now
+        .lines()
+        .filter(|line| old.lines().any(|other| other == *line))
+        .collect();
+    let tied: Vec<&str> = now.lines().filter(|line| !stays.contains(line)).collect();
+    assert_eq!((stays.len(), tied.len()), (3, 2), "{now}");
+    assert!(
+        tied.iter().all(|line| line.starts_with(r#"{"parentUuid":null,"#)),
+        "{now}"
+    );
+    assert_eq!(env.read("s.jsonl.old"), old);
+    env.run(&["count", path]).fine();
+    let strict = env
+        .run(&["truncate", "--keep-last", "0", "-i", path, "-n"])
+        .status(0);
+    assert!(strict.out().contains(r#""type":"truncate""#));
+    assert_eq!(env.read("s.jsonl"), now);
+}
+
+#[test]
+fn a_summary_is_put_in_as_the_program_does() {
+    let env = Env::new();
+    // So much that a summary is smaller.
+    let log = log().replace("22 degrees.", &"It is warm in Paris today, and dry. ".repeat(100));
+    let file = env.write("s.jsonl", &log);
+    let path = file.to_str().unwrap();
+    env.run(&[
+        "summarize",
+        "--with",
+        "extract",
+        "--keep-last",
+        "1",
+        "-i",
+        path,
+        "--session",
+        "1",
+    ])
+    .status(0);
+    let now = env.read("s.jsonl");
+    assert_eq!(now.lines().count(), log.lines().count() + 2);
+    let boundary = now
+        .lines()
+        .position(|line| line.contains(r#""subtype":"compact_boundary""#))
+        .unwrap();
+    let lines: Vec<&str> = now.lines().collect();
+    assert!(lines[boundary + 1].contains(r#""isCompactSummary":true"#));
+    assert!(lines[boundary + 2].contains("And tomorrow?"));
+    let run = env.run(&["context", path, "--session", "1"]).fine();
+    assert!(
+        !run.out().contains("Left behind") && run.out().contains("Rain."),
+        "{}",
+        run.out()
+    );
+}
+
+#[test]
+fn a_message_is_added_at_the_end() {
+    let env = Env::new();
+    let file = env.write("s.jsonl", log().trim_end());
+    let path = file.to_str().unwrap();
+    env.run(&["append", path, "-i", "Thanks", "--session", "1"])
+        .status(0);
+    let now = env.read("s.jsonl");
+    assert!(now.starts_with(&log()));
+    let last = now.lines().last().unwrap();
+    assert!(
+        last.contains(r#""parentUuid":"a4""#) && last.contains(r#""content":"Thanks""#),
+        "{last}"
+    );
+    let lossy = r#"{"role":"assistant","content":"x","reasoning":[{"type":"thinking","text":"hm"}]}"#;
+    let strict = ["append", path, "-i", "--stream", "--strict", "--session", "1"];
+    env.pipe(&strict, lossy).status(65).says("--strict");
+    assert_eq!(env.read("s.jsonl"), now);
+}
+
+#[test]
+fn any_session_becomes_a_log_that_can_be_gone_on_with() {
+    let env = Env::new();
+    let run = env
+        .pipe(&["cat", "--to", "claude-code"], crate::env::CHAT)
+        .status(0)
+        .says("category: 1");
+    let out = run.out().to_string();
+    let again = env
+        .pipe(&["cat", "--to", "openai-chat", "--from", "claude-code"], &out)
+        .status(0);
+    assert!(again.out().contains("22 C and sunny.") && again.out().contains("Rain."));
+    assert_eq!(
+        env.pipe(&["cat", "--to", "claude-code"], crate::env::CHAT).out(),
+        out
+    );
+    // Two of them are no one log.
+    let two = [crate::env::CHAT, crate::env::CHAT].concat();
+    env.pipe(&["cat", "--to", "claude-code"], &two)
+        .status(2)
+        .says("holds one session");
+}
+
+#[test]
+fn a_damaged_log_is_told_of_and_kept() {
+    let env = Env::new();
+    let damaged = log().replacen("Weather?\"}", "Weather?", 1);
+    let run = env.pipe(&["count"], &damaged).status(65);
+    assert!(run.stderr.contains("-:2: byte "), "{}", run.stderr);
+    let file = env.write("s.jsonl", &damaged);
+    let path = file.to_str().unwrap();
+    env.run(&["truncate", "--keep-last", "1", "-i", path, "--session", "1"])
+        .status(65);
+    let now = env.read("s.jsonl");
+    assert!(now.contains(damaged.lines().nth(1).unwrap()), "{now}");
+    env.run(&["truncate", "--keep-last", "1", "--strict", "-i", path])
+        .status(65);
+    assert_eq!(env.read("s.jsonl"), now);
+    for tenth in 0..10 {
+        let cut = &log()[..log().len() * tenth / 10];
+        let run = env.pipe(&["count", "--from", "claude-code"], cut);
+        assert!([0, 65].contains(&run.status), "{tenth}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_log_is_kept_in_the_store_with_all_its_sessions() {
+    let env = Env::new();
+    let file = env.write("s.jsonl", &log());
+    env.run(&["migrate", file.to_str().unwrap()]).status(0);
+    let run = env
+        .run(&[
+            "cat",
+            "11111111-2222-4333-8444-555555555555",
+            "--to",
+            "claude-code",
+        ])
+        .status(0);
+    assert_eq!(
+        run.out().lines().count(),
+        log().lines().count() - 1,
+        "without the branch: {}",
+        run.out()
+    );
+    env.run(&["show", "11111111-2222-4333-8444-555555555555.b1"])
+        .fine();
+}
