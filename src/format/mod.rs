@@ -4,6 +4,7 @@ mod anthropic;
 pub mod array;
 mod base64;
 mod claude_code;
+mod codex;
 pub mod detect;
 mod document;
 pub mod folder;
@@ -87,6 +88,8 @@ formats! {
     Penguiflow = penguiflow::FORM,
     /// What PenguiFlow shows a model of its memory.
     PenguiflowContext = penguiflow::CONTEXT,
+    /// Codex: the log of a session.
+    Codex = codex::FORM,
 }
 
 impl Format {

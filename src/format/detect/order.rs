@@ -4,14 +4,14 @@
 use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
-use crate::format::{anthropic, claude_code, gemini, goaitools, openai_responses};
+use crate::format::{anthropic, claude_code, codex, gemini, goaitools, openai_responses};
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
     &foreign::CHATGPT_EXPORT,
     &foreign::CLAUDE_AI_EXPORT,
     &claude_code::SIGNATURE,
-    &foreign::CODEX,
+    &codex::SIGNATURE,
     &foreign::GEMINI_CLI,
     &foreign::PI,
     &foreign::CONTINUE,

@@ -230,7 +230,7 @@ fn agrees(api: Api, made: &[u8], now: &Said<'_>) -> bool {
 
 /// What is known of the elements before.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     calls: gemini::Calls,
     tools: openai_responses::Tools,
 }
@@ -293,16 +293,13 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
             Api::OpenaiResponses => openai_responses::group(&elements[at..]),
             _ => 1,
         };
-        let raws = &elements[at..at + length];
-        let mut drafts = drafts(api, raws, &mut seen);
+        let (mut drafts, exact) = unit(api, &elements[at..at + length], &mut seen);
         let role = |draft: Option<&Draft>| draft.and_then(|draft| joined_role(api, draft.role()));
-        let exact = is_written_back(api, &drafts, raws);
-        if let Some(first) = drafts.first_mut() {
-            if !exact {
-                first.note("raw", Some(piece::array(raws)));
-            } else if before.is_some() && before == role(Some(first)) {
-                first.note("apart", Some(b"true".to_vec()));
-            }
+        if let Some(first) = drafts.first_mut().filter(|_| exact)
+            && before.is_some()
+            && before == role(Some(first))
+        {
+            first.note("apart", Some(b"true".to_vec()));
         }
         // Nothing is joined to an element that is kept whole.
         before = role(drafts.last()).filter(|_| exact);
@@ -313,6 +310,17 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
         at += length;
     }
     units
+}
+
+/// The native messages of elements that belong together, and whether these can be made again of them; else they are
+/// kept whole on the first.
+pub(super) fn unit(api: Api, elements: &[&[u8]], seen: &mut Seen) -> (Vec<Draft>, bool) {
+    let mut drafts = drafts(api, elements, seen);
+    let exact = is_written_back(api, &drafts, elements);
+    if let Some(first) = drafts.first_mut().filter(|_| !exact) {
+        first.note("raw", Some(piece::array(elements)));
+    }
+    (drafts, exact)
 }
 
 /// The role whose messages are joined, when messages of the record stream's role become such.
