@@ -36,7 +36,7 @@ use std::borrow::Cow;
 pub const FORM: Form = Form {
     name: NAME,
     about: "Codex: the log of a session",
-    read: Reading::Document(read::read),
+    read: Reading::Sessions(read::open),
     ..Form::BLANK
 };
 

@@ -6,25 +6,58 @@ use super::steps::Step;
 use super::usage::Figures;
 use super::{NAME, header, line, message, object, steps};
 use crate::error::Result;
+use crate::format::report::Report;
 use crate::format::request::draft::Draft;
 use crate::format::request::{Api, Seen};
-use crate::format::{Source, report::Report};
+use crate::format::{Input, SessionReader, Source};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::Derive;
+use crate::model::origin::Origin;
 use crate::model::record::Record;
 use crate::model::session::Session;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A log on its way: it is one session.
+struct Log(Option<Input>);
+
+/// Opens a log.
+pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
+    Ok(Box::new(Log(Some(input))))
+}
+
+impl SessionReader for Log {
+    fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+        let Some(input) = self.0.take() else {
+            return Ok(None);
+        };
+        let (name, returns) = (input.name.clone(), input.returns);
+        let bytes = input.whole()?;
+        let mut session = read(name.as_deref(), &bytes, report);
+        if returns {
+            session.set_origin(Arc::new(Origin {
+                bytes,
+                ..Origin::default()
+            }));
+        }
+        Ok(Some(session))
+    }
+}
 
 /// Reads a log.
-pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
-    let lines = line::lines(source.bytes);
+pub fn read(name: Option<&str>, bytes: &[u8], report: &mut Report) -> Session {
+    let source = Source {
+        name,
+        ..Source::alone(bytes)
+    };
+    let lines = line::lines(bytes);
     let meta = header::meta(&lines);
     let steps = steps::steps(&lines, meta);
     let inherited = header::inherited(&lines, meta);
     let about = About::of(&lines, &steps, inherited);
     let mut session = Session::default();
-    session.push_new(&header::header(source, &lines, meta));
+    session.push_new(&header::header(&source, &lines, meta));
     let mut seen = Seen::default();
     // Only a compaction names messages.
     let compacted = steps.iter().any(|step| matches!(step, Step::Compacted(_)));
@@ -76,7 +109,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         body.push(b'\n');
         session.push(&Record::parse(&body, first.place));
     }
-    Ok(vec![session])
+    session
 }
 
 fn item<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
