@@ -15,16 +15,20 @@
 //! when no item is one that a user wrote; the first turn of a fork's own begins with `task_started` where there is one.
 
 mod compaction;
+mod fresh;
 mod header;
+mod items;
 mod line;
 mod message;
 mod read;
 mod signature;
+mod slot;
 mod steps;
 #[cfg(test)]
 mod tests;
 mod usage;
 mod uuid;
+mod write;
 
 pub(super) use signature::SIGNATURE;
 
@@ -37,6 +41,8 @@ pub const FORM: Form = Form {
     name: NAME,
     about: "Codex: the log of a session",
     read: Reading::Sessions(read::open),
+    write: Some(write::write),
+    back: Some(write::back),
     ..Form::BLANK
 };
 

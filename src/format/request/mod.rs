@@ -96,10 +96,21 @@ pub fn elements(api: Api, session: &Session, view: &View, report: &mut Report) -
 
 /// The same for a purpose, which decides what counts as a loss.
 fn built(api: Api, session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Request {
+    built_of(api, came_from(api, session), session, view, purpose, report)
+}
+
+/// The same of a session of which it is known whether it stays in its `own` order.
+pub(super) fn built_of(
+    api: Api,
+    own: bool,
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    report: &mut Report,
+) -> Request {
     let mut request = if api == Api::OpenaiChat {
         openai_chat::request(session, view, purpose, report)
     } else {
-        let own = came_from(api, session);
         let order = order(session, view, own, report);
         let mut pieces = Vec::with_capacity(order.items.len());
         for &item in &order.items {
