@@ -162,3 +162,14 @@ pub fn kept_envelope(raw: Option<&[u8]>, timestamp: Option<&[u8]>) -> Option<Vec
         (None, None) => Some(b"{}".to_vec()),
     }
 }
+
+/// The items of messages as a history that takes the place of another.
+pub fn history(bodies: &[&[u8]]) -> Vec<u8> {
+    let mut session = Session::default();
+    for body in bodies {
+        session.push_new(body);
+    }
+    let view = View::replay(&session);
+    let items = of_view(&session, &view, true, &mut Report::default());
+    piece::array(items.concat())
+}

@@ -26,6 +26,7 @@ mod slot;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod usage;
 mod uuid;
 mod write;

@@ -42,6 +42,21 @@ pub struct Slot {
     pub bytes: Vec<u8>,
 }
 
+impl Slot {
+    /// The line of the session whose message it is a piece of.
+    pub fn line(&self) -> Option<usize> {
+        match self.what {
+            What::Item(line) | What::Event(line) => Some(line),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a piece of the message at this line of the session.
+    pub fn is_of(&self, line: usize) -> bool {
+        self.line() == Some(line)
+    }
+}
+
 /// The lines that a session was read from. The line of a step is that of the record, behind the header.
 pub fn of_origin(bytes: &[u8]) -> Vec<Slot> {
     let lines = line::lines(bytes);
@@ -175,7 +190,7 @@ fn event(session: &Session, index: usize) -> Option<Slot> {
             .iter()
             .filter_map(|insert| json::member(insert, "message"))
             .collect();
-        payload.raw("replacement_history", super::write::history(&bodies));
+        payload.raw("replacement_history", items::history(&bodies));
     }
     let time = json::member(event.raw, "at");
     let envelope = items::kept_envelope(json::member(own, "envelope"), time);

@@ -5,6 +5,7 @@
 
 use super::items;
 use super::slot::{self, Slot, What};
+use super::turns::Turns;
 use super::{NAME, fresh};
 use crate::error::Result;
 use crate::format::report::{Loss, Report};
@@ -63,17 +64,6 @@ fn tell_events(session: &Session, report: &mut Report) {
         };
         report.lose(Loss::Event, u64::from(!own));
     }
-}
-
-/// The items of messages as a history that takes the place of another.
-pub fn history(bodies: &[&[u8]]) -> Vec<u8> {
-    let mut session = Session::default();
-    for body in bodies {
-        session.push_new(body);
-    }
-    let view = View::replay(&session);
-    let items = items::of_view(&session, &view, true, &mut Report::default());
-    piece::array(items.concat())
 }
 
 /// A log that is to be written.
@@ -384,20 +374,6 @@ impl<'s> Log<'s> {
     }
 }
 
-impl Slot {
-    /// The line of the session whose message it is a piece of.
-    fn line(&self) -> Option<usize> {
-        match self.what {
-            What::Item(line) | What::Event(line) => Some(line),
-            _ => None,
-        }
-    }
-
-    fn is_of(&self, line: usize) -> bool {
-        self.line() == Some(line)
-    }
-}
-
 /// Whether an event is a compaction of the log's own.
 fn is_own(session: &Session, index: usize) -> bool {
     let record = session.record(index);
@@ -407,74 +383,4 @@ fn is_own(session: &Session, index: usize) -> bool {
         named && note.is_some()
     };
     matches!(session.class(index), Class::Event) && record.event().is_some_and(own)
-}
-
-/// What becomes of the lines around messages that go.
-struct Turns {
-    /// The turn of each line.
-    turns: Vec<usize>,
-    /// Whether all messages of a turn go.
-    gone: Vec<bool>,
-    /// Calls that go, and what was said in messages that go, by turn.
-    calls: HashSet<String>,
-    said: HashSet<(usize, String)>,
-}
-
-impl Turns {
-    fn of(session: &Session, slots: &[Slot], gone: impl Fn(usize) -> bool) -> Turns {
-        let mut turns = Turns {
-            turns: Vec::with_capacity(slots.len()),
-            gone: Vec::new(),
-            calls: HashSet::new(),
-            said: HashSet::new(),
-        };
-        let (mut turn, mut set, mut begun) = (0, false, false);
-        // Messages of each turn, and how many of them go.
-        let mut counts: Vec<[usize; 2]> = vec![[0, 0]];
-        for slot in slots {
-            let starts = match slot.what {
-                What::Start => begun,
-                What::Turn => std::mem::replace(&mut set, true),
-                _ => false,
-            };
-            if starts {
-                turn += 1;
-                counts.push([0, 0]);
-                set = slot.what == What::Turn;
-            }
-            begun |= !matches!(slot.what, What::Kept);
-            turns.turns.push(turn);
-            let Some(line) = slot.line() else { continue };
-            counts[turn][0] += 1;
-            if gone(line) {
-                counts[turn][1] += 1;
-                turns.forget(session, line, turn);
-            }
-        }
-        turns.gone = counts.iter().map(|[all, gone]| *all > 0 && all == gone).collect();
-        turns
-    }
-
-    fn forget(&mut self, session: &Session, line: usize, turn: usize) {
-        let record = session.record(line);
-        let Some(message) = record.message() else { return };
-        self.calls
-            .extend(message.tool_calls().into_iter().map(|call| call.id.into_owned()));
-        let text = message.text();
-        if !text.is_empty() {
-            self.said.insert((turn, text.into_owned()));
-        }
-    }
-
-    fn keep(&self, at: usize, what: &What) -> bool {
-        let turn = self.turns[at];
-        if self.gone[turn] {
-            return false;
-        }
-        match what {
-            What::Beside { call: Some(call), .. } => !self.calls.contains(call),
-            What::Beside { said: Some(said), .. } => !self.said.contains(&(turn, said.clone())),
-            _ => true,
-        }
-    }
 }
