@@ -21,6 +21,7 @@ mod openai_responses;
 pub mod packed;
 pub mod penguiflow;
 pub mod penguin;
+mod pi;
 pub mod picoclaw;
 pub mod report;
 pub mod request;
@@ -90,6 +91,8 @@ formats! {
     PenguiflowContext = penguiflow::CONTEXT,
     /// Codex: the log of a session.
     Codex = codex::FORM,
+    /// pi: a session, and the branches that were left.
+    Pi = pi::FORM,
 }
 
 impl Format {

@@ -29,14 +29,6 @@ pub(super) const GEMINI_CLI: Signature = Signature {
     ..Signature::BLANK
 };
 
-pub(super) const PI: Signature = Signature {
-    name: "pi",
-    what: "a pi session",
-    header: |shape| shape.says("type", "session") && shape.has("cwd"),
-    line: |shape| shape.says("type", "message") && shape.has("message"),
-    ..Signature::BLANK
-};
-
 pub(super) const CONTINUE: Signature = Signature {
     name: "continue",
     what: "a Continue session",

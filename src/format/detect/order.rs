@@ -4,7 +4,7 @@
 use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
-use crate::format::{anthropic, claude_code, codex, gemini, goaitools, openai_responses};
+use crate::format::{anthropic, claude_code, codex, gemini, goaitools, openai_responses, pi};
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
@@ -13,7 +13,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &claude_code::SIGNATURE,
     &codex::SIGNATURE,
     &foreign::GEMINI_CLI,
-    &foreign::PI,
+    &pi::SIGNATURE,
     &foreign::CONTINUE,
     &foreign::OPENCODE,
     &foreign::OPENCODE_RECORD,

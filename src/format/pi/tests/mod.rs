@@ -1,0 +1,3 @@
+//! Files read and written.
+
+mod fixtures;
