@@ -33,7 +33,7 @@ pub fn write(
     if purpose == Purpose::Export {
         tell_events(session, report);
     }
-    Log::new(session, view, items, slots).write(out, report)
+    Log::new(session, view, items, slots).write(out)
 }
 
 /// Writes a session back into the log that it came from.
@@ -44,7 +44,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
             Some(origin) => {
                 let items = items::of_view(returned.session, returned.view, true, report);
                 let slots = slot::of_origin(&origin.bytes);
-                Log::new(returned.session, returned.view, items, slots).write(out, report)?;
+                Log::new(returned.session, returned.view, items, slots).write(out)?;
             }
             None => write(returned.session, returned.view, Purpose::Return, out, report)?,
         }
@@ -98,11 +98,9 @@ impl<'s> Log<'s> {
         }
     }
 
-    fn write(mut self, out: &mut dyn Write, report: &mut Report) -> Result<()> {
+    fn write(mut self, out: &mut dyn Write) -> Result<()> {
         let new = |item: &Item| matches!(item, Item::Summary(index) if !is_own(self.session, *index));
-        let summaries = self.view.items.iter().filter(|item| new(item)).count();
-        report.lose(Loss::Summary, summaries as u64);
-        let lines = if summaries > 0 {
+        let lines = if self.view.items.iter().any(new) {
             self.compacted()
         } else {
             self.cut()

@@ -2,6 +2,7 @@
 //! and a summary are a compaction behind the last entry, any other change is a branch on which the entries stand as
 //! they are now, and what was before is the branch that was left.
 
+use super::item;
 use super::made::{self, Chain, EPOCH};
 use crate::error::{Error, Kind, Result};
 use crate::format::report::Report;
@@ -60,9 +61,10 @@ pub fn add(
     let added: Vec<&Item> = view.items.iter().filter(is_new).collect();
     let grown = begun == own.items.len() && begun == view.items.len();
     let time = time(session);
+    let names = item::names(session, view);
     if grown {
         for item in added {
-            chain.add_item(item, session, &time, None, report);
+            item::add(chain, item, session, &time, None, &names, report);
         }
         return Ok(());
     }
@@ -70,7 +72,7 @@ pub fn add(
     if let [] | [Item::Summary(_)] = replaced {
         compaction(session, replaced.first(), kept, places, chain);
         for item in added {
-            chain.add_item(item, session, &time, None, report);
+            item::add(chain, item, session, &time, None, &names, report);
         }
         return Ok(());
     }
@@ -166,6 +168,7 @@ fn branch(
     let from = if joint.is_some() { begun } else { 0 };
     chain.last = joint.and_then(|joint| joint.id.clone());
     let time = time(session);
+    let names = item::names(session, view);
     for (nth, item) in view.items[from..].iter().enumerate() {
         match (item, place(item)) {
             (Item::Summary(_), _) if nth == 0 && from == 0 => {
@@ -178,7 +181,7 @@ fn branch(
                 let own = json::member(&place.body, "timestamp").unwrap_or(&time);
                 chain.add(&kind, own, &place.body, None);
             }
-            _ => chain.add_item(item, session, &time, None, report),
+            _ => item::add(chain, item, session, &time, None, &names, report),
         }
     }
 }

@@ -41,6 +41,7 @@ pub struct Entry<'a> {
     pub id: Option<Cow<'a, str>>,
     /// Id of the entry before it.
     pub parent: Option<Cow<'a, str>>,
+    members: Found<'a>,
 }
 
 impl<'a> Entry<'a> {
@@ -54,30 +55,24 @@ impl<'a> Entry<'a> {
             kind: Kind::Blank,
             id: None,
             parent: None,
+            members: Found::new(),
         };
         if body.trim_ascii().is_empty() {
             return entry;
         }
-        let members = match members(body) {
-            Ok(members) => members,
+        match members(body) {
+            Ok(members) => entry.members = members,
             Err(fault) => {
                 entry.kind = Kind::Unreadable(fault);
                 return entry;
             }
-        };
-        let get = |name: &str| {
-            members
-                .iter()
-                .rev()
-                .find(|(known, _)| known == name)
-                .map(|(_, raw)| *raw)
-        };
+        }
+        let get = |name: &str| entry.get(name);
         let text = |name| get(name).and_then(json::text).filter(|text| !text.is_empty());
-        entry.id = text("id");
-        entry.parent = text("parentId");
+        let (id, parent) = (text("id"), text("parentId"));
         let object = get("message").is_some_and(|raw| raw.starts_with(b"{"));
         let summary = get("summary").is_some_and(|raw| raw.starts_with(b"\""));
-        entry.kind = match text("type").as_deref() {
+        let kind = match text("type").as_deref() {
             Some("session") if first => Kind::Session,
             Some("message") if object => Kind::Message,
             Some("compaction") if summary => Kind::Compaction,
@@ -85,12 +80,18 @@ impl<'a> Entry<'a> {
             Some("custom_message") if get("content").is_some() => Kind::CustomMessage,
             _ => Kind::Other,
         };
-        entry
+        Entry {
+            kind,
+            id,
+            parent,
+            ..entry
+        }
     }
 
     /// A member as it is written.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        json::member(self.body, name)
+        let found = self.members.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, raw)| *raw)
     }
 
     /// When it was written.

@@ -1,13 +1,10 @@
 //! Entries that are made here: their ids, and their lines.
 
-use super::{NAME, spell};
-use crate::format::report::{Loss, Report};
+use super::NAME;
 use crate::format::request::piece::rest;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::session::Session;
-use crate::model::summary;
-use crate::model::view::Item;
 use std::collections::HashSet;
 
 /// The time of what has none.
@@ -68,50 +65,6 @@ impl Chain {
             entry.raw(&name, value);
         }
         self.lines.push(entry.finish());
-    }
-
-    /// Adds what an item of a view is, as an entry that came from such a file would have it.
-    pub fn add_item(
-        &mut self,
-        item: &Item,
-        session: &Session,
-        time: &[u8],
-        id: Option<String>,
-        report: &mut Report,
-    ) {
-        let body = item.body(session);
-        let mut members = ObjectBuilder::default();
-        if let Some(text) = item.summary(session) {
-            report.lose(Loss::Summary, 1);
-            members
-                .text("customType", "summary")
-                .text("content", &summary::quoted(&text))
-                .raw("display", "true");
-            return self.add("custom_message", time, &members.finish(), id);
-        }
-        let Some(message) = item.message(session) else {
-            return;
-        };
-        let time = message.timestamp.unwrap_or(time);
-        let note = spell::note(body);
-        let kind = note
-            .and_then(|note| json::member(note, "type"))
-            .and_then(json::text);
-        let kind = kind.as_deref().unwrap_or("message");
-        match kind {
-            "custom_message" => drop(members.raw("content", spell::content(&message, report))),
-            "branch_summary" => drop(members.text("summary", &message.text())),
-            _ => {
-                if let Some(made) = spell::message(body, report) {
-                    members.raw("message", made);
-                }
-            }
-        }
-        let beside = note.and_then(|note| json::member(note, "entry"));
-        for (name, value) in beside.into_iter().flat_map(|beside| rest(beside, &[])) {
-            members.raw(&name, value);
-        }
-        self.add(kind, time, &members.finish(), id);
     }
 }
 

@@ -20,7 +20,11 @@ pub fn context(content: Vec<u8>) -> Draft {
 
 /// The message as it is read; none of a role that nobody knows.
 pub fn of_message(message: &[u8]) -> Option<(Draft, Layout)> {
-    let get = |name: &str| json::member(message, name);
+    let members = json::members(message, Dialect::Strict)?;
+    let get = |name: &str| {
+        let found = members.iter().find(|(known, _)| known == name);
+        found.map(|(_, raw)| *raw)
+    };
     let role = get("role").and_then(json::text)?;
     if role == "assistant" {
         return Some(assistant(message));

@@ -17,6 +17,7 @@
 mod change;
 mod entry;
 mod fresh;
+mod item;
 mod made;
 mod message;
 mod read;

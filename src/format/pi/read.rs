@@ -1,7 +1,7 @@
 //! A file as sessions.
 
 use super::entry::{self, Entry, Kind};
-use super::tree::{self, Path};
+use super::tree::{Path, Tree};
 use super::{NAME, message, record};
 use crate::error::Result;
 use crate::format::native::{self, HeaderBuilder};
@@ -60,9 +60,9 @@ pub fn read(name: Option<&str>, bytes: &[u8], report: &mut Report) -> Vec<Sessio
         ..Source::alone(bytes)
     };
     let entries = entry::entries(bytes);
-    let paths = tree::paths(&entries);
-    let mut reading = Reading::of(&source, &entries);
-    paths
+    let tree = Tree::of(&entries);
+    let reading = Reading::of(&source, &entries, &tree);
+    tree.paths
         .iter()
         .enumerate()
         .map(|(nth, path)| reading.session(nth, path, report))
@@ -71,6 +71,9 @@ pub fn read(name: Option<&str>, bytes: &[u8], report: &mut Report) -> Vec<Sessio
 
 struct Reading<'a> {
     entries: &'a [Entry<'a>],
+    tree: &'a Tree,
+    /// The line that tells of the session.
+    first: Option<&'a Entry<'a>>,
     /// Where each id is first.
     by_id: HashMap<&'a str, usize>,
     /// Entries that count, from the first line on.
@@ -82,7 +85,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn of(source: &Source<'_>, entries: &'a [Entry<'a>]) -> Reading<'a> {
+    fn of(source: &Source<'_>, entries: &'a [Entry<'a>], tree: &'a Tree) -> Reading<'a> {
         let mut by_id = HashMap::new();
         for (nth, entry) in entries
             .iter()
@@ -93,8 +96,8 @@ impl<'a> Reading<'a> {
                 by_id.entry(id).or_insert(nth);
             }
         }
-        let named = entries.iter().find(|entry| entry.kind == Kind::Session);
-        let named = named.and_then(|entry| entry.id.as_deref());
+        let first = entries.iter().find(|entry| entry.kind == Kind::Session);
+        let named = first.and_then(|entry| entry.id.as_deref());
         let main = named.map(str::to_string).unwrap_or_else(|| {
             source.name.map_or_else(
                 || format!("session_{}", &key::sha256(source.bytes)[..16]),
@@ -103,6 +106,8 @@ impl<'a> Reading<'a> {
         });
         Reading {
             entries,
+            tree,
+            first,
             by_id,
             counted: (0..entries.len())
                 .filter(|nth| entries[*nth].kind != Kind::Blank)
@@ -113,7 +118,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The entry that a compaction keeps first, where it stands on a path before the compaction.
-    fn first_kept(&self, path: &Path, at: usize) -> Option<usize> {
+    fn first_kept(&self, path: &Path, at: usize, place: &HashMap<usize, usize>) -> Option<usize> {
         let compaction = &self.entries[path.entries[at]];
         let named = match compaction.get("firstKeptEntryId").and_then(json::text) {
             Some(id) => self.by_id.get(id.as_ref()).copied(),
@@ -124,26 +129,34 @@ impl<'a> Reading<'a> {
             }
         }?;
         // One of those that the branch was left behind: all of its own stays.
-        if path.before.contains(&named) {
+        if path.joint.is_some_and(|joint| self.tree.is_before(named, joint)) {
             return Some(0);
         }
-        path.entries[..at].iter().position(|entry| *entry == named)
+        let place = place.get(&named).copied();
+        place.filter(|place| *place < at)
     }
 
-    fn session(&mut self, nth: usize, path: &Path, report: &mut Report) -> Session {
+    fn session(&self, nth: usize, path: &Path, report: &mut Report) -> Session {
         let mut session = Session::default();
         session.push_new(&self.header(nth, path));
         let is_compaction = |at: &usize| self.entries[path.entries[*at]].kind == Kind::Compaction;
         let compactions: Vec<usize> = (0..path.entries.len()).filter(is_compaction).collect();
         // Where what is kept begins, by compaction; none keeps less than the last.
         let mut kept: HashMap<usize, usize> = HashMap::new();
-        let last = compactions
-            .last()
-            .map(|at| self.first_kept(path, *at).unwrap_or(*at));
+        let place: HashMap<usize, usize> = path
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(at, nth)| (*nth, at))
+            .collect();
+        let last = compactions.last();
+        let last = last.map(|at| self.first_kept(path, *at, &place).unwrap_or(*at));
         for at in compactions {
-            let own = self.first_kept(path, at).unwrap_or(at);
+            let own = self.first_kept(path, at, &place).unwrap_or(at);
             kept.insert(at, own.min(last.unwrap_or(own)));
         }
+        // Only what covers or hides messages names them.
+        let names = last.is_some() || path.entries.iter().any(|nth| is_hidden(&self.entries[*nth]));
         // The id of each message so far, with its place on the path.
         let mut ids: Vec<(usize, String)> = Vec::new();
         let mut derive = Derive::default();
@@ -158,9 +171,11 @@ impl<'a> Reading<'a> {
                 continue;
             }
             if entry.kind == Kind::Compaction {
-                let covered = ids.iter().take_while(|(place, _)| *place < kept[&at]);
-                let covered: Vec<&String> = covered.map(|(_, id)| id).collect();
-                let ends = covered.first().copied().zip(covered.last().copied());
+                let covered = &ids[..ids.partition_point(|(place, _)| *place < kept[&at])];
+                let ends = covered
+                    .first()
+                    .zip(covered.last())
+                    .map(|((_, first), (_, last))| (first, last));
                 push(
                     &mut session,
                     summary(entry, ends, &self.id_of(entry, *nth)),
@@ -180,7 +195,11 @@ impl<'a> Reading<'a> {
                 draft.raw("timestamp", time);
             }
             let body = draft.body(Api::OpenaiChat);
-            let id = own.map_or_else(|| derive.id(&body), Cow::into_owned);
+            let id = match own {
+                Some(id) => id.into_owned(),
+                None if names => derive.id(&body),
+                None => String::new(),
+            };
             push(&mut session, body, entry);
             if is_hidden(entry) {
                 push(&mut session, hidden(entry, &id, &self.id_of(entry, *nth)), entry);
@@ -202,7 +221,7 @@ impl<'a> Reading<'a> {
             nth => format!("{}.{nth}", self.main),
         };
         let id = key::id_for_key(&name);
-        let first = self.entries.iter().find(|entry| entry.kind == Kind::Session);
+        let first = self.first;
         let get = |name: &str| first.and_then(|first| first.get(name));
         let mut header = HeaderBuilder::default();
         if let Some(time) = first.and_then(Entry::timestamp).filter(|_| nth == 0) {
@@ -221,13 +240,8 @@ impl<'a> Reading<'a> {
             lineage
                 .text("kind", "branch")
                 .text("parent", &key::id_for_key(&self.main));
-            let said = |entry: &&usize| self.entries[**entry].is_said();
-            if let Some(id) = path
-                .before
-                .iter()
-                .find(said)
-                .and_then(|at| self.entries[*at].id.as_deref())
-            {
+            let at = path.joint.and_then(|joint| self.tree.said(joint));
+            if let Some(id) = at.and_then(|at| self.entries[at].id.as_deref()) {
                 lineage.text("at", id);
             }
         } else if let Some(parent) = parent(get("parentSession").or(get("branchedFrom"))) {

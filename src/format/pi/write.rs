@@ -4,7 +4,8 @@
 use super::change::{self, Place, Places};
 use super::entry::{Entry, Kind, entries};
 use super::made::{self, Chain};
-use super::{NAME, fresh, read, spell, tree};
+use super::tree::{Path, Tree};
+use super::{NAME, fresh, item, read};
 use crate::error::Result;
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::rest;
@@ -44,7 +45,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
         return Ok(());
     };
     let all = entries(&origin.bytes);
-    let paths = tree::paths(&all);
+    let paths = Tree::of(&all).paths;
     let ids: HashSet<String> = all
         .iter()
         .filter_map(|entry| entry.id.as_deref().map(str::to_string))
@@ -107,7 +108,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
 }
 
 /// Where the records of a path stand.
-fn places(all: &[Entry<'_>], path: &tree::Path) -> Places {
+fn places(all: &[Entry<'_>], path: &Path) -> Places {
     let mut index = vec![0; all.len()];
     let counted = all
         .iter()
@@ -142,16 +143,25 @@ fn again(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, Places, Chain) {
     chain.lines.push(first);
     let mut places = Places::default();
     let mut lost = Report::default();
+    let names = item::names(session, &View::after(session, Vec::new()));
     for index in 0..session.len() {
         let record = session.record(index);
         let before = chain.lines.len();
         match session.class(index) {
-            Class::Message(_) if index_of_origin(session, index) => {
+            Class::Message(_) => {
                 let id = record
                     .message()
                     .and_then(|message| message.id())
                     .map(|id| id.into_owned());
-                chain.add_item(&Item::Line(index), session, made::EPOCH, id, &mut lost);
+                item::add(
+                    &mut chain,
+                    &Item::Line(index),
+                    session,
+                    made::EPOCH,
+                    id,
+                    &names,
+                    &mut lost,
+                );
             }
             Class::Unreadable => chain.lines.push(record.body.to_vec()),
             Class::Event if made::is_own(session, index) => compaction(record.body, &mut chain),
@@ -188,11 +198,6 @@ fn again(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, Places, Chain) {
     }
     let lines = std::mem::take(&mut chain.lines);
     (lines, places, chain)
-}
-
-/// Whether a message is one that was read from a file, and not one that was added since.
-fn index_of_origin(session: &Session, index: usize) -> bool {
-    spell::note(session.record(index).body).is_some()
 }
 
 /// The line that a compaction of the file's own was; none for what only hides.

@@ -109,7 +109,7 @@ fn records_of_a_log_make_the_lines_that_it_had() {
 fn what_is_cut_off_goes_as_whole_lines() {
     let (mut cuts, mut kept) = (0, 0);
     for (name, bytes, session) in logs() {
-        for keep in [0, 1, 2, 3, 5, 10, 40] {
+        for keep in [0, 2, 5, 40] {
             let Some(cut) = cut(&session, keep) else { continue };
             let after = returned(&cut, &bytes);
             let mut left = full_lines(&bytes).into_iter();

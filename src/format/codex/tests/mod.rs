@@ -1,6 +1,8 @@
 //! Logs read and written.
 
+mod damage;
 mod fixtures;
+mod small;
 
 use super::{read, write};
 use crate::error::Place;
