@@ -4,6 +4,7 @@ mod anthropic;
 pub mod array;
 mod base64;
 mod claude_code;
+mod codex;
 pub mod detect;
 mod document;
 pub mod folder;
@@ -20,6 +21,7 @@ mod openai_responses;
 pub mod packed;
 pub mod penguiflow;
 pub mod penguin;
+mod pi;
 pub mod picoclaw;
 pub mod report;
 pub mod request;
@@ -87,6 +89,10 @@ formats! {
     Penguiflow = penguiflow::FORM,
     /// What PenguiFlow shows a model of its memory.
     PenguiflowContext = penguiflow::CONTEXT,
+    /// Codex: the log of a session.
+    Codex = codex::FORM,
+    /// pi: a session, and the branches that were left.
+    Pi = pi::FORM,
 }
 
 impl Format {

@@ -24,6 +24,7 @@ mod events;
 mod expand;
 mod fixtures;
 mod folders;
+mod formats;
 mod fsck;
 mod gc;
 mod generated;

@@ -18,18 +18,6 @@ pub(super) const CLAUDE_AI_EXPORT: Signature = Signature {
     ..Signature::BLANK
 };
 
-pub(super) const CODEX: Signature = Signature {
-    name: "codex",
-    what: "a Codex log",
-    header: |shape| {
-        let typed = shape.says("type", "session_meta") && shape.has("payload");
-        let older = !shape.is_text("type") && !shape.has("role");
-        typed || (older && shape.all(&["id", "timestamp", "instructions"]))
-    },
-    line: |shape| shape.has("record_type") || (shape.is_text("type") && shape.is_object("payload")),
-    ..Signature::BLANK
-};
-
 pub(super) const GEMINI_CLI: Signature = Signature {
     name: "gemini-cli",
     what: "a Gemini CLI log",
@@ -38,14 +26,6 @@ pub(super) const GEMINI_CLI: Signature = Signature {
         shape.all(&["sessionId", "projectHash"]) || shape.has("$set") || shape.is_text("$rewindTo")
     },
     line: |shape| shape.says("type", "gemini") && shape.has("content"),
-    ..Signature::BLANK
-};
-
-pub(super) const PI: Signature = Signature {
-    name: "pi",
-    what: "a pi session",
-    header: |shape| shape.says("type", "session") && shape.has("cwd"),
-    line: |shape| shape.says("type", "message") && shape.has("message"),
     ..Signature::BLANK
 };
 

@@ -4,16 +4,16 @@
 use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
-use crate::format::{anthropic, claude_code, gemini, goaitools, openai_responses};
+use crate::format::{anthropic, claude_code, codex, gemini, goaitools, openai_responses, pi};
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
     &foreign::CHATGPT_EXPORT,
     &foreign::CLAUDE_AI_EXPORT,
     &claude_code::SIGNATURE,
-    &foreign::CODEX,
+    &codex::SIGNATURE,
     &foreign::GEMINI_CLI,
-    &foreign::PI,
+    &pi::SIGNATURE,
     &foreign::CONTINUE,
     &foreign::OPENCODE,
     &foreign::OPENCODE_RECORD,

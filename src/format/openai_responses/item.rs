@@ -3,7 +3,7 @@
 use super::part;
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::{array, quoted, rest_object};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -114,10 +114,24 @@ fn content(draft: &mut Draft, item: &[u8]) {
     };
 }
 
+/// The parts of an item that shares its message with others.
+fn parts(item: &[u8]) -> Vec<Vec<u8>> {
+    let own = |parts: Vec<&[u8]>| parts.into_iter().map(<[u8]>::to_vec).collect();
+    let content = json::member(item, "content").filter(|_| is_message(item));
+    match content {
+        Some(raw) if raw.starts_with(b"[") => {
+            own(json::elements(&part::read_content(raw), Dialect::Strict).unwrap_or_default())
+        }
+        Some(raw) if raw.starts_with(b"\"") => vec![draft::text_part(raw)],
+        _ => vec![item.to_vec()],
+    }
+}
+
 fn assistant(items: &[&[u8]], tools: &mut Tools) -> Draft {
     let mut draft = Draft::new("assistant");
     let (mut reasoning, mut calls, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    let mut said = false;
+    // What the model said, and what it had done at the provider.
+    let mut said: Vec<&[u8]> = Vec::new();
     for item in items {
         match stage(item) {
             Stage::Reasoning => reasoning.push(*item),
@@ -130,20 +144,23 @@ fn assistant(items: &[&[u8]], tools: &mut Tools) -> Draft {
                 calls.push(call);
                 notes.push(note);
             }
-            _ if is_message(item) => {
-                said = true;
-                content(&mut draft, item);
-                draft.note("item", rest_object(item, &["role", "content"]));
-            }
-            _ => {
-                said = true;
-                draft.raw("content", array([item]));
-                draft.note("whole", Some(b"true".to_vec()));
-            }
+            _ => said.push(item),
         }
     }
-    if !said {
-        draft.raw("content", "null");
+    match said.as_slice() {
+        [] => drop(draft.raw("content", "null")),
+        [item] if is_message(item) => {
+            content(&mut draft, item);
+            draft.note("item", rest_object(item, &["role", "content"]));
+        }
+        [item] => {
+            draft.raw("content", array([item]));
+            draft.note("whole", Some(b"true".to_vec()));
+        }
+        // One message to whoever reads it; written it is again what it was as long as it is kept whole.
+        several => {
+            draft.raw("content", array(several.iter().flat_map(|item| parts(item))));
+        }
     }
     if !calls.is_empty() {
         draft.raw("tool_calls", array(&calls));

@@ -96,10 +96,21 @@ pub fn elements(api: Api, session: &Session, view: &View, report: &mut Report) -
 
 /// The same for a purpose, which decides what counts as a loss.
 fn built(api: Api, session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Request {
+    built_of(api, came_from(api, session), session, view, purpose, report)
+}
+
+/// The same of a session of which it is known whether it stays in its `own` order.
+pub(super) fn built_of(
+    api: Api,
+    own: bool,
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    report: &mut Report,
+) -> Request {
     let mut request = if api == Api::OpenaiChat {
         openai_chat::request(session, view, purpose, report)
     } else {
-        let own = came_from(api, session);
         let order = order(session, view, own, report);
         let mut pieces = Vec::with_capacity(order.items.len());
         for &item in &order.items {
@@ -230,7 +241,7 @@ fn agrees(api: Api, made: &[u8], now: &Said<'_>) -> bool {
 
 /// What is known of the elements before.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     calls: gemini::Calls,
     tools: openai_responses::Tools,
 }
@@ -293,16 +304,13 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
             Api::OpenaiResponses => openai_responses::group(&elements[at..]),
             _ => 1,
         };
-        let raws = &elements[at..at + length];
-        let mut drafts = drafts(api, raws, &mut seen);
+        let (mut drafts, exact) = unit(api, &elements[at..at + length], &mut seen);
         let role = |draft: Option<&Draft>| draft.and_then(|draft| joined_role(api, draft.role()));
-        let exact = is_written_back(api, &drafts, raws);
-        if let Some(first) = drafts.first_mut() {
-            if !exact {
-                first.note("raw", Some(piece::array(raws)));
-            } else if before.is_some() && before == role(Some(first)) {
-                first.note("apart", Some(b"true".to_vec()));
-            }
+        if let Some(first) = drafts.first_mut().filter(|_| exact)
+            && before.is_some()
+            && before == role(Some(first))
+        {
+            first.note("apart", Some(b"true".to_vec()));
         }
         // Nothing is joined to an element that is kept whole.
         before = role(drafts.last()).filter(|_| exact);
@@ -313,6 +321,17 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
         at += length;
     }
     units
+}
+
+/// The native messages of elements that belong together, and whether these can be made again of them; else they are
+/// kept whole on the first.
+pub(super) fn unit(api: Api, elements: &[&[u8]], seen: &mut Seen) -> (Vec<Draft>, bool) {
+    let mut drafts = drafts(api, elements, seen);
+    let exact = is_written_back(api, &drafts, elements);
+    if let Some(first) = drafts.first_mut().filter(|_| !exact) {
+        first.note("raw", Some(piece::array(elements)));
+    }
+    (drafts, exact)
 }
 
 /// The role whose messages are joined, when messages of the record stream's role become such.

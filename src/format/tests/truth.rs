@@ -204,7 +204,13 @@ fn reasoning(message: &Message<'_>, counted: &mut BTreeMap<&str, u64>) {
         .reasoning
         .and_then(|raw| json::elements(raw, Dialect::Strict));
     for part in parts.unwrap_or_default() {
-        let signs = ["signature", "encrypted_content", "thoughtSignature", "data"];
+        let signs = [
+            "signature",
+            "encrypted_content",
+            "thoughtSignature",
+            "thinkingSignature",
+            "data",
+        ];
         let filled = |name: &&str| {
             json::member(part, name)
                 .and_then(json::text)

@@ -1,0 +1,123 @@
+//! A compaction: the history before it is replaced, by items or by the text of a summary.
+
+use super::line::Item;
+use super::steps::Open;
+use super::{NAME, message};
+use crate::format::request::piece::array;
+use crate::format::request::{Api, Seen, piece};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
+
+/// What stands before a compaction: the messages that it replaces.
+#[derive(Default)]
+pub struct Before {
+    /// Ids of the first and the last message of the log so far.
+    pub ends: Option<[String; 2]>,
+    /// Ids of the messages that the compaction before has put in.
+    pub inserted: Vec<String>,
+    /// Whether the text of a summary stands for messages.
+    pub summary: bool,
+}
+
+/// The event that a compaction is; `name` tells it from any other.
+pub fn event(
+    payload: &[u8],
+    name: &str,
+    at: Option<&[u8]>,
+    envelope: Option<Vec<u8>>,
+    before: &mut Before,
+) -> Vec<u8> {
+    let id = |what: &str, nth: usize| {
+        format!(
+            "{what}_{}",
+            &key::sha256(format!("{nth}\n{name}").as_bytes())[..16]
+        )
+    };
+    let items =
+        json::member(payload, "replacement_history").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let text = json::member(payload, "message").filter(|raw| raw.starts_with(b"\""));
+    let covers = before.ends.clone().map(|ends| quoted(&ends));
+    let mut own = ObjectBuilder::default();
+    if let Some(envelope) = envelope {
+        own.raw("envelope", envelope);
+    }
+    let mut event = ObjectBuilder::default();
+    let summary = items.is_none() && before.inserted.is_empty();
+    event.text("type", if summary { "summary" } else { "compact" });
+    event.text("id", &id("evt", 0));
+    event.raw("at", at.unwrap_or(b"\"1970-01-01T00:00:00Z\""));
+    let known: &[&str] = match &items {
+        Some(_) => &["replacement_history"],
+        None => &["message"],
+    };
+    if let Some(rest) = piece::rest_object(payload, known) {
+        own.raw("payload", rest);
+    }
+    if summary {
+        event.raw("content", text.unwrap_or(b"\"\""));
+        if let Some(covers) = covers {
+            event.raw("covers", covers);
+        } else {
+            event.raw("here", "true");
+        }
+        event.text("by", NAME);
+    } else {
+        event.text("strategy", NAME);
+        let mut drop: Vec<Vec<u8>> = covers.into_iter().collect();
+        drop.extend(before.inserted.iter().map(|id| piece::quoted(id)));
+        event.raw("drop", array(drop));
+    }
+    before.inserted.clear();
+    match items {
+        Some(items) => {
+            let messages = messages(&items, |nth| id("msg", nth + 1));
+            let inserts = messages.iter().map(|(id, body)| {
+                before.inserted.push(id.clone());
+                piece::wrapped("message", body)
+            });
+            event.raw("insert", array(inserts));
+            if std::mem::take(&mut before.summary) {
+                event.raw("summary", "null");
+            }
+        }
+        None if !summary => {
+            let mut standing = ObjectBuilder::default();
+            standing.raw("content", text.unwrap_or(b"\"\""));
+            event.raw("summary", standing.finish());
+            before.summary = true;
+        }
+        None => before.summary = true,
+    }
+    let mut metadata = ObjectBuilder::default();
+    metadata.raw(NAME, own.finish());
+    event.raw("metadata", metadata.finish());
+    event.finish()
+}
+
+fn quoted(ids: &[String; 2]) -> Vec<u8> {
+    array(ids.iter().map(|id| piece::quoted(id)))
+}
+
+/// The messages that items are, and their ids.
+fn messages(items: &[&[u8]], id: impl Fn(usize) -> String) -> Vec<(String, Vec<u8>)> {
+    let mut groups: Vec<Vec<&[u8]>> = Vec::new();
+    let mut open: Option<Open> = None;
+    for item in items {
+        let kind = Item::of(item);
+        if let (Some(state), Some(group)) = (&mut open, groups.last_mut())
+            && !state.is_left(kind)
+        {
+            group.push(item);
+            continue;
+        }
+        open = Open::begin(kind);
+        groups.push(vec![item]);
+    }
+    let mut seen = Seen::default();
+    let made = groups.iter().enumerate().map(|(nth, group)| {
+        let mut draft = message::of_items(group, &mut seen);
+        draft.raw("id", piece::quoted(&id(nth)));
+        (id(nth), draft.body(Api::OpenaiResponses))
+    });
+    made.collect()
+}

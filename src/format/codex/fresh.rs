@@ -1,0 +1,221 @@
+//! A session that came from elsewhere as a log that Codex can go on with: the line that tells of the session, the
+//! settings of each turn, the items, and what the display log says of them.
+
+use super::items::{self, enveloped};
+use super::uuid;
+use crate::error::Result;
+use crate::format::report::{Loss, Report};
+use crate::format::request::{Api, piece};
+use crate::format::{Purpose, written};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::{Category, Message, Role};
+use crate::model::session::{Class, Session};
+use crate::model::view::View;
+use std::io::Write;
+
+/// The time of what has none.
+pub const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
+
+/// The model of which nothing is known; the settings of a turn have to name one.
+const MODEL: &[u8] = b"\"unknown\"";
+
+/// Writes the view of a session.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let items = items::of_view(session, view, false, report);
+    let about = About::of(session, view);
+    if purpose == Purpose::Export {
+        about.tell(session, report);
+    }
+    let mut line = |time: &[u8], kind: &str, payload: &[u8]| -> Result<()> {
+        written(out.write_all(&enveloped(time, kind, payload)))?;
+        written(out.write_all(b"\n"))
+    };
+    let mut time = about.begun.clone();
+    line(&time, "session_meta", &about.meta())?;
+    if let Some(title) = session.header_text("title") {
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", "thread_name_updated")
+            .text("thread_id", &about.id)
+            .text("thread_name", &title);
+        line(&time, "event_msg", &event.finish())?;
+    }
+    let mut turns = 0;
+    for (nth, item) in view.items.iter().enumerate() {
+        let message = item.message(session);
+        if let Some(own) = message.and_then(|message| message.timestamp) {
+            time = own.to_vec();
+        }
+        let asks = message.is_some_and(|message| asks(&message));
+        // Rules stand ahead of the first turn.
+        let rules = item
+            .traits(session)
+            .is_some_and(|traits| traits.category == Category::System);
+        if asks || (turns == 0 && !rules) {
+            line(&time, "turn_context", &about.turn(session, view, nth, turns))?;
+            turns += 1;
+        }
+        for payload in &items[nth] {
+            let kept = bare(payload, report);
+            line(&time, "response_item", kept.as_deref().unwrap_or(payload))?;
+        }
+        if let Some(message) = &message {
+            if let Some(event) = told(message) {
+                line(&time, "event_msg", &event)?;
+            }
+            if purpose == Purpose::Export {
+                tell(message, item.body(session), report);
+            }
+        } else {
+            report.lose(Loss::Summary, 1);
+        }
+    }
+    Ok(())
+}
+
+/// A thought without what only the account that it was made for can read; none when it has no such.
+fn bare(item: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+    if json::member(item, "type") != Some(b"\"reasoning\"") {
+        return None;
+    }
+    json::member(item, "encrypted_content").filter(|raw| *raw != b"null")?;
+    report.lose(Loss::Signature, 1);
+    json::with_members(item, &[("encrypted_content", None)]).ok()
+}
+
+fn asks(message: &Message<'_>) -> bool {
+    message.role() == Role::User && message.category() == Category::Dialog
+}
+
+/// What the display log says of a message.
+pub fn told(message: &Message<'_>) -> Option<Vec<u8>> {
+    let text = items::shown(message);
+    match message.role() {
+        Role::User if asks(message) => Some(items::user_event(&text, None)),
+        Role::Assistant if text != b"\"\"" => Some(items::agent_event(&text)),
+        _ => None,
+    }
+}
+
+/// Counts the books of a message that a log has no place for.
+fn tell(message: &Message<'_>, body: &[u8], report: &mut Report) {
+    report.lose(Loss::Id, u64::from(message.id().is_some()));
+    let category = message.category() != message.role().category();
+    report.lose(Loss::Category, u64::from(category));
+    let has = |name| json::member(body, name).is_some();
+    report.lose(Loss::Usage, u64::from(has("usage")));
+    let own = |name: &str| name == Api::OpenaiResponses.name();
+    let free = message
+        .metadata
+        .is_some_and(|raw| piece::rest(raw, &[]).any(|(name, _)| !own(&name)));
+    report.lose(Loss::Metadata, u64::from(free));
+}
+
+/// What a log says of the session it is of.
+struct About {
+    id: String,
+    begun: Vec<u8>,
+    cwd: Vec<u8>,
+    renamed: bool,
+}
+
+impl About {
+    fn of(session: &Session, view: &View) -> About {
+        let header = session.header();
+        let find = |name: &str| {
+            header
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, raw)| raw.clone())
+        };
+        let first = || {
+            view.messages(session)
+                .find_map(|message| message.timestamp.map(<[u8]>::to_vec))
+        };
+        let begun = find("created_at")
+            .or_else(first)
+            .unwrap_or_else(|| EPOCH.to_vec());
+        let own = session.header_text("id").unwrap_or_default();
+        let renamed = !uuid::is(&own);
+        let time = json::text(&begun).and_then(|time| crate::model::time::milliseconds(&time));
+        let id = match renamed {
+            false => own,
+            true => {
+                let first = view.items.first().map(|item| item.body(session).to_vec());
+                let name = [own.as_bytes(), b"\n", &first.unwrap_or_default()].concat();
+                uuid::made(time.unwrap_or(0), &name)
+            }
+        };
+        let cwd = find("metadata").and_then(|raw| json::member(&raw, "cwd").map(<[u8]>::to_vec));
+        About {
+            id,
+            begun,
+            cwd: cwd.unwrap_or_else(|| b"\"/\"".to_vec()),
+            renamed,
+        }
+    }
+
+    /// The line that tells of the session. Without a provider it is not taken up again.
+    fn meta(&self) -> Vec<u8> {
+        let mut meta = ObjectBuilder::default();
+        meta.text("id", &self.id)
+            .raw("timestamp", &self.begun)
+            .raw("cwd", &self.cwd)
+            .text("originator", "convo")
+            .text("cli_version", env!("CARGO_PKG_VERSION"))
+            .text("source", "cli")
+            .text("model_provider", "openai");
+        meta.finish()
+    }
+
+    /// The settings of the turn that begins with an item of the view.
+    fn turn(&self, session: &Session, view: &View, nth: usize, turns: u64) -> Vec<u8> {
+        let rest = view.items[nth..].iter();
+        let model = rest
+            .filter(|item| {
+                item.traits(session)
+                    .is_some_and(|traits| traits.role == Role::Assistant)
+            })
+            .find_map(|item| json::member(item.body(session), "model").filter(|raw| raw.starts_with(b"\"")));
+        let mut sandbox = ObjectBuilder::default();
+        sandbox.text("type", "read-only");
+        let time = json::text(&self.begun).and_then(|time| crate::model::time::milliseconds(&time));
+        let mut turn = ObjectBuilder::default();
+        turn.text(
+            "turn_id",
+            &uuid::made(time.unwrap_or(0), format!("{}\n{turns}", self.id).as_bytes()),
+        )
+        .raw("cwd", &self.cwd)
+        .text("approval_policy", "on-request")
+        .raw("sandbox_policy", sandbox.finish())
+        .raw("model", model.unwrap_or(MODEL))
+        .text("summary", "auto");
+        turn.finish()
+    }
+
+    /// Counts the lines of a session that a log has no place for.
+    fn tell(&self, session: &Session, report: &mut Report) {
+        let kept = ["type", "version", "id", "created_at", "title", "source"];
+        for index in 0..session.len() {
+            match session.class(index) {
+                Class::Header => {
+                    let other =
+                        piece::rest(session.record(index).body, &kept).any(|(name, raw)| match &*name {
+                            "metadata" => piece::rest(raw, &["cwd"]).next().is_some(),
+                            _ => true,
+                        });
+                    report.lose(Loss::Header, u64::from(other || self.renamed));
+                }
+                Class::Event => report.lose(Loss::Event, 1),
+                Class::Unreadable => report.lose(Loss::Unreadable, 1),
+                Class::Message(_) | Class::Blank => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What a log tells of its session, and how much of it is another session's, said again.
+
+use super::line::{Kind, Line};
+use super::{NAME, uuid};
+use crate::format::native::{self, HeaderBuilder};
+use crate::format::{Format, Source};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::{key, time};
+use std::borrow::Cow;
+
+/// The line that tells of the session: the first of its kind. A later one is another session's.
+pub fn meta(lines: &[Line<'_>]) -> Option<usize> {
+    lines.iter().position(|line| matches!(line.kind, Kind::Meta(_)))
+}
+
+fn payload<'a>(lines: &[Line<'a>], meta: Option<usize>) -> &'a [u8] {
+    match meta.map(|nth| &lines[nth].kind) {
+        Some(Kind::Meta(payload)) => payload,
+        _ => b"{}",
+    }
+}
+
+fn text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
+    json::member(object, name)
+        .and_then(json::text)
+        .filter(|text| !text.is_empty())
+}
+
+/// The header of a session.
+pub fn header(source: &Source<'_>, lines: &[Line<'_>], meta: Option<usize>) -> Vec<u8> {
+    let told = payload(lines, meta);
+    let name = match text(told, "id") {
+        Some(id) => id.into_owned(),
+        None => source.name.map_or_else(
+            || format!("session_{}", &key::sha256(source.bytes)[..16]),
+            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
+        ),
+    };
+    let id = key::id_for_key(&name);
+    let mut header = HeaderBuilder::default();
+    let created = text(told, "timestamp").filter(|time| time::is_rfc3339(time));
+    header
+        .text("created_at", created.as_deref())
+        .text("title", title(lines).as_deref())
+        .text("key", (id != name).then_some(name.as_str()))
+        .raw("source", native::source_member(Format::Codex, source, &[]));
+    let mut metadata = ObjectBuilder::default();
+    if let Some(cwd) = json::member(told, "cwd") {
+        metadata.raw("cwd", cwd);
+    }
+    if let Some(lineage) = lineage(told) {
+        metadata.raw("lineage", lineage);
+    }
+    let mut own = ObjectBuilder::default();
+    if let Some(nth) = meta {
+        own.raw("session_meta", told);
+        match &lines[nth].envelope {
+            Some(members) => own.raw("envelope", super::object(members)),
+            None => own.raw("bare", "true"),
+        };
+    }
+    if !own.is_empty() {
+        metadata.raw(NAME, own.finish());
+    }
+    if !metadata.is_empty() {
+        header.raw("metadata", metadata.finish());
+    }
+    header.finish(&id)
+}
+
+/// The name that was given to the session last.
+fn title<'a>(lines: &[Line<'a>]) -> Option<Cow<'a, str>> {
+    lines.iter().rev().find_map(|line| match &line.kind {
+        Kind::Event(name, payload) if name == "thread_name_updated" => text(payload, "thread_name"),
+        _ => None,
+    })
+}
+
+fn lineage(told: &[u8]) -> Option<Vec<u8>> {
+    let (kind, parent) = match (text(told, "forked_from_id"), text(told, "parent_thread_id")) {
+        (Some(parent), _) => ("fork", parent),
+        (None, parent) => ("child", parent?),
+    };
+    let mut lineage = ObjectBuilder::default();
+    lineage.text("kind", kind).text("parent", &parent);
+    Some(lineage.finish())
+}
+
+/// How many of the first lines a fork has from its parent. These are said again with the time of the fork, so that
+/// only the ids of turns tell: a turn of its own is not older than the session.
+pub fn inherited(lines: &[Line<'_>], meta: Option<usize>) -> usize {
+    let told = payload(lines, meta);
+    let (Some(id), Some(parent)) = (text(told, "id"), text(told, "forked_from_id")) else {
+        return 0;
+    };
+    let begun = uuid::time(&id);
+    let own = |payload: &[u8]| {
+        let turn = text(payload, "turn_id");
+        let turn = turn.and_then(|turn| uuid::time(&turn));
+        turn.is_some_and(|turn| begun.is_some_and(|begun| turn >= begun))
+    };
+    let behind = meta.map_or(0, |nth| nth + 1);
+    let mut replayed = false;
+    for (nth, line) in lines.iter().enumerate().skip(behind) {
+        match &line.kind {
+            Kind::Meta(payload) if text(payload, "id") == Some(Cow::Borrowed(&*id)) => return nth,
+            Kind::Meta(payload) => replayed |= text(payload, "id") == Some(Cow::Borrowed(&*parent)),
+            Kind::Turn(payload) if own(payload) => return nth,
+            Kind::Event(name, payload) if name == "task_started" && own(payload) => return nth,
+            _ => {}
+        }
+    }
+    // Nothing of its own yet, or nothing of the parent's at all.
+    if replayed { lines.len() } else { 0 }
+}

@@ -1,0 +1,198 @@
+//! One line of a log: what it is, and what stands around it.
+
+use crate::error::Place;
+use crate::model::json::{self, Dialect, Fault};
+use crate::model::record;
+use std::borrow::Cow;
+
+/// What an item is to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// What the model thought.
+    Reasoning,
+    /// What the model said.
+    Said,
+    /// What the model called.
+    Call,
+    /// What the model had done at the provider: neither call nor result.
+    Server,
+    /// A message of its own: what somebody else said, or what a tool gave.
+    Alone,
+    /// No part of a message: a snapshot, a kind that nobody writes any more.
+    Other,
+}
+
+/// Calls that the provider carries out itself.
+const SERVER: [&str; 6] = [
+    "web_search_call",
+    "image_generation_call",
+    "mcp_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "computer_call",
+];
+
+impl Item {
+    /// What an item is, by its members.
+    pub fn of(item: &[u8]) -> Item {
+        let kind = json::member(item, "type")
+            .and_then(json::text)
+            .unwrap_or_default();
+        let text = |name| json::member(item, name).filter(|raw| raw.starts_with(b"\""));
+        match kind.as_ref() {
+            "message" => match text("role").and_then(json::text).as_deref() {
+                Some("assistant") => Item::Said,
+                Some("user" | "developer" | "system") => Item::Alone,
+                _ => Item::Other,
+            },
+            "reasoning" => Item::Reasoning,
+            kind if kind.ends_with("_call") && text("call_id").is_some() => Item::Call,
+            kind if kind.ends_with("_output") && text("call_id").is_some() => Item::Alone,
+            kind if SERVER.contains(&kind) => Item::Server,
+            _ => Item::Other,
+        }
+    }
+
+    /// Whether something of this type could be an item that stands without its envelope.
+    fn is_bare(kind: &str) -> bool {
+        matches!(kind, "message" | "reasoning") || kind.ends_with("_call") || kind.ends_with("_output")
+    }
+}
+
+/// What a line is, over its payload.
+#[derive(Clone, Debug)]
+pub enum Kind<'a> {
+    /// What is told of the session.
+    Meta(&'a [u8]),
+    /// A piece of the history that the model is sent.
+    Item(Item, &'a [u8]),
+    /// A line of the display log, and its name.
+    Event(Cow<'a, str>, &'a [u8]),
+    /// The settings of a turn.
+    Turn(&'a [u8]),
+    /// What takes the place of the history before it.
+    Compacted(&'a [u8]),
+    /// Any other object.
+    Other,
+    /// An empty line.
+    Blank,
+    /// No object.
+    Unreadable(Fault),
+}
+
+/// A line of a log.
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    /// The line with its ending.
+    pub full: &'a [u8],
+    /// The line without byte order mark and ending.
+    pub body: &'a [u8],
+    /// Where it stands.
+    pub place: Place,
+    /// What it is.
+    pub kind: Kind<'a>,
+    /// The members of the envelope beside `type` and `payload`; none where there is no envelope.
+    pub envelope: Option<Vec<(Cow<'a, str>, &'a [u8])>>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads a line.
+    pub fn parse(full: &'a [u8], place: Place) -> Line<'a> {
+        let body = record::body_of(full, place);
+        let mut line = Line {
+            full,
+            body,
+            place,
+            kind: Kind::Blank,
+            envelope: None,
+        };
+        if body.trim_ascii().is_empty() {
+            return line;
+        }
+        if let Some(fault) = fault(body) {
+            line.kind = Kind::Unreadable(fault);
+            return line;
+        }
+        let members = json::members(body, Dialect::Strict).unwrap_or_default();
+        let get = |name: &str| {
+            members
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, raw)| *raw)
+        };
+        let kind = get("type").and_then(json::text);
+        let payload = get("payload").filter(|raw| raw.starts_with(b"{"));
+        line.kind = match (kind.as_deref(), payload) {
+            (Some("session_meta"), Some(payload)) => Kind::Meta(payload),
+            (Some("response_item"), Some(payload)) => Kind::Item(Item::of(payload), payload),
+            (Some("event_msg"), Some(payload)) => {
+                let name = json::member(payload, "type").and_then(json::text);
+                Kind::Event(name.unwrap_or_default(), payload)
+            }
+            (Some("turn_context"), Some(payload)) => Kind::Turn(payload),
+            (Some("compacted"), Some(payload)) => Kind::Compacted(payload),
+            (Some(kind), None) if Item::is_bare(kind) => Kind::Item(Item::of(body), body),
+            (None, None)
+                if ["id", "timestamp", "instructions"]
+                    .iter()
+                    .all(|name| get(name).is_some()) =>
+            {
+                Kind::Meta(body)
+            }
+            _ => Kind::Other,
+        };
+        if payload.is_some() {
+            let beside = |(name, _): &(Cow<'_, str>, _)| !matches!(name.as_ref(), "type" | "payload");
+            line.envelope = Some(members.into_iter().filter(beside).collect());
+        }
+        line
+    }
+
+    /// When it was written, as it says it.
+    pub fn timestamp(&self) -> Option<&'a [u8]> {
+        let own = self
+            .envelope
+            .iter()
+            .flatten()
+            .find(|(name, _)| name == "timestamp");
+        own.map(|(_, raw)| *raw).filter(|raw| raw.starts_with(b"\""))
+    }
+}
+
+/// Why a line is no JSON object in UTF-8.
+fn fault(body: &[u8]) -> Option<Fault> {
+    if let Err(error) = std::str::from_utf8(body) {
+        return Some(Fault {
+            offset: error.valid_up_to(),
+            what: "not UTF-8",
+        });
+    }
+    let mut members = match json::Members::new(body, Dialect::Strict) {
+        Ok(members) => members,
+        Err(fault) => {
+            return Some(Fault {
+                what: "not a JSON object",
+                ..fault
+            });
+        }
+    };
+    loop {
+        match members.next() {
+            Ok(Some(_)) => {}
+            Ok(None) => return None,
+            Err(fault) => return Some(fault),
+        }
+    }
+}
+
+/// The lines of a log.
+pub fn lines(bytes: &[u8]) -> Vec<Line<'_>> {
+    let mut place = Place { line: 0, offset: 0 };
+    let mut all = Vec::new();
+    for full in bytes.split_inclusive(|byte| *byte == b'\n') {
+        place.line += 1;
+        all.push(Line::parse(full, place));
+        place.offset += full.len() as u64;
+    }
+    all
+}

@@ -1,0 +1,78 @@
+//! Items as messages, with what it takes to write them as the lines that they were.
+
+use super::line::{Kind, Line};
+use super::{NAME, object, steps};
+use crate::format::request::draft::Draft;
+use crate::format::request::piece::array;
+use crate::format::request::{self, Api, Seen};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::time;
+
+/// The message that these items are.
+pub fn of_items(items: &[&[u8]], seen: &mut Seen) -> Draft {
+    let (mut drafts, _) = request::unit(Api::OpenaiResponses, items, seen);
+    let mut draft = match drafts.len() {
+        1 => drafts.remove(0),
+        _ => request::draft::whole("assistant", items.first().copied().unwrap_or(b"{}")),
+    };
+    let context = |item: &[u8]| json::member(item, "role") == Some(b"\"user\"") && steps::is_context(item);
+    if items.first().is_some_and(|item| context(item)) {
+        draft.raw("category", b"\"context\"".as_slice());
+    }
+    draft
+}
+
+/// The message that stands in the display log.
+pub fn of_event(event: &[u8]) -> Draft {
+    let mut draft = Draft::new("user");
+    draft.raw("content", json::member(event, "message").unwrap_or(b"\"\""));
+    draft
+}
+
+/// When a message was said: when its first line was written.
+pub fn timestamp<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
+    let raw = line.timestamp()?;
+    json::text(raw).filter(|time| time::is_rfc3339(time)).map(|_| raw)
+}
+
+/// What is noted of the lines of a message; `between` tells how many others stand between two.
+pub fn note(lines: &[&Line<'_>], between: impl Fn(usize) -> usize) -> Option<Vec<u8>> {
+    let mut own = ObjectBuilder::default();
+    let time = lines.first().and_then(|line| timestamp(line));
+    let notes: Vec<Vec<u8>> = lines
+        .iter()
+        .enumerate()
+        .map(|(nth, line)| {
+            let mut note = ObjectBuilder::default();
+            match &line.envelope {
+                None => drop(note.raw("envelope", "null")),
+                Some(members) => {
+                    let usual = matches!(members.as_slice(), [(_, raw)] if Some(*raw) == time);
+                    if !usual {
+                        note.raw("envelope", object(members));
+                    }
+                }
+            }
+            let skipped = if nth == 0 { 0 } else { between(nth) };
+            if skipped > 0 {
+                note.raw("behind", skipped.to_string());
+            }
+            note.finish()
+        })
+        .collect();
+    if notes.iter().any(|note| note != b"{}") {
+        own.raw("lines", array(notes));
+    }
+    if let [line] = lines
+        && let Kind::Event(_, payload) = &line.kind
+    {
+        let rest = request::piece::rest_object(payload, &["type", "message"]);
+        own.raw("event", rest.unwrap_or_else(|| b"{}".to_vec()));
+    }
+    (!own.is_empty()).then(|| own.finish())
+}
+
+/// A message with a note of its lines.
+pub fn noted(draft: &mut Draft, note: Option<Vec<u8>>) {
+    draft.metadata(NAME, note);
+}

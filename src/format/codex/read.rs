@@ -1,0 +1,242 @@
+//! A log as a session.
+
+use super::compaction::{self, Before};
+use super::line::{Kind, Line};
+use super::steps::Step;
+use super::usage::Figures;
+use super::{NAME, header, line, message, object, steps};
+use crate::error::Result;
+use crate::format::report::Report;
+use crate::format::request::draft::Draft;
+use crate::format::request::{Api, Seen};
+use crate::format::{Input, SessionReader, Source};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key::Derive;
+use crate::model::origin::Origin;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A log on its way: it is one session.
+struct Log(Option<Input>);
+
+/// Opens a log.
+pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
+    Ok(Box::new(Log(Some(input))))
+}
+
+impl SessionReader for Log {
+    fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+        let Some(input) = self.0.take() else {
+            return Ok(None);
+        };
+        let (name, returns) = (input.name.clone(), input.returns);
+        let bytes = input.whole()?;
+        let mut session = read(name.as_deref(), &bytes, report);
+        if returns {
+            session.set_origin(Arc::new(Origin {
+                bytes,
+                ..Origin::default()
+            }));
+        }
+        Ok(Some(session))
+    }
+}
+
+/// Reads a log.
+pub fn read(name: Option<&str>, bytes: &[u8], report: &mut Report) -> Session {
+    let source = Source {
+        name,
+        ..Source::alone(bytes)
+    };
+    let lines = line::lines(bytes);
+    let meta = header::meta(&lines);
+    let steps = steps::steps(&lines, meta);
+    let inherited = header::inherited(&lines, meta);
+    let about = About::of(&lines, &steps, inherited);
+    let mut session = Session::default();
+    session.push_new(&header::header(&source, &lines, meta));
+    let mut seen = Seen::default();
+    // Only a compaction names messages.
+    let compacted = steps.iter().any(|step| matches!(step, Step::Compacted(_)));
+    let (mut before, mut derive) = (Before::default(), Derive::default());
+    for (nth, step) in steps.iter().enumerate() {
+        let first = &lines[step.lines()[0]];
+        let mut body = match step {
+            Step::Unreadable(_) => {
+                if let Kind::Unreadable(fault) = first.kind {
+                    let mut place = first.place;
+                    place.offset += fault.offset as u64;
+                    report.damage(place, fault.what);
+                }
+                session.push(&Record::parse(first.full, first.place));
+                continue;
+            }
+            Step::Foreign(_) => foreign(first.body),
+            Step::Compacted(at) => {
+                let Kind::Compacted(payload) = first.kind else {
+                    continue;
+                };
+                let name = format!("{at}\n{}", String::from_utf8_lossy(first.body));
+                let time = message::timestamp(first);
+                let usual = matches!(first.envelope.as_deref(), Some([(_, raw)]) if Some(*raw) == time);
+                let envelope = first.envelope.as_deref().filter(|_| !usual).map(object);
+                compaction::event(payload, &name, time, envelope, &mut before)
+            }
+            Step::Message(at) => {
+                let items: Vec<&[u8]> = at.iter().filter_map(|at| item(&lines[*at])).collect();
+                let mut draft = message::of_items(&items, &mut seen);
+                about.add(&mut draft, nth, &lines[..], at, &items);
+                finished(&mut draft, &lines, at, inherited)
+            }
+            Step::Event(at) => {
+                let mut draft = match &first.kind {
+                    Kind::Event(_, payload) => message::of_event(payload),
+                    _ => continue,
+                };
+                finished(&mut draft, &lines, std::slice::from_ref(at), inherited)
+            }
+        };
+        if compacted && step.is_message() {
+            let id = derive.id(&body);
+            before.ends = Some(match before.ends.take() {
+                Some([first, _]) => [first, id],
+                None => [id.clone(), id],
+            });
+        }
+        body.push(b'\n');
+        session.push(&Record::parse(&body, first.place));
+    }
+    session
+}
+
+fn item<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
+    match line.kind {
+        Kind::Item(_, item) => Some(item),
+        _ => None,
+    }
+}
+
+/// A line that is no piece of the history, carried along.
+fn foreign(body: &[u8]) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    built
+        .text("type", "foreign")
+        .text("format", NAME)
+        .raw("raw", body.trim_ascii());
+    built.finish()
+}
+
+/// The message with its time and what is noted of its lines.
+fn finished(draft: &mut Draft, lines: &[Line<'_>], at: &[usize], inherited: usize) -> Vec<u8> {
+    if let Some(time) = message::timestamp(&lines[at[0]]) {
+        draft.raw("timestamp", time);
+    }
+    if at[0] < inherited {
+        draft.metadata("inherited", Some(b"true".to_vec()));
+    }
+    let own: Vec<&Line<'_>> = at.iter().map(|at| &lines[*at]).collect();
+    let between = |nth: usize| {
+        let others = &lines[at[nth - 1] + 1..at[nth]];
+        others
+            .iter()
+            .filter(|line| !matches!(line.kind, Kind::Blank))
+            .count()
+    };
+    message::noted(draft, message::note(&own, between));
+    draft.body(Api::OpenaiResponses)
+}
+
+/// What other lines tell of messages.
+#[derive(Default)]
+struct About<'a> {
+    /// What was used, by step.
+    usage: HashMap<usize, Figures>,
+    /// The model of a turn, by step.
+    models: HashMap<usize, &'a [u8]>,
+    /// How commands ended, by call.
+    ends: HashMap<Cow<'a, str>, &'a [u8]>,
+}
+
+impl<'a> About<'a> {
+    fn of(lines: &[Line<'a>], steps: &[Step], inherited: usize) -> About<'a> {
+        let mut about = About::default();
+        let mut of_line: Vec<Option<usize>> = vec![None; lines.len()];
+        for (nth, step) in steps.iter().enumerate() {
+            if let Step::Message(at) = step
+                && is_model(lines, at)
+            {
+                at.iter().for_each(|at| of_line[*at] = Some(nth));
+            }
+        }
+        let (mut last, mut model) = (None, None);
+        let (mut total, mut waiting) = (Figures::default(), Figures::default());
+        for (nth, line) in lines.iter().enumerate() {
+            match &line.kind {
+                Kind::Turn(payload) => {
+                    model = json::member(payload, "model")
+                        .filter(|raw| raw.starts_with(b"\""))
+                        .or(model);
+                }
+                Kind::Event(name, payload) if name == "token_count" => {
+                    let Some(told) = Figures::told(payload) else {
+                        continue;
+                    };
+                    let used = told.since(total);
+                    total = told;
+                    match last {
+                        _ if nth < inherited => {}
+                        Some(step) => about.use_at(step, used),
+                        None => waiting = waiting.plus(used),
+                    }
+                }
+                Kind::Event(name, payload) if name == "exec_command_end" => {
+                    let code = json::member(payload, "exit_code");
+                    let call = json::member(payload, "call_id").and_then(json::text);
+                    about.ends.extend(call.zip(code));
+                }
+                _ => {}
+            }
+            if let Some(step) = of_line[nth] {
+                if let Some(model) = model {
+                    about.models.entry(step).or_insert(model);
+                }
+                if nth >= inherited {
+                    last = Some(step);
+                    about.use_at(step, std::mem::take(&mut waiting));
+                }
+            }
+        }
+        about
+    }
+
+    fn use_at(&mut self, step: usize, used: Figures) {
+        if !used.is_zero() {
+            let known = self.usage.entry(step).or_default();
+            *known = known.plus(used);
+        }
+    }
+
+    fn add(&self, draft: &mut Draft, step: usize, lines: &[Line<'_>], at: &[usize], items: &[&[u8]]) {
+        if is_model(lines, at) {
+            if let Some(model) = self.models.get(&step) {
+                draft.raw("model", *model);
+            }
+            if let Some(usage) = self.usage.get(&step) {
+                draft.raw("usage", usage.object());
+            }
+            return;
+        }
+        let called = items.first().and_then(|item| json::member(item, "call_id"));
+        let code = called.and_then(json::text).and_then(|id| self.ends.get(&id));
+        draft.metadata("exit_code", code.map(|code| code.to_vec()));
+    }
+}
+
+/// Whether a message is the model's.
+fn is_model(lines: &[Line<'_>], at: &[usize]) -> bool {
+    let first = at.first().map(|at| &lines[*at].kind);
+    matches!(first, Some(Kind::Item(item, _)) if *item != line::Item::Alone)
+}

@@ -1,0 +1,282 @@
+//! A log as the lines that may stay, change or go: the lines that it was, or those that a session makes.
+
+use super::line::{Item, Kind, Line};
+use super::steps::{Step, steps};
+use super::{NAME, header, items, line, steps as reading};
+use crate::error::Place;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::session::{Class, Session};
+use crate::model::view::View;
+use std::collections::HashMap;
+
+/// What a line is to the messages around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// It stays.
+    Kept,
+    /// An item of the message at this line of the session.
+    Item(usize),
+    /// The user's message at this line of the session, which only the display log has.
+    Event(usize),
+    /// The compaction at this line of the session.
+    Compacted(usize),
+    /// Begins a turn.
+    Start,
+    /// The settings of a turn.
+    Turn,
+    /// Tells of a call, or repeats what was said.
+    Beside {
+        /// Id of the call.
+        call: Option<String>,
+        /// What was said.
+        said: Option<String>,
+    },
+}
+
+/// A line of a log.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// What it is.
+    pub what: What,
+    /// Its bytes with the ending.
+    pub bytes: Vec<u8>,
+}
+
+impl Slot {
+    /// The line of the session whose message it is a piece of.
+    pub fn line(&self) -> Option<usize> {
+        match self.what {
+            What::Item(line) | What::Event(line) => Some(line),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a piece of the message at this line of the session.
+    pub fn is_of(&self, line: usize) -> bool {
+        self.line() == Some(line)
+    }
+}
+
+/// The lines that a session was read from. The line of a step is that of the record, behind the header.
+pub fn of_origin(bytes: &[u8]) -> Vec<Slot> {
+    let lines = line::lines(bytes);
+    let meta = header::meta(&lines);
+    let mut of_line: HashMap<usize, (usize, Step)> = HashMap::new();
+    for (nth, step) in steps(&lines, meta).into_iter().enumerate() {
+        for line in step.lines() {
+            of_line.insert(*line, (nth + 1, step.clone()));
+        }
+    }
+    let slot = |(nth, line): (usize, &Line<'_>)| Slot {
+        what: match of_line.get(&nth) {
+            Some((record, Step::Message(_))) => What::Item(*record),
+            Some((record, Step::Event(_))) => What::Event(*record),
+            Some((record, Step::Compacted(_))) => What::Compacted(*record),
+            _ => beside(line),
+        },
+        bytes: line.full.to_vec(),
+    };
+    lines.iter().enumerate().map(slot).collect()
+}
+
+/// What a line is that is no message.
+fn beside(line: &Line<'_>) -> What {
+    match &line.kind {
+        Kind::Turn(_) => What::Turn,
+        Kind::Event(name, _) if name == "task_started" => What::Start,
+        Kind::Event(_, payload) | Kind::Item(Item::Other, payload) => {
+            let text = |name| {
+                json::member(payload, name)
+                    .and_then(json::text)
+                    .map(|text| text.into_owned())
+            };
+            What::Beside {
+                call: text("call_id"),
+                said: text("message"),
+            }
+        }
+        _ => What::Kept,
+    }
+}
+
+/// The lines that the records of a session make: those that were read from a log are what they were.
+pub fn of_session(session: &Session, view: &View, items: &[Vec<Vec<u8>>]) -> Vec<Slot> {
+    let mut shown = HashMap::new();
+    for (nth, item) in view.items.iter().enumerate() {
+        item.line().map(|line| shown.insert(line, nth));
+    }
+    let mut slots = Vec::new();
+    let mut taken = vec![false; session.len()];
+    for index in 0..session.len() {
+        if std::mem::replace(&mut taken[index], true) {
+            continue;
+        }
+        match session.class(index) {
+            Class::Header => slots.push(meta(session.record(index).body)),
+            Class::Unreadable => slots.push(kept(session.record(index).body)),
+            Class::Blank => {}
+            Class::Event => slots.extend(event(session, index)),
+            Class::Message(_) => {
+                let made = match shown.get(&index) {
+                    Some(item) => items[*item].clone(),
+                    None => own_items(session, index),
+                };
+                message(session, index, made, &mut slots, &mut taken);
+            }
+        }
+    }
+    slots
+}
+
+/// The items of a message that is out of view.
+fn own_items(session: &Session, index: usize) -> Vec<Vec<u8>> {
+    let mut alone = Session::default();
+    alone.push_from(session, index);
+    let view = View::replay(&alone);
+    let mut made = items::of_view(&alone, &view, true, &mut Default::default());
+    made.pop().unwrap_or_default()
+}
+
+fn kept(body: &[u8]) -> Slot {
+    Slot {
+        what: What::Kept,
+        bytes: [body, b"\n"].concat(),
+    }
+}
+
+fn note(body: &[u8]) -> Option<&[u8]> {
+    json::member(json::member(body, "metadata")?, NAME)
+}
+
+/// The line that tells of the session.
+fn meta(body: &[u8]) -> Slot {
+    let own = note(body).unwrap_or(b"{}");
+    let payload = json::member(own, "session_meta").unwrap_or(b"{}");
+    let envelope = json::member(own, "envelope").map(items::members);
+    let line = match json::member(own, "bare") {
+        Some(_) => payload.to_vec(),
+        None => items::line(Some(&envelope.unwrap_or_default()), "session_meta", payload),
+    };
+    kept(&line)
+}
+
+fn event(session: &Session, index: usize) -> Option<Slot> {
+    let record = session.record(index);
+    let event = record.event()?;
+    if event.name() == "foreign" {
+        let own = json::member(event.raw, "format") == Some(b"\"codex\"");
+        let raw = json::member(event.raw, "raw").filter(|_| own)?;
+        let line = Line::parse(raw, Place { line: 1, offset: 1 });
+        return Some(Slot {
+            what: beside(&line),
+            bytes: [raw, b"\n"].concat(),
+        });
+    }
+    let own = note(event.raw)?;
+    let items = json::member(event.raw, "insert").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let mut payload = ObjectBuilder::default();
+    let text = json::member(event.raw, "summary").and_then(|summary| json::member(summary, "content"));
+    if let Some(text) = json::member(event.raw, "content").or(text) {
+        payload.raw("message", text);
+    }
+    for (name, value) in json::member(own, "payload")
+        .map(items::members)
+        .unwrap_or_default()
+    {
+        payload.raw(&name, value);
+    }
+    if let Some(inserts) = items {
+        let bodies: Vec<&[u8]> = inserts
+            .iter()
+            .filter_map(|insert| json::member(insert, "message"))
+            .collect();
+        payload.raw("replacement_history", items::history(&bodies));
+    }
+    let time = json::member(event.raw, "at");
+    let envelope = items::kept_envelope(json::member(own, "envelope"), time);
+    let envelope = envelope.as_deref().map(items::members);
+    Some(Slot {
+        what: What::Compacted(index),
+        bytes: [
+            items::line(envelope.as_deref(), "compacted", &payload.finish()).as_slice(),
+            b"\n",
+        ]
+        .concat(),
+    })
+}
+
+/// The lines of a message, and between them those that stood between them.
+fn message(session: &Session, index: usize, made: Vec<Vec<u8>>, slots: &mut Vec<Slot>, taken: &mut [bool]) {
+    let record = session.record(index);
+    let Some(message) = record.message() else { return };
+    let own = note(record.body);
+    let time = message.timestamp;
+    if let Some(rest) = own.and_then(|own| json::member(own, "event")) {
+        let envelope = own.and_then(|own| json::member(own, "lines"));
+        let envelope = envelope.and_then(|raw| json::elements(raw, Dialect::Strict)?.first().copied());
+        let envelope = items::kept_envelope(envelope.and_then(|raw| json::member(raw, "envelope")), time);
+        let members = envelope.as_deref().map(items::members);
+        let event = items::user_event(&items::shown(message), Some(rest));
+        slots.push(Slot {
+            what: What::Event(index),
+            bytes: [
+                items::line(members.as_deref(), "event_msg", &event).as_slice(),
+                b"\n",
+            ]
+            .concat(),
+        });
+        return;
+    }
+    let notes = own.and_then(|own| json::member(own, "lines"));
+    let notes = notes.and_then(|raw| json::elements(raw, Dialect::Strict));
+    let notes = notes
+        .filter(|notes| notes.len() == made.len())
+        .unwrap_or_default();
+    let mut next = index + 1;
+    for (nth, item) in made.iter().enumerate() {
+        let note = notes.get(nth).copied().unwrap_or(b"{}");
+        let behind = json::member(note, "behind").and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
+        for _ in 0..behind.unwrap_or(0_usize) {
+            let between = session.len() > next
+                && !taken[next]
+                && matches!(session.class(next), Class::Event | Class::Unreadable);
+            if !between {
+                break;
+            }
+            taken[next] = true;
+            match session.class(next) {
+                Class::Unreadable => slots.push(kept(session.record(next).body)),
+                _ => slots.extend(event(session, next)),
+            }
+            next += 1;
+        }
+        let envelope = items::kept_envelope(json::member(note, "envelope"), time);
+        let members = envelope.as_deref().map(items::members);
+        slots.push(Slot {
+            what: What::Item(index),
+            bytes: [
+                items::line(members.as_deref(), "response_item", item).as_slice(),
+                b"\n",
+            ]
+            .concat(),
+        });
+    }
+}
+
+/// Whether what the user says stands in the display log only.
+pub fn is_told_by_events(slots: &[Slot]) -> bool {
+    let lines: Vec<Line<'_>> = slots
+        .iter()
+        .map(|slot| Line::parse(&slot.bytes, Place { line: 1, offset: 1 }))
+        .collect();
+    slots.iter().any(|slot| matches!(slot.what, What::Event(_))) && reading::is_told_by_events(&lines)
+}
+
+/// Whether a session was read from a log.
+pub fn came_from_log(session: &Session) -> bool {
+    let header = session.header();
+    let find = |name: &str| header.iter().find(|(known, _)| known == name).map(|(_, raw)| raw);
+    let source = find("source").and_then(|raw| json::member(raw, "format"));
+    let own = find("metadata").and_then(|raw| json::member(raw, NAME));
+    source.and_then(json::text).is_some_and(|format| format == NAME) && own.is_some()
+}

@@ -1,0 +1,97 @@
+//! Logs that are cut, damaged or made to hurt.
+
+use super::small::{call, event, log, output, said, thought, turn, user};
+use super::{returned, session, through_lines, written};
+use crate::model::json;
+use crate::model::session::Class;
+use crate::model::view::View;
+use proptest::prelude::*;
+
+#[test]
+fn a_line_that_is_none_is_told_and_kept() {
+    let mut bytes = log(&[user("q"), said("a")]);
+    bytes.extend_from_slice(b"{\"timestamp\": oops\n");
+    bytes.extend_from_slice(said("b").as_bytes());
+    let (session, report) = session(&bytes);
+    assert_eq!(report.findings.len(), 1);
+    assert_eq!(report.findings[0].place.line, 4);
+    assert_eq!(session.messages().count(), 3);
+    assert!((0..session.len()).any(|index| session.class(index) == Class::Unreadable));
+    assert_eq!(returned(&session, &bytes), bytes);
+}
+
+#[test]
+fn a_log_that_is_cut_anywhere_is_read_to_there() {
+    let bytes = log(&[
+        turn("t"),
+        user("q"),
+        thought(1),
+        call("1"),
+        output("1"),
+        said("a"),
+    ]);
+    for end in 0..bytes.len() {
+        let (session, _) = session(&bytes[..end]);
+        assert_eq!(returned(&session, &bytes[..end]), &bytes[..end]);
+    }
+}
+
+fn line(kind: u8) -> String {
+    match kind {
+        0 => user("u"),
+        1 => said("a"),
+        2 => thought(1),
+        3 => call("c"),
+        4 => output("c"),
+        5 => turn("t"),
+        6 => event(r#"{"type":"task_started"}"#),
+        7 => event(r#"{"type":"user_message","message":"u"}"#),
+        8 => r#"{"timestamp":"2026-01-01T00:00:03Z","type":"compacted","payload":{"message":"s"}}"#.to_string(),
+        9 => r#"{"timestamp":"2026-01-01T00:00:03Z","type":"compacted","payload":{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"h"}]},{"type":"reasoning","summary":[]}]}}"#.to_string(),
+        10 => "not json".to_string(),
+        11 => r#"{"type":"message","role":"user","content":"bare"}"#.to_string(),
+        12 => super::small::item(r#"{"type":"web_search_call","id":"w"}"#),
+        13 => super::small::item(r#"{"type":"tool_result","result":{}}"#),
+        _ => String::new(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn records_make_the_lines_that_they_were(kinds in prop::collection::vec(0u8..15, 0..25)) {
+        let lines: Vec<String> = kinds.iter().map(|kind| line(*kind)).collect();
+        let bytes = log(&lines);
+        let (session, _) = session(&bytes);
+        let view = View::replay(&session);
+        prop_assert!(view.dangling.is_empty(), "{:?}\n{}", view.dangling, session.text());
+        let again = written(&through_lines(&session));
+        let (ours, theirs) = (super::full_lines(&again), super::full_lines(&bytes));
+        prop_assert_eq!(ours.len(), theirs.len());
+        for (ours, theirs) in ours.iter().zip(theirs) {
+            // What was a string is a part now.
+            let bare = theirs.ends_with(b"\"bare\"}");
+            let show = String::from_utf8_lossy(ours).into_owned();
+            prop_assert!(bare || *ours == theirs || json::same(ours, theirs), "{}", show);
+        }
+        prop_assert!(returned(&session, &bytes) == bytes);
+    }
+
+    #[test]
+    fn a_cut_leaves_what_it_kept(kinds in prop::collection::vec(0u8..15, 0..25), keep in 0usize..6) {
+        let lines: Vec<String> = kinds.iter().map(|kind| line(*kind)).collect();
+        let bytes = log(&lines);
+        let (session, _) = session(&bytes);
+        if let Some(cut) = super::cut(&session, keep) {
+            let after = returned(&cut, &bytes);
+            let (again, _) = super::session(&after);
+            let show = String::from_utf8_lossy(&after).into_owned();
+            prop_assert_eq!(super::shown(&again), super::shown(&cut), "{}", show);
+        }
+    }
+
+    #[test]
+    fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let (session, _) = session(&bytes);
+        prop_assert!(returned(&session, &bytes) == bytes);
+    }
+}

@@ -1,0 +1,133 @@
+//! What Codex itself wrote, where that is at hand.
+
+use super::{cut, full_lines, returned, session, shown, through_lines, written};
+use crate::format::Format;
+use crate::format::report::Report;
+use crate::format::tests::truth;
+use crate::model::json;
+use crate::model::session::Session;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// One record of every kind, thrown together: no session, and its records are counted otherwise.
+const HEAP: &str = "stage0_all_event_types.jsonl";
+
+/// What was cached is in the figure of the input.
+fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
+    let number = |name: &str| usage[name].as_u64().unwrap_or(0);
+    BTreeMap::from([
+        ("input_total", number("input_tokens")),
+        ("cache_read", number("cached_input_tokens")),
+        ("cache_write", number("cache_write_input_tokens")),
+        ("output", number("output_tokens")),
+        ("reasoning", number("reasoning_output_tokens")),
+    ])
+}
+
+#[test]
+fn every_log_counts_what_it_is_known_to_hold() {
+    let (mut equal, mut wrong) = (0, Vec::new());
+    for mut truth in truth::files("codex") {
+        let mut report = Report::default();
+        let sessions = truth::read(Format::Codex, &truth.path, &mut report).unwrap();
+        assert!(report.findings.is_empty(), "{}: {report:?}", truth.name);
+        let mut counted = truth::counts(&sessions, usage);
+        // The line that became the header is no message either.
+        let foreign = counted["foreign_records"].as_u64().unwrap_or(0);
+        counted["foreign_records"] = json!(foreign + 1);
+        if truth.name == HEAP {
+            truth.expected["foreign_records"] = Value::Null;
+        }
+        // What a compaction has put in is in view as well.
+        if let Some(inserted) = truth.expected["view_from_replacement"].as_object().cloned() {
+            for (role, count) in inserted {
+                let said = truth.expected["view"][&role].as_u64().unwrap_or(0);
+                truth.expected["view"][role] = json!(said + count.as_u64().unwrap());
+            }
+        }
+        let session = &sessions[0];
+        let inherited = (0..session.len()).filter(|index| {
+            let metadata = json::member(session.record(*index).body, "metadata");
+            metadata.and_then(|raw| json::member(raw, "inherited")).is_some()
+        });
+        let known = truth.expected["inherited_messages"].as_u64().unwrap_or(0);
+        assert_eq!(inherited.count() as u64, known, "{}", truth.name);
+        if let Some(id) = truth.expected["session_id"].as_str() {
+            assert_eq!(session.header_text("id").as_deref(), Some(id));
+        }
+        match truth::differences(&truth.expected, &counted) {
+            same if same.is_empty() => equal += 1,
+            differences => wrong.push(format!("{}: {}", truth.name, differences.join("; "))),
+        }
+    }
+    eprintln!("codex: {equal} files are what truth.json says");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The sessions of all files, with what they are kept as.
+fn logs() -> Vec<(String, Vec<u8>, Session)> {
+    let files = truth::files("codex").into_iter().map(|truth| {
+        let bytes = std::fs::read(&truth.path).unwrap();
+        let session = session(&bytes).0;
+        (truth.name, bytes, session)
+    });
+    files.collect()
+}
+
+#[test]
+fn a_log_that_does_not_change_is_the_bytes_it_was() {
+    let mut files = 0;
+    for (name, bytes, session) in logs() {
+        assert!(returned(&session, &bytes) == bytes, "{name}");
+        files += 1;
+    }
+    eprintln!("codex: {files} files are written back as the bytes that they were");
+}
+
+#[test]
+fn records_of_a_log_make_the_lines_that_it_had() {
+    let (mut files, mut lines, mut differ) = (0, 0, 0);
+    for (name, bytes, session) in logs() {
+        let written = written(&through_lines(&session));
+        let (ours, theirs) = (full_lines(&written), full_lines(&bytes));
+        for (nth, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+            if !json::same(ours, theirs) {
+                differ += 1;
+                let show = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+                eprintln!("{name}:{}\n  {}\n  {}", nth + 1, show(ours), show(theirs));
+            }
+        }
+        assert_eq!(ours.len(), theirs.len(), "{name}");
+        files += 1;
+        lines += ours.len();
+    }
+    eprintln!("codex: {files} files, {lines} lines come back as the same JSON, {differ} differ");
+    assert_eq!(differ, 0);
+}
+
+#[test]
+fn what_is_cut_off_goes_as_whole_lines() {
+    let (mut cuts, mut kept) = (0, 0);
+    for (name, bytes, session) in logs() {
+        for keep in [0, 2, 5, 40] {
+            let Some(cut) = cut(&session, keep) else { continue };
+            let after = returned(&cut, &bytes);
+            let mut left = full_lines(&bytes).into_iter();
+            for line in full_lines(&after) {
+                let compaction = json::member(line, "type") == Some(b"\"compacted\"");
+                assert!(
+                    compaction || left.any(|other| other == line),
+                    "{name}, last {keep}"
+                );
+                kept += 1;
+            }
+            assert_eq!(
+                shown(&super::session(&after).0),
+                shown(&cut),
+                "{name}, last {keep}"
+            );
+            cuts += 1;
+        }
+    }
+    eprintln!("codex: {cuts} cuts leave {kept} lines as they were");
+}

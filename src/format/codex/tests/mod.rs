@@ -1,0 +1,112 @@
+//! Logs read and written.
+
+mod damage;
+mod fixtures;
+mod small;
+
+use super::{read, write};
+use crate::error::Place;
+use crate::filter::truncate::{self, Cut};
+use crate::filter::{Plan, Stamp};
+use crate::format::report::Report;
+use crate::format::{Purpose, Returned};
+use crate::model::json;
+use crate::model::origin::Origin;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use std::sync::Arc;
+
+/// The session of a log, and what is told of it.
+pub fn session(log: &[u8]) -> (Session, Report) {
+    let mut report = Report::default();
+    (read::read(None, log, &mut report), report)
+}
+
+/// The lines of a session read anew, as if they had been a file.
+pub fn through_lines(session: &Session) -> Session {
+    let mut again = Session::default();
+    let mut offset = 0;
+    for index in 0..session.len() {
+        let full = session.full(index);
+        let place = Place {
+            line: index as u64 + 1,
+            offset,
+        };
+        again.push(&Record::parse(full, place));
+        offset += full.len() as u64;
+    }
+    again
+}
+
+/// A session as a log, made of its records alone.
+pub fn written(session: &Session) -> Vec<u8> {
+    let mut out = Vec::new();
+    let view = View::replay(session);
+    write::write(session, &view, Purpose::Return, &mut out, &mut Report::default()).unwrap();
+    out
+}
+
+/// A session as the log that it came from, as if it had changed.
+pub fn returned(session: &Session, bytes: &[u8]) -> Vec<u8> {
+    let mut session = session.clone();
+    session.set_origin(Arc::new(Origin {
+        bytes: bytes.to_vec(),
+        ..Origin::default()
+    }));
+    let view = View::replay(&session);
+    let returned = Returned {
+        session: &session,
+        view: &view,
+        changed: true,
+    };
+    let mut out = Vec::new();
+    write::back(&[returned], &mut out, &mut Report::default()).unwrap();
+    out
+}
+
+/// The session with a cut that keeps its last messages; none when there is nothing to cut.
+pub fn cut(session: &Session, keep: usize) -> Option<Session> {
+    let stamp = |_: &str| {
+        Ok(Stamp {
+            id: "evt_1".to_string(),
+            at: "2026-01-01T00:00:00Z".to_string(),
+        })
+    };
+    match truncate::plan(session, &Cut::LastMessages(keep), stamp).unwrap() {
+        Plan::Lines(lines, _) => {
+            let mut session = session.clone();
+            lines.iter().for_each(|line| session.push_new(line));
+            Some(session)
+        }
+        Plan::Nothing(_) => None,
+    }
+}
+
+/// What a model would be sent, without books.
+pub fn shown(session: &Session) -> Vec<Vec<u8>> {
+    let view = View::replay(session);
+    let item = |item: &Item| {
+        if let Some(text) = item.summary(session) {
+            return text.into_owned().into_bytes();
+        }
+        let body = item.body(session);
+        let own = [
+            "role",
+            "content",
+            "tool_calls",
+            "tool_call_id",
+            "reasoning",
+            "category",
+        ];
+        let members = own.iter().filter_map(|name| json::member(body, name));
+        members.collect::<Vec<_>>().join(&b'\n')
+    };
+    view.items.iter().map(item).collect()
+}
+
+/// The lines of a log that are not empty, without their endings.
+pub fn full_lines(bytes: &[u8]) -> Vec<&[u8]> {
+    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter(|line| !line.is_empty()).collect()
+}

@@ -1,0 +1,77 @@
+//! The turns of a log: what goes when messages of one go.
+
+use super::slot::{Slot, What};
+use crate::model::session::Session;
+use std::collections::HashSet;
+
+/// What becomes of the lines around messages that go.
+pub struct Turns {
+    /// The turn of each line.
+    turns: Vec<usize>,
+    /// Whether all messages of a turn go.
+    gone: Vec<bool>,
+    /// Calls that go, and what was said in messages that go, by turn.
+    calls: HashSet<String>,
+    said: HashSet<(usize, String)>,
+}
+
+impl Turns {
+    /// Looks at the turns of a log; `gone` tells of the message at a line of the session whether it goes.
+    pub fn of(session: &Session, slots: &[Slot], gone: impl Fn(usize) -> bool) -> Turns {
+        let mut turns = Turns {
+            turns: Vec::with_capacity(slots.len()),
+            gone: Vec::new(),
+            calls: HashSet::new(),
+            said: HashSet::new(),
+        };
+        let (mut turn, mut set, mut begun) = (0, false, false);
+        // Messages of each turn, and how many of them go.
+        let mut counts: Vec<[usize; 2]> = vec![[0, 0]];
+        for slot in slots {
+            let starts = match slot.what {
+                What::Start => begun,
+                What::Turn => std::mem::replace(&mut set, true),
+                _ => false,
+            };
+            if starts {
+                turn += 1;
+                counts.push([0, 0]);
+                set = slot.what == What::Turn;
+            }
+            begun |= !matches!(slot.what, What::Kept);
+            turns.turns.push(turn);
+            let Some(line) = slot.line() else { continue };
+            counts[turn][0] += 1;
+            if gone(line) {
+                counts[turn][1] += 1;
+                turns.forget(session, line, turn);
+            }
+        }
+        turns.gone = counts.iter().map(|[all, gone]| *all > 0 && all == gone).collect();
+        turns
+    }
+
+    fn forget(&mut self, session: &Session, line: usize, turn: usize) {
+        let record = session.record(line);
+        let Some(message) = record.message() else { return };
+        self.calls
+            .extend(message.tool_calls().into_iter().map(|call| call.id.into_owned()));
+        let text = message.text();
+        if !text.is_empty() {
+            self.said.insert((turn, text.into_owned()));
+        }
+    }
+
+    /// Whether a line that is no message stays.
+    pub fn keep(&self, at: usize, what: &What) -> bool {
+        let turn = self.turns[at];
+        if self.gone[turn] {
+            return false;
+        }
+        match what {
+            What::Beside { call: Some(call), .. } => !self.calls.contains(call),
+            What::Beside { said: Some(said), .. } => !self.said.contains(&(turn, said.clone())),
+            _ => true,
+        }
+    }
+}

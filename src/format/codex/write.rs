@@ -1,0 +1,384 @@
+//! A session as a log. One that came from a log is that log with the lines that changed: what left the view goes with
+//! what the display log says of it, what was edited is edited, what was put in stands where it belongs. Where the text
+//! of a summary stands for messages, one line is put in as Codex itself does it: a compaction with the history from
+//! there on; everything before it stays.
+
+use super::items;
+use super::slot::{self, Slot, What};
+use super::turns::Turns;
+use super::{NAME, fresh};
+use crate::error::Result;
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece;
+use crate::format::{Purpose, Returned, written};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::session::{Class, Session};
+use crate::model::view::{Item, View};
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+
+/// Writes one session.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    if !slot::came_from_log(session) {
+        return fresh::write(session, view, purpose, out, report);
+    }
+    let items = items::of_view(session, view, true, report);
+    let slots = slot::of_session(session, view, &items);
+    if purpose == Purpose::Export {
+        tell_events(session, report);
+    }
+    Log::new(session, view, items, slots).write(out)
+}
+
+/// Writes a session back into the log that it came from.
+pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
+    for returned in sessions {
+        match returned.session.origin() {
+            Some(origin) if !returned.changed => written(out.write_all(&origin.bytes))?,
+            Some(origin) => {
+                let items = items::of_view(returned.session, returned.view, true, report);
+                let slots = slot::of_origin(&origin.bytes);
+                Log::new(returned.session, returned.view, items, slots).write(out)?;
+            }
+            None => write(returned.session, returned.view, Purpose::Return, out, report)?,
+        }
+    }
+    Ok(())
+}
+
+/// Counts the events that a log has no place for: those of other formats, and those that do not move the view.
+fn tell_events(session: &Session, report: &mut Report) {
+    for index in 0..session.len() {
+        let record = session.record(index);
+        let Some(event) = record.event() else { continue };
+        let own = match event.name().as_ref() {
+            "session" | "truncate" | "restore" | "compact" | "summary" => true,
+            "foreign" => json::member(event.raw, "format") == Some(b"\"codex\""),
+            _ => false,
+        };
+        report.lose(Loss::Event, u64::from(!own));
+    }
+}
+
+/// A log that is to be written.
+struct Log<'s> {
+    session: &'s Session,
+    view: &'s View,
+    /// What is in view as the log itself has it.
+    own: View,
+    /// The items of each item of the view.
+    items: Vec<Vec<Vec<u8>>>,
+    slots: Vec<Slot>,
+    /// Whether the user's messages stand in the display log only.
+    events: bool,
+}
+
+/// What is put in, by the line of the session that it stands before; at the end with the number of lines.
+type Inserts = HashMap<usize, Vec<usize>>;
+
+impl<'s> Log<'s> {
+    fn new(session: &'s Session, view: &'s View, items: Vec<Vec<Vec<u8>>>, slots: Vec<Slot>) -> Self {
+        let compactions = session
+            .live_events()
+            .into_iter()
+            .filter(|index| is_own(session, *index));
+        Log {
+            session,
+            view,
+            own: View::after(session, compactions.collect()),
+            items,
+            events: slot::is_told_by_events(&slots),
+            slots,
+        }
+    }
+
+    fn write(mut self, out: &mut dyn Write) -> Result<()> {
+        let new = |item: &Item| matches!(item, Item::Summary(index) if !is_own(self.session, *index));
+        let lines = if self.view.items.iter().any(new) {
+            self.compacted()
+        } else {
+            self.cut()
+        };
+        // Only the last line of a log may have no ending.
+        let last = lines.len();
+        for (nth, line) in lines.iter().enumerate() {
+            written(out.write_all(line))?;
+            if nth + 1 < last && !line.ends_with(b"\n") {
+                written(out.write_all(b"\n"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One line more: a compaction, behind which stands what is as it was.
+    fn compacted(&mut self) -> Vec<Vec<u8>> {
+        let same =
+            |pair: &(&Item, &Item)| matches!(pair, (Item::Line(one), Item::Line(other)) if one == other);
+        let ends = self.view.items.iter().rev().zip(self.own.items.iter().rev());
+        let behind = ends.take_while(same).count();
+        let (replaced, rest) = self.view.items.split_at(self.view.items.len() - behind);
+        let first = rest.first().and_then(Item::line);
+        let at = first.and_then(|line| self.slots.iter().position(|slot| slot.is_of(line)));
+        let at = at.unwrap_or(self.slots.len());
+        let text = replaced.iter().rev().find_map(|item| item.summary(self.session));
+        let mut payload = ObjectBuilder::default();
+        payload.text("message", &text.unwrap_or_default()).raw(
+            "replacement_history",
+            piece::array(self.items[..replaced.len()].concat()),
+        );
+        let event = replaced.iter().rev().find_map(|item| match item {
+            Item::Summary(index) => json::member(self.session.record(*index).body, "at"),
+            _ => None,
+        });
+        let time = event.map_or_else(|| self.time_at(at), <[u8]>::to_vec);
+        let mut lines: Vec<Vec<u8>> = self.slots.iter().map(|slot| slot.bytes.clone()).collect();
+        let known = lines.len();
+        let mut line = items::enveloped(&time, "compacted", &payload.finish());
+        line.push(b'\n');
+        lines.insert(at, line);
+        // Messages that were added since have no line yet.
+        let added: Vec<usize> = (self.view.items.len() - behind..self.view.items.len()).collect();
+        let slots: HashSet<usize> = self.slots.iter().filter_map(Slot::line).collect();
+        for item in added {
+            let missing = self.view.items[item]
+                .line()
+                .is_some_and(|line| !slots.contains(&line));
+            if missing {
+                lines.extend(self.made(item, known));
+            }
+        }
+        lines
+    }
+
+    /// The lines of what is in view, and of what the log has put out of view itself.
+    fn cut(&mut self) -> Vec<Vec<u8>> {
+        let shown: HashMap<usize, usize> = self
+            .view
+            .items
+            .iter()
+            .enumerate()
+            .filter_map(|(nth, item)| Some((item.line()?, nth)))
+            .collect();
+        let before: HashSet<usize> = self.own.items.iter().filter_map(Item::line).collect();
+        let has_line: HashSet<usize> = self.slots.iter().filter_map(Slot::line).collect();
+        let (mut inserts, history) = self.placed(&has_line);
+        let gone = |line: usize| before.contains(&line) && !shown.contains_key(&line);
+        let turns = Turns::of(self.session, &self.slots, gone);
+        let live: HashSet<usize> = self.session.live_events().into_iter().collect();
+        let last = self.last_compaction();
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        let mut done: HashSet<usize> = HashSet::new();
+        for at in 0..self.slots.len() {
+            let slot = &self.slots[at];
+            if let Some(line) = slot.line() {
+                for item in inserts.remove(&line).unwrap_or_default() {
+                    lines.extend(self.made(item, at));
+                }
+            }
+            match &slot.what {
+                What::Kept => lines.push(slot.bytes.clone()),
+                What::Compacted(line) if !live.contains(line) => {}
+                What::Compacted(line) if Some(*line) == last => {
+                    lines.push(self.compaction(at, *line, &history))
+                }
+                What::Compacted(_) => lines.push(slot.bytes.clone()),
+                What::Item(line) | What::Event(line) => match shown.get(line) {
+                    _ if gone(*line) => {}
+                    Some(item) if matches!(self.view.items[*item], Item::Edited(..)) => {
+                        if done.insert(*line) {
+                            lines.extend(self.edited(*item, *line));
+                        }
+                    }
+                    _ => lines.push(slot.bytes.clone()),
+                },
+                What::Start | What::Turn | What::Beside { .. } if turns.keep(at, &slot.what) => {
+                    lines.push(slot.bytes.clone());
+                }
+                What::Start | What::Turn | What::Beside { .. } => {}
+            }
+        }
+        let end = self.slots.len();
+        for item in inserts.remove(&usize::MAX).unwrap_or_default() {
+            lines.extend(self.made(item, end));
+        }
+        lines
+    }
+
+    /// The log's own compaction that counts.
+    fn last_compaction(&self) -> Option<usize> {
+        let own = self.session.live_events().into_iter();
+        own.filter(|index| is_own(self.session, *index)).next_back()
+    }
+
+    /// The messages that the last compaction of the log put in: ids and bodies.
+    fn own_inserts(&self) -> Vec<(String, Vec<u8>)> {
+        let Some(index) = self.last_compaction() else {
+            return Vec::new();
+        };
+        let record = self.session.record(index);
+        let inserts =
+            json::member(record.body, "insert").and_then(|raw| json::elements(raw, Dialect::Strict));
+        let messages = inserts.unwrap_or_default().into_iter().filter_map(|insert| {
+            let message = json::member(insert, "message")?;
+            Some((
+                json::member(message, "id").and_then(json::text)?.into_owned(),
+                message.to_vec(),
+            ))
+        });
+        messages.collect()
+    }
+
+    /// Where items of the view go that have no line in the log; and what the compaction's history is now.
+    fn placed(&self, has_line: &HashSet<usize>) -> (Inserts, Vec<usize>) {
+        let own: HashSet<String> = self.own_inserts().into_iter().map(|(id, _)| id).collect();
+        let mut inserts = Inserts::new();
+        let (mut history, mut waiting) = (Vec::new(), Vec::new());
+        for (nth, item) in self.view.items.iter().enumerate() {
+            match item {
+                Item::Inserted(body) => {
+                    waiting.push(nth);
+                    let id = json::member(body, "id").and_then(json::text);
+                    if id.is_some_and(|id| own.contains(id.as_ref())) {
+                        history.append(&mut waiting);
+                    }
+                }
+                Item::Summary(_) => {}
+                Item::Line(line) | Item::Edited(line, _) if has_line.contains(line) => {
+                    inserts.entry(*line).or_default().append(&mut waiting);
+                }
+                Item::Line(_) | Item::Edited(..) => waiting.push(nth),
+            }
+        }
+        inserts.entry(usize::MAX).or_default().append(&mut waiting);
+        (inserts, history)
+    }
+
+    /// The line of the log's own compaction, with the history that it stands for now.
+    fn compaction(&self, at: usize, line: usize, history: &[usize]) -> Vec<u8> {
+        let slot = &self.slots[at].bytes;
+        let is_summary = self
+            .own
+            .items
+            .iter()
+            .any(|item| matches!(item, Item::Summary(index) if *index == line));
+        let stands = self
+            .view
+            .items
+            .iter()
+            .any(|item| matches!(item, Item::Summary(index) if *index == line));
+        let were = self.own_inserts();
+        let now = history
+            .iter()
+            .map(|item| self.view.items[*item].body(self.session));
+        let same = were.iter().map(|(_, body)| body.as_slice()).eq(now);
+        if same && (!is_summary || stands) {
+            return slot.clone();
+        }
+        let Some(payload) = items::payload(slot) else {
+            return slot.clone();
+        };
+        let mut kept: Vec<Vec<u8>> = Vec::new();
+        if is_summary {
+            // Its text goes; what stood beside it stays.
+            let beside = self.view.items.iter().enumerate();
+            let beside = beside.filter(|(_, item)| item.line().is_some_and(|index| index < line));
+            kept.extend(beside.flat_map(|(nth, _)| self.items[nth].clone()));
+        }
+        kept.extend(history.iter().flat_map(|item| self.items[*item].clone()));
+        let changes = [("replacement_history", Some(piece::array(kept)))];
+        let changes = changes.each_ref().map(|(name, value)| (*name, value.as_deref()));
+        match json::with_members(&payload, &changes) {
+            Ok(payload) => items::with_payload(slot, &payload),
+            Err(_) => slot.clone(),
+        }
+    }
+
+    /// The lines of a message that was edited: items that are the same stay as they were.
+    fn edited(&self, item: usize, line: usize) -> Vec<Vec<u8>> {
+        let old: Vec<&Slot> = self
+            .slots
+            .iter()
+            .filter(|slot| slot.line() == Some(line))
+            .collect();
+        let new = &self.items[item];
+        if let [
+            Slot {
+                what: What::Event(_),
+                bytes,
+            },
+        ] = old.as_slice()
+        {
+            let text = self.view.items[item]
+                .message(self.session)
+                .map(|message| items::shown(&message));
+            let payload = items::payload(bytes).unwrap_or_default();
+            let payload = json::with_members(&payload, &[("message", text.as_deref())]);
+            return payload
+                .map(|payload| items::with_payload(bytes, &payload))
+                .into_iter()
+                .collect();
+        }
+        let payloads: Vec<Vec<u8>> = old
+            .iter()
+            .filter_map(|slot| items::payload(&slot.bytes))
+            .collect();
+        let paired = payloads.len() == new.len() && old.len() == new.len();
+        let mut lines = Vec::new();
+        for (nth, made) in new.iter().enumerate() {
+            let same = payloads.iter().position(|payload| json::same(payload, made));
+            lines.push(match same {
+                Some(at) => old[at].bytes.clone(),
+                None => {
+                    let like = if paired { nth } else { 0 };
+                    old.get(like)
+                        .map_or_else(Vec::new, |slot| items::with_payload(&slot.bytes, made))
+                }
+            });
+        }
+        lines
+    }
+
+    /// The lines of what has none: items, and what the display log says of them.
+    fn made(&self, item: usize, at: usize) -> Vec<Vec<u8>> {
+        let Some(message) = self.view.items[item].message(self.session) else {
+            return Vec::new();
+        };
+        let time = message.timestamp.map_or_else(|| self.time_at(at), <[u8]>::to_vec);
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        let user = message.role_name() == "user";
+        if !(user && self.events) {
+            lines.extend(
+                self.items[item]
+                    .iter()
+                    .map(|payload| items::enveloped(&time, "response_item", payload)),
+            );
+        }
+        lines.extend(fresh::told(&message).map(|event| items::enveloped(&time, "event_msg", &event)));
+        lines.iter_mut().for_each(|line| line.push(b'\n'));
+        lines
+    }
+
+    /// The time of the nearest line before a place.
+    fn time_at(&self, at: usize) -> Vec<u8> {
+        let times = self.slots[..at].iter().rev();
+        let mut times = times.filter_map(|slot| json::member(&slot.bytes, "timestamp").map(<[u8]>::to_vec));
+        times.next().unwrap_or_else(|| fresh::EPOCH.to_vec())
+    }
+}
+
+/// Whether an event is a compaction of the log's own.
+fn is_own(session: &Session, index: usize) -> bool {
+    let record = session.record(index);
+    let own = |event: &crate::model::event::Event<'_>| {
+        let named = matches!(event.name().as_ref(), "compact" | "summary");
+        let note = json::member(event.raw, "metadata").and_then(|raw| json::member(raw, NAME));
+        named && note.is_some()
+    };
+    matches!(session.class(index), Class::Event) && record.event().is_some_and(own)
+}

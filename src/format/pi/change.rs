@@ -1,0 +1,187 @@
+//! What is added to a file so that what is gone on with is what is in view. Nothing that stands there is touched: a cut
+//! and a summary are a compaction behind the last entry, any other change is a branch on which the entries stand as
+//! they are now, and what was before is the branch that was left.
+
+use super::item;
+use super::made::{self, Chain, EPOCH};
+use crate::error::{Error, Kind, Result};
+use crate::format::report::Report;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use std::collections::HashMap;
+
+/// What stands for messages that were cut off, where the format knows no cut without a text.
+const CUT: &str = "[Earlier messages were cut off.]";
+
+/// Where the records of a session stand in its file.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// The entry of a record, by its line in the session: its number from the first line on, its id and its line.
+    pub entries: HashMap<usize, Place>,
+}
+
+/// An entry of a file.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its number, the first line's being 0.
+    pub index: usize,
+    /// Its id; files of the first version have none.
+    pub id: Option<String>,
+    /// Its bytes.
+    pub body: Vec<u8>,
+}
+
+/// Adds to the chain what it takes for a session to be in view as it is now.
+pub fn add(
+    session: &Session,
+    view: &View,
+    places: &Places,
+    chain: &mut Chain,
+    report: &mut Report,
+) -> Result<()> {
+    let compactions = session
+        .live_events()
+        .into_iter()
+        .filter(|index| made::is_own(session, *index));
+    let own = View::after(session, compactions.collect());
+    let same = |pair: &(&Item, &Item)| match pair {
+        (Item::Line(one), Item::Line(other)) => one == other,
+        (Item::Summary(one), Item::Summary(other)) => one == other,
+        _ => false,
+    };
+    let begun = view.items.iter().zip(&own.items).take_while(same).count();
+    let line = |pair: &(&Item, &Item)| same(pair) && matches!(pair.0, Item::Line(_));
+    let ends = view.items.iter().rev().zip(own.items.iter().rev());
+    let behind = ends.take_while(line).count();
+    let is_new = |item: &&Item| {
+        item.line()
+            .is_some_and(|line| !places.entries.contains_key(&line))
+    };
+    let added: Vec<&Item> = view.items.iter().filter(is_new).collect();
+    let grown = begun == own.items.len() && begun == view.items.len();
+    let time = time(session);
+    let names = item::names(session, view);
+    if grown {
+        for item in added {
+            item::add(chain, item, session, &time, None, &names, report);
+        }
+        return Ok(());
+    }
+    let (replaced, kept) = view.items.split_at(view.items.len() - behind);
+    if let [] | [Item::Summary(_)] = replaced {
+        compaction(session, replaced.first(), kept, places, chain);
+        for item in added {
+            item::add(chain, item, session, &time, None, &names, report);
+        }
+        return Ok(());
+    }
+    if !chain.ids {
+        let error = Error::new(
+            Kind::Usage,
+            "a pi file of the first version has no branches, which this change takes",
+        );
+        return Err(error.hint("leave -i out, and write a new file: --to pi"));
+    }
+    branch(session, view, begun, places, chain, report);
+    Ok(())
+}
+
+/// The newest time of a session.
+fn time(session: &Session) -> Vec<u8> {
+    let time = session
+        .newest_time()
+        .map(|time| crate::format::request::piece::quoted(&time));
+    time.unwrap_or_else(|| EPOCH.to_vec())
+}
+
+/// A compaction that keeps from the first of these items on.
+fn compaction(session: &Session, summary: Option<&Item>, kept: &[Item], places: &Places, chain: &mut Chain) {
+    let text = summary.and_then(|item| item.summary(session));
+    let first = kept.iter().find_map(|item| places.entries.get(&item.line()?));
+    let mut compaction = ObjectBuilder::default();
+    compaction.text("summary", text.as_deref().unwrap_or(CUT));
+    // What names no entry before it keeps nothing.
+    let mut own = None;
+    match (chain.ids, first) {
+        (true, Some(Place { id: Some(id), .. })) => drop(compaction.text("firstKeptEntryId", id)),
+        (true, _) => {
+            let id = chain.next_id(text.as_deref().unwrap_or(CUT).as_bytes());
+            compaction.text("firstKeptEntryId", &id);
+            own = Some(id);
+        }
+        (false, Some(place)) => drop(compaction.raw("firstKeptEntryIndex", place.index.to_string())),
+        (false, None) => {
+            let last = places.entries.values().map(|place| place.index).max();
+            compaction.raw("firstKeptEntryIndex", last.map_or(1, |last| last + 1).to_string());
+        }
+    }
+    compaction.raw("tokensBefore", sent(session).to_string());
+    let event = summary.map(|item| item.body(session));
+    let at = event
+        .and_then(|event| json::member(event, "at"))
+        .map(<[u8]>::to_vec);
+    chain.add(
+        "compaction",
+        &at.unwrap_or_else(|| time(session)),
+        &compaction.finish(),
+        own,
+    );
+}
+
+/// What the model was sent when it last answered, in tokens.
+fn sent(session: &Session) -> u64 {
+    let told = session.messages().filter_map(|(index, _)| {
+        let usage = json::member(session.record(index).body, "usage")?;
+        let number = |name| {
+            std::str::from_utf8(json::member(usage, name)?)
+                .ok()?
+                .parse::<u64>()
+                .ok()
+        };
+        number("totalTokens").or_else(|| Some(number("input")? + number("output").unwrap_or(0)))
+    });
+    told.filter(|tokens| *tokens > 0).last().unwrap_or(0)
+}
+
+/// A branch on which everything in view stands behind what is as it was.
+fn branch(
+    session: &Session,
+    view: &View,
+    begun: usize,
+    places: &Places,
+    chain: &mut Chain,
+    report: &mut Report,
+) {
+    let compacted = session
+        .live_events()
+        .into_iter()
+        .filter(|index| made::is_own(session, *index));
+    let compacted = compacted
+        .filter_map(|index| places.entries.get(&index))
+        .map(|place| place.index)
+        .max();
+    let place = |item: &Item| item.line().and_then(|line| places.entries.get(&line));
+    // Behind a compaction only: what it keeps stands before it.
+    let joint = view.items[..begun].last().and_then(place);
+    let joint = joint.filter(|joint| compacted.is_none_or(|compacted| joint.index > compacted));
+    let from = if joint.is_some() { begun } else { 0 };
+    chain.last = joint.and_then(|joint| joint.id.clone());
+    let time = time(session);
+    let names = item::names(session, view);
+    for (nth, item) in view.items[from..].iter().enumerate() {
+        match (item, place(item)) {
+            (Item::Summary(_), _) if nth == 0 && from == 0 => {
+                compaction(session, Some(item), &[], places, chain);
+            }
+            (Item::Line(_), Some(place)) => {
+                let kind = json::member(&place.body, "type")
+                    .and_then(json::text)
+                    .unwrap_or_default();
+                let own = json::member(&place.body, "timestamp").unwrap_or(&time);
+                chain.add(&kind, own, &place.body, None);
+            }
+            _ => item::add(chain, item, session, &time, None, &names, report),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The entries of a file, a line each.
+
+use crate::error::Place;
+use crate::model::json::{self, Dialect, Fault, Members};
+use crate::model::{record, time};
+use std::borrow::Cow;
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Tells of the session.
+    Session,
+    /// Something said, or what a tool gave.
+    Message,
+    /// The text that stands for what was said before.
+    Compaction,
+    /// What was done on another branch, for the model.
+    BranchSummary,
+    /// What an extension says to the model.
+    CustomMessage,
+    /// Anything else that is an object.
+    Other,
+    /// An empty line.
+    Blank,
+    /// No object.
+    Unreadable(Fault),
+}
+
+/// An entry.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    /// The line with its ending.
+    pub full: &'a [u8],
+    /// The line without byte order mark and ending.
+    pub body: &'a [u8],
+    /// Where it stands.
+    pub place: Place,
+    /// What it is.
+    pub kind: Kind,
+    /// Its id.
+    pub id: Option<Cow<'a, str>>,
+    /// Id of the entry before it.
+    pub parent: Option<Cow<'a, str>>,
+    members: Found<'a>,
+}
+
+impl<'a> Entry<'a> {
+    /// Reads a line; `first` tells that nothing stands before it.
+    pub fn parse(full: &'a [u8], place: Place, first: bool) -> Entry<'a> {
+        let body = record::body_of(full, place);
+        let mut entry = Entry {
+            full,
+            body,
+            place,
+            kind: Kind::Blank,
+            id: None,
+            parent: None,
+            members: Found::new(),
+        };
+        if body.trim_ascii().is_empty() {
+            return entry;
+        }
+        match members(body) {
+            Ok(members) => entry.members = members,
+            Err(fault) => {
+                entry.kind = Kind::Unreadable(fault);
+                return entry;
+            }
+        }
+        let get = |name: &str| entry.get(name);
+        let text = |name| get(name).and_then(json::text).filter(|text| !text.is_empty());
+        let (id, parent) = (text("id"), text("parentId"));
+        let object = get("message").is_some_and(|raw| raw.starts_with(b"{"));
+        let summary = get("summary").is_some_and(|raw| raw.starts_with(b"\""));
+        let kind = match text("type").as_deref() {
+            Some("session") if first => Kind::Session,
+            Some("message") if object => Kind::Message,
+            Some("compaction") if summary => Kind::Compaction,
+            Some("branch_summary") if summary => Kind::BranchSummary,
+            Some("custom_message") if get("content").is_some() => Kind::CustomMessage,
+            _ => Kind::Other,
+        };
+        Entry {
+            kind,
+            id,
+            parent,
+            ..entry
+        }
+    }
+
+    /// A member as it is written.
+    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
+        let found = self.members.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, raw)| *raw)
+    }
+
+    /// When it was written.
+    pub fn timestamp(&self) -> Option<&'a [u8]> {
+        let raw = self.get("timestamp")?;
+        json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
+    }
+
+    /// Whether a model is told of it.
+    pub fn is_said(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Message | Kind::BranchSummary | Kind::CustomMessage
+        )
+    }
+}
+
+type Found<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
+
+/// The members of an object in UTF-8, or why it is none.
+fn members(body: &[u8]) -> Result<Found<'_>, Fault> {
+    if let Err(error) = std::str::from_utf8(body) {
+        return Err(Fault {
+            offset: error.valid_up_to(),
+            what: "not UTF-8",
+        });
+    }
+    let mut scan = Members::new(body, Dialect::Strict).map_err(|fault| Fault {
+        what: "not a JSON object",
+        ..fault
+    })?;
+    let mut found = Vec::new();
+    while let Some(member) = scan.next()? {
+        found.push((json::unescape(member.key), member.value));
+    }
+    Ok(found)
+}
+
+/// The entries of a file.
+pub fn entries(bytes: &[u8]) -> Vec<Entry<'_>> {
+    let mut place = Place { line: 0, offset: 0 };
+    let mut all: Vec<Entry<'_>> = Vec::new();
+    let mut first = true;
+    for full in bytes.split_inclusive(|byte| *byte == b'\n') {
+        place.line += 1;
+        let entry = Entry::parse(full, place, first);
+        first &= entry.kind == Kind::Blank;
+        all.push(entry);
+        place.offset += full.len() as u64;
+    }
+    all
+}

@@ -1,0 +1,205 @@
+//! What is in view, as entries.
+
+use super::made::Chain;
+use super::spell;
+use crate::format::report::{Loss, Report};
+use crate::format::request::draft;
+use crate::format::request::piece::{array, rest};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::{Category, Message, Role};
+use crate::model::session::Session;
+use crate::model::summary;
+use crate::model::time;
+use crate::model::view::{Item, View};
+use std::collections::HashMap;
+
+/// The tools of calls, by the ids of these.
+pub type Names = HashMap<String, String>;
+
+/// The tools of all calls in view.
+pub fn names(session: &Session, view: &View) -> Names {
+    let calls = view.messages(session).flat_map(|message| {
+        let calls = message.tool_calls().into_iter();
+        calls
+            .map(|call| (call.id.into_owned(), call.name.into_owned()))
+            .collect::<Vec<_>>()
+    });
+    calls.collect()
+}
+
+/// Adds what an item of a view is: as the entry that it was where it came from one, under this id or a new one.
+pub fn add(
+    chain: &mut Chain,
+    item: &Item,
+    session: &Session,
+    time: &[u8],
+    id: Option<String>,
+    names: &Names,
+    report: &mut Report,
+) {
+    let body = item.body(session);
+    let mut members = ObjectBuilder::default();
+    if let Some(text) = item.summary(session) {
+        report.lose(Loss::Summary, 1);
+        members
+            .text("customType", "summary")
+            .text("content", &summary::quoted(&text))
+            .raw("display", "true");
+        return chain.add("custom_message", time, &members.finish(), id);
+    }
+    let Some(message) = item.message(session) else {
+        return;
+    };
+    let time = message.timestamp.unwrap_or(time);
+    let Some(note) = spell::note(body) else {
+        return made(&message, body, time, id, names, chain, report);
+    };
+    let kind = json::member(note, "type").and_then(json::text);
+    let kind = kind.as_deref().unwrap_or("message");
+    match kind {
+        "custom_message" => drop(members.raw("content", spell::content(&message, report))),
+        "branch_summary" => drop(members.text("summary", &message.text())),
+        _ => {
+            if let Some(made) = spell::message(body, report) {
+                members.raw("message", made);
+            }
+        }
+    }
+    let beside = json::member(note, "entry");
+    for (name, value) in beside.into_iter().flat_map(|beside| rest(beside, &[])) {
+        members.raw(&name, value);
+    }
+    chain.add(kind, time, &members.finish(), id);
+}
+
+/// Adds a message that came from elsewhere.
+fn made(
+    message: &Message<'_>,
+    body: &[u8],
+    clock: &[u8],
+    id: Option<String>,
+    names: &Names,
+    chain: &mut Chain,
+    report: &mut Report,
+) {
+    let told = match (message.role(), message.category()) {
+        (Role::System | Role::Developer | Role::Other, _) => Some(message.role_name().into_owned()),
+        (Role::User, Category::Context | Category::SystemOutput | Category::System) => {
+            Some(message.category().name().to_string())
+        }
+        _ => None,
+    };
+    if let Some(kind) = told {
+        // There is no such role, and no such category but that of what an extension says.
+        if kind != Category::Context.name() {
+            report.lose(Loss::Category, 1);
+        }
+        let mut custom = ObjectBuilder::default();
+        custom
+            .text("customType", &kind)
+            .raw("content", spell::content(message, report))
+            .raw("display", "true");
+        return chain.add("custom_message", clock, &custom.finish(), id);
+    }
+    let plain = without_notes(body);
+    let Some(spelled) = spell::message(&plain, report) else {
+        return;
+    };
+    let milliseconds = json::text(clock)
+        .and_then(|time| time::milliseconds(&time))
+        .unwrap_or(0);
+    let mut members = ObjectBuilder::default();
+    for (name, value) in rest(&spelled, &["usage"]) {
+        members.raw(&name, value);
+    }
+    match message.role() {
+        Role::Assistant => {
+            let calls = message.calls_tools();
+            members.text("api", "unknown").text("provider", "unknown");
+            if json::member(&spelled, "model").is_none() {
+                members.text("model", "unknown");
+            }
+            members
+                .raw("usage", usage(json::member(body, "usage"), report))
+                .text("stopReason", if calls { "toolUse" } else { "stop" });
+        }
+        Role::Tool => {
+            let id = message.tool_call_id().unwrap_or_default();
+            if message.name.is_none() {
+                members.text(
+                    "toolName",
+                    names.get(id.as_ref()).map_or("unknown", String::as_str),
+                );
+            }
+            let text = json::member(&spelled, "content").filter(|raw| raw.starts_with(b"\""));
+            if let Some(text) = text {
+                let parts = array([draft::text_part(text)]);
+                let made = json::with_members(&members.finish(), &[("content", Some(&parts))]);
+                members = object(&made.unwrap_or_default());
+            }
+            let failed = message.metadata.and_then(|raw| json::member(raw, "is_error")) == Some(b"true");
+            members.raw("isError", if failed { "true" } else { "false" });
+        }
+        _ => {}
+    }
+    members.raw("timestamp", milliseconds.to_string());
+    let mut wrapped = ObjectBuilder::default();
+    wrapped.raw("message", members.finish());
+    chain.add("message", clock, &wrapped.finish(), id);
+}
+
+/// A message without what other formats have noted on it.
+fn without_notes(body: &[u8]) -> Vec<u8> {
+    json::with_members(body, &[("metadata", None)]).unwrap_or_else(|_| body.to_vec())
+}
+
+fn object(raw: &[u8]) -> ObjectBuilder {
+    let mut built = ObjectBuilder::default();
+    for (name, value) in rest(raw, &[]) {
+        built.raw(&name, value);
+    }
+    built
+}
+
+/// What was used in the words of this format, as far as it is told in those of Anthropic or OpenAI.
+fn usage(told: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
+    let told_at = told.unwrap_or(b"{}");
+    let number = |names: &[&str]| -> Option<u64> {
+        let mut values = names.iter().filter_map(|name| json::member(told_at, name));
+        values.find_map(|raw| std::str::from_utf8(raw).ok()?.parse().ok())
+    };
+    let input = number(&["input_tokens", "prompt_tokens", "promptTokenCount", "input"]);
+    let output = number(&[
+        "output_tokens",
+        "completion_tokens",
+        "candidatesTokenCount",
+        "output",
+    ])
+    .unwrap_or(0);
+    let read = number(&["cache_read_input_tokens", "cacheRead"]);
+    let within = number(&["cached_input_tokens", "cachedContentTokenCount"]);
+    let written = number(&["cache_creation_input_tokens", "cacheWrite"]).unwrap_or(0);
+    report.lose(Loss::Usage, u64::from(told.is_some() && input.is_none()));
+    // What is cached counts beside the input here.
+    let input = input.unwrap_or(0).saturating_sub(within.unwrap_or(0));
+    let read = read.or(within).unwrap_or(0);
+    let mut cost = ObjectBuilder::default();
+    for name in ["input", "output", "cacheRead", "cacheWrite", "total"] {
+        cost.raw(name, "0");
+    }
+    let mut usage = ObjectBuilder::default();
+    let figures = [
+        ("input", input),
+        ("output", output),
+        ("cacheRead", read),
+        ("cacheWrite", written),
+    ];
+    for (name, figure) in figures {
+        usage.raw(name, figure.to_string());
+    }
+    let total: u64 = figures.iter().map(|(_, figure)| figure).sum();
+    usage
+        .raw("totalTokens", total.to_string())
+        .raw("cost", cost.finish());
+    usage.finish()
+}

@@ -1,0 +1,196 @@
+//! A message of an entry, as one of the record stream.
+
+use crate::format::request::draft::{self, Draft, Slot};
+use crate::format::request::media::{Bytes, Kind as Medium, Media};
+use crate::format::request::piece::{self, array, quoted, rest_object};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::borrow::Cow;
+
+/// How the blocks of a message lay, where that is not as usual: notes by name.
+pub type Layout = Vec<(&'static str, Vec<u8>)>;
+
+/// What stands in the user's place and was not said by them.
+pub fn context(content: Vec<u8>) -> Draft {
+    let mut draft = Draft::new("user");
+    draft
+        .raw("content", content)
+        .raw("category", b"\"context\"".as_slice());
+    draft
+}
+
+/// The message as it is read; none of a role that nobody knows.
+pub fn of_message(message: &[u8]) -> Option<(Draft, Layout)> {
+    let members = json::members(message, Dialect::Strict)?;
+    let get = |name: &str| {
+        let found = members.iter().find(|(known, _)| known == name);
+        found.map(|(_, raw)| *raw)
+    };
+    let role = get("role").and_then(json::text)?;
+    if role == "assistant" {
+        return Some(assistant(message));
+    }
+    let draft = match role.as_ref() {
+        "user" => {
+            let mut draft = Draft::new("user");
+            draft.raw("content", content(get("content")?));
+            draft
+        }
+        "toolResult" => {
+            let mut draft = Draft::new("tool");
+            draft
+                .raw(
+                    "tool_call_id",
+                    get("toolCallId").filter(|raw| raw.starts_with(b"\""))?,
+                )
+                .raw("content", content(get("content").unwrap_or(b"null")));
+            if let Some(name) = get("toolName").filter(|raw| raw.starts_with(b"\"")) {
+                draft.raw("name", name);
+            }
+            let failed = get("isError").filter(|raw| *raw == b"true");
+            draft.metadata("is_error", failed.map(<[u8]>::to_vec));
+            draft
+        }
+        "bashExecution" => {
+            let text = |name| get(name).filter(|raw| raw.starts_with(b"\""));
+            let parts = [text("command")?, text("output").unwrap_or(b"\"\"")];
+            let mut draft = Draft::new("user");
+            draft
+                .raw("content", array(parts.map(draft::text_part)))
+                .raw("category", b"\"system_output\"".as_slice());
+            draft
+        }
+        "custom" | "hookMessage" => context(content(get("content")?)),
+        "branchSummary" | "compactionSummary" => {
+            context(get("summary").filter(|raw| raw.starts_with(b"\""))?.to_vec())
+        }
+        _ => return None,
+    };
+    Some((draft, Layout::new()))
+}
+
+/// Members of a message that its record has no place for.
+pub fn leftovers(message: &[u8]) -> Option<Vec<u8>> {
+    let role = json::member(message, "role").and_then(json::text);
+    let known: &[&str] = match role.as_deref() {
+        Some("assistant") => &["role", "content", "model", "usage"],
+        Some("toolResult") => &["role", "content", "toolCallId", "toolName"],
+        Some("bashExecution") => &["command", "output"],
+        Some("branchSummary" | "compactionSummary") => &["summary"],
+        Some("user") => &["role", "content"],
+        _ => &["content"],
+    };
+    rest_object(message, known)
+}
+
+/// The content of a message: texts stay, images become those of the record stream where nothing is lost by it.
+pub fn content(raw: &[u8]) -> Vec<u8> {
+    match json::elements(raw, Dialect::Strict) {
+        Some(blocks) => array(blocks.into_iter().map(block)),
+        None => raw.to_vec(),
+    }
+}
+
+/// An image as a block; none of anything else.
+pub fn image(part: &[u8]) -> Option<Vec<u8>> {
+    let media = Media::of(part)?;
+    match (&media.kind, &media.bytes) {
+        (Medium::Image, Bytes::Here(mime, data)) => {
+            let mut block = ObjectBuilder::default();
+            block
+                .text("type", "image")
+                .text("data", data)
+                .text("mimeType", mime);
+            Some(block.finish())
+        }
+        _ => None,
+    }
+}
+
+fn block(raw: &[u8]) -> Vec<u8> {
+    let text = |name| json::member(raw, name).and_then(json::text);
+    if json::member(raw, "type") != Some(b"\"image\"") {
+        return raw.to_vec();
+    }
+    let (Some(data), Some(mime)) = (text("data"), text("mimeType")) else {
+        return raw.to_vec();
+    };
+    let media = Media {
+        kind: Medium::Image,
+        bytes: Bytes::Here(mime, data),
+        name: None,
+        detail: None,
+    };
+    match media.chat() {
+        Some(part) if image(&part).is_some_and(|back| json::same(&back, raw)) => part,
+        _ => raw.to_vec(),
+    }
+}
+
+fn assistant(message: &[u8]) -> (Draft, Layout) {
+    let mut draft = Draft::new("assistant");
+    let blocks = json::member(message, "content").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let claude = json::member(message, "api") == Some(b"\"anthropic-messages\"");
+    let (mut reasoning, mut said, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut notes, mut order) = (Vec::new(), Vec::new());
+    for raw in blocks.unwrap_or_default() {
+        let kind = json::member(raw, "type")
+            .and_then(json::text)
+            .unwrap_or(Cow::Borrowed(""));
+        match kind.as_ref() {
+            "thinking" => {
+                reasoning.push(thought(raw, claude));
+                order.push(Slot::Reasoning);
+            }
+            "toolCall" if json::member(raw, "id").is_some_and(|id| id.starts_with(b"\"")) => {
+                let arguments = json::member(raw, "arguments").unwrap_or(b"{}");
+                let arguments = quoted(&String::from_utf8_lossy(arguments));
+                let own = |name| json::member(raw, name).unwrap_or(b"\"\"");
+                calls.push(draft::call(own("id"), own("name"), &arguments));
+                notes.push(draft::noted(rest_object(
+                    raw,
+                    &["type", "id", "name", "arguments"],
+                )));
+                order.push(Slot::Call);
+            }
+            _ => {
+                said.push(block(raw));
+                order.push(Slot::Content);
+            }
+        }
+    }
+    draft.raw(
+        "content",
+        if said.is_empty() {
+            b"null".to_vec()
+        } else {
+            array(&said)
+        },
+    );
+    if !calls.is_empty() {
+        draft.raw("tool_calls", array(&calls));
+    }
+    if !reasoning.is_empty() {
+        draft.raw("reasoning", array(&reasoning));
+    }
+    for (name, begins) in [("model", b'"'), ("usage", b'{')] {
+        if let Some(raw) = json::member(message, name).filter(|raw| raw.first() == Some(&begins)) {
+            draft.raw(name, raw);
+        }
+    }
+    let blocks = draft::order_note(&order).map(|order| ("blocks", order));
+    let notes = draft::call_notes(&notes).map(|notes| ("calls", notes));
+    (draft, blocks.into_iter().chain(notes).collect())
+}
+
+/// A thought; the signature under the name that Anthropic has for it where it is Anthropic's.
+fn thought(raw: &[u8], claude: bool) -> Vec<u8> {
+    let mut part = ObjectBuilder::default();
+    for (name, value) in piece::rest(raw, &[]) {
+        let name = match name.as_ref() {
+            "thinkingSignature" if claude => "signature",
+            name => name,
+        };
+        part.raw(name, value);
+    }
+    part.finish()
+}

@@ -1,0 +1,48 @@
+//! pi: a file of entries, each of which names the one before it: a tree. What leads to the last entry is gone on with;
+//! what was left for it is a session of its own. The oldest files have no ids: there the entries follow one another.
+//!
+//! | what | where it is kept |
+//! |---|---|
+//! | what an entry has beside its message | `metadata.pi.entry` |
+//! | what a message has that the record stream has no member for | `metadata.pi.message` |
+//! | the order of blocks that is not the usual one, what calls have beside | `metadata.pi.blocks`, `metadata.pi.calls` |
+//! | a message that could not be made again of that | `metadata.pi.raw` |
+//! | the first line | `metadata.pi.session` of the header |
+//! | what a compaction has beside its text | `metadata.pi` of the event |
+//! | any other entry | a `foreign` event |
+//!
+//! A compaction keeps what stands from the entry on that it names; one that is not on its path keeps nothing. Only the
+//! last one of a path counts. An entry whose id is another's keeps its place and loses its id.
+
+mod change;
+mod entry;
+mod fresh;
+mod item;
+mod made;
+mod message;
+mod read;
+mod record;
+mod signature;
+mod spell;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod write;
+
+pub(super) use signature::SIGNATURE;
+
+use super::{Form, Holds, Reading};
+
+/// pi's files, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "pi: a session, and the branches that were left",
+    read: Reading::Sessions(read::open),
+    holds: Holds::Many,
+    write: Some(write::write),
+    back: Some(write::back),
+    ..Form::BLANK
+};
+
+/// The word under which leftovers are kept.
+const NAME: &str = "pi";

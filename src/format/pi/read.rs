@@ -1,0 +1,351 @@
+//! A file as sessions.
+
+use super::entry::{self, Entry, Kind};
+use super::tree::{Path, Tree};
+use super::{NAME, message, record};
+use crate::error::Result;
+use crate::format::native::{self, HeaderBuilder};
+use crate::format::report::Report;
+use crate::format::request::Api;
+use crate::format::request::piece::{array, quoted, rest_object};
+use crate::format::{Format, Input, SessionReader, Source};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key::{self, Derive};
+use crate::model::origin::Origin;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Opens a file.
+pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
+    Ok(Box::new(File {
+        input: Some(input),
+        sessions: Vec::new().into_iter(),
+    }))
+}
+
+/// A file on its way: its sessions share it.
+struct File {
+    input: Option<Input>,
+    sessions: std::vec::IntoIter<Session>,
+}
+
+impl SessionReader for File {
+    fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+        if let Some(input) = self.input.take() {
+            let (name, returns) = (input.name.clone(), input.returns);
+            let bytes = input.whole()?;
+            let mut sessions = read(name.as_deref(), &bytes, report);
+            if returns {
+                let origin = Arc::new(Origin {
+                    bytes,
+                    ..Origin::default()
+                });
+                sessions
+                    .iter_mut()
+                    .for_each(|session| session.set_origin(origin.clone()));
+            }
+            self.sessions = sessions.into_iter();
+        }
+        Ok(Iterator::next(&mut self.sessions))
+    }
+}
+
+/// Reads a file.
+pub fn read(name: Option<&str>, bytes: &[u8], report: &mut Report) -> Vec<Session> {
+    let source = Source {
+        name,
+        ..Source::alone(bytes)
+    };
+    let entries = entry::entries(bytes);
+    let tree = Tree::of(&entries);
+    let reading = Reading::of(&source, &entries, &tree);
+    tree.paths
+        .iter()
+        .enumerate()
+        .map(|(nth, path)| reading.session(nth, path, report))
+        .collect()
+}
+
+struct Reading<'a> {
+    entries: &'a [Entry<'a>],
+    tree: &'a Tree,
+    /// The line that tells of the session.
+    first: Option<&'a Entry<'a>>,
+    /// Where each id is first.
+    by_id: HashMap<&'a str, usize>,
+    /// Entries that count, from the first line on.
+    counted: Vec<usize>,
+    /// The id of the first session.
+    main: String,
+    /// What is told of every session.
+    source: Vec<u8>,
+}
+
+impl<'a> Reading<'a> {
+    fn of(source: &Source<'_>, entries: &'a [Entry<'a>], tree: &'a Tree) -> Reading<'a> {
+        let mut by_id = HashMap::new();
+        for (nth, entry) in entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.kind != Kind::Session)
+        {
+            if let Some(id) = entry.id.as_deref() {
+                by_id.entry(id).or_insert(nth);
+            }
+        }
+        let first = entries.iter().find(|entry| entry.kind == Kind::Session);
+        let named = first.and_then(|entry| entry.id.as_deref());
+        let main = named.map(str::to_string).unwrap_or_else(|| {
+            source.name.map_or_else(
+                || format!("session_{}", &key::sha256(source.bytes)[..16]),
+                |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
+            )
+        });
+        Reading {
+            entries,
+            tree,
+            first,
+            by_id,
+            counted: (0..entries.len())
+                .filter(|nth| entries[*nth].kind != Kind::Blank)
+                .collect(),
+            main,
+            source: native::source_member(Format::Pi, source, &[]),
+        }
+    }
+
+    /// The entry that a compaction keeps first, where it stands on a path before the compaction.
+    fn first_kept(&self, path: &Path, at: usize, place: &HashMap<usize, usize>) -> Option<usize> {
+        let compaction = &self.entries[path.entries[at]];
+        let named = match compaction.get("firstKeptEntryId").and_then(json::text) {
+            Some(id) => self.by_id.get(id.as_ref()).copied(),
+            None => {
+                let index = compaction.get("firstKeptEntryIndex")?;
+                let index: usize = std::str::from_utf8(index).ok()?.parse().ok()?;
+                self.counted.get(index).copied()
+            }
+        }?;
+        // One of those that the branch was left behind: all of its own stays.
+        if path.joint.is_some_and(|joint| self.tree.is_before(named, joint)) {
+            return Some(0);
+        }
+        let place = place.get(&named).copied();
+        place.filter(|place| *place < at)
+    }
+
+    fn session(&self, nth: usize, path: &Path, report: &mut Report) -> Session {
+        let mut session = Session::default();
+        session.push_new(&self.header(nth, path));
+        let is_compaction = |at: &usize| self.entries[path.entries[*at]].kind == Kind::Compaction;
+        let compactions: Vec<usize> = (0..path.entries.len()).filter(is_compaction).collect();
+        // Where what is kept begins, by compaction; none keeps less than the last.
+        let mut kept: HashMap<usize, usize> = HashMap::new();
+        let place: HashMap<usize, usize> = path
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(at, nth)| (*nth, at))
+            .collect();
+        let last = compactions.last();
+        let last = last.map(|at| self.first_kept(path, *at, &place).unwrap_or(*at));
+        for at in compactions {
+            let own = self.first_kept(path, at, &place).unwrap_or(at);
+            kept.insert(at, own.min(last.unwrap_or(own)));
+        }
+        // Only what covers or hides messages names them.
+        let names = last.is_some() || path.entries.iter().any(|nth| is_hidden(&self.entries[*nth]));
+        // The id of each message so far, with its place on the path.
+        let mut ids: Vec<(usize, String)> = Vec::new();
+        let mut derive = Derive::default();
+        let mut known: HashSet<Cow<'_, str>> = HashSet::new();
+        for (at, nth) in path.entries.iter().enumerate() {
+            let entry = &self.entries[*nth];
+            if let Kind::Unreadable(fault) = entry.kind {
+                let mut place = entry.place;
+                place.offset += fault.offset as u64;
+                report.damage(place, fault.what);
+                session.push(&Record::parse(entry.full, entry.place));
+                continue;
+            }
+            if entry.kind == Kind::Compaction {
+                let covered = &ids[..ids.partition_point(|(place, _)| *place < kept[&at])];
+                let ends = covered
+                    .first()
+                    .zip(covered.last())
+                    .map(|((_, first), (_, last))| (first, last));
+                push(
+                    &mut session,
+                    summary(entry, ends, &self.id_of(entry, *nth)),
+                    entry,
+                );
+                continue;
+            }
+            let Some(mut draft) = record::of_entry(entry) else {
+                push(&mut session, foreign(entry), entry);
+                continue;
+            };
+            let own = entry.id.clone().filter(|id| known.insert(id.clone()));
+            if let Some(id) = &own {
+                draft.raw("id", quoted(id));
+            }
+            if let Some(time) = entry.timestamp() {
+                draft.raw("timestamp", time);
+            }
+            let body = draft.body(Api::OpenaiChat);
+            let id = match own {
+                Some(id) => id.into_owned(),
+                None if names => derive.id(&body),
+                None => String::new(),
+            };
+            push(&mut session, body, entry);
+            if is_hidden(entry) {
+                push(&mut session, hidden(entry, &id, &self.id_of(entry, *nth)), entry);
+            }
+            ids.push((at, id));
+        }
+        session
+    }
+
+    /// An id for the event that an entry is.
+    fn id_of(&self, entry: &Entry<'_>, nth: usize) -> String {
+        let name = format!("{nth}\n{}", String::from_utf8_lossy(entry.body));
+        format!("evt_{}", &key::sha256(name.as_bytes())[..16])
+    }
+
+    fn header(&self, nth: usize, path: &Path) -> Vec<u8> {
+        let name = match nth {
+            0 => self.main.clone(),
+            nth => format!("{}.{nth}", self.main),
+        };
+        let id = key::id_for_key(&name);
+        let first = self.first;
+        let get = |name: &str| first.and_then(|first| first.get(name));
+        let mut header = HeaderBuilder::default();
+        if let Some(time) = first.and_then(Entry::timestamp).filter(|_| nth == 0) {
+            header.raw("created_at", time.to_vec());
+        }
+        header
+            .text("title", self.title(path).as_deref())
+            .text("key", (id != name).then_some(name.as_str()))
+            .raw("source", self.source.clone());
+        let mut metadata = ObjectBuilder::default();
+        if let Some(cwd) = get("cwd") {
+            metadata.raw("cwd", cwd);
+        }
+        let mut lineage = ObjectBuilder::default();
+        if nth > 0 {
+            lineage
+                .text("kind", "branch")
+                .text("parent", &key::id_for_key(&self.main));
+            let at = path.joint.and_then(|joint| self.tree.said(joint));
+            if let Some(id) = at.and_then(|at| self.entries[at].id.as_deref()) {
+                lineage.text("at", id);
+            }
+        } else if let Some(parent) = parent(get("parentSession").or(get("branchedFrom"))) {
+            lineage.text("kind", "fork").text("parent", &parent);
+        }
+        if !lineage.is_empty() {
+            metadata.raw("lineage", lineage.finish());
+        }
+        if let (Some(first), 0) = (first, nth) {
+            let mut own = ObjectBuilder::default();
+            own.raw("session", first.body.trim_ascii());
+            metadata.raw(NAME, own.finish());
+        }
+        if !metadata.is_empty() {
+            header.raw("metadata", metadata.finish());
+        }
+        header.finish(&id)
+    }
+
+    /// The name that was given to the session last.
+    fn title(&self, path: &Path) -> Option<Cow<'a, str>> {
+        path.entries.iter().rev().find_map(|nth| {
+            let entry = &self.entries[*nth];
+            let named = entry.kind == Kind::Other && entry.get("type") == Some(b"\"session_info\"");
+            entry.get("name").filter(|_| named).and_then(json::text)
+        })
+    }
+}
+
+/// The entry of each line of a session, by the line; what hides a message from the model is no line of the file.
+pub fn lines_of(entries: &[Entry<'_>], path: &Path) -> Vec<(usize, usize)> {
+    let mut line = 1;
+    let mut lines = Vec::with_capacity(path.entries.len());
+    for at in &path.entries {
+        lines.push((line, *at));
+        line += 1 + usize::from(is_hidden(&entries[*at]));
+    }
+    lines
+}
+
+/// Whether an entry is a message that the model is not told.
+fn is_hidden(entry: &Entry<'_>) -> bool {
+    let message = entry.get("message").filter(|_| entry.kind == Kind::Message);
+    message.is_some_and(|message| {
+        json::member(message, "excludeFromContext") == Some(b"true") && message::of_message(message).is_some()
+    })
+}
+
+/// The id of the session that another one was made of: the end of the name of its file.
+fn parent(raw: Option<&[u8]>) -> Option<String> {
+    let text = raw.and_then(json::text).filter(|text| !text.is_empty())?;
+    let file = text.rsplit(['/', '\\']).next().unwrap_or(&text);
+    let stem = file.strip_suffix(".jsonl").unwrap_or(file);
+    let id = stem.rsplit('_').next().unwrap_or(stem);
+    Some(id.to_string())
+}
+
+fn push(session: &mut Session, mut body: Vec<u8>, entry: &Entry<'_>) {
+    body.push(b'\n');
+    session.push(&Record::parse(&body, entry.place));
+}
+
+/// An entry that no model is told of, carried along.
+fn foreign(entry: &Entry<'_>) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    built
+        .text("type", "foreign")
+        .text("format", NAME)
+        .raw("raw", entry.body.trim_ascii());
+    built.finish()
+}
+
+/// When an event took place, as far as its entry says it.
+fn at<'a>(entry: &Entry<'a>) -> &'a [u8] {
+    entry.timestamp().unwrap_or(b"\"1970-01-01T00:00:00Z\"")
+}
+
+/// The event that a compaction is.
+fn summary(entry: &Entry<'_>, covers: Option<(&String, &String)>, id: &str) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "summary")
+        .text("id", id)
+        .raw("at", at(entry))
+        .raw("content", entry.get("summary").unwrap_or(b"\"\""));
+    if let Some((first, last)) = covers {
+        event.raw("covers", array([quoted(first), quoted(last)]));
+    }
+    event.text("by", NAME);
+    let mut metadata = ObjectBuilder::default();
+    let rest = rest_object(entry.body, &["type", "summary"]);
+    metadata.raw(NAME, rest.unwrap_or_else(|| b"{}".to_vec()));
+    event.raw("metadata", metadata.finish());
+    event.finish()
+}
+
+/// The event that takes what the model is not told out of the view.
+fn hidden(entry: &Entry<'_>, message: &str, id: &str) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "compact")
+        .text("id", id)
+        .raw("at", at(entry))
+        .text("strategy", NAME)
+        .raw("drop", array([quoted(message)]));
+    event.finish()
+}

@@ -1,0 +1,149 @@
+//! What pi itself wrote, where that is at hand.
+
+use super::{cut, returned, sessions, shown, through_lines, with, written};
+use crate::format::Format;
+use crate::format::report::Report;
+use crate::format::tests::truth;
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What was cached is beside the figure of the input.
+fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
+    let number = |name: &str| usage[name].as_u64().unwrap_or(0);
+    let (read, write) = (number("cacheRead"), number("cacheWrite"));
+    BTreeMap::from([
+        ("input_total", number("input") + read + write),
+        ("cache_read", read),
+        ("cache_write", write),
+        ("output", number("output")),
+        ("reasoning", 0),
+    ])
+}
+
+#[test]
+fn every_file_counts_what_it_is_known_to_hold() {
+    truth::hold(Format::Pi, usage);
+    for truth in truth::files("pi") {
+        let mut report = Report::default();
+        truth::read(Format::Pi, &truth.path, &mut report).unwrap();
+        assert!(report.findings.is_empty(), "{}: {report:?}", truth.name);
+    }
+}
+
+/// The bytes of all files, and their sessions.
+fn all() -> Vec<(String, Vec<u8>, Vec<Session>)> {
+    let files = truth::files("pi").into_iter().map(|truth| {
+        let bytes = std::fs::read(&truth.path).unwrap();
+        let sessions = sessions(&bytes).0;
+        (truth.name, bytes, sessions)
+    });
+    files.collect()
+}
+
+#[test]
+fn what_does_not_change_is_the_bytes_it_was() {
+    let mut files = 0;
+    for (name, bytes, sessions) in all() {
+        assert!(returned(&sessions, &bytes).unwrap() == bytes, "{name}");
+        files += 1;
+    }
+    eprintln!("pi: {files} files are written back as the bytes that they were");
+}
+
+#[test]
+fn records_make_the_lines_that_they_were() {
+    let (mut files, mut lines, mut bytes_same) = (0, 0, 0);
+    for (name, bytes, sessions) in all() {
+        if sessions.len() > 1 {
+            continue;
+        }
+        let written = written(&through_lines(&sessions[0]));
+        let (ours, theirs): (Vec<_>, Vec<_>) = (
+            written.split(|byte| *byte == b'\n').collect(),
+            bytes.split(|byte| *byte == b'\n').collect(),
+        );
+        assert_eq!(ours.len(), theirs.len(), "{name}");
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            let show = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+            assert!(
+                json::same(ours, theirs),
+                "{name}:\n  {}\n  {}",
+                show(ours),
+                show(theirs)
+            );
+            bytes_same += usize::from(ours == theirs);
+            lines += 1;
+        }
+        files += 1;
+    }
+    eprintln!("pi: {files} files, {lines} lines come back as the same JSON, {bytes_same} as the same bytes");
+}
+
+#[test]
+fn a_cut_is_one_entry_more() {
+    let mut cuts = 0;
+    for (name, bytes, sessions) in all() {
+        // One cut says it of a large file.
+        let keeps: &[usize] = if bytes.len() > 1 << 20 { &[20] } else { &[0, 2, 20] };
+        for keep in keeps {
+            let Some(cut) = cut(&sessions[0], *keep) else {
+                continue;
+            };
+            let mut changed = sessions.clone();
+            changed[0] = cut;
+            let after = returned(&changed, &bytes).unwrap();
+            assert!(after.starts_with(&bytes), "{name}, last {keep}");
+            let more = after[bytes.len()..]
+                .split(|byte| *byte == b'\n')
+                .filter(|line| !line.is_empty());
+            assert_eq!(more.count(), 1, "{name}, last {keep}");
+            let again = super::sessions(&after).0;
+            assert_eq!(again.len(), sessions.len(), "{name}, last {keep}");
+            assert_eq!(shown(&again[0]), shown(&changed[0]), "{name}, last {keep}");
+            cuts += 1;
+        }
+    }
+    eprintln!("pi: {cuts} cuts are an entry each");
+}
+
+#[test]
+fn an_edit_in_the_middle_is_a_branch_where_there_are_branches() {
+    let (mut branched, mut refused) = (0, 0);
+    for (name, bytes, sessions) in all() {
+        let view = View::replay(&sessions[0]);
+        let Some(line) = view.items.get(1).and_then(Item::line) else {
+            continue;
+        };
+        let id = sessions[0].id(line).unwrap();
+        let edit = format!(
+            r#"{{"type":"compact","id":"evt_e","at":"2026-01-01T00:00:00Z","strategy":"s","edit":[{{"id":"{id}","content":"short"}}]}}"#
+        );
+        let mut changed = sessions.clone();
+        changed[0] = with(&sessions[0], &[edit.into_bytes()]);
+        match returned(&changed, &bytes) {
+            Ok(after) => {
+                assert!(after.starts_with(&bytes), "{name}");
+                let again = super::sessions(&after).0;
+                assert_eq!(again.len(), sessions.len() + 1, "{name}");
+                let (now, wanted) = (shown(&again[0]), shown(&changed[0]));
+                assert_eq!(now.len(), wanted.len(), "{name}");
+                let differ = now
+                    .iter()
+                    .zip(&wanted)
+                    .filter(|(one, other)| one != other)
+                    .count();
+                // The edited text is a block now.
+                assert!(differ <= 1, "{name}: {differ}");
+                branched += 1;
+            }
+            Err(error) => {
+                assert_eq!(error.kind, crate::error::Kind::Usage, "{name}");
+                refused += 1;
+            }
+        }
+    }
+    eprintln!("pi: {branched} edits are branches, {refused} are refused for want of them");
+}

@@ -1,0 +1,216 @@
+//! Small files: what a tree is, what a compaction keeps, and what comes from elsewhere.
+
+use super::{returned, sessions, shown, with, written};
+use crate::format::report::{Loss, Report};
+use crate::format::{Format, Purpose, write};
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
+
+const FIRST: &str =
+    r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
+
+fn entry(id: &str, parent: &str, role: &str, text: &str) -> String {
+    let parent = if parent.is_empty() {
+        "null".to_string()
+    } else {
+        format!("{parent:?}")
+    };
+    format!(
+        r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:01.000Z","message":{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}],"timestamp":1}}}}"#
+    )
+}
+
+fn compaction(id: &str, parent: &str, kept: &str) -> String {
+    format!(
+        r#"{{"type":"compaction","id":"{id}","parentId":"{parent}","timestamp":"2026-01-01T00:00:02.000Z","summary":"sum {id}","firstKeptEntryId":"{kept}","tokensBefore":9}}"#
+    )
+}
+
+fn file(entries: &[String]) -> Vec<u8> {
+    let mut text = format!("{FIRST}\n");
+    for entry in entries {
+        text.push_str(entry);
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+/// The texts in view, of a summary its own.
+fn texts(session: &Session) -> Vec<String> {
+    let view = View::replay(session);
+    let text = |item: &crate::model::view::Item| match item.summary(session) {
+        Some(text) => text.into_owned(),
+        None => item.message(session).unwrap().text().into_owned(),
+    };
+    view.items.iter().map(text).collect()
+}
+
+fn lineage(session: &Session, name: &str) -> Option<String> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    let lineage = json::member(metadata, "lineage")?;
+    json::member(lineage, name)
+        .and_then(json::text)
+        .map(|text| text.into_owned())
+}
+
+#[test]
+fn the_last_entry_is_gone_on_with_and_what_was_left_is_a_branch() {
+    let bytes = file(&[
+        entry("a", "", "user", "1"),
+        entry("b", "a", "assistant", "2"),
+        entry("c", "b", "user", "left"),
+        entry("d", "c", "assistant", "left too"),
+        entry("e", "b", "user", "3"),
+        r#"{"type":"label","id":"f","parentId":"e","timestamp":"2026-01-01T00:00:02.000Z","label":"x"}"#
+            .to_string(),
+    ]);
+    let (all, report) = sessions(&bytes);
+    assert!(report.findings.is_empty());
+    assert_eq!(all.len(), 2);
+    assert_eq!(texts(&all[0]), ["1", "2", "3"]);
+    assert_eq!(texts(&all[1]), ["left", "left too"]);
+    assert_eq!(lineage(&all[1], "kind").as_deref(), Some("branch"));
+    assert_eq!(lineage(&all[1], "parent").as_deref(), Some("s"));
+    assert_eq!(lineage(&all[1], "at").as_deref(), Some("b"));
+    assert_eq!(returned(&all, &bytes).unwrap(), bytes);
+}
+
+#[test]
+fn the_last_compaction_says_what_is_kept() {
+    let said = ["a", "b", "c", "d"];
+    let mut entries: Vec<String> = Vec::new();
+    for (nth, id) in said.iter().enumerate() {
+        let parent = if nth == 0 { "" } else { said[nth - 1] };
+        entries.push(entry(id, parent, "user", id));
+    }
+    let cases = [
+        (vec![compaction("x", "d", "c")], vec!["sum x", "c", "d", "e"]),
+        // One that is named and is nowhere on the path keeps nothing.
+        (vec![compaction("x", "d", "nowhere")], vec!["sum x", "e"]),
+        (
+            vec![compaction("x", "d", "a")],
+            vec!["sum x", "a", "b", "c", "d", "e"],
+        ),
+        // The second keeps more than the first, which counts no more.
+        (
+            vec![compaction("x", "d", "d"), compaction("y", "x", "b")],
+            vec!["sum y", "b", "c", "d", "e"],
+        ),
+        (
+            vec![compaction("x", "d", "b"), compaction("y", "x", "d")],
+            vec!["sum y", "d", "e"],
+        ),
+    ];
+    for (compactions, wanted) in cases {
+        let last = if compactions.len() == 2 { "y" } else { "x" };
+        let mut entries = entries.clone();
+        entries.extend(compactions);
+        entries.push(entry("e", last, "user", "e"));
+        let (all, _) = sessions(&file(&entries));
+        assert_eq!(texts(&all[0]), wanted);
+    }
+}
+
+#[test]
+fn what_is_kept_from_the_model_is_out_of_view() {
+    let bash = r#"{"type":"message","id":"b","parentId":"a","timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"bashExecution","command":"ls","output":"x","exitCode":0,"excludeFromContext":true,"timestamp":1}}"#;
+    let bytes = file(&[
+        entry("a", "", "user", "1"),
+        bash.to_string(),
+        entry("c", "b", "user", "2"),
+    ]);
+    let (all, _) = sessions(&bytes);
+    assert_eq!(texts(&all[0]), ["1", "2"]);
+    assert_eq!(written(&all[0]), bytes);
+}
+
+#[test]
+fn a_message_that_is_added_hangs_on_the_last_entry() {
+    let bytes = file(&[entry("a", "", "user", "1"), entry("b", "a", "assistant", "2")]);
+    let (mut all, _) = sessions(&bytes);
+    all[0] = with(&all[0], &[br#"{"role":"user","content":"3"}"#.to_vec()]);
+    let after = returned(&all, &bytes).unwrap();
+    assert!(after.starts_with(&bytes));
+    let last = after[bytes.len()..].trim_ascii_end();
+    assert_eq!(json::member(last, "parentId"), Some(&b"\"b\""[..]));
+    let (again, _) = sessions(&after);
+    assert_eq!(again.len(), 1);
+    assert_eq!(texts(&again[0]), ["1", "2", "3"]);
+}
+
+#[test]
+fn a_branch_that_changes_is_not_gone_on_with() {
+    let bytes = file(&[
+        entry("a", "", "user", "1"),
+        entry("b", "a", "user", "left"),
+        entry("c", "a", "user", "2"),
+    ]);
+    let (all, _) = sessions(&bytes);
+    let grown = with(&all[1], &[br#"{"role":"user","content":"more"}"#.to_vec()]);
+    let origin = std::sync::Arc::new(crate::model::origin::Origin {
+        bytes: bytes.clone(),
+        ..Default::default()
+    });
+    let mut pair = [all[0].clone(), grown];
+    pair.iter_mut()
+        .for_each(|session| session.set_origin(origin.clone()));
+    let views = pair.each_ref().map(View::replay);
+    let returned: Vec<crate::format::Returned<'_>> = pair
+        .iter()
+        .zip(&views)
+        .enumerate()
+        .map(|(nth, (session, view))| crate::format::Returned {
+            session,
+            view,
+            changed: nth == 1,
+        })
+        .collect();
+    let mut out = Vec::new();
+    super::write::back(&returned, &mut out, &mut Report::default()).unwrap();
+    let (again, _) = sessions(&out);
+    assert_eq!(texts(&again[0]), ["1", "2"]);
+    assert_eq!(texts(&again[1]), ["left", "more"]);
+}
+
+#[test]
+fn a_session_from_elsewhere_is_a_file_that_reads_the_same() {
+    let mut session = Session::default();
+    for line in [
+        r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t"}"#,
+        r#"{"role":"user","content":"hi","timestamp":"2026-01-01T00:00:01Z"}"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}},{"id":"d","type":"function","function":{"name":"g","arguments":"no json"}}],"usage":{"input_tokens":5,"output_tokens":2}}"#,
+        r#"{"role":"tool","tool_call_id":"c","content":"r"}"#,
+        r#"{"role":"tool","tool_call_id":"d","content":"s","metadata":{"is_error":true}}"#,
+        r#"{"role":"assistant","content":"done","reasoning":[{"type":"thinking","thinking":"hm","signature":"xx"}]}"#,
+    ] {
+        session.push_new(line.as_bytes());
+    }
+    let view = View::replay(&session);
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    write(
+        Format::Pi,
+        &session,
+        &view,
+        Purpose::Export,
+        &mut out,
+        &mut report,
+    )
+    .unwrap();
+    // Arguments that are no object are wrapped, and told.
+    assert_eq!(report.losses.get(&Loss::Arguments), Some(&1));
+    let (again, damage) = sessions(&out);
+    assert!(damage.findings.is_empty(), "{damage:?}");
+    assert_eq!(again.len(), 1);
+    assert_eq!(again[0].header_text("title").as_deref(), Some("t"));
+    assert_eq!(texts(&again[0]), ["hi", "", "r", "s", "done"]);
+    let shown = shown(&again[0]);
+    let text = String::from_utf8(shown.concat()).unwrap();
+    assert!(text.contains(r#"{\"a\": 1}"#), "{text}");
+    let names: Vec<_> = View::replay(&again[0])
+        .messages(&again[0])
+        .filter_map(|message| message.name.map(<[u8]>::to_vec))
+        .collect();
+    assert_eq!(names, [b"\"f\"".to_vec(), b"\"g\"".to_vec()]);
+}

@@ -1,0 +1,233 @@
+//! Sessions as a file. Those that came from one get back the lines that they had, and behind them what it takes to go
+//! on with what is in view now.
+
+use super::change::{self, Place, Places};
+use super::entry::{Entry, Kind, entries};
+use super::made::{self, Chain};
+use super::tree::{Path, Tree};
+use super::{NAME, fresh, item, read};
+use crate::error::Result;
+use crate::format::report::{Loss, Report};
+use crate::format::request::piece::rest;
+use crate::format::{Purpose, Returned, written};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::{Class, Session};
+use crate::model::view::{Item, View};
+use std::collections::HashSet;
+use std::io::Write;
+
+/// Writes one session.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let Some(first) = first_line(session) else {
+        return fresh::write(session, view, purpose, out, report);
+    };
+    if purpose == Purpose::Export {
+        tell_events(session, report);
+    }
+    let (lines, places, mut chain) = again(session, first);
+    change::add(session, view, &places, &mut chain, report)?;
+    for line in lines.iter().chain(&chain.lines) {
+        written(out.write_all(line))?;
+        written(out.write_all(b"\n"))?;
+    }
+    Ok(())
+}
+
+/// Writes sessions back into the file that they share.
+pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
+    let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
+        return Ok(());
+    };
+    let all = entries(&origin.bytes);
+    let paths = Tree::of(&all).paths;
+    let ids: HashSet<String> = all
+        .iter()
+        .filter_map(|entry| entry.id.as_deref().map(str::to_string))
+        .collect();
+    let has_ids = all
+        .iter()
+        .any(|entry| entry.kind != Kind::Session && entry.id.is_some());
+    let version = all
+        .iter()
+        .find(|entry| entry.kind == Kind::Session)
+        .and_then(|first| first.get("version"));
+    let mut chain = Chain::new(has_ids || version.is_some(), ids, None);
+    let leaf = |nth: usize| -> Option<String> {
+        let path = paths.get(nth)?.entries.iter().rev();
+        let mut ids = path.filter_map(|at| all[*at].id.as_deref());
+        ids.next().map(str::to_string)
+    };
+    // The active one comes last: what is gone on with is the end of the file.
+    let mut strayed = false;
+    for (nth, returned) in sessions
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, returned)| returned.changed)
+    {
+        let Some(path) = paths.get(nth) else { continue };
+        let places = places(&all, path);
+        chain.last = leaf(nth);
+        let before = chain.lines.len();
+        change::add(returned.session, returned.view, &places, &mut chain, report)?;
+        strayed = match (chain.lines.len() > before, nth) {
+            (true, 0) => false,
+            (true, _) => true,
+            (false, _) => strayed,
+        };
+    }
+    if strayed {
+        chain.last = leaf(0);
+        let mut note = ObjectBuilder::default();
+        note.text("customType", "convo").raw("data", "{}");
+        let time = made::EPOCH.to_vec();
+        let time = all
+            .iter()
+            .rev()
+            .find_map(Entry::timestamp)
+            .unwrap_or(&time)
+            .to_vec();
+        chain.add("custom", &time, &note.finish(), None);
+    }
+    written(out.write_all(&origin.bytes))?;
+    let ended = origin.bytes.is_empty() || origin.bytes.ends_with(b"\n");
+    if !chain.lines.is_empty() && !ended {
+        written(out.write_all(b"\n"))?;
+    }
+    for line in &chain.lines {
+        written(out.write_all(line))?;
+        written(out.write_all(b"\n"))?;
+    }
+    Ok(())
+}
+
+/// Where the records of a path stand.
+fn places(all: &[Entry<'_>], path: &Path) -> Places {
+    let mut index = vec![0; all.len()];
+    let counted = all
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| entry.kind != Kind::Blank);
+    counted
+        .enumerate()
+        .for_each(|(number, (at, _))| index[at] = number);
+    let mut places = Places::default();
+    for (line, at) in read::lines_of(all, path) {
+        let place = Place {
+            index: index[at],
+            id: all[at].id.as_deref().map(str::to_string),
+            body: all[at].body.to_vec(),
+        };
+        places.entries.insert(line, place);
+    }
+    places
+}
+
+/// The first line of the file that a session came from.
+fn first_line(session: &Session) -> Option<Vec<u8>> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    json::member(json::member(metadata, NAME)?, "session").map(<[u8]>::to_vec)
+}
+
+/// The lines that the records of a session were, where each of them stands, and what may stand behind.
+fn again(session: &Session, first: Vec<u8>) -> (Vec<Vec<u8>>, Places, Chain) {
+    let ids = json::member(&first, "version").is_some();
+    let mut chain = Chain::new(ids, HashSet::new(), None);
+    chain.lines.push(first);
+    let mut places = Places::default();
+    let mut lost = Report::default();
+    let names = item::names(session, &View::after(session, Vec::new()));
+    for index in 0..session.len() {
+        let record = session.record(index);
+        let before = chain.lines.len();
+        match session.class(index) {
+            Class::Message(_) => {
+                let id = record
+                    .message()
+                    .and_then(|message| message.id())
+                    .map(|id| id.into_owned());
+                item::add(
+                    &mut chain,
+                    &Item::Line(index),
+                    session,
+                    made::EPOCH,
+                    id,
+                    &names,
+                    &mut lost,
+                );
+            }
+            Class::Unreadable => chain.lines.push(record.body.to_vec()),
+            Class::Event if made::is_own(session, index) => compaction(record.body, &mut chain),
+            Class::Event => {
+                let raw = json::member(record.body, "raw");
+                let own = json::member(record.body, "format")
+                    .and_then(json::text)
+                    .as_deref()
+                    == Some(NAME);
+                if let Some(raw) = raw.filter(|_| own) {
+                    chain.lines.push(raw.to_vec());
+                    chain.last = json::member(raw, "id")
+                        .and_then(json::text)
+                        .map(|id| id.into_owned())
+                        .or(chain.last.take());
+                }
+            }
+            _ => {}
+        }
+        if chain.lines.len() > before {
+            let body = chain.lines[before].clone();
+            let id = json::member(&body, "id")
+                .and_then(json::text)
+                .map(|id| id.into_owned());
+            places.entries.insert(
+                index,
+                Place {
+                    index: before,
+                    id,
+                    body,
+                },
+            );
+        }
+    }
+    let lines = std::mem::take(&mut chain.lines);
+    (lines, places, chain)
+}
+
+/// The line that a compaction of the file's own was; none for what only hides.
+fn compaction(event: &[u8], chain: &mut Chain) {
+    let note = json::member(event, "metadata").and_then(|raw| json::member(raw, NAME));
+    let (Some(note), Some(text)) = (note, json::member(event, "content")) else {
+        return;
+    };
+    let mut members = ObjectBuilder::default();
+    members.raw("summary", text);
+    for (name, value) in rest(note, &["id", "parentId", "timestamp"]) {
+        members.raw(&name, value);
+    }
+    let id = json::member(note, "id")
+        .and_then(json::text)
+        .map(|id| id.into_owned());
+    let time = json::member(note, "timestamp").or_else(|| json::member(event, "at"));
+    chain.add("compaction", time.unwrap_or(made::EPOCH), &members.finish(), id);
+}
+
+/// Counts the events that a file has no place for.
+fn tell_events(session: &Session, report: &mut Report) {
+    for index in 0..session.len() {
+        let record = session.record(index);
+        let Some(event) = record.event() else { continue };
+        let own = match event.name().as_ref() {
+            "session" | "truncate" | "restore" | "compact" | "summary" => true,
+            "foreign" => json::member(event.raw, "format").and_then(json::text).as_deref() == Some(NAME),
+            _ => false,
+        };
+        report.lose(Loss::Event, u64::from(!own));
+    }
+}

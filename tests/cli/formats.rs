@@ -1,0 +1,4 @@
+//! Files that other programs write, from outside.
+
+mod codex;
+mod pi;

@@ -1,0 +1,90 @@
+//! Files of pi: branches, and changes that add entries.
+
+use crate::env::{CHAT, Env};
+
+/// A file with a branch that was left.
+fn file() -> String {
+    let entry = |id: &str, parent: &str, role: &str, text: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-11-01T10:00:01.000Z","message":{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}],"timestamp":1,"cost":5e-06}}}}"#
+        )
+    };
+    let lines = [
+        r#"{"type":"session","version":3,"id":"tree","timestamp":"2026-11-01T10:00:00.000Z","cwd":"/w"}"#
+            .to_string(),
+        entry("a", "null", "user", "ask"),
+        entry("b", "\"a\"", "assistant", "answer"),
+        entry("c", "\"b\"", "user", "left"),
+        entry("d", "\"b\"", "user", "more"),
+        entry("e", "\"d\"", "assistant", "last"),
+    ];
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn branches_are_sessions_of_their_own() {
+    let env = Env::new();
+    env.write("tree.jsonl", file());
+    let lines = env.run(&["cat", "tree.jsonl"]).fine().objects();
+    let headers: Vec<_> = lines.iter().filter(|line| line["type"] == "session").collect();
+    assert_eq!(headers.len(), 2);
+    assert_eq!(headers[1]["metadata"]["lineage"]["kind"], "branch");
+    assert_eq!(headers[1]["metadata"]["lineage"]["at"], "b");
+    assert_eq!(lines.iter().filter(|line| line["role"].is_string()).count(), 5);
+    env.run(&["cat", "--to", "pi", "tree.jsonl"]).fine().gives(file());
+}
+
+#[test]
+fn a_cut_adds_an_entry_and_touches_none() {
+    let env = Env::new();
+    env.write("tree.jsonl", file());
+    let cut = [
+        "truncate",
+        "--keep-last",
+        "1",
+        "--session",
+        "1",
+        "-i",
+        "tree.jsonl",
+    ];
+    env.run(&cut).fine();
+    let after = env.read("tree.jsonl");
+    let more = after.strip_prefix(&file()).unwrap();
+    assert_eq!(more.lines().count(), 1);
+    let entry: serde_json::Value = serde_json::from_str(more).unwrap();
+    assert_eq!(entry["type"], "compaction");
+    assert_eq!(entry["parentId"], "e");
+    assert_eq!(entry["firstKeptEntryId"], "d");
+    // Cut again there is nothing to cut.
+    env.run(&cut).fine();
+    assert_eq!(env.read("tree.jsonl"), after);
+}
+
+#[test]
+fn any_session_is_a_file_of_the_third_version() {
+    let env = Env::new();
+    let made = env.pipe(&["cat", "--to", "pi"], CHAT).fine();
+    let entries = made.objects();
+    assert_eq!(entries[0]["version"], 3);
+    assert_eq!(entries.last().unwrap()["message"]["content"][0]["text"], "Rain.");
+    env.write("made.jsonl", made.out());
+    let texts = env.run(&["cat", "--to", "openai-chat", "made.jsonl"]).fine();
+    assert!(texts.out().contains("22 C, sunny"));
+    env.run(&["check", "--for", "openai-chat", "made.jsonl"]).fine();
+}
+
+#[test]
+fn damage_is_told_with_its_line_and_kept() {
+    let env = Env::new();
+    let damaged = file().replacen("\"left\"", "left\"", 1);
+    env.write("tree.jsonl", &damaged);
+    env.run(&["count", "tree.jsonl"])
+        .status(65)
+        .says("tree.jsonl:4: byte ");
+    for tenth in 0..10 {
+        let file = file();
+        env.write("cut.jsonl", &file[..file.len() * tenth / 10]);
+        let run = env.run(&["count", "--from", "pi", "cut.jsonl"]);
+        assert!([0, 65].contains(&run.status), "{tenth}: {run}");
+    }
+}
