@@ -49,7 +49,7 @@ fn log() -> String {
 #[test]
 fn a_log_is_detected_and_its_sessions_are_counted() {
     let env = Env::new();
-    let run = env.pipe(&["count"], &log()).fine();
+    let run = env.pipe(&["count"], log()).fine();
     assert!(
         run.out()
             .starts_with("session\t11111111-2222-4333-8444-555555555555\nmessages\t6\t6\n"),
@@ -61,7 +61,7 @@ fn a_log_is_detected_and_its_sessions_are_counted() {
             .contains("session\t11111111-2222-4333-8444-555555555555.b1\nmessages\t1\t1\n")
     );
     let run = env
-        .pipe(&["cat", "--session", "1", "--to", "openai-chat"], &log())
+        .pipe(&["cat", "--session", "1", "--to", "openai-chat"], log())
         .status(0);
     assert!(
         run.out()
@@ -69,17 +69,17 @@ fn a_log_is_detected_and_its_sessions_are_counted() {
         "{}",
         run.out()
     );
-    env.pipe(&["check", "--for", "anthropic", "--session", "1"], &log())
+    env.pipe(&["check", "--for", "anthropic", "--session", "1"], log())
         .status(0);
 }
 
 #[test]
 fn a_log_goes_through_as_the_bytes_it_was() {
     let env = Env::new();
-    let run = env.pipe(&["cat", "--to", "claude-code"], &log()).fine();
+    let run = env.pipe(&["cat", "--to", "claude-code"], log()).fine();
     assert_eq!(run.out(), log());
     let run = env
-        .pipe(&["truncate", "--keep-last", "9", "--to", "claude-code"], &log())
+        .pipe(&["truncate", "--keep-last", "9", "--to", "claude-code"], log())
         .status(0);
     assert_eq!(run.out(), log());
 }
@@ -87,7 +87,7 @@ fn a_log_goes_through_as_the_bytes_it_was() {
 #[test]
 fn a_log_is_cut_in_place_and_every_other_line_keeps_its_bytes() {
     let env = Env::new();
-    let file = env.write("s.jsonl", &log());
+    let file = env.write("s.jsonl", log());
     let path = file.to_str().unwrap();
     env.run(&["truncate", "--keep-last", "1", "-i=.old", path, "--session", "1"])
         .status(0);
@@ -216,7 +216,7 @@ fn a_damaged_log_is_told_of_and_kept() {
 #[test]
 fn a_log_is_kept_in_the_store_with_all_its_sessions() {
     let env = Env::new();
-    let file = env.write("s.jsonl", &log());
+    let file = env.write("s.jsonl", log());
     env.run(&["migrate", file.to_str().unwrap()]).status(0);
     let run = env
         .run(&[

@@ -212,8 +212,8 @@ impl<'s> Log<'s> {
 
     /// The log's own compaction that counts.
     fn last_compaction(&self) -> Option<usize> {
-        let own = self.session.live_events().into_iter();
-        own.filter(|index| is_own(self.session, *index)).next_back()
+        let mut own = self.session.live_events().into_iter();
+        own.rfind(|index| is_own(self.session, *index))
     }
 
     /// The messages that the last compaction of the log put in: ids and bodies.
