@@ -186,6 +186,15 @@ impl Store {
         self.settle_links_of(id, &self.load(id, &mut Report::default())?)
     }
 
+    /// Makes the names mean what they will mean when this event of a session is taken back, ahead of that.
+    pub fn settle_links_without(&self, id: &str, event: &str) -> Result<()> {
+        let mut session = self.load(id, &mut Report::default())?;
+        let mut line = ObjectBuilder::default();
+        line.text("type", "restore").text("of", event);
+        session.push_new(&line.finish());
+        self.settle_links_of(id, &session)
+    }
+
     fn settle_links_of(&self, id: &str, session: &Session) -> Result<()> {
         let (live, known) = (session.live_events(), Links::of(session).continued_to);
         for index in 0..session.len() {

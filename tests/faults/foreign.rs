@@ -47,10 +47,11 @@ fn worked_pair(place: &Place) {
 pub const FOREIGN: &[Operation] = &[
     Operation {
         name: "truncate -i of a session of Penguin's",
+        // The spare is a copy of the session ahead of its change.
         prepare: penguin,
         arguments: &["truncate", "conversations/chat.json", "-i", "--keep-last", "1"],
         session: None,
-        between: Between::Files,
+        between: Between::Steps,
         brings: ("work/conversations/chat.json.bak", "four?"),
         ..BASE
     },
@@ -59,7 +60,7 @@ pub const FOREIGN: &[Operation] = &[
         prepare: penguin,
         arguments: &["append", "conversations/chat.json", "-i", "hello"],
         session: None,
-        between: Between::Files,
+        between: Between::Steps,
         brings: ("work/conversations/chat.json", "hello"),
         ..BASE
     },
@@ -75,9 +76,11 @@ pub const FOREIGN: &[Operation] = &[
     Operation {
         name: "fsck --repair of a folder",
         prepare: torn_pair,
-        arguments: &["fsck", "--repair", "pair"],
+        arguments: &["fsck", "--repair", "--from", "picoclaw", "./pair"],
         session: None,
         between: Between::Files,
+        // The fragment is a line of its own now, and told.
+        status: 1,
         brings: ("work/pair/.convo/quarantine/x.jsonl", "half"),
         ..BASE
     },

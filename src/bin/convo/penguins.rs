@@ -14,7 +14,7 @@ use convo::format::{Format, Purpose, Source};
 use convo::model::json;
 use convo::model::session::Session;
 use convo::model::view::View;
-use convo::store::{Facts, Rewrite, write_atomically};
+use convo::store::{Facts, Rewrite, settle, write_atomically};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -77,6 +77,9 @@ pub fn change(
     let lines = session.len();
     let told = match plan(&session)? {
         Plan::Nothing(why) => {
+            // It is so because of a change that perhaps nobody has synced.
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            settle(folder.unwrap_or(Path::new(".")))?;
             context.output.detail(&label, &format!("unchanged: {why}"));
             return Ok(());
         }

@@ -156,16 +156,27 @@ impl Findings<'_> {
 
 /// Looks at every session of a folder, and mends with [`Check::repair`]; what is wrong is told as it is met.
 pub fn check(path: &Path, system: System, check: &Check, each: &mut dyn FnMut(Finding)) -> Result<Checked> {
+    let mut changed = false;
+    let mut telling = |finding: Finding| {
+        changed |= check.repair.is_some() && finding.remedy.is_some();
+        each(finding);
+    };
     let mut findings = Findings {
         check,
         checked: Checked::default(),
-        each,
+        each: &mut telling,
     };
-    match system {
-        System::Picoclaw => picoclaw::check(path, &mut findings)?,
-        System::Penguin => penguin::check(path, "", &mut findings)?,
-    }
-    Ok(findings.checked)
+    let looked = match system {
+        System::Picoclaw => picoclaw::check(path, &mut findings),
+        System::Penguin => penguin::check(path, "", &mut findings),
+    };
+    let checked = findings.checked;
+    looked.map(|()| checked).map_err(|error| match changed {
+        true => error
+            .kind(Kind::Unsure)
+            .hint("some of it may be mended already: run it again"),
+        false => error,
+    })
 }
 
 /// Where damaged bytes are kept, in folders beside the sessions that no system looks into.

@@ -194,7 +194,11 @@ impl Pair {
         self.replace_log(bytes).map_err(half_way)?;
         done(Step::Replaced)?;
         self.sidecar.set_count(self.raw_lines());
-        self.write_sidecar(now).map_err(half_way)?;
+        // What is to be shown is shown already: only the books of it may be behind.
+        self.write_sidecar(now).map_err(|error| {
+            let hint = "the log is as it is to be, and the sidecar beside it may count otherwise: convo fsck --repair DIR";
+            error.kind(Kind::Unsure).hint(hint)
+        })?;
         Ok(Applied {
             archived: archived + new.count,
         })

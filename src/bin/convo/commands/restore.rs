@@ -69,6 +69,16 @@ impl Run for Restore {
             }
         }
         let inputs = [input];
+        // The names first: when it is told that the link is taken back, they mean what they are to mean.
+        let names = match (&inputs[0], &self.event) {
+            (Input::Name(name), Some(event)) if stored && !self.changing.dry_run => {
+                let store = context.store()?;
+                let id = store.resolve(name)?;
+                store.settle_links_without(&id, event)?;
+                Some((store, id))
+            }
+            _ => None,
+        };
         let done = change::run(
             context,
             &inputs,
@@ -76,13 +86,8 @@ impl Run for Restore {
             &self.changing,
             |session, stamps| restore::plan(session, self.event.as_deref(), |content| stamps.event(content)),
         );
-        // Also when the event is taken back already: the run that did it may have died before it came to the names.
-        if let (Input::Name(name), Some(_)) = (&inputs[0], &self.event)
-            && stored
-            && !self.changing.dry_run
-        {
-            let store = context.store()?;
-            store.settle_links(&store.resolve(name)?)?;
+        if let (Some((store, id)), true) = (names, done.is_err()) {
+            store.settle_links(&id)?;
         }
         done
     }

@@ -5,6 +5,7 @@ use crate::output::{counted, in_line, path_name};
 use convo::error::{Error, Kind, Place};
 use convo::format::Format;
 use convo::store::foreign::{Check, Finding, System, check, system_of};
+use convo::store::settle;
 use std::path::Path;
 
 /// How it is looked at and told.
@@ -44,11 +45,23 @@ impl Folder<'_> {
             force: self.force,
         };
         let (mut found, mut mendable, mut failed) = (0, false, None);
+        // What was mended is told when it is done.
+        let mut mended = Vec::new();
         let checked = check(path, system, &how, &mut |finding| {
             found += 1;
             mendable |= finding.remedy.is_some();
-            failed = failed.take().or(self.print(label, &finding).err());
-        })?;
+            match self.repair {
+                true => mended.push(finding),
+                false => failed = failed.take().or(self.print(label, &finding).err()),
+            }
+        });
+        // Also what a run mended that died before its sync.
+        let settled = if self.repair { settle(path) } else { Ok(()) };
+        for finding in &mended {
+            failed = failed.take().or(self.print(label, finding).err());
+        }
+        let checked = checked?;
+        settled.map_err(|error| error.kind(Kind::Unsure))?;
         if let Some(error) = failed {
             return match self.repair {
                 true => context.output.done(Err(error)),
@@ -59,7 +72,7 @@ impl Folder<'_> {
         if self.repair && mendable {
             left = 0;
             let again = Check { repair: None, ..how };
-            check(path, system, &again, &mut |_| left += 1)?;
+            check(path, system, &again, &mut |_| left += 1).map_err(|error| error.kind(Kind::Unsure))?;
         }
         let mut words = format!(
             "{}, {}: ",

@@ -12,6 +12,7 @@ use convo::error::{Error, Kind, Place};
 use convo::format::Format;
 use convo::store::fsck::{Check, Checked, Found, Trouble};
 use folder::Folder;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Look for damage in the store or a directory; --repair mends it and keeps a copy first
@@ -53,11 +54,19 @@ pub struct Fsck {
 impl Run for Fsck {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        let folders: Vec<&String> = self
-            .names
-            .iter()
-            .filter(|name| Path::new(name).is_dir())
-            .collect();
+        let mut folders = Vec::new();
+        for name in &self.names {
+            match std::fs::metadata(name) {
+                Ok(about) if about.is_dir() => folders.push(name),
+                // One that cannot be looked at is told here only where it can be nothing but a path.
+                Err(error)
+                    if error.kind() != ErrorKind::NotFound && matches!(Input::of(name), Input::Path(_)) =>
+                {
+                    return Err(named(Error::io("cannot read", error), name).into());
+                }
+                _ => {}
+            }
+        }
         if !folders.is_empty() {
             return self.folders(context, &folders);
         }
