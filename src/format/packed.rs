@@ -190,6 +190,14 @@ mod tests {
         );
         assert_eq!(unpacked(&lines), stream);
         assert_eq!(packed(b""), b"");
+        // The last line may have no end, and comes in pieces.
+        let open = stream.strip_suffix(b"\n").unwrap();
+        assert_eq!(packed(open), lines);
+        let mut out = Vec::new();
+        let mut packer = Packer::new(&mut out);
+        open.chunks(5).for_each(|piece| packer.write_all(piece).unwrap());
+        packer.finish().unwrap();
+        assert_eq!(out, lines);
         assert!(is_packed(&lines) && !is_packed(stream));
     }
 
