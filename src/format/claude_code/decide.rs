@@ -3,10 +3,11 @@
 use super::blocks::{self, Content};
 use super::fate::{Fate, Fates, Held};
 use super::insert::{hidden, insert};
-use super::line::block_type;
+use super::line::{self, block_type};
 use super::made::Maker;
+use super::tree::anchors;
 use super::{record, shell};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Place, Result};
 use crate::format::request::draft;
 use crate::format::request::piece::array;
 use crate::model::json::{self, Dialect};
@@ -65,8 +66,33 @@ pub fn decide(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) -> Resu
             unit.iter().for_each(|line| fates.lines[*line] = Fate::Goes);
         }
     }
+    drop_with_messages(fates, held, maker);
     insert(fates, held, maker);
     Ok(())
+}
+
+/// What hangs on a message that goes, and is none, goes with it.
+fn drop_with_messages(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
+    if !held.lines.iter().any(|line| fates.lines[*line] == Fate::Goes) {
+        return;
+    }
+    let anchors = anchors(held.log);
+    let mut went = 0;
+    for &index in held.lines {
+        if matches!(
+            held.log.lines[index].kind,
+            line::Kind::Chain | line::Kind::Progress
+        ) && anchors[index].is_some_and(|anchor| fates.lines[anchor] == Fate::Goes)
+        {
+            fates.lines[index] = Fate::Goes;
+            went += 1;
+        }
+    }
+    if went > 0 {
+        let lines = if went == 1 { "line" } else { "lines" };
+        let what = format!("{went} {lines} that hung on what went, and are no messages, went too");
+        maker.report.note(Place::default(), what);
+    }
 }
 
 /// The lines of which some of the records go or change.

@@ -63,7 +63,11 @@ pub fn insert(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
             Some(text) => {
                 // What a boundary hides must all stand ahead of it.
                 let boundary = (nth == 0 && at > 0).then_some(above.as_deref());
-                maker.summary(&text, boundary, above.as_deref())
+                let lines = maker.summary(&text, boundary, above.as_deref());
+                if let (Some(_), Some(last), true) = (boundary, lines.last(), tied) {
+                    hang_behind(fates, held, at, &last.uuid);
+                }
+                lines
             }
             None => {
                 // What a compaction puts in is not what somebody said.
@@ -97,6 +101,16 @@ pub fn insert(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) {
             }
         }
         fates.new.entry(at).or_default().extend(lines);
+    }
+}
+
+/// Behind a boundary nothing hangs on what it hides.
+fn hang_behind(fates: &mut Fates, held: &Held<'_>, at: usize, uuid: &[u8]) {
+    let from = held.lines.partition_point(|line| *line < at);
+    for &line in &held.lines[from..] {
+        if held.log.lines[line].above.is_some_and(|above| above < at) {
+            fates.hangs.insert(line, uuid.to_vec());
+        }
     }
 }
 

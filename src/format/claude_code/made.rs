@@ -218,7 +218,20 @@ impl Maker<'_> {
         }
     }
 
-    /// Where a compaction took place, and what was said before it.
+    /// Where a compaction took place: what hangs on it begins anew.
+    pub fn boundary(&mut self, seed: &[u8], logical: Option<&[u8]>) -> New {
+        let uuid = self.uuid(&[b"boundary\n", seed].concat());
+        self.line("system", &uuid, None, |line| {
+            line.raw("logicalParentUuid", logical.unwrap_or(b"null"))
+                .text("subtype", "compact_boundary")
+                .text("content", "Conversation compacted")
+                .raw("isMeta", "false")
+                .text("level", "info")
+                .raw("compactMetadata", br#"{"trigger":"manual","preTokens":0}"#);
+        })
+    }
+
+    /// What was said before, as a text; behind a boundary, where what is hidden stands ahead of it.
     pub fn summary(
         &mut self,
         text: &str,
@@ -228,16 +241,9 @@ impl Maker<'_> {
         let mut lines = Vec::new();
         let mut above = parent.map(<[u8]>::to_vec);
         if let Some(logical) = boundary {
-            let uuid = self.uuid(&[b"boundary\n", text.as_bytes()].concat());
-            lines.push(self.line("system", &uuid, None, |line| {
-                line.raw("logicalParentUuid", logical.unwrap_or(b"null"))
-                    .text("subtype", "compact_boundary")
-                    .text("content", "Conversation compacted")
-                    .raw("isMeta", "false")
-                    .text("level", "info")
-                    .raw("compactMetadata", br#"{"trigger":"manual","preTokens":0}"#);
-            }));
-            above = Some(uuid);
+            let line = self.boundary(text.as_bytes(), logical);
+            above = Some(line.uuid.clone());
+            lines.push(line);
         }
         let uuid = self.uuid(&[b"summary\n", text.as_bytes()].concat());
         let content = quoted(&summary::quoted(text));

@@ -1,9 +1,9 @@
 //! Sessions back in the log that they came from: what was not touched stays as the bytes it was.
 
 use super::decide::decide;
-use super::fate::{Fates, Held};
+use super::fate::{Fate, Fates, Held};
 use super::log::Log;
-use super::made::{Envelope, Maker, session_id};
+use super::made::{Envelope, Maker, New, session_id};
 use super::session::{Built, Making};
 use super::weave::weave;
 use crate::error::{Error, Kind, Result};
@@ -35,6 +35,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     let log = &making.log;
     let mut fates = Fates::new(log.lines.len());
     let mut taken = HashSet::new();
+    let mut main = None;
     for returned in sessions.iter().filter(|returned| returned.changed) {
         let id = returned.session.header_text("id");
         let built = built.iter().find(|built| is_from(returned.session, built));
@@ -61,8 +62,61 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
         };
         decide(&mut fates, &held, &mut maker)?;
         taken = maker.taken;
+        if built.is_main {
+            main = Some(maker.envelope);
+        }
     }
-    weave(log, fates, out, report)
+    if let (Some(envelope), [first, others @ ..]) = (main, built.as_slice()) {
+        let mut maker = Maker {
+            envelope,
+            log,
+            taken,
+            purpose: Purpose::Return,
+            report,
+        };
+        keep_apart(log, &mut fates, &first.lines, others, &mut maker);
+    }
+    weave(log, fates, out)
+}
+
+/// Where nothing that is left hangs on anything, a log is read as it stands, one line behind the other: what was left
+/// behind would be said again. So the main session hangs on a boundary then, and where nothing is left of it, that is all
+/// there is of it.
+fn keep_apart(log: &Log, fates: &mut Fates, main: &[usize], others: &[Built], maker: &mut Maker<'_>) {
+    let stays = |line: &&usize| log.lines[**line].is_message() && fates.lines[**line] != Fate::Goes;
+    let beside = |line: &&usize| stays(line) && log.lines[**line].sidechain.is_none();
+    if !others
+        .iter()
+        .any(|built| built.lines.iter().any(|line| beside(&line)))
+    {
+        return;
+    }
+    let first = main.iter().find(stays).copied();
+    let hangs = |new: &New| json::member(&new.body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
+    let is_tied = |line: usize| {
+        let above = log.lines[line].above.and_then(|above| fates.staying(log, above));
+        fates.lines[line] != Fate::Goes && above.is_some()
+    };
+    let tied = !fates.hangs.is_empty()
+        || fates.new.values().flatten().any(hangs)
+        || (0..log.lines.len()).any(is_tied);
+    let end = log.lines.len();
+    let said = fates.new.get(&end).is_some_and(|new| !new.is_empty());
+    if tied && (first.is_some() || said) {
+        return;
+    }
+    let boundary = maker.boundary(log.sha256.as_bytes(), None);
+    let uuid = boundary.uuid.clone();
+    let new = fates.new.entry(first.unwrap_or(end)).or_default();
+    if let (None, Some(next)) = (first, new.first_mut())
+        && let Ok(body) = json::with_members(&next.body, &[("parentUuid", Some(&uuid))])
+    {
+        next.body = body;
+    }
+    new.insert(0, boundary);
+    if let Some(first) = first {
+        fates.hangs.insert(first, uuid);
+    }
 }
 
 /// The name that a session's input had.

@@ -3,16 +3,13 @@
 use super::fate::{Fate, Fates};
 use super::line::{Id, Kind};
 use super::log::Log;
-use super::tree::anchors;
 use crate::error::Result;
-use crate::format::report::Report;
 use crate::format::written;
 use crate::model::json;
 use std::io::Write;
 
 /// Writes the log.
-pub fn weave(log: &Log, mut fates: Fates, out: &mut dyn Write, report: &mut Report) -> Result<()> {
-    drop_with_messages(log, &mut fates, report);
+pub fn weave(log: &Log, mut fates: Fates, out: &mut dyn Write) -> Result<()> {
     let staying = staying(log, &fates);
     let mut lines = Lines { out, open: false };
     for index in 0..=log.lines.len() {
@@ -41,28 +38,6 @@ pub fn weave(log: &Log, mut fates: Fates, out: &mut dyn Write, report: &mut Repo
         }
     }
     Ok(())
-}
-
-/// What hangs on a message that goes, and is none, goes with it.
-fn drop_with_messages(log: &Log, fates: &mut Fates, report: &mut Report) {
-    if !fates.lines.contains(&Fate::Goes) {
-        return;
-    }
-    let anchors = anchors(log);
-    let mut went = 0;
-    for (index, line) in log.lines.iter().enumerate() {
-        if matches!(line.kind, Kind::Chain | Kind::Progress)
-            && anchors[index].is_some_and(|anchor| fates.lines[anchor] == Fate::Goes)
-        {
-            fates.lines[index] = Fate::Goes;
-            went += 1;
-        }
-    }
-    if went > 0 {
-        let lines = if went == 1 { "line" } else { "lines" };
-        let what = format!("{went} {lines} that hung on what went, and are no messages, went too");
-        report.note(crate::error::Place::default(), what);
-    }
 }
 
 /// For each line the nearest one that stays, itself included.

@@ -59,7 +59,7 @@ pub fn write(
     let mut fates = Fates::new(log.lines.len());
     decide(&mut fates, &held, &mut maker)?;
     let id = maker.envelope.session;
-    weave(&log, fates, out, report)?;
+    weave(&log, fates, out)?;
     if purpose == Purpose::Export {
         tell(session, &sources, report);
     }

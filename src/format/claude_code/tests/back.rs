@@ -26,7 +26,7 @@ fn push(session: &mut Session, cut: &Cut) -> bool {
 
 /// What is read of a log that was changed is what was to be in view, and lines that are not new are the bytes they were
 /// but for what they hang on.
-fn hold(log: &[u8], mut change: impl FnMut(&mut Session) -> bool) -> Option<Vec<u8>> {
+pub fn hold(log: &[u8], mut change: impl FnMut(&mut Session) -> bool) -> Option<Vec<u8>> {
     let mut planned = None;
     let out = changed(log, |nth, session| {
         let changed = nth == 0 && change(session);
@@ -44,10 +44,10 @@ fn hold(log: &[u8], mut change: impl FnMut(&mut Session) -> bool) -> Option<Vec<
         String::from_utf8_lossy(&out)
     );
     let planned = planned.unwrap();
-    if planned.is_empty() && after.len() < before.len() {
-        return Some(out); // nothing is left of the main one
-    }
     assert_eq!(shown(&after[0]), planned, "{}", String::from_utf8_lossy(&out));
+    if planned.is_empty() {
+        return Some(out); // what was left behind last takes the place of the main one, and is out of view
+    }
     // What lies beside it is what it was.
     assert_eq!(after.len(), before.len(), "{}", String::from_utf8_lossy(&out));
     for (one, other) in before.iter().zip(&after).skip(1) {

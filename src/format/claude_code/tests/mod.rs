@@ -2,6 +2,7 @@
 
 mod back;
 mod damage;
+mod properties;
 mod read;
 mod written;
 
