@@ -152,6 +152,8 @@ fn appends_at_the_same_time_lose_nothing() {
     }
     let log = env.run(&["cat", "m"]).fine().objects();
     assert_eq!(log.iter().filter(|line| line.get("role").is_some()).count(), 32);
+    // Questions that come at once are one turn, and the newest turn stays whatever it takes: the next one makes room.
+    env.run(&["append", "-q", "m", "And the last of them?"]).status(0);
     let counted = env.run(&["count", "--json", "m"]).fine().objects().remove(0);
     assert!(counted["memory"]["tokens"].as_u64().unwrap() <= 120, "{counted}");
     env.run(&["fsck"]).status(0);
