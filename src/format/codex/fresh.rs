@@ -66,6 +66,8 @@ pub fn write(
             line(&time, "response_item", kept.as_deref().unwrap_or(payload))?;
         }
         if let Some(message) = &message {
+            // What neither says nor calls anything is no item.
+            report.lose(Loss::Part, u64::from(items[nth].is_empty()));
             if let Some(event) = told(message) {
                 line(&time, "event_msg", &event)?;
             }
