@@ -23,6 +23,7 @@ pub mod penguiflow;
 pub mod penguin;
 mod pi;
 pub mod picoclaw;
+mod pieces;
 pub mod report;
 pub mod request;
 mod sessions;

@@ -2,6 +2,7 @@
 //! settings of each turn, the items, and what the display log says of them.
 
 use super::items::{self, enveloped};
+use super::read::UNKNOWN;
 use super::uuid;
 use crate::error::Result;
 use crate::format::report::{Loss, Report};
@@ -15,9 +16,6 @@ use std::io::Write;
 
 /// The time of what has none.
 pub const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
-
-/// The model of which nothing is known; the settings of a turn have to name one.
-const MODEL: &[u8] = b"\"unknown\"";
 
 /// Writes the view of a session.
 pub fn write(
@@ -66,6 +64,8 @@ pub fn write(
             line(&time, "response_item", kept.as_deref().unwrap_or(payload))?;
         }
         if let Some(message) = &message {
+            // What neither says nor calls anything is no item.
+            report.lose(Loss::Part, u64::from(items[nth].is_empty()));
             if let Some(event) = told(message) {
                 line(&time, "event_msg", &event)?;
             }
@@ -109,7 +109,7 @@ fn tell(message: &Message<'_>, body: &[u8], report: &mut Report) {
     let category = message.category() != message.role().category();
     report.lose(Loss::Category, u64::from(category));
     let has = |name| json::member(body, name).is_some();
-    report.lose(Loss::Usage, u64::from(has("usage")));
+    report.lose(Loss::Usage, u64::from(has("usage")) + u64::from(has("tokens")));
     let own = |name: &str| name == Api::OpenaiResponses.name();
     let free = message
         .metadata
@@ -194,7 +194,7 @@ impl About {
         .raw("cwd", &self.cwd)
         .text("approval_policy", "on-request")
         .raw("sandbox_policy", sandbox.finish())
-        .raw("model", model.unwrap_or(MODEL))
+        .raw("model", model.unwrap_or(UNKNOWN))
         .text("summary", "auto");
         turn.finish()
     }

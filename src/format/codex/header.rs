@@ -2,6 +2,7 @@
 
 use super::line::{Kind, Line};
 use super::{NAME, uuid};
+use crate::error::Place;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::{Format, Source};
 use crate::model::json::{self, ObjectBuilder};
@@ -112,4 +113,40 @@ pub fn inherited(lines: &[Line<'_>], meta: Option<usize>) -> usize {
     }
     // Nothing of its own yet, or nothing of the parent's at all.
     if replayed { lines.len() } else { 0 }
+}
+
+/// Where one log ends and another begins, of logs that stand behind one another. A fork says again what its parents told
+/// of themselves, right behind its own; what comes later and is another session's begins another log.
+#[derive(Debug, Default)]
+pub struct Beginning {
+    id: Option<String>,
+    /// Whether anything else than what is told of sessions has come.
+    told: bool,
+}
+
+impl Beginning {
+    /// Whether a line begins another log; to be asked of every line.
+    pub fn is_another(&mut self, line: &[u8]) -> bool {
+        let likely = |word: &str| memchr::memmem::find(line, word.as_bytes()).is_some();
+        if !likely("session_meta") && !likely("\"instructions\"") {
+            self.told |= !line.trim_ascii().is_empty();
+            return false;
+        }
+        let meta = match Line::parse(line, Place { line: 1, offset: 0 }).kind {
+            Kind::Meta(payload) => payload,
+            Kind::Blank => return false,
+            _ => {
+                self.told = true;
+                return false;
+            }
+        };
+        let id = text(meta, "id").map(Cow::into_owned);
+        match &self.id {
+            Some(own) => self.told && id.is_some_and(|id| id != *own),
+            None => {
+                self.id = id;
+                false
+            }
+        }
+    }
 }

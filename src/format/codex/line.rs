@@ -185,9 +185,9 @@ fn fault(body: &[u8]) -> Option<Fault> {
     }
 }
 
-/// The lines of a log.
-pub fn lines(bytes: &[u8]) -> Vec<Line<'_>> {
-    let mut place = Place { line: 0, offset: 0 };
+/// The lines of a log that begins at a place.
+pub fn lines(bytes: &[u8], start: Place) -> Vec<Line<'_>> {
+    let mut place = start;
     let mut all = Vec::new();
     for full in bytes.split_inclusive(|byte| *byte == b'\n') {
         place.line += 1;

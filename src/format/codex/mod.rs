@@ -33,6 +33,7 @@ mod write;
 
 pub(super) use signature::SIGNATURE;
 
+use super::report::Loss;
 use super::{Form, Reading};
 use crate::model::json::ObjectBuilder;
 use std::borrow::Cow;
@@ -44,6 +45,23 @@ pub const FORM: Form = Form {
     read: Reading::Sessions(read::open),
     write: Some(write::write),
     back: Some(write::back),
+    loses: &[
+        Loss::Id,
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Orphan,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "In place, what leaves goes as whole lines, with what the display log says of it; a summary is a compaction as the program makes it, one line more.",
     ..Form::BLANK
 };
 

@@ -5,7 +5,8 @@ use super::line::{Kind, Line};
 use super::steps::Step;
 use super::usage::Figures;
 use super::{NAME, header, line, message, object, steps};
-use crate::error::Result;
+use crate::error::{Place, Result};
+use crate::format::pieces::Pieces;
 use crate::format::report::Report;
 use crate::format::request::draft::Draft;
 use crate::format::request::{Api, Seen};
@@ -19,25 +20,35 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A log on its way: it is one session.
-struct Log(Option<Input>);
+/// The model of a turn of which none is known: the settings have to name one.
+pub const UNKNOWN: &[u8] = b"\"unknown\"";
 
-/// Opens a log.
-pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
-    Ok(Box::new(Log(Some(input))))
+/// Logs on their way, as a rule one.
+struct Logs {
+    pieces: Pieces,
+    name: Option<String>,
+    returns: bool,
 }
 
-impl SessionReader for Log {
+/// Opens a log, or several behind one another.
+pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
+    Ok(Box::new(Logs {
+        name: input.name.clone(),
+        returns: input.returns,
+        pieces: Pieces::new(input),
+    }))
+}
+
+impl SessionReader for Logs {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
-        let Some(input) = self.0.take() else {
+        let mut beginning = header::Beginning::default();
+        let Some(piece) = self.pieces.next(|line| beginning.is_another(line))? else {
             return Ok(None);
         };
-        let (name, returns) = (input.name.clone(), input.returns);
-        let bytes = input.whole()?;
-        let mut session = read(name.as_deref(), &bytes, report);
-        if returns {
+        let mut session = read(self.name.as_deref(), &piece.bytes, piece.start, report);
+        if self.returns {
             session.set_origin(Arc::new(Origin {
-                bytes,
+                bytes: piece.bytes,
                 ..Origin::default()
             }));
         }
@@ -45,13 +56,13 @@ impl SessionReader for Log {
     }
 }
 
-/// Reads a log.
-pub fn read(name: Option<&str>, bytes: &[u8], report: &mut Report) -> Session {
+/// Reads a log that begins at a place.
+pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report) -> Session {
     let source = Source {
         name,
         ..Source::alone(bytes)
     };
-    let lines = line::lines(bytes);
+    let lines = line::lines(bytes, start);
     let meta = header::meta(&lines);
     let steps = steps::steps(&lines, meta);
     let inherited = header::inherited(&lines, meta);
@@ -177,7 +188,7 @@ impl<'a> About<'a> {
             match &line.kind {
                 Kind::Turn(payload) => {
                     model = json::member(payload, "model")
-                        .filter(|raw| raw.starts_with(b"\""))
+                        .filter(|raw| raw.starts_with(b"\"") && *raw != UNKNOWN)
                         .or(model);
                 }
                 Kind::Event(name, payload) if name == "token_count" => {

@@ -59,7 +59,7 @@ impl Slot {
 
 /// The lines that a session was read from. The line of a step is that of the record, behind the header.
 pub fn of_origin(bytes: &[u8]) -> Vec<Slot> {
-    let lines = line::lines(bytes);
+    let lines = line::lines(bytes, Place { line: 0, offset: 0 });
     let meta = header::meta(&lines);
     let mut of_line: HashMap<usize, (usize, Step)> = HashMap::new();
     for (nth, step) in steps(&lines, meta).into_iter().enumerate() {
@@ -265,11 +265,22 @@ fn message(session: &Session, index: usize, made: Vec<Vec<u8>>, slots: &mut Vec<
 
 /// Whether what the user says stands in the display log only.
 pub fn is_told_by_events(slots: &[Slot]) -> bool {
-    let lines: Vec<Line<'_>> = slots
-        .iter()
-        .map(|slot| Line::parse(&slot.bytes, Place { line: 1, offset: 1 }))
-        .collect();
-    slots.iter().any(|slot| matches!(slot.what, What::Event(_))) && reading::is_told_by_events(&lines)
+    slots.iter().any(|slot| matches!(slot.what, What::Event(_)))
+}
+
+/// Whether of lines that are left none is an item that the user wrote.
+pub fn is_told_by_events_in(lines: &[Vec<u8>]) -> bool {
+    let lines: Vec<Line<'_>> = lines.iter().map(|line| parsed(line)).collect();
+    reading::is_told_by_events(&lines)
+}
+
+/// Whether a line is what the display log says of the user.
+pub fn is_user_event(line: &[u8]) -> bool {
+    matches!(parsed(line).kind, Kind::Event(name, _) if name == "user_message")
+}
+
+fn parsed(line: &[u8]) -> Line<'_> {
+    Line::parse(line, Place { line: 1, offset: 1 })
 }
 
 /// Whether a session was read from a log.

@@ -203,6 +203,10 @@ impl<'s> Log<'s> {
                 What::Start | What::Turn | What::Beside { .. } => {}
             }
         }
+        // With no item left that the user wrote, the display log would speak for them.
+        if !self.events && slot::is_told_by_events_in(&lines) {
+            lines.retain(|line| !slot::is_user_event(line));
+        }
         let end = self.slots.len();
         for item in inserts.remove(&usize::MAX).unwrap_or_default() {
             lines.extend(self.made(item, end));

@@ -81,7 +81,7 @@ pub fn add(
             Kind::Usage,
             "a pi file of the first version has no branches, which this change takes",
         );
-        return Err(error.hint("leave -i out, and write a new file: --to pi"));
+        return Err(error.hint("make a new file of it: convo VERB ... FILE | convo cat --to pi > NEW"));
     }
     branch(session, view, begun, places, chain, report);
     Ok(())

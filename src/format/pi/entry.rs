@@ -130,9 +130,17 @@ fn members(body: &[u8]) -> Result<Found<'_>, Fault> {
     Ok(found)
 }
 
-/// The entries of a file.
-pub fn entries(bytes: &[u8]) -> Vec<Entry<'_>> {
-    let mut place = Place { line: 0, offset: 0 };
+/// Whether a line begins a file.
+pub fn begins(line: &[u8]) -> bool {
+    // Only the first line of a file is so short, and every other one would be looked through.
+    const LONGEST: usize = 64 * 1024;
+    let is = |name, text: &[u8]| json::member(line, name) == Some(text);
+    line.len() < LONGEST && is("type", b"\"session\"") && json::member(line, "cwd").is_some()
+}
+
+/// The entries of a file that begins at a place.
+pub fn entries(bytes: &[u8], start: Place) -> Vec<Entry<'_>> {
+    let mut place = start;
     let mut all: Vec<Entry<'_>> = Vec::new();
     let mut first = true;
     for full in bytes.split_inclusive(|byte| *byte == b'\n') {

@@ -63,7 +63,7 @@ pub fn write(
         if let Some(message) = entry.message(session) {
             clock = message.timestamp.map_or(clock, <[u8]>::to_vec);
             if purpose == Purpose::Export {
-                tell(&message, report);
+                tell(&message, entry.body(session), report);
             }
             item::add(&mut chain, entry, session, &clock, None, &names, report);
             kept = kept.or(chain.last.clone());
@@ -85,7 +85,9 @@ pub fn write(
 }
 
 /// Counts what a message has that its entry has no place for.
-fn tell(message: &Message<'_>, report: &mut Report) {
+fn tell(message: &Message<'_>, body: &[u8], report: &mut Report) {
+    let counted = json::member(body, "tokens").is_some();
+    report.lose(Loss::Usage, u64::from(counted));
     report.lose(Loss::Id, u64::from(message.id().is_some()));
     let named = message.name.is_some() && message.role() != Role::Tool;
     report.lose(Loss::Name, u64::from(named));

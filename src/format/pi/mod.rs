@@ -31,6 +31,7 @@ mod write;
 
 pub(super) use signature::SIGNATURE;
 
+use super::report::Loss;
 use super::{Form, Holds, Reading};
 
 /// pi's files, as a format.
@@ -41,6 +42,22 @@ pub const FORM: Form = Form {
     holds: Holds::Many,
     write: Some(write::write),
     back: Some(write::back),
+    loses: &[
+        Loss::Id,
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Arguments,
+        Loss::Attachment,
+        Loss::Part,
+        Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "Branches that were left are sessions behind the main one. In place, entries are added and none is touched: a cut and a summary are a compaction, any other change a branch, which the first version has not.",
     ..Form::BLANK
 };
 

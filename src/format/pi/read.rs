@@ -3,8 +3,9 @@
 use super::entry::{self, Entry, Kind};
 use super::tree::{Path, Tree};
 use super::{NAME, message, record};
-use crate::error::Result;
+use crate::error::{Place, Result};
 use crate::format::native::{self, HeaderBuilder};
+use crate::format::pieces::Pieces;
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::piece::{array, quoted, rest_object};
@@ -18,29 +19,38 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Opens a file.
+/// Opens a file, or several behind one another.
 pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
-    Ok(Box::new(File {
-        input: Some(input),
+    Ok(Box::new(Files {
+        name: input.name.clone(),
+        returns: input.returns,
+        pieces: Pieces::new(input),
         sessions: Vec::new().into_iter(),
     }))
 }
 
-/// A file on its way: its sessions share it.
-struct File {
-    input: Option<Input>,
+/// Files on their way, as a rule one: the sessions of one share it.
+struct Files {
+    pieces: Pieces,
+    name: Option<String>,
+    returns: bool,
     sessions: std::vec::IntoIter<Session>,
 }
 
-impl SessionReader for File {
+impl SessionReader for Files {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
-        if let Some(input) = self.input.take() {
-            let (name, returns) = (input.name.clone(), input.returns);
-            let bytes = input.whole()?;
-            let mut sessions = read(name.as_deref(), &bytes, report);
-            if returns {
+        loop {
+            if let Some(session) = Iterator::next(&mut self.sessions) {
+                return Ok(Some(session));
+            }
+            let begins = |line: &[u8]| entry::begins(line);
+            let Some(piece) = self.pieces.next(begins)? else {
+                return Ok(None);
+            };
+            let mut sessions = read(self.name.as_deref(), &piece.bytes, piece.start, report);
+            if self.returns {
                 let origin = Arc::new(Origin {
-                    bytes,
+                    bytes: piece.bytes,
                     ..Origin::default()
                 });
                 sessions
@@ -49,17 +59,16 @@ impl SessionReader for File {
             }
             self.sessions = sessions.into_iter();
         }
-        Ok(Iterator::next(&mut self.sessions))
     }
 }
 
-/// Reads a file.
-pub fn read(name: Option<&str>, bytes: &[u8], report: &mut Report) -> Vec<Session> {
+/// Reads a file that begins at a place.
+pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report) -> Vec<Session> {
     let source = Source {
         name,
         ..Source::alone(bytes)
     };
-    let entries = entry::entries(bytes);
+    let entries = entry::entries(bytes, start);
     let tree = Tree::of(&entries);
     let reading = Reading::of(&source, &entries, &tree);
     tree.paths

@@ -44,7 +44,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
         return Ok(());
     };
-    let all = entries(&origin.bytes);
+    let all = entries(&origin.bytes, crate::error::Place::default());
     let paths = Tree::of(&all).paths;
     let ids: HashSet<String> = all
         .iter()

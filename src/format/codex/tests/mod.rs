@@ -20,7 +20,10 @@ use std::sync::Arc;
 /// The session of a log, and what is told of it.
 pub fn session(log: &[u8]) -> (Session, Report) {
     let mut report = Report::default();
-    (read::read(None, log, &mut report), report)
+    (
+        read::read(None, log, Place { line: 0, offset: 0 }, &mut report),
+        report,
+    )
 }
 
 /// The lines of a session read anew, as if they had been a file.

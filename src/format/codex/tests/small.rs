@@ -268,6 +268,18 @@ fn what_is_cut_off_takes_along_what_is_said_of_it() {
 }
 
 #[test]
+fn the_display_log_does_not_come_to_speak_for_the_user() {
+    let bytes = log(&[
+        user("gone"),
+        event(r#"{"type":"task_started"}"#),
+        event(r#"{"type":"user_message","message":"u"}"#),
+    ]);
+    let (session, _) = session(&bytes);
+    let after = returned(&cut(&session, 0).unwrap(), &bytes);
+    assert!(shown(&super::session(&after).0).is_empty());
+}
+
+#[test]
 fn a_summary_is_one_line_more() {
     let bytes = log(&[user("q"), said("a"), user("r"), said("b")]);
     let (mut session, _) = session(&bytes);
@@ -411,4 +423,35 @@ fn a_session_from_elsewhere_is_a_log_that_reads_the_same() {
     );
     assert!(text.contains(r#""model":"gpt""#));
     assert!(!(0..again.len()).any(|index| again.class(index) == Class::Unreadable));
+}
+
+#[test]
+fn logs_behind_one_another_are_sessions_of_their_own() {
+    let other = META.replace("019e8377", "019e9999");
+    let one = log(&[user("q"), said("a")]);
+    let two = [other.as_bytes(), b"\n", user("r").as_bytes(), b"\noops\n"].concat();
+    let bytes = [one.clone(), two.clone()].concat();
+    let mut report = Report::default();
+    let mut reader = super::read::open(crate::format::Input {
+        name: Some("x".to_string()),
+        head: bytes[..10].to_vec(),
+        rest: Box::new(std::io::Cursor::new(bytes[10..].to_vec())),
+        returns: true,
+    })
+    .unwrap();
+    let mut sessions = Vec::new();
+    while let Some(session) = reader.next(&mut report).unwrap() {
+        sessions.push(session);
+    }
+    assert_eq!(sessions.len(), 2);
+    assert_eq!(sessions[0].origin().unwrap().bytes, one);
+    assert_eq!(sessions[1].origin().unwrap().bytes, two);
+    assert_eq!(
+        sessions[1].header_text("id").unwrap(),
+        "019e9999-7ad8-7470-898e-dbe92ce983e3"
+    );
+    // Damage is told where it stands in the whole.
+    assert_eq!(report.findings[0].place.line, 6);
+    let start = bytes.len() - 5;
+    assert_eq!(report.findings[0].place.offset, start as u64);
 }

@@ -33,14 +33,13 @@ fn verdict(path: &Path) -> Detection {
 }
 
 /// What the evidence on the files of a folder names; the first that fits counts.
-const NAMES: [(&str, &str); 17] = [
+const NAMES: [(&str, &str); 15] = [
     ("wild/aichat/", "aichat"),
     ("wild/aider/", "aider"),
     ("wild/chatgpt-export/", "ChatGPT"),
     ("wild/claude-ai-export/", "Claude.ai"),
     ("wild/claude-code/", "Claude Code"),
     ("wild/cline-roo/", "Cline or Roo"),
-    ("wild/codex/", "Codex"),
     ("wild/continue/", "Continue"),
     ("wild/gemini-cli/", "Gemini CLI"),
     ("wild/goose/", "goose"),
@@ -48,7 +47,6 @@ const NAMES: [(&str, &str); 17] = [
     ("wild/llm/", "SQLite"),
     ("wild/openai-agents/", "OpenAI Agents"),
     ("wild/opencode/", "opencode"),
-    ("wild/pi/", "a pi session"),
     ("wild/sharegpt/", "ShareGPT"),
     ("wild/vercel-ui/", "Vercel"),
 ];

@@ -56,6 +56,14 @@ fn tells_the_formats_apart() {
             r#"{"type":"summary","summary":"Fix","leafUuid":"a"}"#,
             Some(Format::ClaudeCode),
         ),
+        (
+            "{\"id\":\"a\",\"timestamp\":\"x\",\"instructions\":null}\n{\"type\":\"message\",\"role\":\"user\",\"content\":[]}\n",
+            Some(Format::Codex),
+        ),
+        (
+            r#"{"type":"session","id":"a","timestamp":"x","cwd":"/w"}"#,
+            Some(Format::Pi),
+        ),
         ("hello\n", None),
         ("[]", None),
         ("null", None),
@@ -136,10 +144,6 @@ fn names_what_it_does_not_read() {
         (
             "{\"lc\":1,\"type\":\"constructor\",\"id\":[]}\n{\"lc\":1,\"type\":\"constructor\",\"id\":[]}\n",
             "LangChain",
-        ),
-        (
-            "{\"id\":\"a\",\"timestamp\":\"x\",\"instructions\":null}\n{\"type\":\"message\",\"role\":\"user\",\"content\":[]}\n",
-            "Codex",
         ),
         (
             r#"{"$schemaVersion":"1.9","original_input":"a"}"#,

@@ -20,7 +20,10 @@ use std::sync::Arc;
 /// The sessions of a file, and what is told of it.
 pub fn sessions(file: &[u8]) -> (Vec<Session>, Report) {
     let mut report = Report::default();
-    (read::read(None, file, &mut report), report)
+    (
+        read::read(None, file, Place { line: 0, offset: 0 }, &mut report),
+        report,
+    )
 }
 
 /// The lines of a session read anew, as if they had been a file.

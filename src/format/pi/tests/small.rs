@@ -214,3 +214,29 @@ fn a_session_from_elsewhere_is_a_file_that_reads_the_same() {
         .collect();
     assert_eq!(names, [b"\"f\"".to_vec(), b"\"g\"".to_vec()]);
 }
+
+#[test]
+fn files_behind_one_another_are_sessions_of_their_own() {
+    let one = file(&[entry("a", "", "user", "1")]);
+    let two = String::from_utf8(file(&[entry("b", "", "user", "2")])).unwrap();
+    let bytes = [one, two.replace("\"id\":\"s\"", "\"id\":\"t\"").into_bytes()].concat();
+    let mut reader = super::read::open(crate::format::Input {
+        name: None,
+        head: bytes,
+        rest: Box::new(std::io::empty()),
+        returns: false,
+    })
+    .unwrap();
+    let mut report = Report::default();
+    let mut found = Vec::new();
+    while let Some(session) = reader.next(&mut report).unwrap() {
+        found.push((session.header_text("id").unwrap(), texts(&session)));
+    }
+    assert_eq!(
+        found,
+        [
+            ("s".to_string(), vec!["1".to_string()]),
+            ("t".to_string(), vec!["2".to_string()])
+        ]
+    );
+}
