@@ -62,6 +62,8 @@ pub const FORM: Form = Form {
     write: Some(write),
     loses: &[
         Loss::Id,
+        Loss::Usage,
+        Loss::Model,
         Loss::Arguments,
         Loss::Attachment,
         Loss::Part,
