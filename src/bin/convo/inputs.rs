@@ -41,7 +41,7 @@ pub fn each_session(
                 .open(input, reading)
                 .map_err(anyhow::Error::from)
                 .and_then(|opened| sessions_of(context, opened, reading, |session| each(&label, session))),
-            Err(error) => Err(named(error, &label).into()),
+            Err(error) => Err(error.into()),
         };
         tell_and_go_on(context, done, inputs.len())?;
     }
@@ -55,7 +55,9 @@ fn excerpt(context: &Context, input: &Input, reading: &Reading) -> convo::Result
         return Ok(None);
     }
     let store = context.store()?;
-    Ok(store.excerpt(&store.resolve(name)?)?.map(|(session, _)| session))
+    let id = store.resolve(name)?;
+    let excerpt = store.excerpt(&id).map_err(|error| named(error, name))?;
+    Ok(excerpt.map(|(session, _)| session))
 }
 
 /// Goes through the sessions of an input that are asked for; what is wrong is told on the way.
