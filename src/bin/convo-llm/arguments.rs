@@ -12,7 +12,7 @@ use std::time::Duration;
 /// with a summary. Nothing is stored here, and what fails prints no reply: the status is 69.
 ///
 /// Which model, where and with which key is said by options, by the environment (CONVO_LLM_MODEL and so on, as the options
-/// are called), or by the table [llm] of the config file. The key comes from CONVO_LLM_KEY or a file, never from an
+/// are called), or by the table `[llm]` of the config file. The key comes from CONVO_LLM_KEY or a file, never from an
 /// argument. OPENAI_API_KEY and ANTHROPIC_API_KEY count as well, but they are sent to their own services only, or to
 /// OPENAI_BASE_URL and ANTHROPIC_BASE_URL.
 ///
