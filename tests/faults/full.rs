@@ -22,7 +22,7 @@ const SCRIPT: &str = r#"
 set -e
 program=$1 pages=$2 inodes=$3; shift 3
 mkdir disk
-mount -t tmpfs -o size=128k,nr_inodes=64 tmpfs disk
+mount -t tmpfs -o size=512k,nr_inodes=64 tmpfs disk
 cp -a before/. disk/
 mkdir disk/filler
 cat /dev/zero > disk/filler/bytes 2>/dev/null || true
