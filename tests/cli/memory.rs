@@ -132,6 +132,57 @@ fn policy_error_refuses_the_turn() {
 }
 
 #[test]
+fn a_further_answer_makes_room_too() {
+    let env = Env::new();
+    env.run(&["new", "--id", "m", "--memory", "keep_last=2,summary=50,total=120"])
+        .fine();
+    for turn in ["one", "two"] {
+        env.run(&[
+            "append",
+            "-q",
+            "m",
+            &format!("{turn}: a question of some length, so that it takes room"),
+        ])
+        .fine();
+        env.run(&[
+            "append",
+            "-q",
+            "m",
+            "-r",
+            "assistant",
+            &format!("{turn}: answered"),
+        ])
+        .fine();
+    }
+    let tokens = || {
+        let counted = env.run(&["count", "--json", "m"]).fine().objects().remove(0);
+        counted["memory"]["tokens"].as_u64().unwrap()
+    };
+    let mut most = tokens();
+    for nth in 0..7 {
+        env.run(&[
+            "append",
+            "-q",
+            "m",
+            "-r",
+            "assistant",
+            &format!("{nth} more, and it is answered"),
+        ])
+        .status(0);
+        most = most.max(tokens());
+    }
+    // The older turn has left; with it there would be more.
+    assert!(most > 100 && tokens() <= 120 && most <= 120, "{most}");
+    // What the newest turn takes alone stays, and is told.
+    for nth in 0..4 {
+        env.run(&["append", "-q", "m", "-r", "assistant", &format!("{nth} and more")]);
+    }
+    env.run(&["append", "m", "-r", "assistant", "the last"])
+        .status(1)
+        .says("over the total");
+}
+
+#[test]
 fn appends_at_the_same_time_lose_nothing() {
     let env = Env::new();
     env.run(&["new", "--id", "m", "--memory", "keep_last=2,summary=50,total=120"])
@@ -152,7 +203,7 @@ fn appends_at_the_same_time_lose_nothing() {
     }
     let log = env.run(&["cat", "m"]).fine().objects();
     assert_eq!(log.iter().filter(|line| line.get("role").is_some()).count(), 32);
-    // How much of it is in view is up to who came when: questions that come at once are one turn, and the newest stays.
-    assert!(env.run(&["count", "--json", "m"]).fine().objects()[0]["memory"]["tokens"].is_u64());
+    let counted = env.run(&["count", "--json", "m"]).fine().objects().remove(0);
+    assert!(counted["memory"]["tokens"].as_u64().unwrap() <= 120, "{counted}");
     env.run(&["fsck"]).status(0);
 }

@@ -276,7 +276,11 @@ impl<T: Clone> Machine<T> {
     }
 
     /// Lets go until the total is met, the newest turn excepted. What makes nothing smaller is not done.
-    fn enforce(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::No`] when the policy is to refuse and the total is exceeded.
+    pub fn enforce(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
         let Memory { total, overflow, .. } = self.memory;
         let spoken = cost.spoken(&self.summary);
         let mut enforced = Enforced {

@@ -13,7 +13,7 @@ use crate::model::memory::{Memory, Strategy};
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::tokens::Counter;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// A turn of a session's memory: the items of its view that it is.
 pub type Items = Vec<usize>;
@@ -290,16 +290,16 @@ fn settle(
 ) -> Result<Remembered> {
     let held = Held::of(grown)?;
     let measure = held.measure(counter);
-    let known: HashSet<Option<usize>> = {
+    // The turns that were there, and of how many items.
+    let known: HashMap<Option<usize>, usize> = {
         let before = Held::of(session)?;
         // A line has one place in the log, whatever happened to the view.
         before
             .turns()
             .map(|placed| {
-                placed
-                    .items
-                    .first()
-                    .and_then(|item| before.view.items[*item].line())
+                let first = placed.items.first();
+                let line = first.and_then(|item| before.view.items[*item].line());
+                (line, placed.items.len())
             })
             .collect()
     };
@@ -309,7 +309,12 @@ fn settle(
             .first()
             .and_then(|item| held.view.items[*item].line())
     };
-    let is_known = |placed: &Placed| known.contains(&line(placed));
+    let is_known = |placed: &Placed| known.contains_key(&line(placed));
+    let has_grown = |placed: &Placed| {
+        known
+            .get(&line(placed))
+            .is_some_and(|items| placed.items.len() > *items)
+    };
     let new: Vec<&Placed> = held.turns().filter(|placed| !is_known(placed)).collect();
     if memory.strategy == Strategy::None && !new.is_empty() {
         let error = Error::new(Kind::No, "its memory keeps no turns: the strategy is none");
@@ -323,8 +328,13 @@ fn settle(
         dropped.extend(enforced.dropped);
         over = (!enforced.fits).then_some((enforced.tokens, memory.total));
     }
-    if new.is_empty() && held.summary() != Held::of(session)?.summary() {
-        let enforced = machine.settle(&measure)?;
+    let left = match new.is_empty() {
+        true if held.summary() != Held::of(session)?.summary() => Some(machine.settle(&measure)?),
+        // A further answer is no turn of its own, but takes room like one.
+        true if held.turns().any(has_grown) => Some(machine.enforce(&measure)?),
+        _ => None,
+    };
+    if let Some(enforced) = left {
         dropped.extend(enforced.dropped);
         over = (!enforced.fits).then_some((enforced.tokens, memory.total));
     }
