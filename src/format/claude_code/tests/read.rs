@@ -59,7 +59,7 @@ fn the_pieces_of_a_message_are_one_with_its_books_from_the_last() {
         "{body}"
     );
     assert!(
-        body.contains(r#""usage":{"input_tokens":10,"output_tokens":77}"#),
+        body.contains(r#""usage":{"input_tokens":10,"output_tokens":77},"metadata""#),
         "{body}"
     );
     assert!(body.contains(r#""id":"a1""#), "{body}");
