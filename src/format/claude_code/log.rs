@@ -32,6 +32,8 @@ pub struct Line {
     pub above: Option<usize>,
     /// Whether it belongs to a sidechain, and to which agent's.
     pub sidechain: Option<Option<Id>>,
+    /// The session that it says it is of.
+    pub session: Option<Id>,
     /// What a message has beside that.
     pub said: Option<Box<Ties>>,
 }
@@ -136,6 +138,21 @@ impl Log {
         reading.finish(origin, &mut report)
     }
 
+    /// Some of the lines of a log, as one of its own.
+    pub fn part(origin: Arc<Origin>, sha256: String, lines: Vec<Line>) -> Log {
+        let ids = lines.iter().enumerate();
+        Log {
+            origin,
+            sha256,
+            ids: ids
+                .filter_map(|(index, line)| Some((line.uuid?, index)))
+                .collect(),
+            tied: lines.iter().any(|line| line.above.is_some()),
+            lines,
+            left_out: (0, 0),
+        }
+    }
+
     /// The line of this id; the last, where there are several.
     pub fn find(&self, id: Id) -> Option<usize> {
         self.ids.get(&id).copied()
@@ -198,6 +215,7 @@ impl Reading {
             parent: None,
             above: None,
             sidechain: None,
+            session: None,
             said: None,
         };
         match Facts::of(body) {
@@ -218,6 +236,7 @@ impl Reading {
                 line.uuid = facts.uuid.and_then(Id::of);
                 line.parent = facts.parent.and_then(Id::of);
                 line.sidechain = facts.sidechain.then(|| facts.agent.and_then(Id::of));
+                line.session = facts.other("sessionId").and_then(Id::of);
                 line.said = facts.message.as_ref().map(|_| Box::new(ties(&facts)));
             }
         }

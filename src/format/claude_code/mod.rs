@@ -21,6 +21,7 @@ mod insert;
 mod line;
 mod log;
 mod made;
+mod parts;
 mod patch;
 mod record;
 mod session;
@@ -39,7 +40,9 @@ use super::{Form, Holds, Reading};
 use crate::error::Result;
 use crate::model::session::Session;
 use log::Log;
+use parts::parts;
 use session::Making;
+use std::collections::VecDeque;
 
 /// Claude Code's logs, as a format.
 pub const FORM: Form = Form {
@@ -87,10 +90,10 @@ fn open(input: Input) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(LogReader::Waiting(Some(input))))
 }
 
-/// Reads the sessions of a log.
+/// Reads the sessions of logs that stand behind one another.
 enum LogReader {
     Waiting(Option<Input>),
-    Open(Making),
+    Open(VecDeque<Making>),
 }
 
 impl SessionReader for LogReader {
@@ -100,11 +103,19 @@ impl SessionReader for LogReader {
         {
             let name = input.name.take();
             let returns = input.returns;
-            *self = LogReader::Open(Making::new(Log::read(input, report)?, name, returns));
+            let parts = parts(Log::read(input, report)?);
+            let making = |part| Making::new(part, name.clone(), returns);
+            *self = LogReader::Open(parts.into_iter().map(making).collect());
         }
-        let LogReader::Open(making) = self else {
+        let LogReader::Open(logs) = self else {
             return Ok(None);
         };
-        Ok(making.next().map(|built| built.session))
+        while let Some(making) = logs.front_mut() {
+            if let Some(built) = making.next() {
+                return Ok(Some(built.session));
+            }
+            logs.pop_front();
+        }
+        Ok(None)
     }
 }

@@ -4,6 +4,7 @@ use super::decide::decide;
 use super::fate::{Fate, Fates, Held};
 use super::log::Log;
 use super::made::{Envelope, Maker, New, session_id};
+use super::parts::parts;
 use super::session::{Built, Making};
 use super::weave::weave;
 use crate::error::{Error, Kind, Result};
@@ -30,19 +31,40 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     if sessions.iter().all(|returned| !returned.changed) {
         return written(out.write_all(&origin.bytes));
     }
-    let mut making = Making::new(Log::of(origin.clone()), name(sessions[0].session), false);
-    let built: Vec<Built> = std::iter::from_fn(|| making.next()).collect();
-    let log = &making.log;
+    let name = name(sessions[0].session);
+    let mut left: Vec<&Returned<'_>> = sessions.iter().filter(|returned| returned.changed).collect();
+    for log in parts(Log::of(origin.clone())) {
+        let mut making = Making::new(log, name.clone(), false);
+        let built: Vec<Built> = std::iter::from_fn(|| making.next()).collect();
+        let mut own = Vec::new();
+        for built in &built {
+            let returned = left.iter().position(|returned| is_from(returned.session, built));
+            own.extend(returned.map(|at| (left.remove(at), built)));
+        }
+        change(&making.log, &built, &own, out, report)?;
+    }
+    match left.first() {
+        Some(returned) => {
+            let id = returned.session.header_text("id").unwrap_or_default();
+            let what = format!("the session {id} is not what was read");
+            Err(Error::new(Kind::Data, what))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes a log of which these sessions changed.
+fn change(
+    log: &Log,
+    all: &[Built],
+    changed: &[(&Returned<'_>, &Built)],
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
     let mut fates = Fates::new(log.lines.len());
     let mut taken = HashSet::new();
     let mut main = None;
-    for returned in sessions.iter().filter(|returned| returned.changed) {
-        let id = returned.session.header_text("id");
-        let built = built.iter().find(|built| is_from(returned.session, built));
-        let Some(built) = built else {
-            let what = format!("the session {} is not what was read", id.unwrap_or_default());
-            return Err(Error::new(Kind::Data, what));
-        };
+    for (returned, built) in changed {
         let before = View::replay(&built.session);
         let held = Held {
             log,
@@ -66,7 +88,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
             main = Some(maker.envelope);
         }
     }
-    if let (Some(envelope), [first, others @ ..]) = (main, built.as_slice()) {
+    if let (Some(envelope), [first, others @ ..]) = (main, all) {
         let mut maker = Maker {
             envelope,
             log,

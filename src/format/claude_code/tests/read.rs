@@ -59,7 +59,7 @@ fn the_pieces_of_a_message_are_one_with_its_books_from_the_last() {
         "{body}"
     );
     assert!(
-        body.contains(r#""usage":{"input_tokens":10,"output_tokens":77}"#),
+        body.contains(r#""usage":{"input_tokens":10,"output_tokens":77},"metadata""#),
         "{body}"
     );
     assert!(body.contains(r#""id":"a1""#), "{body}");
@@ -155,4 +155,31 @@ fn ticks_are_carried_up_to_a_limit_and_counted_behind_it() {
     );
     // What goes back is whole.
     assert_eq!(read(&log(&lines), true).0[0].len(), 53);
+}
+
+#[test]
+fn logs_behind_one_another_are_sessions_of_their_own() {
+    let other = String::from_utf8(everything()).unwrap();
+    let other = other.replace("\"sessionId\":\"s\"", "\"sessionId\":\"z\"");
+    // Other ids as well, as every log has its own.
+    let other = ["u1", "a1", "a4", "u9", "k1"].iter().fold(other, |log, id| {
+        log.replace(&format!("\"{id}\""), &format!("\"{id}z\""))
+    });
+    let both = [everything(), other.into_bytes()].concat();
+    let (sessions, _) = read(&both, true);
+    let ids: Vec<String> = sessions
+        .iter()
+        .filter_map(|session| session.header_text("id"))
+        .collect();
+    assert_eq!(ids, ["s", "s.b1", "s.agent-a1", "z", "z.b1", "z.agent-a1z"]);
+    assert_eq!(shown(&sessions[0]), shown(&sessions[3]));
+    // A change of one is none of the other.
+    let out = changed(&both, |nth, session| {
+        session.push_new(br#"{"role":"user","content":"more","id":"x"}"#);
+        nth == 0
+    })
+    .unwrap();
+    let first = everything().len();
+    assert!(out.starts_with(&both[..first]) && out.ends_with(&both[first..]));
+    assert_eq!(shown(&read(&out, false).0[0]).len(), 7);
 }

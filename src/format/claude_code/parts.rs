@@ -1,0 +1,62 @@
+//! Logs that stand behind one another in one input, as `cat` puts them: each is one of its own.
+
+use super::line::Id;
+use super::log::{Line, Log};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Parts a log where neither a session nor a tie of lines goes on.
+pub fn parts(log: Log) -> Vec<Log> {
+    let ends = ends(&log);
+    if ends.len() < 2 {
+        return vec![log];
+    }
+    let mut parts: Vec<Log> = Vec::with_capacity(ends.len());
+    let (origin, sha256) = (log.origin, log.sha256);
+    let mut lines = log.lines.into_iter();
+    let mut first = 0;
+    for end in ends {
+        let mut own: Vec<Line> = lines.by_ref().take(end - first).collect();
+        for line in &mut own {
+            // No tie leads out of a part.
+            line.above = line.above.and_then(|above| above.checked_sub(first));
+        }
+        parts.push(Log::part(Arc::clone(&origin), sha256.clone(), own));
+        first = end;
+    }
+    parts
+}
+
+/// Where parts end. A part holds messages; what stands between two belongs to the one behind it.
+fn ends(log: &Log) -> Vec<usize> {
+    let count = log.lines.len();
+    // For each line the last one that it may not be parted from.
+    let mut reach: Vec<usize> = (0..count).collect();
+    let mut first: HashMap<Id, usize> = HashMap::new();
+    for (index, line) in log.lines.iter().enumerate() {
+        if let Some(session) = line.session {
+            let first = *first.entry(session).or_insert(index);
+            reach[first] = index;
+        }
+        if let Some(above) = line.above {
+            let (one, other) = (above.min(index), above.max(index));
+            reach[one] = reach[one].max(other);
+        }
+    }
+    let mut ends = Vec::new();
+    let (mut last, mut said) = (0, false);
+    for (index, line) in log.lines.iter().enumerate() {
+        last = last.max(reach[index]);
+        // Without a session nothing says that it is another one.
+        said |= line.is_message() && line.session.is_some();
+        if last == index && said {
+            ends.push(index + 1);
+            said = false;
+        }
+    }
+    match ends.last_mut() {
+        Some(last) => *last = count,
+        None => ends.push(count),
+    }
+    ends
+}
