@@ -116,6 +116,17 @@ impl Report {
         });
     }
 
+    /// Tells of lines that are objects and none of what is read; once, for a whole log of another kind may follow.
+    pub fn strange(&mut self, mut places: impl Iterator<Item = Place>, what: &str) {
+        let Some(first) = places.next() else { return };
+        let more = match places.count() {
+            0 => String::new(),
+            1 => ", and so is one more".to_string(),
+            more => format!(", and so are {more} more"),
+        };
+        self.damage(first, format!("no line of {what}: it is carried along{more}"));
+    }
+
     /// Counts a loss.
     pub fn lose(&mut self, loss: Loss, times: u64) {
         if times > 0 {

@@ -148,6 +148,13 @@ impl<'a> Line<'a> {
         line
     }
 
+    /// Whether it is an object that no such log has: with neither an envelope nor the mark of the older form.
+    pub fn is_strange(&self) -> bool {
+        matches!(self.kind, Kind::Other)
+            && self.envelope.is_none()
+            && json::member(self.body, "record_type").is_none()
+    }
+
     /// When it was written, as it says it.
     pub fn timestamp(&self) -> Option<&'a [u8]> {
         let own = self

@@ -67,6 +67,8 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
     let steps = steps::steps(&lines, meta);
     let inherited = header::inherited(&lines, meta);
     let about = About::of(&lines, &steps, inherited);
+    let strange = lines.iter().filter(|line| line.is_strange());
+    report.strange(strange.map(|line| line.place), "a Codex log");
     let mut session = Session::default();
     session.push_new(&header::header(&source, &lines, meta));
     let mut seen = Seen::default();

@@ -94,6 +94,12 @@ impl<'a> Entry<'a> {
         found.map(|(_, raw)| *raw)
     }
 
+    /// Whether it is an object that no such file has: without a type, or with what lines of other logs carry theirs in.
+    pub fn is_strange(&self) -> bool {
+        let typed = self.get("type").is_some_and(|raw| raw.starts_with(b"\""));
+        self.kind == Kind::Other && (!typed || self.get("payload").is_some() || self.get("role").is_some())
+    }
+
     /// When it was written.
     pub fn timestamp(&self) -> Option<&'a [u8]> {
         let raw = self.get("timestamp")?;

@@ -69,6 +69,8 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
         ..Source::alone(bytes)
     };
     let entries = entry::entries(bytes, start);
+    let strange = entries.iter().filter(|entry| entry.is_strange());
+    report.strange(strange.map(|entry| entry.place), "a pi file");
     let tree = Tree::of(&entries);
     let reading = Reading::of(&source, &entries, &tree);
     tree.paths

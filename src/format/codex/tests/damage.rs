@@ -21,6 +21,22 @@ fn a_line_that_is_none_is_told_and_kept() {
 }
 
 #[test]
+fn lines_of_another_log_are_told_once_and_carried_along() {
+    let mut bytes = log(&[user("q")]);
+    bytes
+        .extend_from_slice(b"{\"type\":\"session\",\"cwd\":\"/w\"}\n{\"role\":\"user\",\"content\":\"x\"}\n");
+    let (session, report) = session(&bytes);
+    assert_eq!(report.findings.len(), 1);
+    assert_eq!(report.findings[0].place.line, 3);
+    assert_eq!(
+        report.findings[0].what,
+        "no line of a Codex log: it is carried along, and so is one more"
+    );
+    assert_eq!(session.messages().count(), 1);
+    assert_eq!(returned(&session, &bytes), bytes);
+}
+
+#[test]
 fn a_log_that_is_cut_anywhere_is_read_to_there() {
     let bytes = log(&[
         turn("t"),
