@@ -1,6 +1,7 @@
 //! Sessions to sessions, without input or output. A change is planned as lines that are appended to the log;
 //! a stream shows the result as a value: the session as if it had always been so.
 
+pub mod branch;
 pub mod compact;
 pub mod compat;
 pub mod continuation;

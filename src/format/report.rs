@@ -45,6 +45,10 @@ pub enum Loss {
     Unreadable,
     /// A number that JSON does not have.
     Number,
+    /// A course that was left.
+    Branch,
+    /// What another model did meanwhile.
+    Sidechain,
 }
 
 impl Loss {
@@ -70,6 +74,8 @@ impl Loss {
             Loss::Header => "header",
             Loss::Unreadable => "unreadable",
             Loss::Number => "number",
+            Loss::Branch => "branch",
+            Loss::Sidechain => "sidechain",
         }
     }
 }

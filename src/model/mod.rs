@@ -7,6 +7,7 @@ pub mod exchange;
 pub mod health;
 pub mod json;
 pub mod key;
+pub mod lineage;
 pub mod memory;
 pub mod message;
 pub mod origin;

@@ -49,7 +49,7 @@ fn log() -> String {
 #[test]
 fn a_log_is_detected_and_its_sessions_are_counted() {
     let env = Env::new();
-    let run = env.pipe(&["count"], log()).fine();
+    let run = env.pipe(&["count", "--all-branches"], log()).fine();
     assert!(
         run.out()
             .starts_with("session\t11111111-2222-4333-8444-555555555555\nmessages\t6\t6\n"),
@@ -60,17 +60,14 @@ fn a_log_is_detected_and_its_sessions_are_counted() {
         run.out()
             .contains("session\t11111111-2222-4333-8444-555555555555.b1\nmessages\t1\t1\n")
     );
-    let run = env
-        .pipe(&["cat", "--session", "1", "--to", "openai-chat"], log())
-        .status(0);
+    let run = env.pipe(&["cat", "--to", "openai-chat"], log()).status(0);
     assert!(
         run.out()
             .contains(r#""content":"I look.","tool_calls":[{"id":"c1""#),
         "{}",
         run.out()
     );
-    env.pipe(&["check", "--for", "anthropic", "--session", "1"], log())
-        .status(0);
+    env.pipe(&["check", "--for", "anthropic"], log()).status(0);
 }
 
 #[test]
@@ -89,7 +86,7 @@ fn a_log_is_cut_in_place_and_every_other_line_keeps_its_bytes() {
     let env = Env::new();
     let file = env.write("s.jsonl", log());
     let path = file.to_str().unwrap();
-    env.run(&["truncate", "--keep-last", "1", "-i=.old", path, "--session", "1"])
+    env.run(&["truncate", "--keep-last", "1", "-i=.old", path])
         .status(0);
     let now = env.read("s.jsonl");
     let old = log();
@@ -104,9 +101,9 @@ fn a_log_is_cut_in_place_and_every_other_line_keeps_its_bytes() {
         "{now}"
     );
     assert_eq!(env.read("s.jsonl.old"), old);
-    env.run(&["count", path]).fine();
+    env.run(&["count", path]).status(0).says("without 1 branch");
     let strict = env
-        .run(&["truncate", "--keep-last", "0", "-i", path, "-n"])
+        .run(&["truncate", "--keep-last", "0", "-i", path, "-n", "--all-branches"])
         .status(0);
     assert!(strict.out().contains(r#""type":"truncate""#));
     assert_eq!(env.read("s.jsonl"), now);

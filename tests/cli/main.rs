@@ -9,6 +9,7 @@ mod append;
 mod ask;
 mod bad_input;
 mod bad_names;
+mod branches;
 mod bytes;
 mod cat;
 mod check;

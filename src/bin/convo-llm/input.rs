@@ -8,6 +8,7 @@ use convo::format::report::Report;
 use convo::format::wrapping::{self, Wrapped};
 use convo::format::{self, Format, Sessions, Source, Stream};
 use convo::model::json;
+use convo::model::lineage::Lineage;
 use convo::model::session::Session;
 use std::io::{IsTerminal, Read};
 
@@ -129,9 +130,7 @@ fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
 
 /// Whether a session is a branch or a sidechain of another.
 fn is_aside(session: &Session) -> bool {
-    let header = session.header();
-    let metadata = header.iter().find(|(name, _)| name == "metadata");
-    metadata.is_some_and(|(_, raw)| json::member(raw, "lineage").is_some())
+    Lineage::of(session).is_some_and(|lineage| lineage.aside().is_some())
 }
 
 fn named(mut error: Error) -> Error {

@@ -47,7 +47,7 @@ impl Export<'_> {
 }
 
 /// The error of --strict.
-fn too_much() -> Error {
+pub fn too_much() -> Error {
     Error::new(Kind::Data, "the format cannot carry everything (--strict)")
 }
 
@@ -64,7 +64,7 @@ pub fn single(to: Format, nth: usize) -> convo::Result<()> {
             Kind::Usage,
             format!("{} holds one session, and there are several", to.name()),
         )
-        .hint("convert them one by one, or `migrate --out DIR` them first"));
+        .hint("--session N takes one of them, `migrate --to FORMAT --out DIR` writes each to a file"));
     }
     Ok(())
 }

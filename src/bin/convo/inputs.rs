@@ -2,10 +2,12 @@
 
 use crate::args::{Input, Reading};
 use crate::context::{Context, Opened, named, stopped};
-use crate::pick::Pick;
+use crate::export::too_much;
+use crate::pick::{Pick, Taken};
 use convo::error::{Error, Kind};
 use convo::format::Sessions;
-use convo::format::report::Report;
+use convo::format::report::{Loss, Report};
+use convo::model::lineage::Aside;
 use convo::model::session::Session;
 use std::ops::ControlFlow;
 
@@ -51,7 +53,7 @@ pub fn each_session(
 /// What the view of a stored session is made of, when that is all that is looked at and it can be had alone.
 fn excerpt(context: &Context, input: &Input, reading: &Reading) -> convo::Result<Option<Session>> {
     let Input::Name(name) = input else { return Ok(None) };
-    if !reading.sees_view || reading.session.is_some() {
+    if !reading.sees_view || reading.session.is_some() || reading.branch.is_some() {
         return Ok(None);
     }
     let store = context.store()?;
@@ -67,18 +69,95 @@ pub fn sessions_of(
     reading: &Reading,
     mut each: impl FnMut(Session) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    let each = |session, _| each(session);
+    picked_of(context, opened, reading, false, each).map(|_| ())
+}
+
+/// The same; with `others` also through those that are not asked for, which are told apart by the second argument. Gives
+/// back what stands behind the last one.
+pub fn picked_of(
+    context: &Context,
+    opened: Opened,
+    reading: &Reading,
+    others: bool,
+    mut each: impl FnMut(Session, bool) -> anyhow::Result<()>,
+) -> anyhow::Result<Vec<u8>> {
     let label = opened.label.clone();
-    let mut pick = Pick::new(reading);
-    all_sessions_of(context, opened, reading.strict, |session| {
-        if pick.takes(&session) {
-            each(session)?;
+    if others && reading.branch.is_some() {
+        let error = Error::new(
+            Kind::Usage,
+            "a branch with what is ahead of it has no place in the file",
+        );
+        let error =
+            error.hint("--session ID changes what is the branch's own; without -i the branch is printed");
+        return Err(named(error, &label).into());
+    }
+    let mut pick = Pick::new(reading, opened.format);
+    // Where what is left out must not be lost, a session is not written before it is known that nothing is left out.
+    let waits = reading.strict && reading.exports && !others;
+    let mut waiting: Option<Session> = None;
+    let tail = all_sessions_of(context, opened, reading.strict, |session| {
+        match pick.take(session) {
+            Taken::Wanted(session) if waits => {
+                let before = waiting.replace(session);
+                before.map_or(Ok(()), |session| each(session, true))?;
+            }
+            Taken::Wanted(session) => each(session, true)?,
+            Taken::Other(session) if others => each(session, false)?,
+            Taken::Other(_) | Taken::Waits => {}
         }
-        Ok(match pick.is_done() {
+        let lost = waits && !pick.left_out().is_empty();
+        Ok(match lost || (pick.is_done() && !others) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         })
     })?;
-    Ok(pick.finish().map_err(|error| named(error, &label))?)
+    pick.finish().map_err(|error| named(error, &label))?;
+    if !others {
+        tell_left_out(context, &label, reading, &pick)?;
+    }
+    waiting.map_or(Ok(()), |session| each(session, true))?;
+    Ok(tail)
+}
+
+/// Tells of branches and sidechains that were left out.
+fn tell_left_out(context: &Context, label: &str, reading: &Reading, pick: &Pick<'_>) -> anyhow::Result<()> {
+    let left = pick.left_out();
+    if left.is_empty() {
+        return Ok(());
+    }
+    if reading.exports {
+        let mut report = Report::default();
+        for (aside, count) in left {
+            let loss = match aside {
+                Aside::Branch => Loss::Branch,
+                Aside::Sidechain => Loss::Sidechain,
+            };
+            report.lose(loss, *count);
+        }
+        context.output.report(label, &mut report);
+        if reading.strict {
+            return Err(named(too_much(), label).into());
+        }
+    }
+    let counts: Vec<String> = left
+        .iter()
+        .map(|(aside, count)| counted(*aside, *count))
+        .collect();
+    let what = format!(
+        "without {}: --all-branches takes all, --branch N one",
+        counts.join(" and ")
+    );
+    context.output.tell(label, &what);
+    Ok(())
+}
+
+fn counted(aside: Aside, count: u64) -> String {
+    let ending = |one: &'static str, more: &'static str| if count == 1 { one } else { more };
+    match aside {
+        Aside::Branch => format!("{count} {}", ending("branch", "branches")),
+        Aside::Sidechain => format!("{count} {}", ending("sidechain", "sidechains")),
+    }
 }
 
 /// Goes through all sessions of an input until it is told to stop, and gives back what stands behind the last. An error

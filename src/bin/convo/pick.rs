@@ -1,31 +1,114 @@
-//! `--session`: one of the sessions of an input, by its number or its id.
+//! Which sessions of an input are wanted: of many one by `--session`; of the courses that a session took the one that
+//! was gone on with, unless `--branch` or `--all-branches` says otherwise. Every verb asks here.
 
 use crate::args::Reading;
 use convo::error::{Error, Kind};
+use convo::filter::branch;
+use convo::format::Format;
+use convo::model::json;
+use convo::model::lineage::{Aside, Lineage};
 use convo::model::session::Session;
+use std::collections::{BTreeMap, HashSet};
 
 /// Sessions that are named when there is none of that name.
 const NAMED: usize = 8;
 
-/// Picks sessions as they go by.
-pub struct Pick<'r> {
-    wanted: Option<&'r str>,
+/// One of several, by its number or by its id.
+struct Wanted<'r> {
+    text: &'r str,
     number: Option<usize>,
     seen: usize,
     names: Vec<String>,
     found: bool,
 }
 
-impl<'r> Pick<'r> {
-    /// What `--session` names; every session without it.
-    pub fn new(reading: &'r Reading) -> Pick<'r> {
-        let wanted = reading.session.as_deref();
-        Pick {
-            wanted,
-            number: wanted.and_then(|text| text.parse().ok()),
+impl<'r> Wanted<'r> {
+    fn new(text: &'r str) -> Self {
+        Wanted {
+            text,
+            number: text.parse().ok(),
             seen: 0,
             names: Vec::new(),
             found: false,
+        }
+    }
+
+    /// Whether the next one of this id and key is it; one that does not count is so by its name alone.
+    fn is(&mut self, names: &[Option<String>; 2], counts: bool) -> bool {
+        self.seen += usize::from(counts);
+        let mut known = names.iter().flatten();
+        let is =
+            !self.found && (counts && self.number == Some(self.seen) || known.any(|name| name == self.text));
+        self.found |= is;
+        if counts && !self.found && self.names.len() < NAMED {
+            let name = names.iter().rev().flatten().find(|name| !name.is_empty());
+            self.names
+                .push(name.map_or_else(|| self.seen.to_string(), Clone::clone));
+        }
+        is
+    }
+
+    fn finish(&self, what: &str) -> convo::Result<()> {
+        if self.found {
+            return Ok(());
+        }
+        let message = format!("no {what} {:?} among its {}", self.text, self.seen);
+        let more = if self.seen > self.names.len() { ", ..." } else { "" };
+        let error = Error::new(Kind::NotFound, message);
+        Err(match self.names.is_empty() {
+            true => error,
+            false if self.seen == 1 => error.hint(format!("there is one: {}", self.names[0])),
+            false => error.hint(format!(
+                "there are 1 to {}: {}{more}",
+                self.seen,
+                self.names.join(", ")
+            )),
+        })
+    }
+}
+
+/// What becomes of a session that goes by.
+pub enum Taken {
+    /// It is wanted.
+    Wanted(Session),
+    /// It is not.
+    Other(Session),
+    /// It is kept, for a branch of it may be wanted.
+    Waits,
+}
+
+/// Picks sessions as they go by.
+pub struct Pick<'r> {
+    session: Option<Wanted<'r>>,
+    branch: Option<Wanted<'r>>,
+    /// Whether courses beside the one that was taken are told from it, and whether they are left out.
+    tells_apart: bool,
+    leaves_out: bool,
+    counts_all: bool,
+    /// Whether branches of the session that goes by may be wanted.
+    chosen: bool,
+    /// The ids of the session that goes by and of what stands beside it.
+    family: HashSet<String>,
+    /// The same as sessions, ahead of a branch that may be wanted.
+    before: Vec<Session>,
+    left: BTreeMap<Aside, u64>,
+}
+
+impl<'r> Pick<'r> {
+    /// What the options name of an input of this format. In a record stream each session stands for itself.
+    pub fn new(reading: &'r Reading, format: Format) -> Pick<'r> {
+        let session = reading.session.as_deref().map(Wanted::new);
+        let tells_apart = reading.branch.is_some() || !format.is_lines();
+        Pick {
+            branch: reading.branch.as_deref().map(Wanted::new),
+            tells_apart,
+            leaves_out: tells_apart && session.is_none() && !reading.all_branches && !reading.takes_all,
+            counts_all: reading.all_branches,
+            chosen: false,
+            session,
+            family: HashSet::new(),
+            before: Vec::new(),
+            left: BTreeMap::new(),
         }
     }
 
@@ -34,34 +117,100 @@ impl<'r> Pick<'r> {
     /// # Errors
     /// [`Kind::NotFound`].
     pub fn only(reading: &Reading, session: &Session) -> convo::Result<()> {
-        let mut pick = Pick::new(reading);
-        pick.takes(session);
+        let mut pick = Pick::new(reading, Format::Native);
+        let header = if session.is_empty() {
+            &[][..]
+        } else {
+            session.record(0).body
+        };
+        pick.takes_header(header);
         pick.finish()
     }
 
-    /// Whether the next session is wanted.
-    pub fn takes(&mut self, session: &Session) -> bool {
-        self.wanted.is_none() || self.takes_named(&["id", "key"].map(|name| session.header_text(name)))
+    /// What becomes of the next session.
+    pub fn take(&mut self, session: Session) -> Taken {
+        if self.session.is_none() && !self.tells_apart {
+            return Taken::Wanted(session);
+        }
+        let header = if session.is_empty() {
+            &[][..]
+        } else {
+            session.record(0).body
+        };
+        let wanted = self.takes_header(header);
+        if self.branch.is_none() {
+            return match wanted {
+                true => Taken::Wanted(session),
+                false => Taken::Other(session),
+            };
+        }
+        match wanted {
+            true => Taken::Wanted(branch::whole(&std::mem::take(&mut self.before), session)),
+            false => {
+                self.before.extend(self.chosen.then_some(session));
+                Taken::Waits
+            }
+        }
     }
 
-    /// The same for one of this id and key.
-    pub fn takes_named(&mut self, names: &[Option<String>; 2]) -> bool {
-        let Some(wanted) = self.wanted else { return true };
-        self.seen += 1;
-        let mut known = names.iter().flatten();
-        let takes = !self.found && (self.number == Some(self.seen) || known.any(|name| name == wanted));
-        self.found |= takes;
-        if !self.found && self.names.len() < NAMED {
-            let name = names.iter().rev().flatten().find(|name| !name.is_empty());
-            self.names
-                .push(name.map_or_else(|| self.seen.to_string(), Clone::clone));
+    /// Whether the next session, of which this is the header, is wanted.
+    pub fn takes_header(&mut self, header: &[u8]) -> bool {
+        let names = ["id", "key"].map(|name| {
+            let text = json::member(header, name).and_then(json::text);
+            text.map(|text| text.into_owned())
+        });
+        let aside = self.aside(header, names[0].as_deref());
+        if let Some(branch) = &mut self.branch {
+            return match aside {
+                None => {
+                    let session = self.session.as_mut();
+                    self.chosen = session.is_none_or(|session| session.is(&names, true));
+                    false
+                }
+                Some(_) => self.chosen && branch.is(&names, true),
+            };
         }
-        takes
+        if let Some(session) = &mut self.session {
+            return session.is(&names, self.counts_all || aside.is_none());
+        }
+        match aside.filter(|_| self.leaves_out) {
+            Some(aside) => {
+                *self.left.entry(aside).or_default() += 1;
+                false
+            }
+            None => true,
+        }
+    }
+
+    /// What a session is beside one that went by; none when it stands for itself.
+    fn aside(&mut self, header: &[u8], id: Option<&str>) -> Option<Aside> {
+        if !self.tells_apart {
+            return None;
+        }
+        let of = |lineage: Lineage| {
+            let aside = lineage.aside()?;
+            let known = |parent: &String| self.family.contains(parent);
+            let beside = lineage.parent.as_ref().map_or(!self.family.is_empty(), known);
+            beside.then_some(aside)
+        };
+        let aside = Lineage::of_header(header).and_then(of);
+        if aside.is_none() {
+            self.family.clear();
+            self.before.clear();
+        }
+        self.family.insert(id.unwrap_or_default().to_string());
+        aside
     }
 
     /// Whether no further session is wanted.
     pub fn is_done(&self) -> bool {
-        self.found
+        let last = self.branch.as_ref().or(self.session.as_ref());
+        last.is_some_and(|wanted| wanted.found)
+    }
+
+    /// What was left out, and how often.
+    pub fn left_out(&self) -> &BTreeMap<Aside, u64> {
+        &self.left
     }
 
     /// After the last session: the wanted one must have been there.
@@ -69,19 +218,10 @@ impl<'r> Pick<'r> {
     /// # Errors
     /// [`Kind::NotFound`], with the sessions that there are.
     pub fn finish(&self) -> convo::Result<()> {
-        let Some(wanted) = self.wanted.filter(|_| !self.found) else {
-            return Ok(());
-        };
-        let what = format!("no session {wanted:?} among its {}", self.seen);
-        let more = if self.seen > self.names.len() { ", ..." } else { "" };
-        let error = Error::new(Kind::NotFound, what);
-        Err(match self.names.is_empty() {
-            true => error,
-            false => error.hint(format!(
-                "there are 1 to {}: {}{more}",
-                self.seen,
-                self.names.join(", ")
-            )),
-        })
+        let session = self.session.as_ref();
+        session.map_or(Ok(()), |wanted| wanted.finish("session"))?;
+        self.branch
+            .as_ref()
+            .map_or(Ok(()), |wanted| wanted.finish("branch"))
     }
 }

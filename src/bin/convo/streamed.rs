@@ -3,8 +3,7 @@
 use crate::args::{Changing, Reading};
 use crate::context::{Context, Opened, named};
 use crate::export::{Export, Returning, Sessions, goes_back, single, tell_dangling, wrap};
-use crate::inputs::all_sessions_of;
-use crate::pick::Pick;
+use crate::inputs::picked_of;
 use crate::stamps::{Place, Stamps};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -13,7 +12,6 @@ use convo::format::{Format, Purpose};
 use convo::model::session::Session;
 use convo::model::view::View;
 use std::io::Write;
-use std::ops::ControlFlow;
 
 /// What is to become of a session.
 pub type Planner<'p> = &'p mut dyn FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>;
@@ -89,20 +87,18 @@ pub fn stream(
     };
     // A file that is changed keeps the sessions that are not asked for; a stream is what is asked for.
     let whole = changing.in_place.is_some();
-    let back = goes_back(&opened, to) && (whole || reading.session.is_none());
+    let back = goes_back(&opened, to) && (whole || (reading.session.is_none() && reading.branch.is_none()));
     let value = opened.value.take().filter(|_| opened_as == to);
-    let mut pick = Pick::new(reading);
+    let reading = &Reading {
+        exports: reading.exports || to != Format::Native,
+        ..reading.clone()
+    };
     if back {
         single(to, done.sessions + 1)?;
     }
     let mut returning = Returning::new(&export);
     let mut sessions = Sessions::new(value.as_deref());
-    let tail = all_sessions_of(context, opened, reading.strict, |mut session| {
-        let taken = pick.takes(&session);
-        let next = match pick.is_done() && !whole {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        };
+    let tail = picked_of(context, opened, reading, whole || back, |mut session, taken| {
         let mut changed = false;
         if taken {
             let planned = plan(&session, &Stamps::new(context, &session, place));
@@ -116,31 +112,24 @@ pub fn stream(
                 }
             };
             done.told.push(told);
-        } else if !whole {
-            return Ok(next);
         }
         if back {
-            returning.write(session, changed, out)?;
-            return Ok(next);
+            return returning.write(session, changed, out);
         }
         let log = changing.log && (to == Format::Native || to == opened_as && to == Format::Jsonl);
         if log || (!taken && to.is_lines()) {
             let mut lines = Lines::new(out);
-            (0..session.len()).try_for_each(|index| lines.write(session.full(index)))?;
-            return Ok(next);
+            return Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?);
         }
         // A file of lines is settled, not exported: it keeps what it holds beside messages.
         let lines = to == Format::Jsonl && (session.header().is_empty() || opened_as == Format::Jsonl);
         if to == Format::Native || lines {
             let view = View::replay(&session);
             tell_dangling(context, &label, &session, &view);
-            settle(&session, &view, out)?;
-            return Ok(next);
+            return Ok(settle(&session, &view, out)?);
         }
-        sessions.write(session, &export, &mut done.sessions, out)?;
-        Ok(next)
+        sessions.write(session, &export, &mut done.sessions, out)
     })?;
-    pick.finish().map_err(|error| named(error, &label))?;
     if back {
         return returning.finish(&tail, &mut done.sessions, out);
     }

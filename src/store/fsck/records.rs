@@ -3,6 +3,7 @@
 use super::{Links, Part, Trouble};
 use crate::model::event::{Action, Event};
 use crate::model::json;
+use crate::model::lineage::Lineage;
 use crate::model::record::Kind as Line;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
@@ -88,20 +89,11 @@ pub(super) fn links(session: &Session) -> Links {
 
 /// Of which session it is a piece, as its first line says.
 fn part(session: &Session) -> Option<Part> {
-    let header = session.header();
-    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
-    let lineage = json::member(metadata, "lineage")?;
-    let text = |name| json::member(lineage, name).and_then(json::text);
-    let number = |name| {
-        std::str::from_utf8(json::member(lineage, name)?)
-            .ok()?
-            .parse()
-            .ok()
-    };
-    text("kind").filter(|kind| kind == "split")?;
+    let lineage = Lineage::of(session).filter(|lineage| lineage.kind == "split")?;
+    let (part, parts) = lineage.part?;
     Some(Part {
-        parent: text("parent")?.into_owned(),
-        part: number("part")?,
-        parts: number("parts")?,
+        parent: lineage.parent?,
+        part,
+        parts,
     })
 }

@@ -56,6 +56,29 @@ pub struct Reading {
     /// number for one. With -i the other sessions stay as they are.
     #[arg(long, value_name = "N|ID", hide_short_help = true)]
     pub session: Option<String>,
+    /// The nth branch or sidechain of the session, or the one of this id, instead of the course that was taken
+    ///
+    /// A branch comes with what was said ahead of it. Numbers are those of the sessions that are left out otherwise;
+    /// `--session ID` takes one as it stands, without what is ahead of it.
+    #[arg(
+        long,
+        value_name = "N|ID",
+        hide_short_help = true,
+        conflicts_with = "all_branches"
+    )]
+    pub branch: Option<String>,
+    /// The branches and sidechains too, each as a session of its own
+    ///
+    /// Of a file in which another program keeps what was edited, tried again or done aside, the course that was
+    /// taken is read, and what is left out is told.
+    #[arg(long, hide_short_help = true)]
+    pub all_branches: bool,
+    // Whether nothing is left out unless that is asked for: a verb's own choice.
+    #[arg(skip)]
+    pub takes_all: bool,
+    // Whether sessions go into a format that another program reads, so that what is left out is lost: a verb's own choice.
+    #[arg(skip)]
+    pub exports: bool,
     // Whether what is read may go back into its own format: a verb's own choice.
     #[arg(skip)]
     pub returns: bool,

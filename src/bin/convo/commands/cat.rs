@@ -80,9 +80,16 @@ impl Cat {
     fn pass(&self, context: &Context, opened: Opened, out: &mut dyn Write) -> anyhow::Result<()> {
         let label = opened.label.clone();
         let mut reader = match opened.stream {
-            Stream::Records(reader) if self.reading.session.is_none() => reader,
+            Stream::Records(reader) if self.reading.session.is_none() && self.reading.branch.is_none() => {
+                reader
+            }
             _ => {
-                return sessions_of(context, opened, &self.reading, |session| whole(&session, out));
+                // The whole log is wanted, and what was left is in it.
+                let reading = Reading {
+                    takes_all: true,
+                    ..self.reading.clone()
+                };
+                return sessions_of(context, opened, &reading, |session| whole(&session, out));
             }
         };
         let mut report = Report::default();
@@ -132,7 +139,7 @@ impl Cat {
             purpose: Purpose::Export,
             strict: self.reading.strict,
         };
-        if goes_back(&opened, to) && self.reading.session.is_none() {
+        if goes_back(&opened, to) && self.reading.session.is_none() && self.reading.branch.is_none() {
             single(to, *written + 1)?;
             let mut sessions = Returning::new(&export);
             let tail = all_sessions_of(context, opened, self.reading.strict, |session| {
@@ -142,7 +149,11 @@ impl Cat {
         }
         let value = opened.value.take().filter(|_| opened.format == to);
         let mut sessions = Sessions::new(value.as_deref());
-        sessions_of(context, opened, &self.reading, |session| {
+        let reading = Reading {
+            exports: true,
+            ..self.reading.clone()
+        };
+        sessions_of(context, opened, &reading, |session| {
             sessions.write(session, &export, written, out)
         })?;
         sessions.finish(&export, written, out)

@@ -16,6 +16,7 @@ use convo::format::report::Report;
 use convo::model::chain::Links;
 use convo::model::health::{Health, State};
 use convo::model::json;
+use convo::model::lineage::Lineage;
 use convo::model::session::{Class, Session};
 use convo::model::time;
 use convo::model::view::{Item, View};
@@ -295,10 +296,7 @@ fn row(session: &Session, label: &str, damaged: bool) -> Row {
             source_tokens: number("source_tokens"),
             tokens: number("chain_tokens"),
         },
-        branched_from: raw("metadata")
-            .and_then(|metadata| json::member(json::member(metadata, "lineage")?, "parent"))
-            .and_then(json::text)
-            .map(|parent| parent.into_owned()),
+        branched_from: Lineage::of(session).and_then(|lineage| lineage.parent),
         depth: 0,
         aliases: Vec::new(),
         damaged,

@@ -13,7 +13,6 @@ use convo::model::key;
 use convo::model::record::{Kind as Line, Record};
 use convo::model::session::{Class, Session};
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -66,7 +65,7 @@ pub fn examine(path: &Path, reading: &Reading, memory: &AtomicI64) -> Examined {
     let mut report = Report::default();
     let (mut format, strict) = (reading.from, reading.strict);
     let found = look(path, &mut format, strict, memory, &mut report);
-    let found = found.and_then(|found| picked(found, reading));
+    let found = found.and_then(|found| picked(found, reading, format.unwrap_or(Format::Native)));
     let found = match found {
         Ok(_) if strict && report.is_damaged() => Err(Refusal::Damaged(Error::new(
             Kind::Data,
@@ -91,17 +90,18 @@ pub fn examine(path: &Path, reading: &Reading, memory: &AtomicI64) -> Examined {
 pub fn again(path: &Path, format: Format, reading: &Reading) -> Result<Vec<Found>> {
     let memory = AtomicI64::new(i64::MAX);
     let found = look(path, &mut Some(format), false, &memory, &mut Report::default());
-    found.and_then(|found| picked(found, reading))
+    found.and_then(|found| picked(found, reading, format))
 }
 
 /// The sessions that are asked for.
-fn picked(mut found: Vec<Found>, reading: &Reading) -> Result<Vec<Found>> {
-    let mut pick = Pick::new(reading);
-    found.retain(|found| {
-        let header = |name| json::member(&found.header, name).and_then(json::text);
-        let names = [Some(found.id.clone().into()), header("key")];
-        pick.takes_named(&names.map(|name| name.map(Cow::into_owned)))
-    });
+fn picked(mut found: Vec<Found>, reading: &Reading, format: Format) -> Result<Vec<Found>> {
+    // Whoever moves house takes everything along.
+    let reading = &Reading {
+        takes_all: true,
+        ..reading.clone()
+    };
+    let mut pick = Pick::new(reading, format);
+    found.retain(|found| pick.takes_header(&found.header));
     pick.finish()?;
     Ok(found)
 }

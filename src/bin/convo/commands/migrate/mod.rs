@@ -101,6 +101,14 @@ impl Run for Migrate {
         if (self.paths.is_empty() && !self.all) || piped {
             return self.pipe(context);
         }
+        if self.reading.branch.is_some() {
+            let error = Error::new(
+                Kind::Usage,
+                "--branch is not for files that are migrated: they go whole",
+            );
+            let error = error.hint("`convo cat --branch N FILE | convo migrate -`, or --session ID");
+            return Err(error.into());
+        }
         if self.out.is_none() && self.format() != Format::Native {
             return Err(
                 Error::new(Kind::Usage, "--to is for a directory of files, or for a pipe")
@@ -159,6 +167,11 @@ impl Migrate {
             .hint("name files to migrate them to the store or to --out DIR")
             .into());
         }
+        // Whoever moves house takes everything along, as far as there is a place for it.
+        let reading = crate::args::Reading {
+            takes_all: self.format() == Format::Native,
+            ..self.reading.clone()
+        };
         let changing = crate::args::Changing {
             writing: crate::args::Writing {
                 pack: false,
@@ -170,18 +183,12 @@ impl Migrate {
             log: self.format() == Format::Native,
             ..Default::default()
         };
-        filter(
-            context,
-            &[Input::Stdin],
-            &self.reading,
-            &changing,
-            |session, _| {
-                Ok(match session.header().is_empty() && !session.is_empty() {
-                    true => Plan::Nothing("bare lines are a stream already".to_string()),
-                    false => Plan::Nothing("converted".to_string()),
-                })
-            },
-        )
+        filter(context, &[Input::Stdin], &reading, &changing, |session, _| {
+            Ok(match session.header().is_empty() && !session.is_empty() {
+                true => Plan::Nothing("bare lines are a stream already".to_string()),
+                false => Plan::Nothing("converted".to_string()),
+            })
+        })
     }
 
     /// What the operands name, each once, and what a killed run has left of files that it renamed.

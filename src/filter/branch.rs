@@ -1,0 +1,110 @@
+//! A course that was left, with what was said ahead of it: the session as it was when that course was taken.
+
+use crate::model::lineage::{Aside, Lineage};
+use crate::model::message::Message;
+use crate::model::session::{Class, Session};
+use std::collections::HashMap;
+
+/// A branch as a session that can be gone on with: its header, the lines of the sessions that it comes from up to the
+/// message behind which it begins, and its own. `before` are the sessions ahead of it in its input, from the one that
+/// it is of; ids of messages are looked up in them. What is no branch, or begins behind a message that is not there, is
+/// given back as it is.
+pub fn whole(before: &[Session], branch: Session) -> Session {
+    // The first that has an id: where a branch repeats an id of the main course, that one is meant.
+    let mut places: HashMap<String, (usize, usize)> = HashMap::new();
+    for (nth, session) in before.iter().enumerate() {
+        for (line, _) in session.messages() {
+            let record = session.record(line);
+            let id = record.message().and_then(Message::id);
+            id.map(|id| places.entry(id.into_owned()).or_insert((nth, line)));
+        }
+    }
+    // From the branch back to where everything began; each step leads to a session further ahead.
+    let mut pieces: Vec<(usize, usize)> = Vec::new();
+    let mut from = begins_behind(&branch);
+    let mut limit = before.len();
+    while let Some((nth, line)) = from.and_then(|id| places.get(&id).copied()) {
+        if nth >= limit {
+            break;
+        }
+        pieces.push((nth, line));
+        from = begins_behind(&before[nth]);
+        limit = nth;
+    }
+    if pieces.is_empty() {
+        return branch;
+    }
+    let mut whole = Session::default();
+    let headers = (0..branch.len()).take_while(|line| branch.class(*line) == Class::Header);
+    let own = headers.count();
+    (0..own).for_each(|line| whole.push(&branch.record(line)));
+    for (nth, last) in pieces.into_iter().rev() {
+        let session = &before[nth];
+        (0..=last)
+            .filter(|line| session.class(*line) != Class::Header)
+            .for_each(|line| whole.push(&session.record(line)));
+    }
+    (own..branch.len()).for_each(|line| whole.push(&branch.record(line)));
+    whole
+}
+
+/// The message behind which a branch begins.
+fn begins_behind(session: &Session) -> Option<String> {
+    let lineage = Lineage::of(session)?;
+    (lineage.aside() == Some(Aside::Branch))
+        .then_some(lineage.at)
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+    use crate::model::session::Session;
+
+    fn session(lines: &[&str]) -> Session {
+        let mut session = Session::default();
+        lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+        session
+    }
+
+    fn branch(id: &str, at: &str, say: &str) -> Session {
+        let header = format!(
+            r#"{{"type":"session","version":1,"id":"{id}","metadata":{{"lineage":{{"kind":"branch","parent":"m","at":"{at}"}}}}}}"#
+        );
+        session(&[
+            &header,
+            &format!(r#"{{"role":"user","content":"{say}","id":"{say}"}}"#),
+        ])
+    }
+
+    #[test]
+    fn a_branch_of_a_branch_has_all_that_is_ahead() {
+        let main = session(&[
+            r#"{"type":"session","version":1,"id":"m"}"#,
+            r#"{"role":"user","content":"a","id":"a"}"#,
+            r#"{"type":"foreign","format":"x","raw":1}"#,
+            r#"{"role":"assistant","content":"b","id":"b"}"#,
+        ]);
+        let before = [main, branch("m.1", "a", "c"), branch("m.2", "c", "d")];
+        let last = whole(&before, branch("m.3", "d", "e"));
+        let text = last.text();
+        let order: Vec<&str> = text.lines().skip(1).map(|line| &line[line.len() - 3..]).collect();
+        assert_eq!(order, ["a\"}", "c\"}", "d\"}", "e\"}"]);
+        assert!(
+            last.text()
+                .starts_with(r#"{"type":"session","version":1,"id":"m.3""#)
+        );
+        // What stands between is the main one's.
+        let second = whole(&before[..1], branch("m.1", "b", "c"));
+        assert!(second.text().contains("foreign"));
+    }
+
+    #[test]
+    fn what_begins_nowhere_or_in_a_circle_ends() {
+        let before = [branch("m.1", "d", "c"), branch("m.2", "c", "d")];
+        let lost = branch("m.3", "nowhere", "e");
+        assert_eq!(whole(&before, lost.clone()).text(), lost.text());
+        let round = whole(&before, branch("m.3", "d", "e")).text();
+        assert_eq!(round.lines().count(), 4, "{round}");
+    }
+}

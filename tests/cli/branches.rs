@@ -1,0 +1,146 @@
+//! Branches of another program's file: the course that was taken by default, one or all of them when asked for.
+
+use crate::env::Env;
+
+/// A file of pi: `a b e` is the course that was taken, `c c2` was left behind `b`, and `d` behind `c`.
+fn file() -> String {
+    let entry = |id: &str, parent: &str, role: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-11-01T10:00:01.000Z","message":{{"role":"{role}","content":"says {id}"}}}}"#
+        )
+    };
+    let lines = [
+        r#"{"type":"session","version":3,"id":"tree","timestamp":"2026-11-01T10:00:00.000Z","cwd":"/w"}"#
+            .to_string(),
+        entry("a", "null", "user"),
+        entry("b", "\"a\"", "assistant"),
+        entry("c", "\"b\"", "user"),
+        entry("c2", "\"c\"", "assistant"),
+        entry("d", "\"c\"", "assistant"),
+        entry("e", "\"b\"", "user"),
+    ];
+    lines.join("\n") + "\n"
+}
+
+/// The ids of the messages of a stream, sessions apart.
+fn said(stream: &str) -> Vec<String> {
+    let mut sessions: Vec<String> = Vec::new();
+    for line in crate::env::objects(stream) {
+        match line["id"].as_str() {
+            Some(_) if line["type"] == "session" => sessions.push(String::new()),
+            Some(id) => *sessions.last_mut().unwrap() += id,
+            None => {}
+        }
+    }
+    sessions
+}
+
+#[test]
+fn the_course_that_was_taken_is_read_and_what_is_left_out_is_told() {
+    let env = Env::new();
+    env.write("tree.jsonl", file());
+    let run = env.run(&["truncate", "--keep-last", "9", "tree.jsonl"]).status(0);
+    assert_eq!(said(run.out()), ["abe"]);
+    run.says("without 2 branches: --all-branches takes all, --branch N one");
+    for verb in [
+        &["count"][..],
+        &["show"],
+        &["list"],
+        &["context"],
+        &["compact", "--budget", "900"],
+        &["summarize", "--with", "extract", "--keep-last", "9"],
+        &["check", "--for", "anthropic"],
+    ] {
+        let run = env.run(&[verb, &["tree.jsonl"]].concat()).status(0);
+        assert!(!run.out().contains("says c"), "{verb:?}: {}", run.out());
+        run.says("without 2 branches");
+    }
+    let text = env.run(&["context", "--to", "jsonl", "-q", "tree.jsonl"]).fine();
+    assert!(!text.out().contains("says c2"));
+}
+
+#[test]
+fn who_keeps_everything_leaves_nothing_out() {
+    let env = Env::new();
+    env.write("tree.jsonl", file());
+    let all = ["abe", "cc2", "d"];
+    let native = env.run(&["cat", "tree.jsonl"]).fine().out().to_string();
+    assert_eq!(said(&native), all);
+    let piped = env.pipe(&["migrate"], file()).fine();
+    assert_eq!(said(piped.out()), all);
+    // In a stream of records each session stands for itself.
+    let run = env.pipe(&["truncate", "--keep-last", "9"], &native).fine();
+    assert_eq!(said(run.out()), all);
+    env.run(&["migrate", "tree.jsonl"]).status(0);
+    assert_eq!(env.run(&["list", "-q"]).fine().out().lines().count(), 3);
+    let every = ["truncate", "--keep-last", "9", "--all-branches", "tree.jsonl"];
+    assert_eq!(said(env.run(&every).fine().out()), all);
+    // And its own format gets all of it back.
+    env.run(&["cat", "--to", "pi", "tree.jsonl"]).fine().gives(file());
+}
+
+#[test]
+fn a_branch_comes_with_what_was_said_ahead_of_it() {
+    let env = Env::new();
+    env.write("tree.jsonl", file());
+    for (which, whole, own) in [("1", "abcc2", "cc2"), ("2", "abcd", "d")] {
+        let id = format!("tree.{which}");
+        for name in [which, &id] {
+            let run = env.run(&["cat", "--branch", name, "tree.jsonl"]).fine();
+            assert_eq!(said(run.out()), [whole]);
+            let run = env
+                .run(&["truncate", "--keep-last", "9", "--branch", name, "tree.jsonl"])
+                .fine();
+            assert_eq!(said(run.out()), [whole]);
+        }
+        let run = env.run(&["cat", "--session", &id, "tree.jsonl"]).fine();
+        assert_eq!(said(run.out()), [own]);
+    }
+    // Among records too.
+    let native = env.run(&["cat", "tree.jsonl"]).fine().out().to_string();
+    let run = env
+        .pipe(&["cat", "--branch", "2", "--session", "tree"], &native)
+        .fine();
+    assert_eq!(said(run.out()), ["abcd"]);
+    let none = env.run(&["cat", "--branch", "3", "tree.jsonl"]).status(66);
+    none.says("no branch \"3\" among its 2")
+        .says("there are 1 to 2: tree.1, tree.2");
+    env.run(&["cat", "--session", "2", "tree.jsonl"])
+        .status(66)
+        .says("there is one: tree");
+    env.run(&["cat", "--branch", "1", "--session", "other", "tree.jsonl"])
+        .status(66)
+        .says("no session \"other\"");
+}
+
+#[test]
+fn what_is_left_out_of_another_format_is_lost_and_strict_writes_nothing() {
+    let env = Env::new();
+    env.write("tree.jsonl", file());
+    let run = env.run(&["cat", "--to", "anthropic", "tree.jsonl"]).status(0);
+    assert!(run.out().contains("says e") && !run.out().contains("says c"));
+    run.says("not carried: branch: 2");
+    let strict = ["truncate", "--keep-last", "9", "--to", "jsonl"];
+    let run = env
+        .run(&[&strict[..], &["--strict", "tree.jsonl"]].concat())
+        .status(65);
+    assert_eq!(run.out(), "");
+    run.says("branch").says("--strict");
+}
+
+#[test]
+fn in_place_the_other_courses_stay() {
+    let env = Env::new();
+    env.write("tree.jsonl", file());
+    env.run(&["truncate", "--keep-last", "1", "-i", "tree.jsonl"])
+        .fine();
+    let after = env.read("tree.jsonl");
+    let more = after.strip_prefix(&file()).unwrap();
+    assert_eq!(more.lines().count(), 1, "{more}");
+    let run = env.run(&["truncate", "--all", "--branch", "1", "-i", "tree.jsonl"]);
+    run.status(2).says("has no place in the file");
+    assert_eq!(env.read("tree.jsonl"), after);
+    env.run(&["migrate", "--branch", "1", "tree.jsonl"])
+        .status(2)
+        .says("--branch is not for files that are migrated");
+}
