@@ -1,5 +1,6 @@
 //! The table of formats: what it says of each is so.
 
+mod damage;
 pub mod truth;
 
 use super::*;
