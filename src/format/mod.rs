@@ -10,11 +10,14 @@ mod document;
 pub mod folder;
 mod form;
 mod gemini;
+mod gemini_cli;
 mod go;
 pub mod goaitools;
 pub mod gzip;
+mod indent;
 pub mod jsonl;
 pub mod lines;
+mod listing;
 pub mod native;
 mod openai_chat;
 mod openai_responses;
@@ -94,6 +97,8 @@ formats! {
     Codex = codex::FORM,
     /// pi: a session, and the branches that were left.
     Pi = pi::FORM,
+    /// Gemini CLI: the recording of a chat.
+    GeminiCli = gemini_cli::FORM,
 }
 
 impl Format {
