@@ -19,6 +19,7 @@ pub mod jsonl;
 pub mod lines;
 mod listing;
 pub mod native;
+mod object;
 mod openai_chat;
 mod openai_responses;
 pub mod packed;

@@ -1,6 +1,7 @@
 //! What a line of a log does.
 
-use crate::model::json::{self, Dialect, Fault, Members};
+use crate::format::object::members;
+use crate::model::json::{self, Fault};
 use std::borrow::Cow;
 
 /// An operation.
@@ -48,25 +49,6 @@ impl<'a> Line<'a> {
             _ => Line::Strange,
         }
     }
-}
-
-/// The members of an object in UTF-8, or why it is none.
-fn members(body: &[u8]) -> Result<Vec<(Cow<'_, str>, &[u8])>, Fault> {
-    if let Err(error) = std::str::from_utf8(body) {
-        return Err(Fault {
-            offset: error.valid_up_to(),
-            what: "not UTF-8",
-        });
-    }
-    let mut scan = Members::new(body, Dialect::Strict).map_err(|fault| Fault {
-        what: "not a JSON object",
-        ..fault
-    })?;
-    let mut found = Vec::new();
-    while let Some(member) = scan.next()? {
-        found.push((json::unescape(member.key), member.value));
-    }
-    Ok(found)
 }
 
 /// The id of the session that a line tells of.

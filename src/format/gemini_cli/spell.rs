@@ -228,7 +228,7 @@ fn tools(body: &[u8], results: &[Option<&[u8]>], time: &[u8], report: &mut Repor
             }
         }
         if !own {
-            let failed = answer.is_some_and(|answer| is_failed(answer));
+            let failed = answer.is_some_and(is_failed);
             let status = match (answer, failed) {
                 (None, _) => "cancelled",
                 (_, true) => "error",

@@ -217,10 +217,10 @@ fn first_line(session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u
     if let Some(told) = get(NAME).and_then(|raw| json::member(raw, "session")) {
         return told.to_vec();
     }
-    let times = (0..session.len()).filter_map(|index| timestamp(session.record(index).body));
+    let mut times = (0..session.len()).filter_map(|index| timestamp(session.record(index).body));
     let begun = find("created_at").or_else(|| times.clone().next().map(<[u8]>::to_vec));
     let begun = begun.unwrap_or_else(|| EPOCH.to_vec());
-    let newest = times.last().map_or_else(|| begun.clone(), <[u8]>::to_vec);
+    let newest = times.next_back().map_or_else(|| begun.clone(), <[u8]>::to_vec);
     let cwd = get("cwd").and_then(json::text);
     if cwd.is_none() && purpose == Purpose::Export {
         let what = "no project is known of it (metadata.cwd): the program does not list it in any";
