@@ -10,12 +10,16 @@ mod document;
 pub mod folder;
 mod form;
 mod gemini;
+mod gemini_cli;
 mod go;
 pub mod goaitools;
 pub mod gzip;
+mod indent;
 pub mod jsonl;
 pub mod lines;
+mod listing;
 pub mod native;
+mod object;
 mod openai_chat;
 mod openai_responses;
 pub mod packed;
@@ -94,6 +98,8 @@ formats! {
     Codex = codex::FORM,
     /// pi: a session, and the branches that were left.
     Pi = pi::FORM,
+    /// Gemini CLI: the recording of a chat.
+    GeminiCli = gemini_cli::FORM,
 }
 
 impl Format {

@@ -1,4 +1,5 @@
 //! Files that other programs write, from outside.
 
 mod codex;
+mod gemini_cli;
 mod pi;

@@ -18,17 +18,6 @@ pub(super) const CLAUDE_AI_EXPORT: Signature = Signature {
     ..Signature::BLANK
 };
 
-pub(super) const GEMINI_CLI: Signature = Signature {
-    name: "gemini-cli",
-    what: "a Gemini CLI log",
-    header: |shape| shape.all(&["sessionId", "projectHash"]),
-    document: |shape| {
-        shape.all(&["sessionId", "projectHash"]) || shape.has("$set") || shape.is_text("$rewindTo")
-    },
-    line: |shape| shape.says("type", "gemini") && shape.has("content"),
-    ..Signature::BLANK
-};
-
 pub(super) const CONTINUE: Signature = Signature {
     name: "continue",
     what: "a Continue session",

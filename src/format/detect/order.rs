@@ -4,7 +4,7 @@
 use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
-use crate::format::{anthropic, claude_code, codex, gemini, goaitools, openai_responses, pi};
+use crate::format::{anthropic, claude_code, codex, gemini, gemini_cli, goaitools, openai_responses, pi};
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
@@ -12,7 +12,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &foreign::CLAUDE_AI_EXPORT,
     &claude_code::SIGNATURE,
     &codex::SIGNATURE,
-    &foreign::GEMINI_CLI,
+    &gemini_cli::SIGNATURE,
     &pi::SIGNATURE,
     &foreign::CONTINUE,
     &foreign::OPENCODE,

@@ -1,7 +1,8 @@
 //! The entries of a file, a line each.
 
 use crate::error::Place;
-use crate::model::json::{self, Dialect, Fault, Members};
+use crate::format::object::{Found, members};
+use crate::model::json::{self, Fault};
 use crate::model::{record, time};
 use std::borrow::Cow;
 
@@ -113,27 +114,6 @@ impl<'a> Entry<'a> {
             Kind::Message | Kind::BranchSummary | Kind::CustomMessage
         )
     }
-}
-
-type Found<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
-
-/// The members of an object in UTF-8, or why it is none.
-fn members(body: &[u8]) -> Result<Found<'_>, Fault> {
-    if let Err(error) = std::str::from_utf8(body) {
-        return Err(Fault {
-            offset: error.valid_up_to(),
-            what: "not UTF-8",
-        });
-    }
-    let mut scan = Members::new(body, Dialect::Strict).map_err(|fault| Fault {
-        what: "not a JSON object",
-        ..fault
-    })?;
-    let mut found = Vec::new();
-    while let Some(member) = scan.next()? {
-        found.push((json::unescape(member.key), member.value));
-    }
-    Ok(found)
 }
 
 /// Whether a line begins a file.

@@ -15,7 +15,6 @@ mod encode;
 mod export;
 mod facts;
 mod go;
-mod indent;
 mod layout;
 mod line;
 mod log;

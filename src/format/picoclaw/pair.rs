@@ -1,7 +1,6 @@
 //! A session as the two files that PicoClaw keeps of one: a log of lines and its sidecar.
 
 use super::encode::quoted;
-use super::indent::indented;
 use super::layout::{Layout, SESSION, is_own, layout, lose_events};
 use super::sidecar::Sidecar;
 use super::write::Writing;
@@ -9,6 +8,7 @@ use super::{LOG, SIDECAR, aliases_among, go};
 use crate::error::{Error, Kind, Result};
 use crate::format::Purpose;
 use crate::format::folder::FolderFile;
+use crate::format::indent::indented;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect};
 use crate::model::key;

@@ -3,9 +3,9 @@
 use super::encode::{ZERO_TIME, quoted};
 use super::facts::{Facts, Shape};
 use super::go;
-use super::indent::indented;
 use super::member::array;
 use super::raw::without_bom;
+use crate::format::indent::indented;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 

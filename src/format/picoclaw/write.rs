@@ -2,11 +2,11 @@
 
 use super::encode::quoted;
 use super::go::Accepted;
-use super::indent::indented;
 use super::line::Line;
 use super::member::{Rules, array};
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::Purpose;
+use crate::format::indent::indented;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::Derive;

@@ -262,7 +262,11 @@ pub fn differences(expected: &Value, counted: &Value) -> Vec<String> {
 pub fn hold(format: Format, usage: Usage) {
     let (mut equal, mut wrong) = (0, Vec::new());
     for truth in files(format.name()) {
-        let sessions = read(format, &truth.path, &mut Report::default()).unwrap();
+        let sessions = match read(format, &truth.path, &mut Report::default()) {
+            // What lies beside sessions and is none.
+            Err(_) if truth.expected["sessions"] == 0 => Vec::new(),
+            sessions => sessions.unwrap(),
+        };
         let differences = differences(&truth.expected, &counts(&sessions, usage));
         match differences.is_empty() {
             true => equal += 1,

@@ -58,6 +58,9 @@ const NAMELESS: [&str; 3] = [
     "wild/opencode/storage_v2/part/m_user_small/001.json",
 ];
 
+/// What lies beside sessions of formats that are read, and is none.
+const BESIDE: [&str; 3] = ["logs.json", "sessions.json", "ui_messages.json"];
+
 /// What is wrong with a verdict on the file of that path.
 fn fault(path: &str, verdict: &Detection) -> Option<String> {
     let about = ["truth.json", "SOURCES.md", "README.md", "LICENSES.md"];
@@ -66,7 +69,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
     let read = path
         .strip_prefix("wild/")
         .and_then(|path| path.split_once('/'))
-        .filter(|(_, name)| !about.contains(name))
+        .filter(|(_, name)| !about.contains(name) && !BESIDE.iter().any(|beside| name.ends_with(beside)))
         .and_then(|(folder, name)| Some((Format::from_name(folder)?, name)));
     let expected = if let Some((read, name)) = read {
         let lines = name == "syn-messages.jsonl";

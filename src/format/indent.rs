@@ -1,10 +1,16 @@
-//! JSON over several lines as Go's `MarshalIndent` lays it out: two spaces a level, empty lists and objects as they are.
+//! JSON over several lines, as Go's `MarshalIndent` and JavaScript's `JSON.stringify` lay it out: empty lists and objects
+//! as they are.
 
 use crate::model::json;
 
 /// The value with every element and member on a line of its own; strings and numbers keep their spelling. `depth` is
-/// the level at which the value stands.
+/// the level at which the value stands, and each level is two spaces.
 pub(super) fn indented(value: &[u8], depth: usize) -> Vec<u8> {
+    laid_out(value, depth, b"  ")
+}
+
+/// The same with another indent for each level.
+pub(super) fn laid_out(value: &[u8], depth: usize, unit: &[u8]) -> Vec<u8> {
     let value = json::compact(value).0;
     let mut out = Vec::with_capacity(value.len() * 2);
     let (mut depth, mut at) = (depth, 0);
@@ -25,16 +31,16 @@ pub(super) fn indented(value: &[u8], depth: usize) -> Vec<u8> {
             b'{' | b'[' => {
                 out.push(byte);
                 depth += 1;
-                begin_line(&mut out, depth);
+                begin_line(&mut out, depth, unit);
             }
             b'}' | b']' => {
                 depth = depth.saturating_sub(1);
-                begin_line(&mut out, depth);
+                begin_line(&mut out, depth, unit);
                 out.push(byte);
             }
             b',' => {
                 out.push(byte);
-                begin_line(&mut out, depth);
+                begin_line(&mut out, depth, unit);
             }
             b':' => out.extend_from_slice(b": "),
             _ => out.push(byte),
@@ -44,9 +50,9 @@ pub(super) fn indented(value: &[u8], depth: usize) -> Vec<u8> {
     out
 }
 
-fn begin_line(out: &mut Vec<u8>, depth: usize) {
+fn begin_line(out: &mut Vec<u8>, depth: usize, unit: &[u8]) {
     out.push(b'\n');
-    out.resize(out.len() + 2 * depth, b' ');
+    out.extend(std::iter::repeat_n(unit, depth).flatten());
 }
 
 #[cfg(test)]

@@ -1,0 +1,68 @@
+//! Content: a text, a part, or a list of parts; and when something took place.
+
+use crate::format::gemini::{self, Calls};
+use crate::format::request::Api;
+use crate::format::request::draft::{self, Draft};
+use crate::format::request::piece::{array, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::time;
+
+/// When a record, or the call of a tool, took place.
+pub fn timestamp(object: &[u8]) -> Option<&[u8]> {
+    let raw = json::member(object, "timestamp")?;
+    json::text(raw).filter(|text| time::is_rfc3339(text)).map(|_| raw)
+}
+
+/// The parts that content is, where it is no text.
+pub fn parts(content: &[u8]) -> Option<Vec<u8>> {
+    match content.first()? {
+        b'{' => Some(array([content])),
+        b'[' => {
+            let parts = json::elements(content, Dialect::Strict)?;
+            Some(array(parts.into_iter().map(
+                |part| match part.starts_with(b"\"") {
+                    true => wrapped("text", part),
+                    false => part.to_vec(),
+                },
+            )))
+        }
+        _ => None,
+    }
+}
+
+/// The messages that parts are, as the interface has them.
+pub fn of_parts(role: &str, parts: &[u8]) -> Vec<Draft> {
+    let mut content = ObjectBuilder::default();
+    content.text("role", role).raw("parts", parts);
+    gemini::element(&content.finish(), &mut Calls::default())
+}
+
+/// What a result says, and whether it says that something failed.
+pub fn said(raw: &[u8]) -> (Vec<u8>, bool) {
+    let Some(parts) = parts(raw) else {
+        return (raw.to_vec(), false);
+    };
+    let bodies: Vec<Vec<u8>> = of_parts("user", &parts)
+        .iter()
+        .map(|draft| draft.body(Api::Gemini))
+        .collect();
+    let failed = bodies.iter().any(|body| {
+        json::member(body, "metadata").and_then(|raw| json::member(raw, "is_error")) == Some(b"true")
+    });
+    let contents: Vec<&[u8]> = bodies
+        .iter()
+        .filter_map(|body| json::member(body, "content"))
+        .collect();
+    if let [content] = contents[..] {
+        return (content.to_vec(), failed);
+    }
+    let mut all = Vec::new();
+    for content in contents {
+        match json::elements(content, Dialect::Strict) {
+            Some(parts) => all.extend(parts.into_iter().map(<[u8]>::to_vec)),
+            None if content.starts_with(b"\"") => all.push(draft::text_part(content)),
+            None => {}
+        }
+    }
+    (array(all), failed)
+}

@@ -1,0 +1,100 @@
+//! Logs made to hurt, and sessions of any kind.
+
+use super::{returned, sessions, shown, try_sessions, with, written};
+use crate::format::Purpose;
+use crate::format::report::Report;
+use proptest::prelude::*;
+
+fn line(kind: u8, id: u8) -> String {
+    match kind % 9 {
+        0 => format!(r#"{{"$rewindTo":"{id}"}}"#),
+        1 => format!(
+            r#"{{"$set":{{"messages":[{},{}]}}}}"#,
+            line(5, id),
+            line(6, id / 2)
+        ),
+        2 => r#"{"$set":{"lastUpdated":"x"}}"#.to_string(),
+        3 => format!(r#"{{"id":"{id}","type":"info","content":"{id}"}}"#),
+        4 => format!(r#"{{"id":"{id}","type":"user","content":"/{id}"}}"#),
+        5 => format!(r#"{{"id":"{id}","type":"user","content":[{{"text":"{id}"}}]}}"#),
+        6 => format!(
+            r#"{{"id":"{id}","type":"gemini","content":"","toolCalls":[{{"id":"c","name":"f","args":{{}},"result":[{{"functionResponse":{{"id":"c","name":"f","response":{{"output":"{id}"}}}}}}],"status":"success"}},{{"id":"d","name":"f"}}]}}"#
+        ),
+        7 => "torn{".to_string(),
+        _ => format!(
+            r#"{{"id":"{id}","type":"gemini","content":[{{"functionCall":{{"name":"f","args":{{}}}}}}]}}"#
+        ),
+    }
+}
+
+fn log(lines: &[(u8, u8)]) -> Vec<u8> {
+    let mut log = String::from("{\"sessionId\":\"s\",\"projectHash\":\"p\"}\n");
+    for (kind, id) in lines {
+        log += &line(*kind, *id);
+        log.push('\n');
+    }
+    log.into_bytes()
+}
+
+/// What is shown without the ids that are made for want of better ones.
+fn said(session: &crate::model::session::Session) -> usize {
+    shown(session).len()
+}
+
+proptest! {
+    #[test]
+    fn a_change_of_nothing_changes_nothing(lines in prop::collection::vec((0u8..9, 0u8..6), 0..24)) {
+        let bytes = log(&lines);
+        let (all, _) = sessions(&bytes);
+        prop_assert_eq!(returned(&all, false), bytes.clone());
+        prop_assert_eq!(returned(&all, true), bytes);
+    }
+
+    #[test]
+    fn what_is_dropped_is_gone_and_the_rest_is_there(
+        lines in prop::collection::vec((0u8..9, 0u8..6), 0..24),
+        from in 0usize..8,
+        count in 1usize..8,
+        grows in any::<bool>(),
+    ) {
+        let bytes = log(&lines);
+        let session = sessions(&bytes).0.remove(0);
+        let ids: Vec<String> = session.messages().filter_map(|(index, _)| session.id(index)).collect();
+        let dropped: Vec<String> = ids.iter().skip(from).take(count).map(|id| format!("{id:?}")).collect();
+        let mut more = Vec::new();
+        if !dropped.is_empty() {
+            more.push(format!(
+                r#"{{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"s","drop":[{}]}}"#,
+                dropped.join(",")
+            ));
+        }
+        if grows {
+            more.push(r#"{"role":"user","content":"new","id":"1"}"#.to_string());
+        }
+        let changed = with(&session, &more);
+        let after = returned(std::slice::from_ref(&changed), true);
+        prop_assert!(after.starts_with(&bytes));
+        let again = sessions(&after).0.remove(0);
+        prop_assert_eq!(said(&again), said(&changed));
+        // And as a log of its own.
+        let (own, _) = written(&changed, Purpose::Export);
+        prop_assert_eq!(said(&sessions(&own).0[0]), said(&changed));
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(prop::sample::select(b"{}[]\"a:,\n \\1$\xff".to_vec()), 0..60)) {
+        let _ = try_sessions(&bytes, &mut Report::default());
+    }
+}
+
+#[test]
+fn rewinds_without_end_take_no_square_of_time() {
+    let many = 20_000;
+    let mut lines: Vec<(u8, u8)> = Vec::new();
+    for nth in 0..many {
+        lines.extend([(5, 1), (7, 0), (u8::from(nth % 2 == 0) * 5, 1)]);
+    }
+    let (all, report) = sessions(&log(&lines));
+    assert_eq!(all.len(), 1);
+    assert_eq!(report.findings.len(), many);
+}

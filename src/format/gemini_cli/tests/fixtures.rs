@@ -1,0 +1,118 @@
+//! What the Gemini CLI itself wrote, where that is at hand.
+
+use super::{cut, returned, sessions, shown, through_lines, written};
+use crate::format::report::Report;
+use crate::format::tests::truth;
+use crate::format::{Format, Purpose};
+use crate::model::session::Session;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
+    let number = |name: &str| usage[name].as_u64().unwrap_or(0);
+    BTreeMap::from([
+        ("input_total", number("input")),
+        ("cache_read", number("cached")),
+        ("cache_write", 0),
+        ("output", number("output")),
+        ("reasoning", number("thoughts")),
+    ])
+}
+
+/// The files that hold a session.
+fn files() -> Vec<(String, Vec<u8>, Vec<Session>)> {
+    let truths = truth::files("gemini-cli").into_iter();
+    let held = truths.filter(|truth| truth.expected["sessions"] != 0);
+    held.map(|truth| {
+        let bytes = std::fs::read(&truth.path).unwrap();
+        let (sessions, report) = sessions(&bytes);
+        assert!(report.findings.is_empty(), "{}: {report:?}", truth.name);
+        (truth.name, bytes, sessions)
+    })
+    .collect()
+}
+
+#[test]
+fn every_file_counts_what_it_is_known_to_hold() {
+    truth::hold(Format::GeminiCli, usage);
+    for truth in truth::files("gemini-cli")
+        .iter()
+        .filter(|truth| truth.expected["sessions"] == 0)
+    {
+        assert!(truth::read(Format::GeminiCli, &truth.path, &mut Report::default()).is_err());
+    }
+}
+
+#[test]
+fn what_does_not_change_is_the_bytes_it_was() {
+    let mut held = 0;
+    for (name, bytes, sessions) in files() {
+        assert_eq!(returned(&sessions, false), bytes, "{name}");
+        // A change of nothing touches nothing either.
+        assert_eq!(returned(&sessions, true), bytes, "{name}");
+        held += 1;
+    }
+    eprintln!("gemini-cli: {held} files are written back as the bytes that they were");
+}
+
+#[test]
+fn records_make_the_messages_that_they_were() {
+    let (mut held, mut lines) = (0, 0);
+    for (name, _, sessions) in files() {
+        let (log, report) = written(&through_lines(&sessions[0]), Purpose::Export);
+        assert!(report.losses.is_empty(), "{name}: {report:?}");
+        let (again, _) = super::sessions(&log);
+        let body = |session: &Session| -> Vec<Vec<u8>> {
+            let lines = (1..session.len()).map(|index| session.record(index).body.to_vec());
+            lines.collect()
+        };
+        assert_eq!(body(&again[0]), body(&sessions[0]), "{name}");
+        let metadata = |session: &Session| session.header().into_iter().find(|(name, _)| name == "metadata");
+        assert_eq!(metadata(&again[0]), metadata(&sessions[0]), "{name}");
+        lines += body(&again[0]).len();
+        held += 1;
+    }
+    eprintln!("gemini-cli: {held} files, {lines} records come back as they were");
+}
+
+#[test]
+fn a_cut_shows_what_is_left_and_touches_nothing_else() {
+    let mut cuts = 0;
+    for (name, bytes, sessions) in files() {
+        for keep in [0, 1, 2, 3, 5, 8] {
+            let Some(cut) = cut(&sessions[0], keep) else {
+                continue;
+            };
+            let wanted = shown(&cut);
+            let after = returned(&[cut], true);
+            let (again, report) = super::sessions(&after);
+            assert!(report.findings.is_empty(), "{name}: {report:?}");
+            assert_eq!(shown(&again[0]), wanted, "{name}, last {keep}");
+            if name.ends_with("l") {
+                assert!(after.starts_with(&bytes), "{name}, last {keep}");
+            } else if keep > 0 {
+                let kept = after.split(|byte| *byte == b'\n').collect::<Vec<_>>();
+                let before: Vec<_> = bytes.split(|byte| *byte == b'\n').collect();
+                let strange = kept
+                    .iter()
+                    .filter(|line| !before.contains(line) && line.len() > 10);
+                assert_eq!(strange.count(), 0, "{name}, last {keep}");
+            }
+            cuts += 1;
+        }
+    }
+    eprintln!("gemini-cli: {cuts} cuts");
+}
+
+#[test]
+fn a_file_that_is_cut_or_damaged_says_so_and_ends() {
+    for (name, bytes, _) in files() {
+        for tenth in 0..10 {
+            let part = &bytes[..bytes.len() * tenth / 10];
+            let mut report = Report::default();
+            if let Ok(sessions) = super::try_sessions(part, &mut report) {
+                assert_eq!(returned(&sessions, true), part, "{name}: {tenth}");
+            }
+        }
+    }
+}

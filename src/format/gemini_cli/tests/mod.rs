@@ -1,0 +1,107 @@
+//! Recordings read and written.
+
+mod damage;
+mod fixtures;
+mod small;
+
+use super::{read, write};
+use crate::filter::truncate::{self, Cut};
+use crate::filter::{Plan, Stamp};
+use crate::format::report::Report;
+use crate::format::tests::truth;
+use crate::format::{Input, Purpose, Returned};
+use crate::model::json;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+
+/// The sessions of an input, and what is told of it.
+pub fn sessions(bytes: &[u8]) -> (Vec<Session>, Report) {
+    let mut report = Report::default();
+    let all = try_sessions(bytes, &mut report).unwrap();
+    (all, report)
+}
+
+pub fn try_sessions(bytes: &[u8], report: &mut Report) -> crate::error::Result<Vec<Session>> {
+    let mut reader = read::open(Input {
+        name: None,
+        head: bytes[..bytes.len().min(100)].to_vec(),
+        rest: Box::new(std::io::Cursor::new(bytes[bytes.len().min(100)..].to_vec())),
+        returns: true,
+    })?;
+    truth::all(reader.as_mut(), report)
+}
+
+/// The lines of a session read anew, as if they had been a file; what it came from is not known then.
+pub fn through_lines(session: &Session) -> Session {
+    let mut again = Session::default();
+    for index in 0..session.len() {
+        again.push(&Record::parse(session.full(index), session.place(index)));
+    }
+    again
+}
+
+/// A session as a log, made of its records alone.
+pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    write::write(session, &View::replay(session), purpose, &mut out, &mut report).unwrap();
+    (out, report)
+}
+
+/// Sessions as the input that they came from; those are changed that have more lines than they came with.
+pub fn returned(sessions: &[Session], changed: bool) -> Vec<u8> {
+    let views: Vec<View> = sessions.iter().map(View::replay).collect();
+    let returned: Vec<Returned<'_>> = sessions
+        .iter()
+        .zip(&views)
+        .map(|(session, view)| Returned {
+            session,
+            view,
+            changed,
+        })
+        .collect();
+    let mut out = Vec::new();
+    write::back(&returned, &mut out, &mut Report::default()).unwrap();
+    out
+}
+
+/// The session with a cut that keeps its last messages; none when there is nothing to cut.
+pub fn cut(session: &Session, keep: usize) -> Option<Session> {
+    let stamp = |_: &str| {
+        Ok(Stamp {
+            id: "evt_1".to_string(),
+            at: "2026-01-01T00:00:00Z".to_string(),
+        })
+    };
+    match truncate::plan(session, &Cut::LastMessages(keep), stamp).unwrap() {
+        Plan::Lines(lines, _) => Some(with(session, &lines)),
+        Plan::Nothing(_) => None,
+    }
+}
+
+/// The session with these lines more.
+pub fn with<L: AsRef<[u8]>>(session: &Session, lines: &[L]) -> Session {
+    let mut session = session.clone();
+    lines.iter().for_each(|line| session.push_new(line.as_ref()));
+    session
+}
+
+/// What a model would be sent, without books.
+pub fn shown(session: &Session) -> Vec<String> {
+    let view = View::replay(session);
+    let item = |item: &Item| {
+        let body = item.body(session);
+        let own = ["role", "content", "tool_calls", "tool_call_id", "reasoning"];
+        let members = own.iter().filter_map(|name| json::member(body, name));
+        String::from_utf8(members.collect::<Vec<_>>().join(&b'\n')).unwrap()
+    };
+    view.items.iter().map(item).collect()
+}
+
+/// The texts of the messages in view.
+pub fn texts(session: &Session) -> Vec<String> {
+    let view = View::replay(session);
+    view.messages(session)
+        .map(|message| message.text().into_owned())
+        .collect()
+}

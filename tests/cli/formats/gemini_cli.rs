@@ -1,0 +1,117 @@
+//! Recordings of the Gemini CLI: logs whose lines are operations, and documents.
+
+use crate::env::{CHAT, Env};
+
+const FIRST: &str =
+    r#"{"sessionId":"s1","projectHash":"aa","startTime":"2026-01-01T00:00:00.000Z","kind":"main"}"#;
+
+fn user(id: &str, text: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","timestamp":"2026-01-01T00:00:01.000Z","type":"user","content":[{{"text":"{text}"}}]}}"#
+    )
+}
+
+fn model(id: &str, text: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","timestamp":"2026-01-01T00:00:02.000Z","type":"gemini","content":"{text}","tokens":{{"input":5e0,"output":1,"total":6}},"toolCalls":[{{"id":"c{id}","name":"ls","args":{{}},"result":[{{"functionResponse":{{"id":"c{id}","name":"ls","response":{{"output":"r"}}}}}}],"status":"success"}}]}}"#
+    )
+}
+
+/// A log in which one question was taken back.
+fn log() -> String {
+    let lines = [
+        FIRST.to_string(),
+        user("a", "ask"),
+        model("b", "answer"),
+        user("c", "left"),
+        r#"{"$rewindTo":"c"}"#.to_string(),
+        r#"{"id":"n","timestamp":"2026-01-01T00:00:03.000Z","type":"info","content":"note"}"#.to_string(),
+        user("d", "more"),
+        r#"{"$set":{"summary":"Title"}}"#.to_string(),
+    ];
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn what_was_taken_back_is_not_there() {
+    let env = Env::new();
+    env.write("log.jsonl", log());
+    assert!(
+        env.run(&["detect", "log.jsonl"])
+            .fine()
+            .out()
+            .contains("gemini-cli")
+    );
+    let lines = env.run(&["cat", "log.jsonl"]).fine().objects();
+    assert_eq!(lines[0]["title"], "Title");
+    let roles: Vec<_> = lines.iter().filter_map(|line| line["role"].as_str()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "user"]);
+    env.run(&["cat", "--to", "gemini-cli", "log.jsonl"])
+        .fine()
+        .gives(log());
+    env.run(&["check", "--for", "anthropic", "log.jsonl"]).status(0);
+    env.run(&["compact", "--budget", "4000", "log.jsonl"]).status(0);
+    // Through the record stream it is a log of what is left.
+    let stream = env.run(&["cat", "log.jsonl"]).fine();
+    let again = env
+        .pipe(&["cat", "--strict", "--to", "gemini-cli"], stream.out())
+        .fine();
+    assert_eq!(again.objects().len(), 5);
+    env.run(&["migrate", "log.jsonl", "--out", "moved"]).status(0);
+}
+
+#[test]
+fn a_cut_adds_a_line_and_touches_none() {
+    let env = Env::new();
+    env.write("log.jsonl", log());
+    let cut = ["truncate", "--keep-last", "1", "-i", "log.jsonl"];
+    env.run(&cut).fine();
+    let after = env.read("log.jsonl");
+    let more = after.strip_prefix(&log()).unwrap();
+    assert_eq!(
+        more,
+        format!("{{\"$set\":{{\"messages\":[{}]}}}}\n", user("d", "more"))
+    );
+    // Cut again there is nothing to cut.
+    env.run(&cut).fine();
+    assert_eq!(env.read("log.jsonl"), after);
+    env.run(&["append", "log.jsonl", "-i", "And?"]).fine();
+    assert_eq!(env.read("log.jsonl").lines().count(), after.lines().count() + 1);
+}
+
+#[test]
+fn any_session_is_a_log() {
+    let env = Env::new();
+    let made = env.pipe(&["cat", "-q", "--to", "gemini-cli"], CHAT).fine();
+    assert_eq!(made.objects()[0]["kind"], "main");
+    env.write("made.jsonl", made.out());
+    let texts = env
+        .run(&["cat", "-q", "--to", "openai-chat", "made.jsonl"])
+        .fine();
+    assert!(texts.out().contains("22 C, sunny"));
+    env.run(&["check", "--for", "openai-chat", "made.jsonl"])
+        .status(0);
+}
+
+#[test]
+fn damage_is_told_with_its_line_and_kept() {
+    let env = Env::new();
+    env.write("log.jsonl", log().replacen("\"more\"", "more\"", 1));
+    env.run(&["count", "log.jsonl"])
+        .status(65)
+        .says("log.jsonl:7: byte ");
+    for tenth in 0..10 {
+        let log = log();
+        env.write("cut.jsonl", &log[..log.len() * tenth / 10]);
+        let run = env.run(&["count", "--from", "gemini-cli", "cut.jsonl"]);
+        assert!([0, 65].contains(&run.status), "{tenth}: {run}");
+    }
+    let prompts = r#"[{"sessionId":"s","messageId":0,"type":"user","message":"hi","timestamp":"t"}]"#;
+    env.write("logs.json", prompts);
+    env.run(&["count", "logs.json"])
+        .status(65)
+        .says("the log of prompts of the Gemini CLI");
+    env.run(&["count", "--from", "gemini-cli", "logs.json"])
+        .status(65)
+        .says("logs.json holds prompts");
+}
