@@ -7,6 +7,7 @@ mod claude_code;
 mod codex;
 pub mod detect;
 mod document;
+mod fate;
 pub mod folder;
 mod form;
 mod gemini;
@@ -15,9 +16,11 @@ pub mod goaitools;
 pub mod gzip;
 pub mod jsonl;
 pub mod lines;
+mod listing;
 pub mod native;
 mod openai_chat;
 mod openai_responses;
+mod opencode;
 pub mod packed;
 pub mod penguiflow;
 pub mod penguin;
@@ -29,6 +32,7 @@ pub mod request;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod values;
 mod window;
 pub mod wrapping;
 
@@ -94,6 +98,8 @@ formats! {
     Codex = codex::FORM,
     /// pi: a session, and the branches that were left.
     Pi = pi::FORM,
+    /// opencode: what its export prints.
+    Opencode = opencode::FORM,
 }
 
 impl Format {
