@@ -7,6 +7,7 @@ mod claude_code;
 mod codex;
 pub mod detect;
 mod document;
+mod fate;
 pub mod folder;
 mod form;
 mod gemini;
@@ -22,6 +23,7 @@ pub mod native;
 mod object;
 mod openai_chat;
 mod openai_responses;
+mod opencode;
 pub mod packed;
 pub mod penguiflow;
 pub mod penguin;
@@ -33,6 +35,7 @@ pub mod request;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod values;
 mod window;
 pub mod wrapping;
 
@@ -100,6 +103,8 @@ formats! {
     Pi = pi::FORM,
     /// Gemini CLI: the recording of a chat.
     GeminiCli = gemini_cli::FORM,
+    /// opencode: what its export prints.
+    Opencode = opencode::FORM,
 }
 
 impl Format {

@@ -2,4 +2,5 @@
 
 mod codex;
 mod gemini_cli;
+mod opencode;
 mod pi;

@@ -193,7 +193,7 @@ impl<R: Read> ElementReader<R> {
 
 /// Looks for the end of a value in bytes that come in pieces.
 #[derive(Default)]
-struct Scan {
+pub(super) struct Scan {
     depth: usize,
     string: bool,
     escaped: bool,
@@ -202,7 +202,7 @@ struct Scan {
 
 impl Scan {
     /// Index behind the value, whose bytes up to `at` were seen already; none when it goes on behind these.
-    fn run(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
+    pub(super) fn run(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
         while at < bytes.len() {
             if self.string {
                 if self.escaped {

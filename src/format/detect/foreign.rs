@@ -25,20 +25,9 @@ pub(super) const CONTINUE: Signature = Signature {
     ..Signature::BLANK
 };
 
-pub(super) const OPENCODE: Signature = Signature {
-    name: "opencode",
-    what: "an opencode session",
-    document: |shape| shape.is_object("info") && shape.is_array("messages"),
-    list: |elements| {
-        let any = |name: &str| elements.iter().any(|element| element.has(name));
-        any("info") && any("parts")
-    },
-    ..Signature::BLANK
-};
-
 pub(super) const OPENCODE_RECORD: Signature = Signature {
-    name: "opencode",
-    what: "an opencode record",
+    name: "opencode-record",
+    what: "a record of opencode's storage folder",
     document: |shape| {
         let part = shape.all(&["sessionID", "messageID", "type"]);
         part || (shape.is_object("time") && shape.any(&["projectID", "directory"]))

@@ -4,7 +4,7 @@
 use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
-use crate::format::{anthropic, claude_code, codex, gemini, gemini_cli, goaitools, openai_responses, pi};
+use crate::format::{anthropic, claude_code, codex, gemini, gemini_cli, goaitools, openai_responses, opencode, pi};
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
@@ -15,7 +15,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &gemini_cli::SIGNATURE,
     &pi::SIGNATURE,
     &foreign::CONTINUE,
-    &foreign::OPENCODE,
+    &opencode::SIGNATURE,
     &foreign::OPENCODE_RECORD,
     &foreign::VERCEL_UI,
     &foreign::GOOSE,

@@ -4,6 +4,7 @@ use super::made::Chain;
 use super::spell;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
+use crate::format::request::figures::Figures;
 use crate::format::request::piece::{array, rest};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Category, Message, Role};
@@ -163,36 +164,19 @@ fn object(raw: &[u8]) -> ObjectBuilder {
 
 /// What was used in the words of this format, as far as it is told in those of Anthropic or OpenAI.
 fn usage(told: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
-    let told_at = told.unwrap_or(b"{}");
-    let number = |names: &[&str]| -> Option<u64> {
-        let mut values = names.iter().filter_map(|name| json::member(told_at, name));
-        values.find_map(|raw| std::str::from_utf8(raw).ok()?.parse().ok())
-    };
-    let input = number(&["input_tokens", "prompt_tokens", "promptTokenCount", "input"]);
-    let output = number(&[
-        "output_tokens",
-        "completion_tokens",
-        "candidatesTokenCount",
-        "output",
-    ])
-    .unwrap_or(0);
-    let read = number(&["cache_read_input_tokens", "cacheRead"]);
-    let within = number(&["cached_input_tokens", "cachedContentTokenCount"]);
-    let written = number(&["cache_creation_input_tokens", "cacheWrite"]).unwrap_or(0);
-    report.lose(Loss::Usage, u64::from(told.is_some() && input.is_none()));
-    // What is cached counts beside the input here.
-    let input = input.unwrap_or(0).saturating_sub(within.unwrap_or(0));
-    let read = read.or(within).unwrap_or(0);
+    let used = told.and_then(Figures::of);
+    report.lose(Loss::Usage, u64::from(told.is_some() && used.is_none()));
+    let used = used.unwrap_or_default();
     let mut cost = ObjectBuilder::default();
     for name in ["input", "output", "cacheRead", "cacheWrite", "total"] {
         cost.raw(name, "0");
     }
     let mut usage = ObjectBuilder::default();
     let figures = [
-        ("input", input),
-        ("output", output),
-        ("cacheRead", read),
-        ("cacheWrite", written),
+        ("input", used.input),
+        ("output", used.output),
+        ("cacheRead", used.read),
+        ("cacheWrite", used.written),
     ];
     for (name, figure) in figures {
         usage.raw(name, figure.to_string());

@@ -1,7 +1,7 @@
 //! A message of an entry, as one of the record stream.
 
 use crate::format::request::draft::{self, Draft, Slot};
-use crate::format::request::media::{Bytes, Kind as Medium, Media};
+use crate::format::request::mcp;
 use crate::format::request::piece::{self, array, quoted, rest_object};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
@@ -85,44 +85,8 @@ pub fn leftovers(message: &[u8]) -> Option<Vec<u8>> {
 /// The content of a message: texts stay, images become those of the record stream where nothing is lost by it.
 pub fn content(raw: &[u8]) -> Vec<u8> {
     match json::elements(raw, Dialect::Strict) {
-        Some(blocks) => array(blocks.into_iter().map(block)),
+        Some(blocks) => array(blocks.into_iter().map(mcp::part)),
         None => raw.to_vec(),
-    }
-}
-
-/// An image as a block; none of anything else.
-pub fn image(part: &[u8]) -> Option<Vec<u8>> {
-    let media = Media::of(part)?;
-    match (&media.kind, &media.bytes) {
-        (Medium::Image, Bytes::Here(mime, data)) => {
-            let mut block = ObjectBuilder::default();
-            block
-                .text("type", "image")
-                .text("data", data)
-                .text("mimeType", mime);
-            Some(block.finish())
-        }
-        _ => None,
-    }
-}
-
-fn block(raw: &[u8]) -> Vec<u8> {
-    let text = |name| json::member(raw, name).and_then(json::text);
-    if json::member(raw, "type") != Some(b"\"image\"") {
-        return raw.to_vec();
-    }
-    let (Some(data), Some(mime)) = (text("data"), text("mimeType")) else {
-        return raw.to_vec();
-    };
-    let media = Media {
-        kind: Medium::Image,
-        bytes: Bytes::Here(mime, data),
-        name: None,
-        detail: None,
-    };
-    match media.chat() {
-        Some(part) if image(&part).is_some_and(|back| json::same(&back, raw)) => part,
-        _ => raw.to_vec(),
     }
 }
 
@@ -153,7 +117,7 @@ fn assistant(message: &[u8]) -> (Draft, Layout) {
                 order.push(Slot::Call);
             }
             _ => {
-                said.push(block(raw));
+                said.push(mcp::part(raw));
                 order.push(Slot::Content);
             }
         }

@@ -2,6 +2,7 @@
 
 use super::{NAME, message};
 use crate::format::report::{Loss, Report};
+use crate::format::request::mcp;
 use crate::format::request::media::Media;
 use crate::format::request::piece::{array, object_arguments, rest};
 use crate::format::request::{Api, draft};
@@ -112,7 +113,7 @@ fn block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     if matches!(kind.as_ref(), "text") || (kind == "image" && json::member(raw, "mimeType").is_some()) {
         return Some(raw.to_vec());
     }
-    let made = message::image(raw);
+    let made = mcp::image(raw);
     if made.is_none() {
         let attached = Media::of(raw).is_some();
         report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);

@@ -8,6 +8,8 @@
 
 mod back;
 pub(super) mod draft;
+pub(super) mod figures;
+pub(super) mod mcp;
 pub(super) mod media;
 mod order;
 pub(super) mod piece;

@@ -35,7 +35,7 @@ pub fn folder(format: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// The files of a format, in the order of their names.
+/// The files of a format, in the order of their names; folders and databases are not read here.
 pub fn files(format: &str) -> Vec<Truth> {
     let Some(folder) = folder(format) else {
         return Vec::new();
@@ -45,6 +45,7 @@ pub fn files(format: &str) -> Vec<Truth> {
     let files = truth["files"].as_object().unwrap();
     files
         .iter()
+        .filter(|(name, _)| !name.ends_with('/') && !name.ends_with(".db"))
         .map(|(name, expected)| Truth {
             name: name.clone(),
             path: folder.join(name),
@@ -167,6 +168,12 @@ pub fn counts(sessions: &[Session], usage: Usage) -> Value {
                         _ => false,
                     };
                     *counted.entry("summaries").or_default() += u64::from(summary);
+                    // What a summary took was used as well.
+                    if let Some(raw) = json::member(record.body, "usage").filter(|_| summary) {
+                        for (name, count) in usage(&serde_json::from_slice(raw).unwrap()) {
+                            *sums.entry(name).or_default() += count;
+                        }
+                    }
                     *counted.entry("foreign_records").or_default() += u64::from(event.name() == "foreign");
                 }
                 Class::Header | Class::Blank => {}

@@ -70,6 +70,8 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
         .strip_prefix("wild/")
         .and_then(|path| path.split_once('/'))
         .filter(|(_, name)| !about.contains(name) && !BESIDE.iter().any(|beside| name.ends_with(beside)))
+        // Records of a folder and databases are not read as they are.
+        .filter(|(_, name)| !name.starts_with("storage") && !name.ends_with(".db"))
         .and_then(|(folder, name)| Some((Format::from_name(folder)?, name)));
     let expected = if let Some((read, name)) = read {
         let lines = name == "syn-messages.jsonl";

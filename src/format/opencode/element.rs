@@ -1,0 +1,108 @@
+//! A message of a document: what it says of itself, and its parts.
+
+use crate::model::json::{self, Dialect};
+use crate::model::time;
+use std::borrow::Cow;
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// The user.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// A message as it stands in a document.
+#[derive(Clone, Debug)]
+pub struct Element<'a> {
+    /// All of it.
+    pub raw: &'a [u8],
+    /// What it says of itself.
+    pub info: &'a [u8],
+    /// Its parts.
+    pub parts: Vec<&'a [u8]>,
+    /// Who speaks.
+    pub speaker: Speaker,
+}
+
+impl<'a> Element<'a> {
+    /// Looks at an element; none when it is no message.
+    pub fn of(raw: &'a [u8]) -> Option<Element<'a>> {
+        json::members(raw, Dialect::Strict)?;
+        let info = json::member(raw, "info")?;
+        let speaker = match json::member(info, "role").and_then(json::text)?.as_ref() {
+            "user" => Speaker::User,
+            "assistant" => Speaker::Assistant,
+            _ => return None,
+        };
+        let parts = json::elements(json::member(raw, "parts")?, Dialect::Strict)?;
+        Some(Element {
+            raw,
+            info,
+            parts,
+            speaker,
+        })
+    }
+
+    /// A text of what it says of itself.
+    pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        json::member(self.info, name)
+            .and_then(json::text)
+            .filter(|text| !text.is_empty())
+    }
+
+    /// When it began.
+    pub fn created(&self) -> Option<i64> {
+        milliseconds(json::member(self.info, "time")?, "created")
+    }
+
+    /// Whether it asks for a compaction.
+    pub fn asks(&self) -> bool {
+        self.speaker == Speaker::User && self.parts.iter().any(|part| kind(part) == "compaction")
+    }
+
+    /// Whether it is the answer to such a question: whether it is finished too.
+    pub fn answers(&self) -> Option<bool> {
+        let is = self.speaker == Speaker::Assistant && json::member(self.info, "summary") == Some(b"true");
+        is.then(|| self.has("finish") && !self.has("error"))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        json::member(self.info, name).is_some_and(|raw| raw != b"null")
+    }
+
+    /// Whether a model is sent it: one that failed is not, unless it was broken off when it had said something.
+    pub fn is_sent(&self) -> bool {
+        let Some(error) = json::member(self.info, "error").filter(|raw| *raw != b"null") else {
+            return true;
+        };
+        let aborted = json::member(error, "name") == Some(b"\"MessageAbortedError\"");
+        let silent = |part: &&[u8]| matches!(kind(part).as_ref(), "step-start" | "reasoning");
+        aborted && !self.parts.iter().all(silent)
+    }
+
+    /// The text that it says.
+    pub fn said(&self) -> String {
+        let texts = self.parts.iter().filter(|part| kind(part) == "text");
+        let texts = texts.filter_map(|part| json::member(part, "text").and_then(json::text));
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// What a part is.
+pub fn kind(part: &[u8]) -> Cow<'_, str> {
+    json::member(part, "type")
+        .and_then(json::text)
+        .unwrap_or_default()
+}
+
+/// A time of an object of times.
+pub fn milliseconds(times: &[u8], name: &str) -> Option<i64> {
+    std::str::from_utf8(json::member(times, name)?).ok()?.parse().ok()
+}
+
+/// A time in the words of the record stream.
+pub fn rfc3339(milliseconds: i64) -> Option<String> {
+    time::from_epoch(milliseconds as f64 / 1000.0)
+}

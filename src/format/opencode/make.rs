@@ -1,0 +1,198 @@
+//! What is made here: ids that sort behind those that are there, and what a message says of itself.
+
+use super::element::{Element, milliseconds};
+use crate::format::request::figures::Figures;
+use crate::model::json::{self, ObjectBuilder};
+use std::borrow::Cow;
+
+/// What new messages are made with.
+#[derive(Clone, Debug)]
+pub struct Making {
+    /// The id of the session.
+    pub session: String,
+    /// Where the session works.
+    pub directory: String,
+    /// Whose model speaks, and which.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// Since 1970, in milliseconds: when the newest message was made.
+    pub clock: i64,
+    /// The id of the user's last message.
+    pub asked: Option<String>,
+    /// The last id, and what ids are made of that would not be behind it otherwise.
+    last: String,
+    base: String,
+    made: u64,
+}
+
+impl Making {
+    /// For a session of this id.
+    pub fn new(session: &str, directory: &str) -> Making {
+        Making {
+            session: session.to_string(),
+            directory: directory.to_string(),
+            provider: "unknown".to_string(),
+            model: "unknown".to_string(),
+            clock: 0,
+            asked: None,
+            last: "msg_".to_string(),
+            base: "msg_".to_string(),
+            made: 0,
+        }
+    }
+
+    /// Goes on behind a message that is there.
+    pub fn pass(&mut self, element: &Element<'_>) {
+        if let Some(id) = element.text("id") {
+            if id.as_ref() > self.last.as_str() {
+                (self.last, self.base) = (id.to_string(), id.to_string());
+            }
+            if element.speaker == super::element::Speaker::User {
+                self.asked = Some(id.into_owned());
+            }
+        }
+        self.clock = self.clock.max(element.created().unwrap_or(0));
+        let model = json::member(element.info, "model").unwrap_or(element.info);
+        let text = |name| {
+            json::member(model, name)
+                .and_then(json::text)
+                .map(Cow::into_owned)
+        };
+        self.provider = text("providerID").unwrap_or(std::mem::take(&mut self.provider));
+        self.model = text("modelID").unwrap_or(std::mem::take(&mut self.model));
+    }
+
+    /// When what was said then is written: not ahead of what is there.
+    pub fn time(&mut self, said: Option<i64>) -> i64 {
+        self.clock = self.clock.max(said.unwrap_or(0));
+        self.clock
+    }
+
+    /// The id of the next message: its own where that may be. The second value tells whether it is.
+    pub fn message_id(&mut self, own: Option<&str>) -> (String, bool) {
+        let fits = |id: &&str| id.starts_with("msg_") && *id > self.last.as_str() && !id.contains('#');
+        if let Some(own) = own.filter(fits) {
+            (self.last, self.base) = (own.to_string(), own.to_string());
+            return (own.to_string(), true);
+        }
+        self.made += 1;
+        let timely = format!("msg_{:012x}{:014x}", self.clock.max(0), self.made);
+        let id = match timely > self.last && self.base == "msg_" {
+            true => timely,
+            false => format!("{}{:06}", self.base, self.made),
+        };
+        self.last = id.clone();
+        (id, false)
+    }
+
+    /// The id of a new part, behind this one where it is put among others.
+    pub fn part_id(&mut self, behind: Option<&str>) -> String {
+        self.made += 1;
+        match behind {
+            Some(behind) => format!("{behind}{:06}", self.made),
+            None => format!("prt_{:012x}{:014x}", self.clock.max(0), self.made),
+        }
+    }
+
+    /// What a message of the user says of itself.
+    pub fn user(&mut self, id: &str, time: i64) -> Vec<u8> {
+        self.asked = Some(id.to_string());
+        let mut model = ObjectBuilder::default();
+        model
+            .text("providerID", &self.provider)
+            .text("modelID", &self.model);
+        let mut info = ObjectBuilder::default();
+        info.text("id", id)
+            .text("sessionID", &self.session)
+            .text("role", "user")
+            .raw("time", times(&[("created", time)]))
+            .text("agent", "build")
+            .raw("model", model.finish());
+        info.finish()
+    }
+
+    /// What a message of the model says of itself; a summary says so.
+    pub fn assistant(&mut self, id: &str, time: i64, told: &Told<'_>) -> Vec<u8> {
+        let mut path = ObjectBuilder::default();
+        path.text("cwd", &self.directory).text("root", &self.directory);
+        let mode = if told.is_summary { "compaction" } else { "build" };
+        let mut info = ObjectBuilder::default();
+        info.text("id", id)
+            .text("sessionID", &self.session)
+            .text("role", "assistant")
+            .raw("time", times(&[("created", time), ("completed", time)]));
+        // Every answer names what it answers.
+        info.text("parentID", self.asked.as_deref().unwrap_or(id))
+            .text("modelID", told.model.unwrap_or(&self.model))
+            .text("providerID", &self.provider)
+            .text("mode", mode)
+            .text("agent", mode)
+            .raw("path", path.finish())
+            .raw("cost", "0")
+            .raw("tokens", tokens(&told.used));
+        if told.is_summary {
+            info.raw("summary", "true");
+        }
+        info.text("finish", if told.calls { "tool-calls" } else { "stop" });
+        info.finish()
+    }
+
+    /// Begins a part of a message that says this of itself.
+    pub fn part(&mut self, kind: &str, info: &[u8], behind: Option<&str>) -> ObjectBuilder {
+        let mut part = ObjectBuilder::default();
+        let id = self.part_id(behind);
+        part.text("id", &id);
+        super::part::ids(&mut part, b"{}", info);
+        part.text("type", kind);
+        part
+    }
+}
+
+/// What a new message of the model is told to say of itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Told<'a> {
+    /// The model.
+    pub model: Option<&'a str>,
+    /// What was used.
+    pub used: Figures,
+    /// Whether it ends with calls.
+    pub calls: bool,
+    /// Whether it is the answer to a question for a compaction.
+    pub is_summary: bool,
+}
+
+/// An object of times.
+pub fn times(times: &[(&str, i64)]) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    for (name, time) in times {
+        built.raw(name, time.to_string());
+    }
+    built.finish()
+}
+
+/// What was used, as a message and a step tell it.
+pub fn tokens(used: &Figures) -> Vec<u8> {
+    let mut cache = ObjectBuilder::default();
+    cache
+        .raw("read", used.read.to_string())
+        .raw("write", used.written.to_string());
+    let mut tokens = ObjectBuilder::default();
+    tokens
+        .raw("input", used.input.to_string())
+        .raw("output", used.output.to_string())
+        .raw("reasoning", used.reasoning.to_string())
+        .raw("cache", cache.finish());
+    tokens.finish()
+}
+
+/// A time of the record stream in milliseconds.
+pub fn said(timestamp: Option<&[u8]>) -> Option<i64> {
+    let text = timestamp.and_then(json::text)?;
+    crate::model::time::milliseconds(&text)
+}
+
+/// When the document of a session says that it was begun.
+pub fn begun(info: &[u8]) -> Option<i64> {
+    milliseconds(json::member(info, "time")?, "created")
+}

@@ -1,0 +1,142 @@
+//! What is known of public files, and what holds of every document.
+
+use super::{DOCUMENT, cut, returned, sessions, shown, through_lines, with, written};
+use crate::format::tests::truth;
+use crate::format::{Format, Purpose};
+use crate::model::json;
+use crate::model::view::View;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What was cached is beside the figure of the input.
+fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    let (read, write) = (number(&usage["cache"]["read"]), number(&usage["cache"]["write"]));
+    BTreeMap::from([
+        ("input_total", number(&usage["input"]) + read + write),
+        ("cache_read", read),
+        ("cache_write", write),
+        ("output", number(&usage["output"])),
+        ("reasoning", number(&usage["reasoning"])),
+    ])
+}
+
+#[test]
+fn every_file_counts_what_it_is_known_to_hold() {
+    truth::hold(Format::Opencode, usage);
+}
+
+/// The documents at hand, the one that is kept here first.
+fn documents() -> Vec<(String, Vec<u8>)> {
+    let files = truth::files("opencode").into_iter();
+    let files = files.map(|truth| (truth.name, std::fs::read(truth.path).unwrap()));
+    let own = ("document.json".to_string(), DOCUMENT.as_bytes().to_vec());
+    std::iter::once(own).chain(files).collect()
+}
+
+#[test]
+fn what_does_not_change_is_the_bytes_it_was() {
+    for (name, bytes) in documents() {
+        let (all, report) = sessions(&bytes);
+        assert!(report.findings.is_empty(), "{name}: {report:?}");
+        assert!(returned(&all, false).unwrap() == bytes, "{name}");
+        // Also where it was looked at whether anything did.
+        assert!(returned(&all, true).unwrap() == bytes, "{name}");
+    }
+}
+
+#[test]
+fn records_make_the_document_that_they_were() {
+    for (name, bytes) in documents() {
+        let (all, _) = sessions(&bytes);
+        let (made, report) = written(&through_lines(&all[0]), Purpose::Export);
+        assert!(report.losses.is_empty(), "{name}: {report:?}");
+        let text = String::from_utf8(made.clone()).unwrap();
+        assert!(
+            json::same(made.trim_ascii_end(), bytes.trim_ascii()),
+            "{name}: {text}"
+        );
+        let whole =
+            memchr::memmem::find_iter(all[0].text().as_bytes(), b"\"opencode\":{\"raw\":{\"info\"").count();
+        let summaries = all[0].text().matches("\"type\":\"summary\"").count();
+        assert_eq!(whole, summaries, "{name}: a message is kept whole");
+    }
+}
+
+#[test]
+fn a_cut_is_a_compaction_more() {
+    let mut cuts = 0;
+    for (name, bytes) in documents() {
+        let (all, _) = sessions(&bytes);
+        for keep in 0..8 {
+            let Some(cut) = cut(&all[0], keep) else { continue };
+            let after = returned(std::slice::from_ref(&cut), true).unwrap();
+            let (again, report) = sessions(&after);
+            assert!(report.findings.is_empty(), "{name}, last {keep}: {report:?}");
+            assert_eq!(shown(&again[0]), shown(&cut), "{name}, last {keep}");
+            let (made, _) = written(&through_lines(&cut), Purpose::Return);
+            assert_eq!(
+                shown(&sessions(&made).0[0]),
+                shown(&cut),
+                "{name}, last {keep}: of records"
+            );
+            cuts += 1;
+        }
+    }
+    eprintln!("opencode: {cuts} cuts show what they are to show");
+}
+
+#[test]
+fn edits_drops_and_summaries_show_what_they_are_to_show() {
+    let mut changes = 0;
+    for (name, bytes) in documents() {
+        let (all, _) = sessions(&bytes);
+        let view = View::replay(&all[0]);
+        let ids: Vec<String> = view
+            .messages(&all[0])
+            .map(|message| message.id().unwrap().into_owned())
+            .collect();
+        for (nth, id) in ids.iter().enumerate() {
+            let event = |members: String| {
+                format!(
+                    r#"{{"type":"compact","id":"evt_e","at":"2026-01-01T00:00:00Z","strategy":"s",{members}}}"#
+                )
+            };
+            let is_user = view
+                .items
+                .iter()
+                .filter_map(|item| item.message(&all[0]))
+                .nth(nth)
+                .unwrap()
+                .role_name()
+                == "user";
+            let mut events = vec![event(format!(r#""edit":[{{"id":"{id}","content":"short"}}]"#))];
+            if is_user {
+                events.push(event(format!(r#""drop":["{id}"]"#)));
+                let first = &ids[0];
+                events.push(format!(
+                    r#"{{"type":"summary","id":"evt_e","at":"2026-01-01T00:00:00Z","content":"all that","covers":["{first}","{id}"]}}"#
+                ));
+            }
+            for event in events {
+                let changed = with(
+                    &all[0],
+                    &[
+                        event.clone().into_bytes(),
+                        br#"{"role":"user","content":"more"}"#.to_vec(),
+                    ],
+                );
+                for after in [
+                    returned(std::slice::from_ref(&changed), true).unwrap(),
+                    written(&through_lines(&changed), Purpose::Return).0,
+                ] {
+                    let (again, report) = sessions(&after);
+                    assert!(report.findings.is_empty(), "{name}: {event}: {report:?}");
+                    assert_eq!(shown(&again[0]), shown(&changed), "{name}: {event}");
+                }
+                changes += 1;
+            }
+        }
+    }
+    eprintln!("opencode: {changes} changes show what they are to show");
+}

@@ -1,0 +1,196 @@
+//! Small documents: what each part becomes, and what comes from elsewhere.
+
+use super::{DOCUMENT, returned, sessions, shown, through_lines, with, written};
+use crate::format::Purpose;
+use crate::format::report::Loss;
+use crate::model::json;
+use crate::model::session::{Class, Session};
+use crate::model::view::View;
+
+fn roles(session: &Session, view: &View) -> Vec<String> {
+    view.messages(session)
+        .map(|message| message.role_name().into_owned())
+        .collect()
+}
+
+#[test]
+fn steps_and_results_are_messages() {
+    let (all, report) = sessions(DOCUMENT.as_bytes());
+    assert!(report.findings.is_empty());
+    let session = &all[0];
+    let log = View::after(session, Vec::new());
+    assert_eq!(
+        roles(session, &log),
+        [
+            "user",
+            "assistant",
+            "tool",
+            "tool",
+            "assistant",
+            "user",
+            "assistant",
+            "user",
+            "assistant",
+            "user"
+        ]
+    );
+    let ids: Vec<String> = log
+        .messages(session)
+        .map(|message| message.id().unwrap().into_owned())
+        .collect();
+    assert_eq!(ids[..5], ["msg_01", "msg_02", "msg_02#2", "msg_02#3", "msg_02#4"]);
+    // What failed is not sent, and what stands before the message that the compaction names neither.
+    assert_eq!(
+        roles(session, &View::replay(session)),
+        ["user", "user", "assistant", "user"]
+    );
+    let text = session.text();
+    assert!(
+        text.contains(r#""arguments":"{\"n\":9007199254740993,\"x\":1.0}""#),
+        "{text}"
+    );
+    assert!(text.contains(r#""kind":"child","parent":"ses_0""#));
+    assert!(text.contains(r#"{"type":"thinking","text":"hm","signature":"c2ln"}"#));
+    assert!(text.contains(r#""category":"context""#));
+    assert!(text.contains(r#""is_error":true"#));
+    assert_eq!(text.matches(r#""type":"foreign""#).count(), 3);
+    let used: u64 = (0..session.len())
+        .filter_map(|line| json::member(json::member(session.record(line).body, "usage")?, "input"))
+        .map(|raw| std::str::from_utf8(raw).unwrap().parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(used, 5 + 9 + 100);
+}
+
+#[test]
+fn what_is_cleared_or_ignored_is_in_the_log_and_not_in_view() {
+    let whole = DOCUMENT.replace(r#""type": "compaction""#, r#""type": "note""#);
+    let (all, _) = sessions(whole.as_bytes());
+    let shown = shown(&all[0]).join("\n");
+    assert!(
+        shown.contains("[Old tool result content cleared]") && !shown.contains("not for you"),
+        "{shown}"
+    );
+    assert!(!shown.contains("never sent") && shown.contains("They looked."));
+    let text = all[0].text();
+    assert!(text.contains("\"long\"") && text.contains("not for you") && text.contains("never sent"));
+}
+
+#[test]
+fn a_session_from_elsewhere_is_a_document_that_reads_the_same() {
+    let mut session = Session::default();
+    for line in [
+        r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t"}"#,
+        r#"{"role":"system","content":"Be brief."}"#,
+        r#"{"role":"user","content":"hi","timestamp":"2026-01-01T00:00:01Z"}"#,
+        r#"{"role":"assistant","content":null,"reasoning":[{"type":"thinking","text":"hm","signature":"xx"}],"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},{"id":"d","type":"function","function":{"name":"g","arguments":"no json"}}],"model":"m","usage":{"input_tokens":5,"output_tokens":2,"cache_read_input_tokens":7}}"#,
+        r#"{"role":"tool","tool_call_id":"c","content":"r"}"#,
+        r#"{"role":"tool","tool_call_id":"d","content":"s","metadata":{"is_error":true}}"#,
+        r#"{"role":"assistant","content":"done"}"#,
+        r#"{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}"#,
+    ] {
+        session.push_new(line.as_bytes());
+    }
+    let (made, report) = written(&session, Purpose::Export);
+    let lost: Vec<_> = report
+        .losses
+        .iter()
+        .map(|(loss, times)| (*loss, *times))
+        .collect();
+    assert_eq!(lost, [(Loss::Id, 3), (Loss::Arguments, 1), (Loss::Message, 1)]);
+    let (again, damage) = sessions(&made);
+    assert!(damage.findings.is_empty());
+    let (before, after) = (shown(&session), shown(&again[0]));
+    assert_eq!(after.len(), before.len() - 1);
+    for (nth, (before, after)) in before[1..].iter().zip(&after).enumerate() {
+        match nth {
+            1 => assert!(
+                after.contains(r#"{\"a\":1}"#) && after.contains(r#"{\"input\":\"no json\"}"#),
+                "{after}"
+            ),
+            _ => assert_eq!(before, after),
+        }
+    }
+    assert_eq!(again[0].header_text("title").as_deref(), Some("t"));
+    let text = String::from_utf8(made).unwrap();
+    assert!(
+        text.contains(r#""tokens":{"input":5,"output":2,"reasoning":0,"cache":{"read":7,"write":0}}"#),
+        "{text}"
+    );
+    assert!(text.contains(r#""finish":"stop""#));
+    // And what it became is what it becomes again.
+    assert!(json::same(
+        &written(&through_lines(&again[0]), Purpose::Return).0,
+        text.as_bytes()
+    ));
+}
+
+#[test]
+fn messages_that_are_added_stand_behind_the_others() {
+    let (all, _) = sessions(DOCUMENT.as_bytes());
+    let lines = [
+        br#"{"role":"assistant","content":"ok","tool_calls":[{"id":"n","type":"function","function":{"name":"f","arguments":"{}"}}]}"#.to_vec(),
+        br#"{"role":"tool","tool_call_id":"n","content":"r"}"#.to_vec(),
+        br#"{"role":"user","content":"and?"}"#.to_vec(),
+    ];
+    let grown = with(&all[0], &lines);
+    let after = String::from_utf8(returned(std::slice::from_ref(&grown), true).unwrap()).unwrap();
+    let ended = DOCUMENT.trim_end().strip_suffix("\n  ]\n}").unwrap();
+    assert!(after.starts_with(ended), "{after}");
+    let (again, _) = sessions(after.as_bytes());
+    assert_eq!(shown(&again[0]), shown(&grown));
+    let ids: Vec<String> = again[0]
+        .messages()
+        .map(|(line, _)| again[0].id(line).unwrap())
+        .collect();
+    assert!(ids.is_sorted(), "{ids:?}");
+}
+
+#[test]
+fn documents_behind_one_another_are_sessions_of_their_own() {
+    let two = format!("{DOCUMENT}{}", DOCUMENT.replace("ses_1", "ses_2"));
+    let (all, _) = sessions(two.as_bytes());
+    let ids: Vec<_> = all
+        .iter()
+        .filter_map(|session| session.header_text("id"))
+        .collect();
+    assert_eq!(ids, ["ses_1", "ses_2"]);
+    assert_eq!(returned(&all, true).unwrap(), two.as_bytes());
+}
+
+#[test]
+fn a_list_of_messages_is_a_session_without_a_name() {
+    let start = DOCUMENT.find("[\n    {\"info\"").unwrap();
+    let list = &DOCUMENT[start..DOCUMENT.trim_end().len() - 1];
+    let (all, report) = sessions(list.as_bytes());
+    assert!(report.findings.is_empty(), "{report:?}");
+    assert_eq!(all[0].header_text("id").as_deref(), Some("tray"));
+    assert!(json::same(
+        &written(&through_lines(&all[0]), Purpose::Return).0,
+        list.trim_ascii().as_bytes()
+    ));
+}
+
+#[test]
+fn damage_is_told_and_keeps_no_other_message_back() {
+    let damaged = DOCUMENT.replace(r#""text": "And that""#, r#""text": nothing"#);
+    let (all, report) = sessions(damaged.as_bytes());
+    assert_eq!(report.findings.len(), 1);
+    assert_eq!(
+        report.findings[0].place.line,
+        1 + damaged[..damaged.find("nothing").unwrap()].matches('\n').count() as u64
+    );
+    assert_eq!(all[0].messages().count(), 9);
+    assert!((0..all[0].len()).all(|line| all[0].class(line) != Class::Unreadable));
+    assert_eq!(returned(&all, false).unwrap(), damaged.as_bytes());
+    // Ends are told, and what is whole before them is read.
+    for tenth in 1..10 {
+        let cut = &DOCUMENT[..DOCUMENT.len() * tenth / 10];
+        let (all, report) = sessions(cut.as_bytes());
+        assert!(report.is_damaged(), "{tenth}");
+        if let Some(session) = all.first() {
+            assert_eq!(returned(&all, false).unwrap(), cut.as_bytes());
+            let changed = with(session, &[br#"{"role":"user","content":"x"}"#.to_vec()]);
+            assert!(returned(&[changed], true).is_err());
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What was used, in the figures that programs count it by: read from the words of any provider or program.
+
+use crate::model::json;
+
+/// Tokens; what was cached is beside the figure of the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Sent, and neither read from a cache nor written to one.
+    pub input: u64,
+    /// Given.
+    pub output: u64,
+    /// Of what was given, or beside it, as the provider counts: thought.
+    pub reasoning: u64,
+    /// Sent, and read from a cache.
+    pub read: u64,
+    /// Sent, and written to a cache.
+    pub written: u64,
+}
+
+impl Figures {
+    /// The figures of a usage; none where it does not say what was sent.
+    pub fn of(usage: &[u8]) -> Option<Figures> {
+        let number = |object: &[u8], names: &[&str]| -> Option<u64> {
+            let mut values = names.iter().filter_map(|name| json::member(object, name));
+            values.find_map(|raw| std::str::from_utf8(raw).ok()?.parse().ok())
+        };
+        let inner = |name| json::member(usage, name).unwrap_or(b"{}");
+        let cache = inner("cache");
+        let input = number(
+            usage,
+            &["input_tokens", "prompt_tokens", "promptTokenCount", "input"],
+        )?;
+        let output = [
+            "output_tokens",
+            "completion_tokens",
+            "candidatesTokenCount",
+            "output",
+        ];
+        let read = number(usage, &["cache_read_input_tokens", "cacheRead"]).or(number(cache, &["read"]));
+        let within = number(usage, &["cached_input_tokens", "cachedContentTokenCount"])
+            .or(number(inner("prompt_tokens_details"), &["cached_tokens"]))
+            .or(number(inner("input_tokens_details"), &["cached_tokens"]))
+            .filter(|_| read.is_none());
+        let written = number(usage, &["cache_creation_input_tokens", "cacheWrite"]);
+        Some(Figures {
+            // What is cached counts beside the input here.
+            input: input.saturating_sub(within.unwrap_or(0)),
+            output: number(usage, &output).unwrap_or(0),
+            reasoning: number(
+                usage,
+                &["reasoning", "reasoning_output_tokens", "thoughtsTokenCount"],
+            )
+            .unwrap_or(0),
+            read: read.or(within).unwrap_or(0),
+            written: written.or(number(cache, &["write"])).unwrap_or(0),
+        })
+    }
+}
+
+impl std::ops::AddAssign for Figures {
+    fn add_assign(&mut self, other: Figures) {
+        let add = |one: &mut u64, other: u64| *one = one.saturating_add(other);
+        add(&mut self.input, other.input);
+        add(&mut self.output, other.output);
+        add(&mut self.reasoning, other.reasoning);
+        add(&mut self.read, other.read);
+        add(&mut self.written, other.written);
+    }
+}

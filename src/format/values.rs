@@ -1,0 +1,180 @@
+//! JSON values one behind another, as the exports of several sessions: each is read as a whole, and no more than one at
+//! a time.
+
+use super::array::Scan;
+use super::sessions::Input;
+use super::window::Window;
+use crate::error::{Error, Place, Result};
+use crate::model::json;
+use std::io::Read;
+use std::ops::Range;
+
+/// A value with what stands around it: what stands behind the value before it, and at the end of the input what
+/// follows it.
+pub struct Value {
+    /// The bytes of all of it.
+    pub bytes: Vec<u8>,
+    /// Where in them the value is; empty where there is none.
+    pub value: Range<usize>,
+    /// Where they begin: the number of lines before, and the offset.
+    pub start: Place,
+    /// Where what is no value begins, when such stands before it.
+    pub strange: Option<usize>,
+}
+
+/// Cuts an input into values.
+pub struct Values {
+    window: Window<Box<dyn Read>>,
+    at: Place,
+}
+
+impl Values {
+    /// Over an input.
+    pub fn new(input: Input) -> Values {
+        Values {
+            window: Window::new(input.head, input.rest),
+            at: Place::default(),
+        }
+    }
+
+    /// The next value; of the last one the input may end before it does. What is no object and no array is passed over
+    /// up to the end of its line.
+    pub fn next(&mut self) -> Result<Option<Value>> {
+        let (mut at, mut strange) = (0, None);
+        if self.at.offset == 0 && self.has(2)? && self.window.bytes().starts_with(b"\xef\xbb\xbf") {
+            at = 3;
+        }
+        loop {
+            at = self.skip_space(at)?;
+            if !self.has(at)? {
+                break;
+            }
+            if matches!(self.window.bytes()[at], b'{' | b'[') {
+                break;
+            }
+            strange = strange.or(Some(at));
+            while self.has(at)? && self.window.bytes()[at] != b'\n' {
+                at += 1;
+            }
+        }
+        let start = at;
+        let mut scan = Scan::default();
+        while self.has(at)? {
+            if let Some(end) = scan.run(self.window.bytes(), at) {
+                at = end;
+                break;
+            }
+            at = self.window.bytes().len();
+        }
+        let behind = self.skip_space(at)?;
+        let length = if self.has(behind)? { at } else { behind };
+        if length == 0 {
+            return Ok(None);
+        }
+        let bytes = self.window.take(length).to_vec();
+        let value = Value {
+            value: start..at,
+            start: self.at,
+            strange,
+            bytes,
+        };
+        self.at.line += memchr::memchr_iter(b'\n', &value.bytes).count() as u64;
+        self.at.offset += length as u64;
+        Ok(Some(value))
+    }
+
+    /// Whether there is a byte at this index of the window, which is read up to it.
+    fn has(&mut self, index: usize) -> Result<bool> {
+        while self.window.bytes().len() <= index && !self.window.is_ended() {
+            let filled = self.window.fill();
+            filled.map_err(|error| Error::io("cannot read", error))?;
+        }
+        Ok(self.window.bytes().len() > index)
+    }
+
+    fn skip_space(&mut self, mut at: usize) -> Result<usize> {
+        loop {
+            at = json::skip_space(self.window.bytes(), at.min(self.window.bytes().len()));
+            if at < self.window.bytes().len() || !self.has(at)? {
+                return Ok(at);
+            }
+        }
+    }
+}
+
+impl Value {
+    /// Places in it, from the first to the last.
+    pub fn places(&self) -> Places<'_> {
+        Places {
+            bytes: &self.bytes,
+            start: self.start,
+            line: 0,
+            at: 0,
+        }
+    }
+}
+
+/// Counts lines up to an offset, going forward only.
+pub struct Places<'a> {
+    bytes: &'a [u8],
+    start: Place,
+    line: u64,
+    at: usize,
+}
+
+impl Places<'_> {
+    /// The place of an offset, which is not ahead of the one before.
+    pub fn at(&mut self, offset: usize) -> Place {
+        let offset = offset.min(self.bytes.len()).max(self.at);
+        self.line += memchr::memchr_iter(b'\n', &self.bytes[self.at..offset]).count() as u64;
+        self.at = offset;
+        Place {
+            line: self.start.line + 1 + self.line,
+            offset: self.start.offset + offset as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<(String, String, Option<usize>)> {
+        let mut values = Values::new(Input {
+            name: None,
+            head: Vec::new(),
+            rest: Box::new(std::io::Cursor::new(text.as_bytes().to_vec())),
+            returns: false,
+        });
+        let (mut all, mut joined) = (Vec::new(), Vec::new());
+        while let Some(value) = values.next().unwrap() {
+            joined.extend_from_slice(&value.bytes);
+            let own = String::from_utf8(value.bytes[value.value.clone()].to_vec()).unwrap();
+            let whole = String::from_utf8(value.bytes).unwrap();
+            all.push((own, whole, value.strange));
+        }
+        assert_eq!(joined, text.as_bytes());
+        all
+    }
+
+    #[test]
+    fn values_stand_behind_one_another_however_they_are_apart() {
+        for (text, wanted) in [
+            ("", vec![]),
+            ("{}", vec!["{}"]),
+            (
+                "\u{feff} {\"a\":\"}\"}\n\n[1]{}\n ",
+                vec!["{\"a\":\"}\"}", "[1]", "{}"],
+            ),
+            ("{\"cut\": [", vec!["{\"cut\": ["]),
+            ("  \n", vec![""]),
+        ] {
+            let found = values(text);
+            let own: Vec<_> = found.iter().map(|(own, ..)| own.as_str()).collect();
+            assert_eq!(own, wanted, "{text:?}");
+        }
+        let found = values("{}\nwhat is this {\n{\"b\":1}");
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[1].0.as_str(), found[1].2), ("{\"b\":1}", Some(1)));
+    }
+}
