@@ -1,5 +1,9 @@
 //! `convo sqlite`, the plugin that reads databases.
 
+mod agents;
+mod llm;
+mod truth;
+
 use crate::env::{Env, Run};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -254,7 +258,7 @@ fn what_is_no_database_of_sessions() {
     other.execute("CREATE TABLE things (id)", []).unwrap();
     convo(&env, &["other.db"])
         .status(65)
-        .says("its tables are things\nhint: known are penguin-snapshots\n");
+        .says("its tables are things\nhint: known are llm, ");
     env.run(&["cat", "other.db"])
         .status(65)
         .says("hint: a plugin reads databases: convo sqlite FILE");

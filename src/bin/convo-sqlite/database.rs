@@ -13,6 +13,8 @@ use std::time::{Duration, SystemTime};
 /// An open database.
 pub struct Database {
     connection: Connection,
+    /// The file's name.
+    name: String,
     /// The copy that is read, when it is one.
     _copy: Option<Copied>,
     /// The file that is read without any lock, and its size and time then.
@@ -54,8 +56,10 @@ impl Database {
             }
             _ => (connect(path, "mode=ro")?, None),
         };
+        let name = path.file_name().unwrap_or_default();
         let database = Database {
             connection,
+            name: name.to_string_lossy().into_owned(),
             _copy: copy,
             alone,
             lacks_its_log,
@@ -65,6 +69,11 @@ impl Database {
             database.at_once(|| database.tables().and_then(|_| is_whole(path)))?;
         }
         Ok(database)
+    }
+
+    /// The file's name, without its folder.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether it is written through a log and none lies beside it: all is in the file when the program that wrote it
@@ -109,6 +118,27 @@ impl Database {
         })
     }
 
+    /// Where the rows of a table are found by one of its columns, without a look at all of them each time: what stands
+    /// behind FROM, the table being `t`, and the column there. Where the table has no index, one is made in memory or
+    /// in a file that has no name, and which ends with the connection.
+    pub fn by(&self, table: &str, column: &str) -> Result<(String, String)> {
+        let known = "SELECT 1 FROM pragma_index_list(?1) l, pragma_index_info(l.name) i \
+                     WHERE i.seqno = 0 AND lower(i.name) = lower(?2) AND l.partial = 0 LIMIT 1";
+        if self.first(known, &[table, column], |_| Ok(()))?.is_some() {
+            return Ok((format!("{} t", quoted(table)), format!("t.{}", quoted(column))));
+        }
+        let (of, made) = (quoted(table), quoted(&format!("{table} by {column}")));
+        let column = quoted(column);
+        let make = format!(
+            "CREATE TEMP TABLE IF NOT EXISTS {made} AS SELECT {column} AS key, rowid AS at FROM main.{of};
+             CREATE INDEX IF NOT EXISTS temp.{index} ON {made} (key, at);",
+            index = quoted(&format!("index of {made}")),
+        );
+        self.connection.execute_batch(&make).map_err(failed)?;
+        let from = format!("temp.{made} f CROSS JOIN main.{of} t ON t.rowid = f.at");
+        Ok((from, "f.key".to_string()))
+    }
+
     /// The first row of a query.
     pub fn first<T>(
         &self,
@@ -144,6 +174,16 @@ pub fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Vec<u8>>> 
 /// The text of a column, damaged characters replaced; none when there is nothing.
 pub fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(bytes(row, column)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A name in a query.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A number of a column; none when there is none.
+pub fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
+    Ok(row.get_ref(column)?.as_i64_or_null().unwrap_or_default())
 }
 
 /// A time of a table, which is UTC and does not say so; none when it is none.

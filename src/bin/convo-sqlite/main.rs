@@ -1,7 +1,10 @@
 //! Sessions that other systems keep in SQLite databases, as a stream: the verb `convo sqlite`. A plugin, since SQLite
 //! takes longer to compile than everything else, and most pipes never meet a database.
 
+mod agents;
 mod database;
+mod llm;
+mod made;
 mod output;
 mod penguin;
 mod system;
@@ -17,9 +20,15 @@ use system::{Row, System};
 
 /// Print the sessions of an SQLite database as a stream
 ///
-/// The database is only read, with what its write-ahead log holds, and nothing is made or changed beside it. Known are
-/// the snapshots of Penguin (`snapshots/snapshots.db`): each is a session of its own, `snapshot_ID`, whose first line
-/// tells in `metadata.lineage` what it was taken of.
+/// The database is only read, with what its write-ahead log holds, and nothing is made or changed beside it. Whose it is
+/// is told by its tables:
+///
+/// llm (`logs.db`): its threads, and what older versions kept as conversations and responses.
+///
+/// openai-agents: sessions of the OpenAI Agents SDK, whatever its tables are called; branches are sessions of their own.
+///
+/// penguin-snapshots (`snapshots/snapshots.db`): each is a session of its own, `snapshot_ID`, whose first line tells in
+/// `metadata.lineage` what it was taken of.
 #[derive(Parser, Debug)]
 #[command(
     name = "convo sqlite",
@@ -28,10 +37,11 @@ use system::{Row, System};
     max_term_width = 110
 )]
 #[command(after_long_help = "Examples:
-  convo sqlite snapshots.db --list
+  convo sqlite logs.db --list
+  convo sqlite logs.db --session 01m7x318 | convo context --to anthropic
   convo sqlite snapshots.db | convo split --per-day --out days/
-  convo sqlite snapshots.db --session 900977a9 | convo show -
-  convo sqlite snapshots.db | convo migrate -")]
+  convo sqlite snapshots.db --session 900977a9 | convo show
+  convo sqlite logs.db > logs.jsonl && convo migrate logs.jsonl")]
 struct Arguments {
     /// The database
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
