@@ -1,5 +1,9 @@
 //! `convo sqlite`, the plugin that reads databases.
 
+mod agents;
+mod llm;
+mod truth;
+
 use crate::env::{Env, Run};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -120,6 +124,16 @@ fn what_there_is() {
     convo(&env, &["snapshots.db", "--id", "ab"])
         .status(66)
         .says("the beginning of ab1, ab2");
+    let same = convo(
+        &env,
+        &["snapshots.db", "--list", "--session", "ab1", "--session", "ab1"],
+    )
+    .fine();
+    assert_eq!(same.out().lines().count(), 1);
+    convo(&env, &["snapshots.db", "--list", "--from", "penguin-snapshots"]).fine();
+    convo(&env, &["snapshots.db", "--from", "nobody"])
+        .status(2)
+        .says("no system nobody\nhint: known are ");
     convo(&env, &["--help"]).status(0);
     convo(&env, &[]).status(2);
     assert!(env.run(&["plugins"]).fine().out().contains("sqlite\t"));
@@ -141,6 +155,91 @@ fn one_that_is_damaged_keeps_no_other_back() {
         .status(65)
         .says("convo: snapshots.db: aa: ");
     assert!(run.out().contains("hello") && run.out().contains("branched"));
+    let strict = convo(&env, &["snapshots.db", "--strict"]).status(65).says("aa: ");
+    strict.gives("");
+}
+
+#[test]
+fn tables_of_another_version_are_not_guessed_at() {
+    let env = Env::new();
+    let other = Connection::open(env.work().join("newer.db")).unwrap();
+    other
+        .execute(
+            "CREATE TABLE snapshots (id, parent_id, timestamp, data, meta)",
+            [],
+        )
+        .unwrap();
+    convo(&env, &["newer.db"]).status(65).gives("").says(
+        "snapshots of Penguin of a version that is not known: its table snapshots has no column payload\n",
+    );
+}
+
+#[test]
+fn one_that_is_cut_off_anywhere_is_told() {
+    let env = Env::new();
+    let path = filled(&env);
+    let whole = std::fs::read(&path).unwrap();
+    for tenth in 0..10 {
+        env.write("cut.db", &whole[..whole.len() * tenth / 10]);
+        let run = convo(&env, &["cut.db"]);
+        assert!([65, 74].contains(&run.status), "{tenth}: {run}");
+        assert!(run.stderr.starts_with("convo: cut.db: "), "{run}");
+    }
+}
+
+#[test]
+fn one_that_is_locked_is_waited_for_and_told() {
+    let env = Env::new();
+    let database = Connection::open(filled(&env)).unwrap();
+    database.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    convo(&env, &["snapshots.db"])
+        .status(75)
+        .gives("")
+        .says("database is locked\nhint: ");
+    database.execute_batch("ROLLBACK").unwrap();
+    convo(&env, &["snapshots.db"]).status(0);
+}
+
+#[test]
+fn a_folder_that_nobody_may_write_to() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = Env::new();
+    let path = filled(&env);
+    let database = Connection::open(&path).unwrap();
+    database.pragma_update(None, "journal_mode", "wal").unwrap();
+    insert(
+        &database,
+        "ab3",
+        None,
+        "2026-08-20T11:00:00",
+        &payload("log"),
+        None,
+    );
+    for (folder, files) in [
+        ("file", &["snapshots.db"][..]),
+        ("log", &["snapshots.db", "snapshots.db-wal"]),
+        ("both", &["snapshots.db", "snapshots.db-wal", "snapshots.db-shm"]),
+    ] {
+        let to = env.work().join(folder);
+        std::fs::create_dir(&to).unwrap();
+        for name in files {
+            std::fs::copy(env.work().join(name), to.join(name)).unwrap();
+            std::fs::set_permissions(to.join(name), PermissionsExt::from_mode(0o444)).unwrap();
+        }
+        std::fs::set_permissions(&to, PermissionsExt::from_mode(0o555)).unwrap();
+        let before = names(&to);
+        let run = convo(&env, &[&format!("{folder}/snapshots.db")]).status(0);
+        let expected = if folder == "file" { 2 } else { 3 };
+        assert_eq!(
+            run.out().matches("\"type\":\"session\"").count(),
+            expected,
+            "{folder}"
+        );
+        let told = run.stderr.contains("written through a log");
+        assert_eq!(told, folder == "file", "{run}");
+        assert_eq!(names(&to), before);
+        std::fs::set_permissions(&to, PermissionsExt::from_mode(0o755)).unwrap();
+    }
 }
 
 #[test]
@@ -159,7 +258,7 @@ fn what_is_no_database_of_sessions() {
     other.execute("CREATE TABLE things (id)", []).unwrap();
     convo(&env, &["other.db"])
         .status(65)
-        .says("its tables are things\nhint: known are penguin-snapshots\n");
+        .says("its tables are things\nhint: known are llm, ");
     env.run(&["cat", "other.db"])
         .status(65)
         .says("hint: a plugin reads databases: convo sqlite FILE");

@@ -1,6 +1,7 @@
 //! A database that is only read: whatever way it is opened, nothing is made or changed beside it.
 
 use convo::error::{Error, Kind, Result};
+use convo::model::time;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use std::fs;
 use std::io::{self, Read};
@@ -12,10 +13,14 @@ use std::time::{Duration, SystemTime};
 /// An open database.
 pub struct Database {
     connection: Connection,
+    /// The file's name.
+    name: String,
     /// The copy that is read, when it is one.
     _copy: Option<Copied>,
     /// The file that is read without any lock, and its size and time then.
     alone: Option<(PathBuf, Facts)>,
+    /// Whether it is written through a log that is not there.
+    lacks_its_log: bool,
 }
 
 /// Size and time of a change.
@@ -25,7 +30,7 @@ type Facts = (u64, Option<SystemTime>);
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// How long another program may hold it.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Database {
     /// Opens a file. With a write-ahead log beside it:
@@ -37,8 +42,9 @@ impl Database {
     pub fn open(path: &Path) -> Result<Database> {
         check(path)?;
         let (log, index) = (beside(path, LOG), beside(path, "-shm"));
-        let is_logged = mode(path)? == Some(LOGGED);
+        let is_logged = head(path)?.get(MODE) == Some(&LOGGED);
         let mut alone = None;
+        let lacks_its_log = is_logged && log.is_none();
         let (connection, copy) = match (log, index) {
             (Some(log), None) if is_logged => {
                 let copy = Copied::of(path, &log)?;
@@ -50,11 +56,38 @@ impl Database {
             }
             _ => (connect(path, "mode=ro")?, None),
         };
-        Ok(Database {
+        let name = path.file_name().unwrap_or_default();
+        let database = Database {
             connection,
+            name: name.to_string_lossy().into_owned(),
             _copy: copy,
             alone,
-        })
+            lacks_its_log,
+        };
+        // While nobody writes to it; of what a log holds the file may be no end yet.
+        if !is_logged || lacks_its_log {
+            database.at_once(|| database.tables().and_then(|_| is_whole(path)))?;
+        }
+        Ok(database)
+    }
+
+    /// The file's name, without its folder.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it is written through a log and none lies beside it: all is in the file when the program that wrote it
+    /// has ended, and else the newest is missing.
+    pub fn lacks_its_log(&self) -> bool {
+        self.lacks_its_log
+    }
+
+    /// Reads several times from the database as it is at one moment. Not longer: a program that wants to write waits.
+    pub fn at_once<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.connection.execute_batch("BEGIN").map_err(failed)?;
+        let found = read();
+        self.connection.execute_batch("ROLLBACK").map_err(failed)?;
+        found
     }
 
     /// Refuses what was read without a lock while a program began to write.
@@ -85,6 +118,37 @@ impl Database {
         })
     }
 
+    /// Where the rows of a table are found by one of its columns, without a look at all of them each time: what stands
+    /// behind FROM, the table being `t`, and the column there. Where the table has no index, one is made in memory or
+    /// in a file that has no name, and which ends with the connection.
+    pub fn by(&self, table: &str, column: &str) -> Result<(String, String)> {
+        let known = "SELECT 1 FROM pragma_index_list(?1) l, pragma_index_info(l.name) i \
+                     WHERE i.seqno = 0 AND lower(i.name) = lower(?2) AND l.partial = 0 LIMIT 1";
+        if self.first(known, &[table, column], |_| Ok(()))?.is_some() {
+            return Ok((format!("{} t", quoted(table)), format!("t.{}", quoted(column))));
+        }
+        let (of, made) = (quoted(table), quoted(&format!("{table} by {column}")));
+        let column = quoted(column);
+        let make = format!(
+            "CREATE TEMP TABLE IF NOT EXISTS {made} AS SELECT {column} AS key, rowid AS at FROM main.{of};
+             CREATE INDEX IF NOT EXISTS temp.{index} ON {made} (key, at);",
+            index = quoted(&format!("index of {made}")),
+        );
+        self.connection.execute_batch(&make).map_err(failed)?;
+        let from = format!("temp.{made} f CROSS JOIN main.{of} t ON t.rowid = f.at");
+        Ok((from, "f.key".to_string()))
+    }
+
+    /// The first row of a query.
+    pub fn first<T>(
+        &self,
+        query: &str,
+        values: &[&str],
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        Ok(self.all(query, values, read)?.into_iter().next())
+    }
+
     /// Every row of a query.
     pub fn all<T>(
         &self,
@@ -110,6 +174,24 @@ pub fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Vec<u8>>> 
 /// The text of a column, damaged characters replaced; none when there is nothing.
 pub fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(bytes(row, column)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A name in a query.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A number of a column; none when there is none.
+pub fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
+    Ok(row.get_ref(column)?.as_i64_or_null().unwrap_or_default())
+}
+
+/// A time of a table, which is UTC and does not say so; none when it is none.
+pub fn utc(text: &str) -> Option<String> {
+    let named = text.ends_with('Z') || text.get(19..).is_some_and(|rest| rest.contains(['+', '-']));
+    let time = text.replacen(' ', "T", 1);
+    let time = if named { time } else { format!("{time}Z") };
+    time::is_rfc3339(&time).then_some(time)
 }
 
 /// Ending of the write-ahead log.
@@ -144,20 +226,44 @@ fn check(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The byte of the header that says how changes are written, and its value for a write-ahead log. Source: "Database
-/// File Format", sqlite.org, 1.3.
-const MODE: u64 = 18;
+/// The beginning of a file.
+const HEADER: u64 = 100;
+
+/// The byte of it that says how changes are written, and its value for a write-ahead log. Source: "Database File
+/// Format", sqlite.org, 1.3.
+const MODE: usize = 18;
 const LOGGED: u8 = 2;
 
-fn mode(path: &Path) -> Result<Option<u8>> {
+fn head(path: &Path) -> Result<Vec<u8>> {
     let read = || {
-        let mut byte = Vec::new();
-        let mut file = fs::File::open(path)?;
-        io::Seek::seek(&mut file, io::SeekFrom::Start(MODE))?;
-        file.take(1).read_to_end(&mut byte)?;
-        Ok(byte.first().copied())
+        let mut head = Vec::new();
+        fs::File::open(path)?.take(HEADER).read_to_end(&mut head)?;
+        Ok(head)
     };
     read().map_err(|error| Error::io("cannot read", error))
+}
+
+/// Refuses a file whose end is missing: SQLite reads on in it, and finds less than there was. Source: as above, 1.3.2,
+/// 1.3.7 and 1.3.8: the count of pages is true while the counter of changes is the one that it was written at.
+fn is_whole(path: &Path) -> Result<()> {
+    let head = head(path)?;
+    let number = |at: usize| {
+        let bytes = head.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u32::from_be_bytes)
+    };
+    let page = match number(16) >> 16 {
+        1 => 65536,
+        page => u64::from(page),
+    };
+    let (there, whole) = (facts(path)?.0, page * u64::from(number(28)));
+    if number(24) != number(92) || there >= whole {
+        return Ok(());
+    }
+    let error = Error::new(
+        Kind::Data,
+        format!("its end is missing: {there} of {whole} bytes are there"),
+    );
+    Err(error.hint("what is left of it: sqlite3 FILE .recover"))
 }
 
 fn connect(path: &Path, how: &str) -> Result<Connection> {
@@ -204,7 +310,11 @@ fn failed(error: rusqlite::Error) -> Error {
         }
         _ => Kind::Data,
     };
-    Error::new(kind, format!("the database: {error}"))
+    let told = Error::new(kind, format!("the database: {error}"));
+    match kind {
+        Kind::Locked => told.hint("another program is writing to it: try again"),
+        _ => told,
+    }
 }
 
 /// A copy in a folder of its own, which goes when it is dropped.

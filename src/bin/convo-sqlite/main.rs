@@ -1,24 +1,34 @@
 //! Sessions that other systems keep in SQLite databases, as a stream: the verb `convo sqlite`. A plugin, since SQLite
 //! takes longer to compile than everything else, and most pipes never meet a database.
 
+mod agents;
 mod database;
+mod llm;
+mod made;
 mod output;
 mod penguin;
+mod system;
 
 use clap::Parser;
 use convo::error::{Error, Kind, Place, Result};
 use convo::format::report::Report;
-use convo::model::session::Session;
 use database::Database;
 use output::Output;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use system::{Row, System};
 
 /// Print the sessions of an SQLite database as a stream
 ///
-/// The database is only read, with what its write-ahead log holds, and nothing is made or changed beside it. Known are
-/// the snapshots of Penguin (`snapshots/snapshots.db`): each is a session of its own, `snapshot_ID`, whose first line
-/// tells in `metadata.lineage` what it was taken of.
+/// The database is only read, with what its write-ahead log holds, and nothing is made or changed beside it. Whose it is
+/// is told by its tables:
+///
+/// llm (`logs.db`): its threads, and what older versions kept as conversations and responses.
+///
+/// openai-agents: sessions of the OpenAI Agents SDK, whatever its tables are called; branches are sessions of their own.
+///
+/// penguin-snapshots (`snapshots/snapshots.db`): each is a session of its own, `snapshot_ID`, whose first line tells in
+/// `metadata.lineage` what it was taken of.
 #[derive(Parser, Debug)]
 #[command(
     name = "convo sqlite",
@@ -27,10 +37,11 @@ use std::process::ExitCode;
     max_term_width = 110
 )]
 #[command(after_long_help = "Examples:
-  convo sqlite snapshots.db --list
+  convo sqlite logs.db --list
+  convo sqlite logs.db --session 01m7x318 | convo context --to anthropic
   convo sqlite snapshots.db | convo split --per-day --out days/
-  convo sqlite snapshots.db --id 900977a9 | convo show -
-  convo sqlite snapshots.db > snapshots.jsonl && convo migrate snapshots.jsonl")]
+  convo sqlite snapshots.db --session 900977a9 | convo show
+  convo sqlite logs.db > logs.jsonl && convo migrate logs.jsonl")]
 struct Arguments {
     /// The database
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -39,38 +50,17 @@ struct Arguments {
     #[arg(short, long)]
     list: bool,
     /// Only this one: its id in the database, or the beginning of it (repeatable)
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", visible_alias = "session")]
     id: Vec<String>,
+    /// Whose database it is [default: by its tables]
+    #[arg(short, long, value_name = "SYSTEM")]
+    from: Option<String>,
+    /// Stop at the first session that is damaged, or that does not come along as a whole
+    #[arg(long)]
+    strict: bool,
     /// With --list: one JSON object a line
     #[arg(long, requires = "list")]
     json: bool,
-}
-
-/// A system that keeps sessions in a database: how to know it, and how to read it.
-struct System {
-    /// Its name.
-    name: &'static str,
-    /// Tables and columns that it has.
-    tables: &'static [(&'static str, &'static [&'static str])],
-    /// What there is, in the order in which it is printed.
-    rows: fn(&Database) -> Result<Vec<Row>>,
-    /// The sessions of a row.
-    sessions: fn(&Database, &Row, &mut Report) -> Result<Vec<Session>>,
-}
-
-/// Every system; one file each.
-const SYSTEMS: [System; 1] = [penguin::SNAPSHOTS];
-
-/// One session of a database, or what stands for it.
-struct Row {
-    /// Its id there.
-    id: String,
-    /// When it was written: RFC 3339.
-    time: Option<String>,
-    /// Bytes of it.
-    bytes: u64,
-    /// What people call it.
-    title: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -90,37 +80,75 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments, label: &str, output: &Output) -> Result<()> {
     let database = Database::open(&arguments.file)?;
-    let system = known(&database)?;
-    let rows = chosen((system.rows)(&database)?, &arguments.id)?;
+    let system = system::known(&database, arguments.from.as_deref())?;
+    let rows = system::chosen((system.rows)(&database)?, &arguments.id)?;
+    let printed = match arguments.list {
+        true => list(arguments, system, &database, &rows, output),
+        false => print(arguments, label, system, &database, &rows, output),
+    };
+    // What is waiting was read before the failure.
+    output.flush()?;
+    output.losses(label);
+    printed?;
+    database.is_as_it_was()
+}
+
+fn list(
+    arguments: &Arguments,
+    system: &System,
+    database: &Database,
+    rows: &[Row],
+    output: &Output,
+) -> Result<()> {
     for row in rows {
-        if arguments.list {
-            let line = if arguments.json {
-                object(system, &row)
-            } else {
-                text(&row)
-            };
-            output.line(line.as_bytes())?;
-            continue;
-        }
+        let bytes = (system.bytes)(database, row)?;
+        let line = match arguments.json {
+            true => object(system, row, bytes),
+            false => text(row, bytes),
+        };
+        output.line(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn print(
+    arguments: &Arguments,
+    label: &str,
+    system: &System,
+    database: &Database,
+    rows: &[Row],
+    output: &Output,
+) -> Result<()> {
+    if database.lacks_its_log() {
+        let what = "it is written through a log, and none lies beside it: where it was copied while a program had \
+                    it open, the newest is not in it";
+        output.note(label, what);
+    }
+    for row in rows {
         let mut report = Report::default();
-        let sessions = match (system.sessions)(&database, &row, &mut report) {
+        let read = database.at_once(|| (system.sessions)(database, row, &mut report));
+        let sessions = match read {
             Ok(sessions) => sessions,
             // One that is damaged beyond reading keeps none of the others back.
-            Err(error) if error.kind == Kind::Data => {
-                output.error(label, &about(&row, error));
+            Err(error) if error.kind == Kind::Data && !arguments.strict => {
+                output.error(label, &about(row, error));
                 continue;
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(about(row, error)),
         };
+        let whole = report.losses.is_empty() && !report.is_damaged();
         output.report(label, &row.id, report);
+        if arguments.strict && !whole {
+            let error = Error::new(Kind::Data, "stopped here, as --strict asks");
+            return Err(about(row, error));
+        }
         for session in sessions {
             for index in 0..session.len() {
                 output.line(session.full(index))?;
             }
         }
     }
-    output.flush()?;
-    database.is_as_it_was()
+    Ok(())
 }
 
 fn about(row: &Row, error: Error) -> Error {
@@ -131,78 +159,19 @@ fn about(row: &Row, error: Error) -> Error {
     }
 }
 
-/// The system whose tables are there.
-fn known(database: &Database) -> Result<&'static System> {
-    for system in &SYSTEMS {
-        let mut all = true;
-        for (table, columns) in system.tables {
-            let there = database.columns(table)?;
-            all &= columns
-                .iter()
-                .all(|column| there.iter().any(|name| name == column));
-        }
-        if all {
-            return Ok(system);
-        }
-    }
-    let tables = database.tables()?;
-    let what = match tables.is_empty() {
-        true => "no tables in it".to_string(),
-        false => format!(
-            "no sessions that this version reads: its tables are {}",
-            tables.join(", ")
-        ),
-    };
-    let names: Vec<&str> = SYSTEMS.iter().map(|system| system.name).collect();
-    Err(Error::new(Kind::Data, what).hint(format!("known are {}", names.join(", "))))
-}
-
-/// The rows that are asked for, in their order; each is named by its id or the beginning of it.
-fn chosen(rows: Vec<Row>, ids: &[String]) -> Result<Vec<Row>> {
-    if ids.is_empty() {
-        return Ok(rows);
-    }
-    let mut wanted = Vec::new();
-    for id in ids {
-        let exact = rows.iter().position(|row| row.id == *id);
-        let begins: Vec<usize> = (0..rows.len())
-            .filter(|nth| rows[*nth].id.starts_with(id))
-            .collect();
-        match (exact, begins.as_slice()) {
-            (Some(nth), _) => wanted.push(nth),
-            (None, [nth]) => wanted.push(*nth),
-            (None, []) => {
-                let error = Error::new(Kind::NotFound, format!("no session {id} in it"));
-                return Err(error.hint("--list tells which there are"));
-            }
-            (None, several) => {
-                let names: Vec<&str> = several.iter().map(|nth| rows[*nth].id.as_str()).collect();
-                let what = format!("{id} is the beginning of {}", names.join(", "));
-                return Err(Error::new(Kind::NotFound, what));
-            }
-        }
-    }
-    let numbered = rows.into_iter().enumerate();
-    Ok(numbered
-        .filter(|(nth, _)| wanted.contains(nth))
-        .map(|(_, row)| row)
-        .collect())
-}
-
-fn text(row: &Row) -> String {
+fn text(row: &Row, bytes: u64) -> String {
     let flat = |text: &str| text.replace(|c: char| c.is_control(), " ");
     format!(
-        "{}\t{}\t{}\t{}",
+        "{}\t{}\t{bytes}\t{}",
         flat(&row.id),
         row.time.as_deref().map_or("-".to_string(), flat),
-        row.bytes,
         flat(row.title.as_deref().unwrap_or_default())
     )
 }
 
-fn object(system: &System, row: &Row) -> String {
+fn object(system: &System, row: &Row, bytes: u64) -> String {
     serde_json::json!({
-        "schema": "convo.sqlite/1", "system": system.name, "id": row.id, "time": row.time, "bytes": row.bytes,
+        "schema": "convo.sqlite/1", "system": system.name, "id": row.id, "time": row.time, "bytes": bytes,
         "title": row.title,
     })
     .to_string()

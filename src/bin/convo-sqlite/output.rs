@@ -1,9 +1,9 @@
 //! The only file of the plugin that prints: a stream on standard output, messages on standard error.
 
 use convo::error::{Error, Kind, Result};
-use convo::format::report::Report;
+use convo::format::report::{Loss, Report};
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{BufWriter, ErrorKind, Stdout, Write};
 
 /// Where data and messages go, and how the run ends.
@@ -13,6 +13,8 @@ pub struct Output {
     closed: Cell<bool>,
     /// Notes that were told: what is true of one session is likely true of all.
     told: RefCell<HashSet<String>>,
+    /// What the sessions that were printed have lost, by kind.
+    lost: RefCell<BTreeMap<Loss, u64>>,
 }
 
 impl Default for Output {
@@ -22,6 +24,7 @@ impl Default for Output {
             worst: Cell::new(0),
             closed: Cell::new(false),
             told: RefCell::default(),
+            lost: RefCell::default(),
         }
     }
 }
@@ -68,7 +71,7 @@ impl Output {
 
     /// Tells of an error.
     pub fn error(&self, label: &str, error: &Error) {
-        self.note(error.kind);
+        self.ended(error.kind);
         let mut text = format!("convo: {label}: {}", error.message);
         if let Some(hint) = &error.hint {
             text.push_str(&format!("\nhint: {hint}"));
@@ -80,11 +83,34 @@ impl Output {
     pub fn report(&self, label: &str, id: &str, report: Report) {
         for finding in report.findings {
             if finding.damage {
-                self.note(Kind::Data);
+                self.ended(Kind::Data);
                 self.tell(&format!("convo: {label}: {id}: {}", finding.what));
-            } else if self.told.borrow_mut().insert(finding.what.clone()) {
-                self.tell(&format!("convo: {label}: {}", finding.what));
+            } else {
+                self.note(label, &finding.what);
             }
+        }
+        let mut lost = self.lost.borrow_mut();
+        for (loss, times) in report.losses {
+            *lost.entry(loss).or_default() += times;
+        }
+    }
+
+    /// Tells something that is good to know, once.
+    pub fn note(&self, label: &str, what: &str) {
+        if self.told.borrow_mut().insert(what.to_string()) {
+            self.tell(&format!("convo: {label}: {what}"));
+        }
+    }
+
+    /// Tells what did not come along.
+    pub fn losses(&self, label: &str) {
+        let lost = self.lost.take();
+        let counted: Vec<String> = lost
+            .iter()
+            .map(|(loss, times)| format!("{}: {times}", loss.name()))
+            .collect();
+        if !counted.is_empty() {
+            self.tell(&format!("convo: {label}: not carried: {}", counted.join(", ")));
         }
     }
 
@@ -104,7 +130,7 @@ impl Output {
         Kind::Usage.status()
     }
 
-    fn note(&self, kind: Kind) {
+    fn ended(&self, kind: Kind) {
         self.worst.set(self.worst.get().max(kind.status()));
     }
 

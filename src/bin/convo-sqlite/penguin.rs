@@ -1,46 +1,43 @@
 //! Penguin's `snapshots/snapshots.db`: a table of session documents, each row a session as it was.
 
-use super::database::{self, Database};
-use super::{NOWHERE, Row, System};
+use super::NOWHERE;
+use super::database::{self, Database, utc};
+use super::system::{Row, System};
 use convo::error::{Error, Kind, Result};
 use convo::format::report::Report;
 use convo::format::{self, Format, Source};
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
 use convo::model::session::{Class, Session};
-use convo::model::time;
 
 /// The system, as the program asks for it.
 pub const SNAPSHOTS: System = System {
     name: "penguin-snapshots",
+    what: "snapshots of Penguin",
     tables: &[("snapshots", &["id", "parent_id", "timestamp", "payload", "meta"])],
+    otherwise: |_| Ok(false),
     rows,
+    bytes,
     sessions,
 };
 
 fn rows(database: &Database) -> Result<Vec<Row>> {
-    let query = "SELECT id, timestamp, length(payload), meta FROM snapshots ORDER BY timestamp, id";
+    let query = "SELECT id, timestamp, meta FROM snapshots ORDER BY timestamp, id";
     database.all(query, &[], |row| {
-        let meta = database::bytes(row, 3)?.unwrap_or_default();
+        let meta = database::bytes(row, 2)?.unwrap_or_default();
         let name = json::member(&meta, "name").and_then(json::text);
         Ok(Row {
             id: database::text(row, 0)?.unwrap_or_default(),
             time: database::text(row, 1)?.and_then(|text| utc(&text)),
-            bytes: row.get::<_, Option<i64>>(2)?.map_or(0, i64::unsigned_abs),
             title: name.map(|name| name.into_owned()),
         })
     })
 }
 
-/// A time of the table, which is UTC and does not say so.
-fn utc(text: &str) -> Option<String> {
-    let named = text.ends_with('Z') || text.get(19..).is_some_and(|rest| rest.contains(['+', '-']));
-    let time = if named {
-        text.to_string()
-    } else {
-        format!("{}Z", text.replacen(' ', "T", 1))
-    };
-    time::is_rfc3339(&time).then_some(time)
+fn bytes(database: &Database, row: &Row) -> Result<u64> {
+    let query = "SELECT octet_length(payload) FROM snapshots WHERE id = ?1";
+    let bytes = database.first(query, &[&row.id], |row| row.get::<_, Option<i64>>(0))?;
+    Ok(bytes.flatten().map_or(0, i64::unsigned_abs))
 }
 
 /// What the table says of a snapshot beside its document.
@@ -52,14 +49,14 @@ struct Snapshot {
 
 fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
     let query = "SELECT parent_id, payload, meta FROM snapshots WHERE id = ?1";
-    let found = database.all(query, &[&row.id], |row| {
+    let found = database.first(query, &[&row.id], |row| {
         Ok(Snapshot {
             parent: database::text(row, 0)?.filter(|parent| !parent.is_empty()),
             payload: database::bytes(row, 1)?.unwrap_or_default(),
             meta: database::bytes(row, 2)?,
         })
     })?;
-    let Some(snapshot) = found.into_iter().next() else {
+    let Some(snapshot) = found else {
         return Err(Error::new(Kind::Locked, format!("{} is gone meanwhile", row.id)));
     };
     let read = format::convert(Format::Penguin, &Source::alone(&snapshot.payload), report)?;

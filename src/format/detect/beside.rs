@@ -11,7 +11,7 @@ pub(super) fn beside(shape: &Shape<'_>) -> Option<&'static str> {
         () if has("etag") && has("schema_version") => Some("a key-value record of PenguiFlow"),
         () if index(shape, &["session_id", "message_id"]) => Some("Penguin's index of checkpoints"),
         () if index(shape, &["message_count", "token_count"]) => Some("Penguin's index of sessions"),
-        () if has("$schemaVersion") => Some("a run state of the OpenAI Agents SDK"),
+        () if has("$schemaVersion") => Some(RUN_STATE),
         () if has("sessionId") && has("dateCreated") => Some("the index of Continue's sessions"),
         () if has("sessionId") && has("messageId") && shape.is_text("message") => {
             Some("the log of prompts of the Gemini CLI")
@@ -24,6 +24,9 @@ pub(super) fn beside(shape: &Shape<'_>) -> Option<&'static str> {
         () => None,
     }
 }
+
+/// What an interrupted run of the OpenAI Agents SDK is kept in.
+pub(super) const RUN_STATE: &str = "a run state of the OpenAI Agents SDK";
 
 /// Whether the first row of an index has these members.
 fn index(shape: &Shape<'_>, names: &[&str]) -> bool {
@@ -49,12 +52,30 @@ pub(super) fn database(head: &[u8]) -> Option<(&'static str, &'static str)> {
         })
         .collect();
     let all = |names: &[&str]| names.iter().all(|name| tables.contains(&name.as_bytes()));
+    // Many tables are told further behind. The first one of llm holds the names of its migrations, and stands in front.
+    let migrated = |name: &str| memchr::memmem::find(head, name.as_bytes()).is_some();
     match () {
+        () if migrated("m001_initial") && migrated("m010_create_new_log_tables") => Some(("llm", "llm")),
         () if all(&["messages", "parts", "threads", "turns"]) => Some(("llm", "llm")),
         () if all(&["responses", "conversations"]) => Some(("llm", "llm")),
-        () if all(&["agent_sessions", "agent_messages"]) => Some(("openai-agents", "the OpenAI Agents SDK")),
+        () if all(&["agent_sessions", "agent_messages"]) => Some(("openai-agents", AGENTS)),
+        // Under names that an application chose.
+        () if mentions(head, "message_data") && mentions(head, "session_id") => {
+            Some(("openai-agents", AGENTS))
+        }
         () if all(&["session", "message", "part"]) => Some(("opencode", "opencode")),
         () if all(&["schema_version", "sessions", "messages"]) => Some(("goose", "goose")),
         () => None,
     }
+}
+
+const AGENTS: &str = "the OpenAI Agents SDK";
+
+/// Whether a table has a column of this name, as far as the head shows it.
+fn mentions(head: &[u8], column: &str) -> bool {
+    let of = |at: usize| {
+        let line = &head[at.saturating_sub(2048)..at];
+        memchr::memmem::rfind(line, b"CREATE TABLE ").is_some()
+    };
+    memchr::memmem::find_iter(head, column).any(of)
 }

@@ -1,6 +1,6 @@
 //! A document as a whole: its top-level members and its first elements.
 
-use super::beside::beside;
+use super::beside::{RUN_STATE, beside};
 use super::lines::{has_body, native_line};
 use super::order::{self, named};
 use super::shape::{Shape, first_elements, seen_members};
@@ -38,7 +38,11 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
         return known(Format::Penguin, "a checkpoint of a session");
     }
     if let Some(what) = beside(&members) {
-        return Detection::unknown(format!("{what}, which is no session"));
+        let verdict = Detection::unknown(format!("{what}, which is no session"));
+        return match what == RUN_STATE {
+            true => verdict.hint("the items of its session are in session_items"),
+            false => verdict,
+        };
     }
     if let Some(signature) = named(&members) {
         return Detection::named(signature);

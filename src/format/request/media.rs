@@ -1,6 +1,7 @@
 //! Images, audio and files in the spellings of the interfaces, and from one into another.
 
 use super::piece::quoted;
+use crate::format::base64;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 
@@ -284,6 +285,29 @@ impl<'a> Media<'a> {
             }
         }
         Some(built.finish())
+    }
+}
+
+/// The part of content that an attachment of this media type is, whose bytes are at hand; none where there is no such
+/// part.
+pub fn attached(mime: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let data = base64::encode(bytes, &base64::Style::PLAIN);
+    let data = String::from_utf8(data).ok()?;
+    media(kind_of(mime), Bytes::Here(mime.into(), data.into())).chat()
+}
+
+/// The same of one that stands at an address.
+pub fn linked(mime: Option<&str>, url: &str) -> Option<Vec<u8>> {
+    let kind = mime.map_or(Kind::Image, kind_of);
+    media(kind, Bytes::At(url.into(), mime.map(Cow::from))).chat()
+}
+
+fn media(kind: Kind, bytes: Bytes<'_>) -> Media<'_> {
+    Media {
+        kind,
+        bytes,
+        name: None,
+        detail: None,
     }
 }
 

@@ -17,6 +17,7 @@ mod print;
 pub(super) mod turns;
 
 pub use back::write_back;
+pub use media::{attached, linked};
 pub use print::write;
 
 use super::report::Report;

@@ -16,6 +16,17 @@ What `convo` reads and writes; `--from` and `--to` take these names, and `convo 
 
 ";
 
+const DATABASES: &str = "
+Databases (SQLite) are read by the plugin `convo-sqlite`: `convo sqlite FILE` prints their sessions as a stream, `--list` tells
+which there are.
+
+| database | what | lost |
+|---|---|---|
+| `llm` | `logs.db` of llm: threads, and the conversations and responses of older versions | attachment, metadata |
+| `openai-agents` | sessions of the OpenAI Agents SDK, whatever its tables are called | usage, header |
+| `penguin-snapshots` | `snapshots/snapshots.db` of Penguin | - |
+";
+
 /// The document.
 pub fn text() -> String {
     let mut text = HEAD.to_string();
@@ -53,6 +64,7 @@ pub fn text() -> String {
     {
         let _ = writeln!(text, "- `{}`: {}", form.name, form.note);
     }
+    text.push_str(DATABASES);
     let unread = detect::unread();
     if !unread.is_empty() {
         text.push_str("\nKnown and not read: what is one of these is refused by its name.\n\n| format | what |\n|---|---|\n");

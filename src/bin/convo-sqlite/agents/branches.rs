@@ -1,0 +1,157 @@
+//! The branches of a session, where its structure is kept: which items are in which, and what their turns used. A
+//! branch has the items before it as well, which are told once.
+
+use super::super::database::{self, Database, number};
+use super::super::made::object;
+use super::items::{Item, Usage};
+use convo::error::Result;
+use convo::model::json::ObjectBuilder;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+const STRUCTURE: &str = "message_structure";
+const TURNS: &str = "turn_usage";
+
+/// A branch: what is its own.
+#[derive(Default)]
+pub struct Branch {
+    /// Its name, where there are such.
+    pub name: Option<String>,
+    /// Its items.
+    pub items: Vec<Item>,
+    /// What its turns used.
+    pub usage: Usage,
+    /// The branch that it was made of, by its place.
+    pub parent: usize,
+    /// The last item that both have, by its place there.
+    pub joint: Option<usize>,
+    /// Items that are in no branch, of the first one.
+    pub left: Vec<Item>,
+}
+
+fn has(database: &Database, table: &str, columns: &[&str]) -> Result<bool> {
+    let there = database.columns(table)?;
+    Ok(columns
+        .iter()
+        .all(|name| there.iter().any(|column| column == name)))
+}
+
+/// Makes ready what is looked for in each session.
+pub fn ready(database: &Database) -> Result<()> {
+    if is_kept(database)? {
+        database.by(STRUCTURE, "session_id")?;
+    }
+    if has(database, TURNS, &["session_id"])? {
+        database.by(TURNS, "session_id")?;
+    }
+    Ok(())
+}
+
+fn is_kept(database: &Database) -> Result<bool> {
+    let columns = [
+        "session_id",
+        "message_id",
+        "branch_id",
+        "sequence_number",
+        "user_turn_number",
+    ];
+    has(database, STRUCTURE, &columns)
+}
+
+/// The branches of a session, the main one first.
+pub fn all(database: &Database, id: &str, items: Vec<Item>) -> Result<Vec<Branch>> {
+    let whole = |items| {
+        vec![Branch {
+            items,
+            ..Branch::default()
+        }]
+    };
+    if !is_kept(database)? {
+        return Ok(whole(items));
+    }
+    let (from, key) = database.by(STRUCTURE, "session_id")?;
+    let query = format!(
+        "SELECT t.branch_id, t.message_id, t.user_turn_number FROM {from} WHERE {key} = ?1
+         ORDER BY t.sequence_number, t.rowid"
+    );
+    let rows = database.all(&query, &[id], |row| {
+        let name = database::text(row, 0)?.unwrap_or_default();
+        Ok((name, number(row, 1)?.unwrap_or_default(), number(row, 2)?))
+    })?;
+    if rows.is_empty() {
+        return Ok(whole(items));
+    }
+    // In the order in which they begin; the main one is the one that is called so.
+    let mut names: Vec<String> = Vec::new();
+    let mut listed: HashMap<String, Vec<(i64, Option<i64>)>> = HashMap::new();
+    for (name, message, turn) in rows {
+        if !listed.contains_key(&name) {
+            names.push(name.clone());
+        }
+        listed.entry(name).or_default().push((message, turn));
+    }
+    if let Some(main) = names.iter().position(|name| name == "main") {
+        names[..=main].rotate_right(1);
+    }
+    let mut rest: BTreeMap<i64, Item> = items.into_iter().map(|item| (item.row, item)).collect();
+    // Where an item is: its branch, and its place there.
+    let mut home: HashMap<i64, (usize, usize)> = HashMap::new();
+    let mut branches = Vec::new();
+    for (nth, name) in names.into_iter().enumerate() {
+        let mut branch = Branch {
+            usage: usage(database, id, &name)?,
+            ..Branch::default()
+        };
+        let mut turns = HashSet::new();
+        for (message, turn) in listed.remove(&name).unwrap_or_default() {
+            match rest.remove(&message) {
+                Some(item) => {
+                    home.insert(message, (nth, branch.items.len()));
+                    turns.extend(turn);
+                    branch.items.push(Item { turn, ..item });
+                }
+                None if branch.items.is_empty() => {
+                    if let Some((parent, at)) = home.get(&message) {
+                        (branch.parent, branch.joint) = (*parent, Some(*at));
+                    }
+                }
+                None => {}
+            }
+        }
+        branch.usage.retain(|turn, _| turns.contains(turn) || nth == 0);
+        branch.name = Some(name);
+        branches.push(branch);
+    }
+    branches[0].left = rest.into_values().collect();
+    Ok(branches)
+}
+
+/// What the turns of a branch used.
+fn usage(database: &Database, id: &str, branch: &str) -> Result<Usage> {
+    const NUMBERS: [&str; 4] = ["input_tokens", "output_tokens", "total_tokens", "requests"];
+    const DETAILS: [&str; 2] = ["input_tokens_details", "output_tokens_details"];
+    let needed = ["session_id", "branch_id", "user_turn_number"];
+    if !has(database, TURNS, &[&needed, &NUMBERS[..], &DETAILS].concat())? {
+        return Ok(Usage::new());
+    }
+    let (from, key) = database.by(TURNS, "session_id")?;
+    let columns = [&NUMBERS[..], &DETAILS].concat().join(", t.");
+    let query =
+        format!("SELECT t.user_turn_number, t.{columns} FROM {from} WHERE {key} = ?1 AND t.branch_id = ?2");
+    let rows = database.all(&query, &[id, branch], |row| {
+        let mut usage = ObjectBuilder::default();
+        for (nth, name) in NUMBERS.iter().enumerate() {
+            if let Some(tokens) = number(row, nth + 1)? {
+                usage.raw(name, tokens.to_string());
+            }
+        }
+        for (nth, name) in DETAILS.iter().enumerate() {
+            let details = database::bytes(row, NUMBERS.len() + nth + 1)?;
+            if let Some(details) = details.as_deref().and_then(object) {
+                usage.raw(name, details);
+            }
+        }
+        let requests = number(row, NUMBERS.len())?.unwrap_or(1);
+        Ok((number(row, 0)?.unwrap_or_default(), (usage.finish(), requests)))
+    })?;
+    Ok(rows.into_iter().collect())
+}

@@ -1,0 +1,220 @@
+//! Items as messages, several of which may be one.
+
+use super::super::NOWHERE;
+use super::super::database::{self, Database, number, utc};
+use super::super::made::{self, object, quoted};
+use super::NAME;
+use super::tables::Tables;
+use convo::error::Result;
+use convo::format::report::{Loss, Report};
+use convo::format::request::{self, Api};
+use convo::model::json::{self, ObjectBuilder};
+use std::collections::BTreeMap;
+
+/// A row with an item.
+pub struct Item {
+    /// Its number.
+    pub row: i64,
+    /// What it holds.
+    pub data: Vec<u8>,
+    /// When it was written.
+    pub time: Option<String>,
+    /// The turn that it belongs to, where that is known.
+    pub turn: Option<i64>,
+}
+
+impl Item {
+    /// The item; none of what is no object, or is encrypted.
+    fn item(&self) -> Option<Vec<u8>> {
+        object(&self.data).filter(|raw| json::member(raw, "__enc__").is_none())
+    }
+
+    /// The row as an event, carried along.
+    pub fn as_foreign(&self) -> Option<Vec<u8>> {
+        let text = || quoted(&String::from_utf8_lossy(&self.data));
+        let raw = made::value(&self.data).unwrap_or_else(text);
+        Some(made::foreign(NAME, &raw))
+    }
+}
+
+/// What was used in each turn: an object, and in how many requests.
+pub type Usage = BTreeMap<i64, (Vec<u8>, i64)>;
+
+/// The items of a session.
+pub fn stored(database: &Database, tables: &Tables, id: &str) -> Result<Vec<Item>> {
+    let (from, key) = database.by(&tables.messages, "session_id")?;
+    let time = match tables.written {
+        "NULL" => "NULL".to_string(),
+        column => format!("t.{column}"),
+    };
+    let query =
+        format!("SELECT t.rowid, t.message_data, {time} FROM {from} WHERE {key} = ?1 ORDER BY t.rowid");
+    database.all(&query, &[id], |row| {
+        Ok(Item {
+            row: number(row, 0)?.unwrap_or_default(),
+            data: database::bytes(row, 1)?.unwrap_or_default(),
+            time: database::text(row, 2)?.and_then(|text| utc(&text)),
+            turn: None,
+        })
+    })
+}
+
+/// Items that are one record: how many of the list, and the record.
+struct Made {
+    first: usize,
+    items: usize,
+    body: Vec<u8>,
+    kind: What,
+}
+
+/// What a record is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Message,
+    /// It stands for all before it.
+    Compaction,
+    Foreign,
+}
+
+/// The records of items, without what is told beside them.
+fn made(items: &[Item]) -> Vec<Made> {
+    let read: Vec<Option<Vec<u8>>> = items.iter().map(Item::item).collect();
+    let mut all = Vec::new();
+    let mut at = 0;
+    while at < items.len() {
+        let run: Vec<&[u8]> = read[at..].iter().map_while(|item| item.as_deref()).collect();
+        if run.is_empty() {
+            all.extend(items[at].as_foreign().map(|body| Made {
+                first: at,
+                items: 1,
+                body,
+                kind: What::Foreign,
+            }));
+            at += 1;
+            continue;
+        }
+        for unit in request::read(Api::OpenaiResponses, &run) {
+            let (first, items) = (at + unit.elements.start, unit.elements.len());
+            let compaction = json::member(run[unit.elements.start], "type") == Some(b"\"compaction\"");
+            let kind = if compaction {
+                What::Compaction
+            } else {
+                What::Message
+            };
+            if unit.records.is_empty() {
+                let bodies = run[unit.elements].iter().map(|raw| made::foreign(NAME, raw));
+                all.extend(bodies.enumerate().map(|(nth, body)| Made {
+                    first: first + nth,
+                    items: 1,
+                    body,
+                    kind: What::Foreign,
+                }));
+                continue;
+            }
+            let records = unit.records.into_iter();
+            all.extend(records.map(|body| Made {
+                first,
+                items,
+                body,
+                kind,
+            }));
+        }
+        at += run.len();
+    }
+    all
+}
+
+/// The id of the message that each item is part of.
+pub fn ids(items: &[Item]) -> Vec<String> {
+    let own = |made: Made| std::iter::repeat_n(id(&items[made.first]), made.items);
+    let mut last = None;
+    let all = made(items).into_iter();
+    // Several records may be of the same items.
+    all.filter(|made| last.replace(made.first) != Some(made.first))
+        .flat_map(own)
+        .collect()
+}
+
+fn id(item: &Item) -> String {
+    format!("item_{}", item.row)
+}
+
+/// The records of a session or a branch.
+pub fn records(items: &[Item], usage: &Usage, report: &mut Report) -> Vec<Vec<u8>> {
+    let all = made(items);
+    // The last that the model said in each turn.
+    let mut last: BTreeMap<i64, usize> = BTreeMap::new();
+    for (nth, made) in all.iter().enumerate() {
+        let said = json::member(&made.body, "role") == Some(b"\"assistant\"");
+        if let Some(turn) = items[made.first]
+            .turn
+            .filter(|_| said && made.kind != What::Foreign)
+        {
+            last.insert(turn, nth);
+        }
+    }
+    let told: BTreeMap<usize, &Vec<u8>> = last
+        .iter()
+        .filter_map(|(turn, nth)| Some((*nth, &usage.get(turn)?.0)))
+        .collect();
+    // Of several requests only the sum is known, and of a turn in which nothing was said not even whose it was.
+    let summed = usage
+        .iter()
+        .filter(|(turn, (_, requests))| *requests > 1 || !last.contains_key(turn));
+    report.lose(Loss::Usage, summed.count() as u64);
+    tell_encrypted(items, report);
+    let mut records = Vec::new();
+    for (nth, made) in all.into_iter().enumerate() {
+        let item = &items[made.first];
+        if made.kind == What::Foreign {
+            records.push(made.body);
+            continue;
+        }
+        let (id, time) = (id(item), item.time.as_deref().map(quoted));
+        let quoted_id = quoted(&id);
+        let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("id", Some(&quoted_id))];
+        if let Some(time) = &time {
+            changes.push(("timestamp", Some(time)));
+        }
+        if let Some(usage) = told.get(&nth) {
+            changes.push(("usage", Some(usage)));
+        }
+        records.push(json::with_members(&made.body, &changes).unwrap_or(made.body));
+        if made.kind == What::Compaction {
+            records.push(cut(&id, item.time.as_deref()));
+        }
+    }
+    records
+}
+
+/// The event that takes what stands before a compaction out of the view.
+fn cut(message: &str, time: Option<&str>) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "truncate")
+        .text("id", &format!("evt_{message}"))
+        .text("at", time.unwrap_or("1970-01-01T00:00:00Z"))
+        .text("before", message);
+    event.finish()
+}
+
+fn tell_encrypted(items: &[Item], report: &mut Report) {
+    let locked = |item: &&Item| object(&item.data).is_some_and(|raw| json::member(&raw, "__enc__").is_some());
+    let (locked, broken) = (
+        items.iter().filter(locked).count(),
+        items.iter().filter(|item| object(&item.data).is_none()).count(),
+    );
+    if locked > 0 {
+        report.lose(Loss::Header, 1);
+        report.note(
+            NOWHERE,
+            "items are encrypted: they are carried along and not read",
+        );
+    }
+    if broken > 0 {
+        report.damage(
+            NOWHERE,
+            format!("items that are no JSON objects, carried along: {broken}"),
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! An attachment: its bytes, the address or the path where they stand.
+
+use super::super::database::{self, Database};
+use super::super::made::quoted;
+use convo::error::Result;
+use convo::format::report::{Loss, Report};
+use convo::format::request;
+use convo::model::json::ObjectBuilder;
+
+/// A row of the table.
+#[derive(Default)]
+pub struct Attachment {
+    kind: Option<String>,
+    path: Option<String>,
+    url: Option<String>,
+    content: Option<Vec<u8>>,
+}
+
+/// The columns that [`of_row`] reads, in its order.
+pub const COLUMNS: &str = "type, path, url, content";
+
+/// An attachment out of these columns, of which others stand ahead.
+pub fn of_row(row: &rusqlite::Row<'_>, ahead: usize) -> rusqlite::Result<Attachment> {
+    Ok(Attachment {
+        kind: database::text(row, ahead)?,
+        path: database::text(row, ahead + 1)?,
+        url: database::text(row, ahead + 2)?,
+        content: database::bytes(row, ahead + 3)?.filter(|content| !content.is_empty()),
+    })
+}
+
+/// The attachment with this id.
+pub fn find(database: &Database, id: &str) -> Result<Option<Attachment>> {
+    let query = format!("SELECT {COLUMNS} FROM attachments WHERE id = ?1");
+    database.first(&query, &[id], |row| of_row(row, 0))
+}
+
+/// The part of content that it is. Of what stands in a file only the path is known, which is told as a loss.
+pub fn part(attachment: Option<&Attachment>, report: &mut Report) -> Vec<u8> {
+    let known = attachment.and_then(|attachment| {
+        let kind = attachment.kind.as_deref();
+        match (&attachment.content, &attachment.url) {
+            (Some(content), _) => request::attached(kind.unwrap_or("application/octet-stream"), content),
+            (None, Some(url)) => request::linked(kind, url),
+            (None, None) => None,
+        }
+    });
+    known.unwrap_or_else(|| {
+        report.lose(Loss::Attachment, 1);
+        let mut inner = ObjectBuilder::default();
+        for (name, value) in [
+            ("type", attachment.and_then(|attachment| attachment.kind.as_ref())),
+            ("url", attachment.and_then(|attachment| attachment.url.as_ref())),
+            ("path", attachment.and_then(|attachment| attachment.path.as_ref())),
+        ] {
+            if let Some(value) = value {
+                inner.raw(name, quoted(value));
+            }
+        }
+        let mut part = ObjectBuilder::default();
+        part.text("type", "attachment").raw("attachment", inner.finish());
+        part.finish()
+    })
+}

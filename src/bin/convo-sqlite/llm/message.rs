@@ -1,0 +1,259 @@
+//! A message of a thread as records: one, and one more for each result that it holds.
+
+use super::super::made::{array, quoted};
+use super::NAME;
+use super::part::{self, Part};
+use convo::model::json::{self, ObjectBuilder};
+use convo::model::key;
+use std::collections::VecDeque;
+
+/// A message as it is stored, and what its turn tells of it.
+pub struct Stored {
+    /// What it is found by.
+    pub hash: String,
+    /// Who said it.
+    pub role: String,
+    /// What the provider said of it: an object.
+    pub provider: Option<Vec<u8>>,
+    /// Its parts.
+    pub parts: Vec<Part>,
+    /// The turn that ended with it.
+    pub turn: Option<Turn>,
+}
+
+/// What is known of a turn.
+#[derive(Clone)]
+pub struct Turn {
+    /// When it began.
+    pub time: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// What it used: an object.
+    pub usage: Option<Vec<u8>>,
+    /// The rest: an object.
+    pub rest: Vec<u8>,
+}
+
+impl Turn {
+    /// Adds what it tells to a message.
+    pub fn tell(&self, message: &mut ObjectBuilder, own: &mut ObjectBuilder) {
+        if let Some(time) = &self.time {
+            message.text("timestamp", time);
+        }
+        if let Some(model) = &self.model {
+            message.text("model", model);
+        }
+        if let Some(usage) = &self.usage {
+            message.raw("usage", usage);
+        }
+        if part::is_filled(&self.rest) {
+            own.raw("turn", &self.rest);
+        }
+    }
+}
+
+/// Ids that were made for calls without, by the names of the tools, until their results come.
+#[derive(Default)]
+pub struct Open(VecDeque<(String, String)>);
+
+impl Open {
+    /// An id for a call of a tool; `place` is said of no other call.
+    pub fn call(&mut self, tool: &str, place: &str) -> String {
+        let id = format!("call_{}", &key::sha256(place.as_bytes())[..16]);
+        self.0.push_back((tool.to_string(), id.clone()));
+        id
+    }
+
+    /// The id of the call that a result without id answers.
+    pub fn result(&mut self, tool: &str) -> Option<String> {
+        let at = self.0.iter().position(|(name, _)| name == tool)?;
+        self.0.remove(at).map(|(_, id)| id)
+    }
+}
+
+/// The records of a message.
+pub fn records(message: &Stored, open: &mut Open) -> Vec<Vec<u8>> {
+    let results = message
+        .parts
+        .iter()
+        .filter(|part| part.kind == "tool_result")
+        .count();
+    let told = results < message.parts.len() || results == 0;
+    // What the provider ran itself stands behind the call in the same message; of others results come first.
+    let behind = message.role == "assistant";
+    let mut records = Vec::new();
+    let main = told.then(|| said(message, open));
+    let (first, last) = if behind { (main, None) } else { (None, main) };
+    records.extend(first);
+    let ahead = records.len();
+    let parts = message.parts.iter().filter(|part| part.kind == "tool_result");
+    for (nth, part) in (usize::from(told)..).zip(parts) {
+        let id = match nth {
+            0 => message.hash.clone(),
+            nth => format!("{}.{nth}", message.hash),
+        };
+        let is_last = !told && records.len() + 1 == ahead + results;
+        let turn = message.turn.as_ref().filter(|_| is_last);
+        records.push(result(message, part, &id, turn, open));
+    }
+    records.extend(last);
+    records
+}
+
+/// The message without its results.
+fn said(message: &Stored, open: &mut Open) -> Vec<u8> {
+    let (mut content, mut reasoning, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut notes, mut order, mut plain) = (Vec::new(), Vec::new(), true);
+    for (nth, part) in message.parts.iter().enumerate() {
+        let stage = match part.kind.as_str() {
+            "tool_result" => continue,
+            "reasoning" => {
+                reasoning.push(part::thought(part.text.as_deref(), &part.members));
+                0
+            }
+            "tool_call" => {
+                let (call, note) = call(part, &format!("{}\n{nth}", message.hash), open);
+                calls.push(call);
+                notes.push(note);
+                2
+            }
+            "attachment" => {
+                content.extend(part.attached.iter().cloned());
+                plain = false;
+                1
+            }
+            kind => {
+                plain &= kind == "text" && !part::is_filled(&part.members);
+                content.push(part::spelled(kind, part.text.as_deref(), &part.members));
+                1
+            }
+        };
+        order.push((stage, part.kind.as_str()));
+    }
+    let mut built = ObjectBuilder::default();
+    // A result has its own records; what else is in its message was not said by a tool.
+    let role = if message.role == "tool" {
+        "user"
+    } else {
+        &message.role
+    };
+    built.text("role", role);
+    let texts: Vec<&Part> = message.parts.iter().filter(|part| part.kind == "text").collect();
+    match (content.as_slice(), texts.as_slice()) {
+        ([], _) if role == "assistant" => built.raw("content", "null"),
+        ([], _) => built.text("content", ""),
+        ([_], [text]) if plain => built.text("content", text.text.as_deref().unwrap_or_default()),
+        _ => built.raw("content", array(&content)),
+    };
+    built.text("id", &message.hash);
+    if !calls.is_empty() {
+        built.raw("tool_calls", array(&calls));
+    }
+    if !reasoning.is_empty() {
+        built.raw("reasoning", array(&reasoning));
+    }
+    let mut own = ObjectBuilder::default();
+    if let Some(turn) = &message.turn {
+        turn.tell(&mut built, &mut own);
+    }
+    if notes.iter().any(|note| part::is_filled(note)) {
+        own.raw("calls", array(&notes));
+    }
+    if !order.is_sorted_by_key(|(stage, _)| *stage) {
+        let kinds: Vec<Vec<u8>> = order.iter().map(|(_, kind)| quoted(kind)).collect();
+        own.raw("order", array(&kinds));
+    }
+    if let Some(provider) = &message.provider {
+        own.raw("provider_metadata", provider);
+    }
+    finished(built, own, false)
+}
+
+/// A message with what is kept beside it.
+pub fn finished(mut message: ObjectBuilder, own: ObjectBuilder, failed: bool) -> Vec<u8> {
+    let mut metadata = ObjectBuilder::default();
+    if failed {
+        metadata.raw("is_error", "true");
+    }
+    if !own.is_empty() {
+        metadata.raw(NAME, own.finish());
+    }
+    if !metadata.is_empty() {
+        message.raw("metadata", metadata.finish());
+    }
+    message.finish()
+}
+
+/// A call, and what it has beside id, name and arguments.
+fn call(part: &Part, place: &str, open: &mut Open) -> (Vec<u8>, Vec<u8>) {
+    let get = |name: &str| json::member(&part.members, name);
+    let name = get("name").and_then(json::text).unwrap_or_default();
+    let id = get("tool_call_id").and_then(json::text).map(|id| id.into_owned());
+    let id = id.unwrap_or_else(|| open.call(&name, place));
+    let arguments = match get("arguments") {
+        Some(text) if text.starts_with(b"\"") => text.to_vec(),
+        Some(other) => quoted(&String::from_utf8_lossy(other)),
+        None => quoted("{}"),
+    };
+    let note = part::rest(&part.members, &["name", "arguments", "tool_call_id"]);
+    (spelled_call(&id, &name, &arguments), note)
+}
+
+/// A call as the record stream has it; the arguments are a string's JSON.
+pub fn spelled_call(id: &str, name: &str, arguments: &[u8]) -> Vec<u8> {
+    let mut function = ObjectBuilder::default();
+    function.text("name", name).raw("arguments", arguments);
+    let mut call = ObjectBuilder::default();
+    call.text("id", id)
+        .text("type", "function")
+        .raw("function", function.finish());
+    call.finish()
+}
+
+/// A result.
+fn result(message: &Stored, part: &Part, id: &str, turn: Option<&Turn>, open: &mut Open) -> Vec<u8> {
+    let get = |name: &str| json::member(&part.members, name);
+    let name = get("name").and_then(json::text).unwrap_or_default();
+    let call = get("tool_call_id").and_then(json::text).map(|id| id.into_owned());
+    let call = call.or_else(|| open.result(&name)).unwrap_or_default();
+    let output = match get("output") {
+        Some(text) if text.starts_with(b"\"") => text.to_vec(),
+        Some(b"null") | None => b"\"\"".to_vec(),
+        Some(other) => quoted(&String::from_utf8_lossy(other)),
+    };
+    let mut built = ObjectBuilder::default();
+    built.text("role", "tool").text("tool_call_id", &call);
+    if !name.is_empty() {
+        built.text("name", &name);
+    }
+    built.raw("content", with_attachments(output, &part.attached));
+    built.text("id", id);
+    let mut own = ObjectBuilder::default();
+    if let Some(turn) = turn {
+        turn.tell(&mut built, &mut own);
+    }
+    let rest = part::rest(&part.members, &["name", "output", "tool_call_id"]);
+    for (name, value) in json::members(&rest, json::Dialect::Strict).unwrap_or_default() {
+        own.raw(&name, value);
+    }
+    if let Some(provider) = message.provider.as_ref().filter(|_| id == message.hash) {
+        own.raw("provider_metadata", provider);
+    }
+    let failed = get("exception").is_some_and(|raw| raw != b"null");
+    finished(built, own, failed)
+}
+
+/// A text with attachments behind it; `text` is a string's JSON.
+pub fn with_attachments(text: Vec<u8>, attached: &[Vec<u8>]) -> Vec<u8> {
+    if attached.is_empty() {
+        return text;
+    }
+    let mut parts = Vec::new();
+    if text != b"\"\"" {
+        let mut part = ObjectBuilder::default();
+        part.text("type", "text").raw("text", text);
+        parts.push(part.finish());
+    }
+    parts.extend(attached.iter().cloned());
+    array(&parts)
+}

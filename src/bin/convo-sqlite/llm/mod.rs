@@ -1,0 +1,89 @@
+//! llm's `logs.db`: threads of messages that are found by what they hold, and before them the conversations and
+//! responses of older versions. A database has both while not all is in the new tables: then the threads come first,
+//! and behind them the conversations that became none.
+//!
+//! | what | where it is kept |
+//! |---|---|
+//! | the hash of a message | its id; results that share it have a number behind |
+//! | time, model and usage of a turn | on the message that it ended with |
+//! | what else is known of the turn or the response | `metadata.llm.turn` of that message |
+//! | what a part has beside its text | on the part; of calls `metadata.llm.calls`, of results `metadata.llm` |
+//! | the order of parts that is not the usual one | `metadata.llm.order` |
+//! | what the provider said of a message | `metadata.llm.provider_metadata` |
+
+mod attachment;
+mod message;
+mod part;
+mod responses;
+mod threads;
+
+use super::database::{self, Database, utc};
+use super::system::{Row, System};
+use convo::error::Result;
+use convo::format::report::Report;
+use convo::model::session::Session;
+
+/// The system, as the program asks for it.
+pub const LOGS: System = System {
+    name: NAME,
+    what: "a log of llm",
+    tables: &[
+        ("messages", &["hash", "parent_hash", "role", "provider_metadata"]),
+        (
+            "parts",
+            &["id", "message_hash", "position", "type", "text", "payload"],
+        ),
+        (
+            "threads",
+            &["id", "name", "tip_message_hash", "forked_from", "datetime_utc"],
+        ),
+        (
+            "turns",
+            &[
+                "id",
+                "thread_id",
+                "tip_message_hash",
+                "model",
+                "input_tokens",
+                "output_tokens",
+                "datetime_utc",
+            ],
+        ),
+    ],
+    otherwise: responses::are_there,
+    rows,
+    bytes,
+    sessions,
+};
+
+const NAME: &str = "llm";
+
+fn rows(database: &Database) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    if threads::are_there(database)? {
+        rows.extend(threads::rows(database)?);
+    }
+    if responses::are_there(database)? {
+        rows.extend(responses::rows(database)?);
+    }
+    Ok(rows)
+}
+
+fn bytes(database: &Database, row: &Row) -> Result<u64> {
+    match threads::is_one(database, &row.id)? {
+        true => threads::bytes(database, row),
+        false => responses::bytes(database, row),
+    }
+}
+
+fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+    match threads::is_one(database, &row.id)? {
+        true => threads::sessions(database, row, report),
+        false => responses::session(database, row, report).map(|session| vec![session]),
+    }
+}
+
+/// A column with a time.
+fn time(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    Ok(database::text(row, column)?.and_then(|text| utc(&text)))
+}

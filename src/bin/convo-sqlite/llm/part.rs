@@ -1,0 +1,183 @@
+//! The parts of a message as they are stored: text by itself, everything else as JSON, in which large texts and
+//! attachments stand as references.
+
+use super::super::database::{self, Database};
+use super::super::made::{object, quoted};
+use super::attachment;
+use convo::error::Result;
+use convo::format::report::Report;
+use convo::model::json::{self, Dialect, ObjectBuilder};
+
+/// A part with its references resolved.
+pub struct Part {
+    /// Its type.
+    pub kind: String,
+    /// Its text, where it has one.
+    pub text: Option<String>,
+    /// The other members: an object.
+    pub members: Vec<u8>,
+    /// The parts of content that its attachments are.
+    pub attached: Vec<Vec<u8>>,
+}
+
+/// The parts of a message.
+pub fn parts(database: &Database, hash: &str, report: &mut Report) -> Result<Vec<Part>> {
+    let (from, key) = database.by("parts", "message_hash")?;
+    let query =
+        format!("SELECT t.type, t.text, t.payload FROM {from} WHERE {key} = ?1 ORDER BY t.position, t.id");
+    let rows = database.all(&query, &[hash], |row| {
+        let text = database::text(row, 1)?;
+        Ok((
+            database::text(row, 0)?.unwrap_or_default(),
+            text,
+            database::bytes(row, 2)?,
+        ))
+    })?;
+    let mut parts = Vec::new();
+    for (kind, text, payload) in rows {
+        let payload = payload.filter(|payload| !payload.is_empty());
+        let members = payload.as_deref().and_then(object);
+        if let (Some(_), None) = (&payload, &members) {
+            let what = format!("what a part of {hash} has beside its text is no JSON object: left out");
+            report.damage(super::super::NOWHERE, what);
+        }
+        let members = members.unwrap_or_else(|| b"{}".to_vec());
+        let (text, members) = resolved(database, text, members, hash, report)?;
+        let (attached, members) = attached(database, &kind, members, report)?;
+        parts.push(Part {
+            kind,
+            text,
+            members,
+            attached,
+        });
+    }
+    Ok(parts)
+}
+
+/// The text, put together of fragments where it refers to such.
+fn resolved(
+    database: &Database,
+    text: Option<String>,
+    members: Vec<u8>,
+    hash: &str,
+    report: &mut Report,
+) -> Result<(Option<String>, Vec<u8>)> {
+    let pieces = json::member(&members, "text_ref").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let Some(pieces) = pieces else {
+        return Ok((text, members));
+    };
+    let mut whole = text.unwrap_or_default();
+    for piece in pieces {
+        if let Some(literal) = json::member(piece, "literal").and_then(json::text) {
+            whole.push_str(&literal);
+            continue;
+        }
+        let id = String::from_utf8_lossy(json::member(piece, "fragment").unwrap_or_default()).into_owned();
+        let query = "SELECT content FROM fragments WHERE id = CAST(?1 AS INTEGER)";
+        match database
+            .first(query, &[&id], |row| database::text(row, 0))?
+            .flatten()
+        {
+            Some(content) => whole.push_str(&content),
+            None => {
+                let what = format!("a text of {hash} refers to the fragment {id}, which is not there");
+                report.damage(super::super::NOWHERE, what);
+            }
+        }
+    }
+    let rest = without(&members, "text_ref");
+    Ok((Some(whole), rest))
+}
+
+/// The attachments of a part.
+fn attached(
+    database: &Database,
+    kind: &str,
+    members: Vec<u8>,
+    report: &mut Report,
+) -> Result<(Vec<Vec<u8>>, Vec<u8>)> {
+    let (name, listed) = match kind {
+        "attachment" => (
+            "attachment",
+            json::member(&members, "attachment").map(|one| vec![one]),
+        ),
+        "tool_result" => (
+            "attachments",
+            json::member(&members, "attachments").and_then(|raw| json::elements(raw, Dialect::Strict)),
+        ),
+        _ => return Ok((Vec::new(), members)),
+    };
+    let mut found = Vec::new();
+    for one in listed.unwrap_or_default() {
+        let id = json::member(one, "id").and_then(json::text);
+        let row = match &id {
+            Some(id) => attachment::find(database, id)?,
+            None => None,
+        };
+        found.push(attachment::part(row.as_ref(), report));
+    }
+    let rest = without(&members, name);
+    Ok((found, rest))
+}
+
+/// An object without one of its members.
+pub fn without(object: &[u8], name: &str) -> Vec<u8> {
+    json::with_members(object, &[(name, None)]).unwrap_or_else(|_| object.to_vec())
+}
+
+/// Whether an object says something.
+pub fn is_filled(object: &[u8]) -> bool {
+    json::members(object, Dialect::Strict).is_some_and(|members| !members.is_empty())
+}
+
+/// The members of an object that are not among these, as an object.
+pub fn rest(object: &[u8], known: &[&str]) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    for (name, value) in json::members(object, Dialect::Strict).unwrap_or_default() {
+        if !known.contains(&name.as_ref()) {
+            built.raw(&name, value);
+        }
+    }
+    built.finish()
+}
+
+/// A part of content with this type, these members behind its text.
+pub fn spelled(kind: &str, text: Option<&str>, members: &[u8]) -> Vec<u8> {
+    let mut part = ObjectBuilder::default();
+    part.text("type", kind);
+    if let Some(text) = text {
+        part.raw("text", quoted(text));
+    }
+    for (name, value) in json::members(members, Dialect::Strict).unwrap_or_default() {
+        part.raw(&name, value);
+    }
+    part.finish()
+}
+
+/// What a model thought: the signature that a provider wants to see again stands where its interface has it.
+pub fn thought(text: Option<&str>, members: &[u8]) -> Vec<u8> {
+    let said = json::member(members, "provider_metadata");
+    let by_anthropic = said.and_then(|said| json::member(said, "anthropic"));
+    if let Some(signature) = by_anthropic.and_then(|own| json::member(own, "signature")) {
+        let mut part = ObjectBuilder::default();
+        part.text("type", "thinking")
+            .raw("thinking", quoted(text.unwrap_or_default()))
+            .raw("signature", signature);
+        return part.finish();
+    }
+    let providers = said.and_then(|said| json::members(said, Dialect::Strict));
+    let mut part = ObjectBuilder::default();
+    part.text("type", "thinking")
+        .raw("text", quoted(text.unwrap_or_default()));
+    for (_, own) in providers.unwrap_or_default() {
+        for name in ["signature", "encrypted_content", "thoughtSignature"] {
+            if let Some(value) = json::member(own, name) {
+                part.raw(name, value);
+            }
+        }
+    }
+    for (name, value) in json::members(members, Dialect::Strict).unwrap_or_default() {
+        part.raw(&name, value);
+    }
+    part.finish()
+}

@@ -1,0 +1,286 @@
+//! Threads: a name for the last message of a chain, in which each message names the one before it. A turn whose
+//! message is on no path to it is a branch that was left.
+
+use super::super::NOWHERE;
+use super::super::database::{self, Database, number};
+use super::super::made::{self, Lineage, object};
+use super::super::system::Row;
+use super::message::{self, Open, Stored, Turn};
+use super::{LOGS, NAME, part, time};
+use convo::error::{Error, Kind, Result};
+use convo::format::report::Report;
+use convo::model::json::ObjectBuilder;
+use convo::model::session::Session;
+use std::collections::{HashMap, HashSet};
+
+/// Whether the tables of threads are there.
+pub fn are_there(database: &Database) -> Result<bool> {
+    for (table, _) in LOGS.tables {
+        if database.columns(table)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether there is a thread with this id.
+pub fn is_one(database: &Database, id: &str) -> Result<bool> {
+    if !are_there(database)? {
+        return Ok(false);
+    }
+    let query = "SELECT 1 FROM threads WHERE id = ?1";
+    Ok(database.first(query, &[id], |_| Ok(()))?.is_some())
+}
+
+/// Every thread, by id.
+pub fn rows(database: &Database) -> Result<Vec<Row>> {
+    // Where there is no index, now is the time for one.
+    database.by("parts", "message_hash")?;
+    database.by("messages", "hash")?;
+    database.by("turns", "thread_id")?;
+    let query = "SELECT id, datetime_utc, name FROM threads ORDER BY id";
+    database.all(query, &[], |row| {
+        Ok(Row {
+            id: database::text(row, 0)?.unwrap_or_default(),
+            time: time(row, 1)?,
+            title: database::text(row, 2)?,
+        })
+    })
+}
+
+/// Bytes of the texts of a thread.
+pub fn bytes(database: &Database, row: &Row) -> Result<u64> {
+    let (from, key) = database.by("parts", "message_hash")?;
+    let query = format!(
+        "SELECT sum(octet_length(coalesce(t.text, '')) + octet_length(coalesce(t.payload, ''))) FROM {from} WHERE {key} = ?1"
+    );
+    let mut bytes = 0;
+    let chain = chain(
+        database,
+        tip(database, &row.id)?.0,
+        &HashSet::new(),
+        &mut Report::default(),
+    )?;
+    for link in chain.links {
+        let own = database.first(&query, &[&link.hash], |row| number(row, 0))?;
+        bytes += own.flatten().map_or(0, i64::unsigned_abs);
+    }
+    Ok(bytes)
+}
+
+/// A message of a chain, without its parts.
+struct Link {
+    hash: String,
+    role: String,
+    provider: Option<Vec<u8>>,
+}
+
+/// A chain, from its beginning or from behind the message that others have too.
+struct Chain {
+    links: Vec<Link>,
+    joint: Option<String>,
+}
+
+/// Last message of a thread, and the thread that it was forked from.
+fn tip(database: &Database, id: &str) -> Result<(Option<String>, Option<String>)> {
+    let query = "SELECT tip_message_hash, forked_from FROM threads WHERE id = ?1";
+    let found = database.first(query, &[id], |row| {
+        Ok((database::text(row, 0)?, database::text(row, 1)?))
+    })?;
+    found.ok_or_else(|| Error::new(Kind::Locked, "it is gone meanwhile"))
+}
+
+/// The chain that ends with a message, up to one that is known.
+fn chain(
+    database: &Database,
+    tip: Option<String>,
+    known: &HashSet<String>,
+    report: &mut Report,
+) -> Result<Chain> {
+    let (from, key) = database.by("messages", "hash")?;
+    let query = format!("SELECT t.parent_hash, t.role, t.provider_metadata FROM {from} WHERE {key} = ?1");
+    let mut links: Vec<Link> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut next = tip;
+    let joint = loop {
+        let Some(hash) = next else { break None };
+        if known.contains(&hash) {
+            break Some(hash);
+        }
+        if !seen.insert(hash.clone()) {
+            let what = format!("the message {hash} comes before itself: its beginning is lost");
+            report.damage(NOWHERE, what);
+            break None;
+        }
+        let found = database.first(&query, &[&hash], |row| {
+            let role = database::text(row, 1)?.unwrap_or_default();
+            Ok((database::text(row, 0)?, role, database::bytes(row, 2)?))
+        })?;
+        let Some((parent, role, provider)) = found else {
+            let what = format!("the message {hash} is not there: what stands before it is lost");
+            report.damage(NOWHERE, what);
+            break None;
+        };
+        let provider = provider.as_deref().and_then(object);
+        links.push(Link { hash, role, provider });
+        next = parent;
+    };
+    links.reverse();
+    Ok(Chain { links, joint })
+}
+
+/// The turns of a thread, by the messages that they ended with, these in the order in which they were.
+fn turns(database: &Database, id: &str) -> Result<(Vec<String>, HashMap<String, Turn>)> {
+    let there = database.columns("turns")?;
+    let others = [
+        "resolved_model",
+        "options_json",
+        "schema_id",
+        "token_details",
+        "duration_ms",
+        "response_json",
+    ];
+    let others = others.map(|name| match there.iter().any(|column| column == name) {
+        true => format!("t.{name}"),
+        false => "NULL".to_string(),
+    });
+    let (from, key) = database.by("turns", "thread_id")?;
+    let query = format!(
+        "SELECT t.tip_message_hash, t.id, t.model, t.input_tokens, t.output_tokens, t.datetime_utc, {} FROM {from} \
+         WHERE {key} = ?1 ORDER BY t.id",
+        others.join(", ")
+    );
+    let mut tips = Vec::new();
+    let mut turns = HashMap::new();
+    let rows = database.all(&query, &[id], |row| {
+        let tip = database::text(row, 0)?;
+        Ok((tip, turn(row)?))
+    })?;
+    for (tip, turn) in rows {
+        if let Some(tip) = tip.filter(|tip| !tip.is_empty()) {
+            tips.push(tip.clone());
+            turns.insert(tip, turn);
+        }
+    }
+    Ok((tips, turns))
+}
+
+fn turn(row: &rusqlite::Row<'_>) -> rusqlite::Result<Turn> {
+    let (own, resolved) = (database::text(row, 2)?, database::text(row, 6)?);
+    let mut rest = ObjectBuilder::default();
+    rest.text("id", &database::text(row, 1)?.unwrap_or_default());
+    // Asked was for the one, the other answered.
+    if let (Some(own), Some(_)) = (&own, &resolved) {
+        rest.text("model", own);
+    }
+    for (name, column) in [("options", 7), ("response", 11)] {
+        let value = database::bytes(row, column)?.as_deref().and_then(made::value);
+        if let Some(value) = value.filter(|value| !matches!(value.as_slice(), b"null" | b"{}")) {
+            rest.raw(name, value);
+        }
+    }
+    if let Some(schema) = database::text(row, 8)? {
+        rest.text("schema", &schema);
+    }
+    if let Some(duration) = number(row, 10)? {
+        rest.raw("duration_ms", duration.to_string());
+    }
+    Ok(Turn {
+        time: time(row, 5)?,
+        model: resolved.or(own),
+        usage: usage(row, [3, 4, 9])?,
+        rest: rest.finish(),
+    })
+}
+
+/// What was used, out of the columns of what went in, what came out and the details.
+pub fn usage(
+    row: &rusqlite::Row<'_>,
+    [sent, said, details]: [usize; 3],
+) -> rusqlite::Result<Option<Vec<u8>>> {
+    let mut usage = ObjectBuilder::default();
+    for (name, column) in [("input_tokens", sent), ("output_tokens", said)] {
+        if let Some(tokens) = number(row, column)? {
+            usage.raw(name, tokens.to_string());
+        }
+    }
+    let details = database::bytes(row, details)?.as_deref().and_then(object);
+    if let Some(details) = details.filter(|details| part::is_filled(details)) {
+        usage.raw("token_details", details);
+    }
+    Ok((!usage.is_empty()).then(|| usage.finish()))
+}
+
+/// The thread, and the branches that were left.
+pub fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+    let (tip, forked) = tip(database, &row.id)?;
+    let (tips, mut turns) = turns(database, &row.id)?;
+    let mut sessions = Vec::new();
+    // The session that a message is in, by the messages.
+    let mut home: HashMap<String, usize> = HashMap::new();
+    let mut known = HashSet::new();
+    let main = chain(database, tip, &known, report)?;
+    let mut chains = vec![main];
+    known.extend(chains[0].links.iter().map(|link| link.hash.clone()));
+    // Longest first: what a later turn goes on from is part of its branch.
+    for tip in tips.into_iter().rev() {
+        if !known.contains(&tip) {
+            let left = chain(database, Some(tip), &known, report)?;
+            known.extend(left.links.iter().map(|link| link.hash.clone()));
+            chains.push(left);
+        }
+    }
+    // Those that were left first come first.
+    chains[1..].reverse();
+    chains[1..].sort_by_key(|chain| usize::from(chain.joint.is_none()));
+    for (nth, chain) in chains.iter().enumerate() {
+        home.extend(chain.links.iter().map(|link| (link.hash.clone(), nth)));
+    }
+    for (nth, chain) in chains.into_iter().enumerate() {
+        let parent = chain
+            .joint
+            .as_ref()
+            .and_then(|joint| home.get(joint))
+            .copied()
+            .unwrap_or(0);
+        let parent = made::name(&row.id, parent);
+        let lineage = match (nth, &forked) {
+            (0, None) => None,
+            (0, Some(forked)) => Some(Lineage {
+                kind: "fork",
+                parent: forked,
+                at: None,
+            }),
+            _ => Some(Lineage {
+                kind: "branch",
+                parent: &parent,
+                at: chain.joint.as_deref(),
+            }),
+        };
+        let header = made::header(
+            database,
+            (NAME, NAME),
+            row,
+            nth,
+            lineage.as_ref(),
+            ObjectBuilder::default(),
+        );
+        let mut session = Session::default();
+        session.push_new(&header);
+        let mut open = Open::default();
+        for link in chain.links {
+            let stored = Stored {
+                parts: part::parts(database, &link.hash, report)?,
+                turn: turns.remove(&link.hash),
+                hash: link.hash,
+                role: link.role,
+                provider: link.provider,
+            };
+            for record in message::records(&stored, &mut open) {
+                session.push_new(&record);
+            }
+        }
+        sessions.push(session);
+    }
+    Ok(sessions)
+}

@@ -1,0 +1,143 @@
+//! The systems that keep sessions in a database: how each is known, and how it is read.
+
+use super::database::Database;
+use super::{agents, llm, penguin};
+use convo::error::{Error, Kind, Result};
+use convo::format::report::Report;
+use convo::model::session::Session;
+
+/// A system that keeps sessions in a database.
+pub struct System {
+    /// Its name.
+    pub name: &'static str,
+    /// Whose it is, for people.
+    pub what: &'static str,
+    /// Tables and columns that it has.
+    pub tables: &'static [(&'static str, &'static [&'static str])],
+    /// Whether it is this system's although its tables have other names.
+    pub otherwise: fn(&Database) -> Result<bool>,
+    /// What there is, in the order in which it is printed.
+    pub rows: fn(&Database) -> Result<Vec<Row>>,
+    /// Bytes of a row, as far as they are its own.
+    pub bytes: fn(&Database, &Row) -> Result<u64>,
+    /// The sessions of a row: the main one, its branches, its sidechains.
+    pub sessions: fn(&Database, &Row, &mut Report) -> Result<Vec<Session>>,
+}
+
+/// Every system, a file each; the first that fits is the one.
+const SYSTEMS: [System; 3] = [llm::LOGS, agents::SESSIONS, penguin::SNAPSHOTS];
+
+/// One session of a database, or what stands for it.
+pub struct Row {
+    /// Its id there.
+    pub id: String,
+    /// When it was written: RFC 3339.
+    pub time: Option<String>,
+    /// What people call it.
+    pub title: Option<String>,
+}
+
+/// The system whose tables are there, or the one of this name.
+pub fn known(database: &Database, name: Option<&str>) -> Result<&'static System> {
+    if let Some(name) = name.filter(|name| SYSTEMS.iter().all(|system| system.name != *name)) {
+        let error = Error::new(Kind::Usage, format!("no system {name}"));
+        return Err(error.hint(names()));
+    }
+    let mut near = None;
+    for system in SYSTEMS
+        .iter()
+        .filter(|system| name.is_none_or(|name| name == system.name))
+    {
+        match missing(database, system)? {
+            None => return Ok(system),
+            Some(_) if (system.otherwise)(database)? => return Ok(system),
+            Some(Missing::Column(table, column)) if near.is_none() => near = Some((system, table, column)),
+            Some(_) => {}
+        }
+    }
+    if let Some((system, table, column)) = near {
+        let what = format!(
+            "{} of a version that is not known: its table {table} has no column {column}",
+            system.what
+        );
+        return Err(Error::new(Kind::Data, what).hint("nothing was read; a newer convo may know it"));
+    }
+    let tables = database.tables()?;
+    let what = match (tables.is_empty(), name) {
+        (true, _) => "no tables in it".to_string(),
+        (false, None) => format!(
+            "no sessions that this version reads: its tables are {}",
+            tables.join(", ")
+        ),
+        (false, Some(name)) => format!("not of {name}: its tables are {}", tables.join(", ")),
+    };
+    Err(Error::new(Kind::Data, what).hint(names()))
+}
+
+fn names() -> String {
+    let names: Vec<&str> = SYSTEMS.iter().map(|system| system.name).collect();
+    format!("known are {}", names.join(", "))
+}
+
+/// What a database lacks of a system's tables.
+enum Missing {
+    Table,
+    Column(&'static str, &'static str),
+}
+
+fn missing(database: &Database, system: &System) -> Result<Option<Missing>> {
+    let mut column = None;
+    for (table, columns) in system.tables {
+        let there = database.columns(table)?;
+        if there.is_empty() {
+            return Ok(Some(Missing::Table));
+        }
+        let lacks = |column: &&&'static str| there.iter().all(|name| name != **column);
+        let first = columns.iter().find(lacks);
+        column = column.or(first.map(|first| Missing::Column(table, first)));
+    }
+    Ok(column)
+}
+
+/// The rows that are asked for, in their order; each is named by its id or the beginning of it.
+pub fn chosen(rows: Vec<Row>, ids: &[String]) -> Result<Vec<Row>> {
+    if ids.is_empty() {
+        return Ok(rows);
+    }
+    let mut wanted = Vec::new();
+    for id in ids {
+        let exact = rows.iter().position(|row| row.id == *id);
+        let begins: Vec<usize> = (0..rows.len())
+            .filter(|nth| rows[*nth].id.starts_with(id))
+            .collect();
+        match (exact, begins.as_slice()) {
+            (Some(nth), _) => wanted.push(nth),
+            (None, [nth]) => wanted.push(*nth),
+            (None, []) => {
+                let error = Error::new(Kind::NotFound, format!("no session {id} in it"));
+                return Err(error.hint("--list tells which there are"));
+            }
+            (None, several) => {
+                let shown = several.iter().take(SHOWN).map(|nth| rows[*nth].id.as_str());
+                let shown = shown.collect::<Vec<_>>().join(", ");
+                let more = match several.len().saturating_sub(SHOWN) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                let what = format!("{id} is the beginning of {shown}{more}");
+                return Err(Error::new(Kind::NotFound, what));
+            }
+        }
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut wanted = wanted.into_iter().peekable();
+    let numbered = rows.into_iter().enumerate();
+    Ok(numbered
+        .filter(|(nth, _)| wanted.next_if_eq(nth).is_some())
+        .map(|(_, row)| row)
+        .collect())
+}
+
+/// Ids that are named where one is the beginning of several.
+const SHOWN: usize = 5;
