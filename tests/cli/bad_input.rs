@@ -266,13 +266,13 @@ fn an_unknown_format() {
     assert_eq!(env.read("notes.json"), "Dear diary,\n");
 }
 
-/// The hint names the formats that can be read.
+/// The hint leads to the formats that can be read.
 #[test]
-fn the_hint_names_every_format() {
+fn the_hint_leads_to_every_format() {
     let env = Env::new();
-    let run = env
-        .pipe(&["cat"], "Dear diary,\n")
-        .says("--from names the format");
+    env.pipe(&["cat"], "Dear diary,\n")
+        .says("`convo detect --help` lists them");
+    let run = env.run(&["detect", "--help"]).fine();
     for format in convo::format::Format::ALL
         .into_iter()
         .filter(|format| format.is_read())

@@ -328,7 +328,7 @@ impl Context {
                 Kind::Data,
                 format!("no session that this version reads: {}", verdict.evidence),
             );
-            return Err(error.hint(verdict.hint.map_or_else(from_hint, ToString::to_string)));
+            return Err(error.hint(verdict.hint.unwrap_or_else(from_hint)));
         };
         if !verdict.others.is_empty() {
             let message = format!(

@@ -74,10 +74,8 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
 }
 
 /// What to do when the format is not known.
-pub fn from_hint() -> String {
-    let read = Format::ALL.into_iter().filter(|format| format.is_read());
-    let names: Vec<&str> = read.map(Format::name).collect();
-    format!("--from names the format: {}", names.join(", "))
+pub const fn from_hint() -> &'static str {
+    "--from names the format; `convo detect --help` lists them"
 }
 
 /// Endings of the copies that a save which was cut off leaves beside a file.

@@ -9,7 +9,7 @@ use super::make::Making;
 use super::read;
 use super::spell;
 use crate::error::{Error, Kind, Result};
-use crate::format::listing::{Listing, Slot};
+use crate::format::exported::{Listing, Slot};
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::{array, rest};
 use crate::format::{Purpose, Returned, written};

@@ -21,7 +21,7 @@ use std::io::{self, IsTerminal};
 #[command(before_long_help = "Examples:
   convo detect session.json
   cat session.json | convo detect
-  convo detect --json ~/logs/*.jsonl | jq -r 'select(.format==null).input'")]
+  convo detect --json ~/logs/*.jsonl | jq -r 'select(.format==null).input'", after_long_help = listed())]
 pub struct Detect {
     /// Names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
@@ -47,6 +47,13 @@ impl Run for Detect {
         }
         Ok(())
     }
+}
+
+/// The formats that are read, a line each.
+fn listed() -> String {
+    let read = Format::ALL.into_iter().filter(|format| format.is_read());
+    let lines = read.map(|format| format!("\n  {:<18}{}", format.name(), format.about()));
+    format!("Formats that are read:{}", lines.collect::<String>())
 }
 
 fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
