@@ -7,6 +7,7 @@ mod claude_code;
 mod codex;
 pub mod detect;
 mod document;
+mod exported;
 mod fate;
 pub mod folder;
 mod form;

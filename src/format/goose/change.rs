@@ -7,8 +7,8 @@ use super::fresh::{self, Source};
 use super::held::{self, Held};
 use super::record;
 use super::spell;
+use crate::format::exported::Slot;
 use crate::format::fate::{Fate, Step, own_view};
-use crate::format::listing::Slot;
 use crate::format::report::Report;
 use crate::model::json;
 

@@ -1,6 +1,6 @@
 //! A message of a session.
 
-use crate::format::listing::replaced;
+use crate::format::exported::replaced;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 use std::borrow::Cow;

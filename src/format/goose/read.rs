@@ -5,7 +5,7 @@ use super::element::Element;
 use super::held::{Held, Layout};
 use super::record;
 use crate::error::{Error, Kind, Place, Result};
-use crate::format::listing::Listing;
+use crate::format::exported::Listing;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::pieces::{Piece, Pieces};
 use crate::format::report::Report;

@@ -6,7 +6,7 @@ use super::element::{Element, rfc3339};
 use super::held::{Compaction, Held};
 use super::step;
 use crate::error::{Error, Kind, Place, Result};
-use crate::format::listing::Listing;
+use crate::format::exported::Listing;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted};

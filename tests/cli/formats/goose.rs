@@ -70,7 +70,7 @@ fn a_summary_is_for_the_model_alone() {
         document["message_count"].as_u64().unwrap() as usize,
         document["conversation"].as_array().unwrap().len()
     );
-    env.run(&["compact", "--budget", "10", "-i", "chat.json"])
+    env.run(&["compact", "--budget", "20", "-i", "chat.json"])
         .status(0);
     env.run(&["check", "--for", "openai-chat", "chat.json"]);
 }

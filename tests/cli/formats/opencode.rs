@@ -92,7 +92,7 @@ fn damage_is_told_with_its_place_and_nothing_is_changed() {
     env.write("tray.json", &damaged);
     env.run(&["count", "--from", "opencode", "tray.json"])
         .status(65)
-        .says("tray.json:32: byte ");
+        .says("tray.json:31: byte ");
     for tenth in 0..10 {
         env.write("cut.json", &EXPORT[..EXPORT.len() * tenth / 10]);
         let run = env.run(&["count", "--from", "opencode", "cut.json"]);
