@@ -15,6 +15,8 @@ mod gemini;
 mod gemini_cli;
 mod go;
 pub mod goaitools;
+mod goose;
+mod grouped;
 pub mod gzip;
 mod indent;
 pub mod jsonl;
@@ -106,6 +108,10 @@ formats! {
     GeminiCli = gemini_cli::FORM,
     /// opencode: what its export prints.
     Opencode = opencode::FORM,
+    /// goose: a session, as its export has it or as lines.
+    Goose = goose::FORM,
+    /// goose: a session as lines.
+    GooseJsonl = goose::LINES,
 }
 
 impl Format {

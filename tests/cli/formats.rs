@@ -2,5 +2,6 @@
 
 mod codex;
 mod gemini_cli;
+mod goose;
 mod opencode;
 mod pi;

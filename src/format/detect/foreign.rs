@@ -43,21 +43,6 @@ pub(super) const VERCEL_UI: Signature = Signature {
     ..Signature::BLANK
 };
 
-pub(super) const GOOSE: Signature = Signature {
-    name: "goose",
-    what: "a goose session",
-    header: |shape| shape.all(&["working_dir", "message_count"]),
-    document: |shape| {
-        shape.has("working_dir") && (shape.is_array("conversation") || shape.has("message_count"))
-    },
-    message: |said| {
-        let parts = said.message.has("parts");
-        let created = said.message.has("created") && said.is_typed();
-        !parts && (created || said.has_part(&["toolRequest", "toolResponse"]))
-    },
-    ..Signature::BLANK
-};
-
 pub(super) const SHAREGPT: Signature = Signature {
     name: "sharegpt",
     what: "ShareGPT records",

@@ -74,6 +74,11 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     {
         return verdict;
     }
+    // What is one value all in all has lines that say nothing.
+    let end = json::value_end(text, 0, Dialect::Python);
+    if whole && lines.len() > 1 && end.is_ok_and(|end| json::skip_space(text, end) == text.len()) {
+        return document(text, hints);
+    }
     // A first line that is a value of its own makes it a file of lines; so do later ones when it is damaged.
     let objects = lines
         .iter()

@@ -5,7 +5,7 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-    anthropic, claude_code, codex, gemini, gemini_cli, goaitools, openai_responses, opencode, pi,
+    anthropic, claude_code, codex, gemini, gemini_cli, goaitools, goose, openai_responses, opencode, pi,
 };
 
 /// Tested from the top.
@@ -20,7 +20,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &opencode::SIGNATURE,
     &foreign::OPENCODE_RECORD,
     &foreign::VERCEL_UI,
-    &foreign::GOOSE,
+    &goose::SIGNATURE,
     &foreign::SHAREGPT,
     &foreign::LANGCHAIN,
     &foreign::AIDER,

@@ -1,12 +1,9 @@
-//! Texts and files of a message, as the content of a record and back.
+//! Texts and files of a message, as parts of the record stream and back.
 
 use super::element::kind;
 use crate::format::request::draft;
 use crate::format::request::media::{Bytes, Kind, Media};
-use crate::format::request::piece::{array, quoted};
-use crate::model::json::{self, Dialect};
-use std::borrow::Cow;
-use std::collections::VecDeque;
+use crate::model::json;
 
 /// The part of the record stream that a part is; none of one that says nothing.
 pub fn read(part: &[u8]) -> Option<Vec<u8>> {
@@ -59,53 +56,4 @@ pub fn address(part: &[u8]) -> Option<(String, String)> {
 pub fn is_own_file(part: &[u8]) -> bool {
     let text = |name| json::member(part, name).is_some_and(|raw| raw.starts_with(b"\""));
     kind(part) == "file" && text("url") && text("mime")
-}
-
-/// The content of a record: the text where that is all.
-pub fn joined(parts: &[Vec<u8>], silent: &[u8]) -> Vec<u8> {
-    match parts {
-        [] => silent.to_vec(),
-        [one] if kind(one) == "text" => json::member(one, "text").unwrap_or(b"\"\"").to_vec(),
-        several => array(several),
-    }
-}
-
-/// A piece of content on its way back.
-pub enum Piece<'a> {
-    /// A text, as JSON.
-    Text(Cow<'a, [u8]>),
-    /// Anything else.
-    Other(&'a [u8]),
-}
-
-/// The pieces of a content.
-pub fn pieces(content: Option<&[u8]>) -> VecDeque<Piece<'_>> {
-    match content {
-        Some(raw) if raw.starts_with(b"\"") => VecDeque::from([Piece::Text(raw.into())]),
-        Some(raw) => {
-            let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
-            parts.into_iter().map(piece).collect()
-        }
-        None => VecDeque::new(),
-    }
-}
-
-fn piece(part: &[u8]) -> Piece<'_> {
-    if part.starts_with(b"\"") {
-        return Piece::Text(part.into());
-    }
-    let text = match kind(part).as_ref() {
-        "text" | "input_text" | "output_text" => json::member(part, "text"),
-        "refusal" => json::member(part, "refusal"),
-        _ => None,
-    };
-    match text.filter(|raw| raw.starts_with(b"\"")) {
-        Some(text) => Piece::Text(text.into()),
-        None => Piece::Other(part),
-    }
-}
-
-/// A text of JSON that these texts are, one under the other.
-pub fn texts<'a>(texts: impl Iterator<Item = Cow<'a, str>>) -> Vec<u8> {
-    quoted(&texts.collect::<Vec<_>>().join("\n"))
 }

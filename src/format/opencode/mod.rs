@@ -8,6 +8,7 @@
 //! | a message that could not be made again of that | `metadata.opencode.raw` |
 //! | what the document says of the session | `metadata.opencode.session` of the header, `members` what stands beside |
 //! | the question for a compaction, and any element that is no message | a `foreign` event |
+//! | what was ignored, cleared or failed, and is not sent | one `compact` event behind the last message |
 //! | the answer to it | a `summary` event with the message in `metadata.opencode.raw` |
 //!
 //! Messages and parts stand in an export in their order. A compaction counts when its answer is finished and without

@@ -107,6 +107,8 @@ pub fn read(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
         held: Held::default(),
         taken: HashSet::new(),
         ids: Vec::new(),
+        drop: Vec::new(),
+        edit: Vec::new(),
     };
     reading.session.push_new(&header(&source, &listing, nth));
     let raws: Vec<Vec<u8>> = listing
@@ -127,6 +129,9 @@ pub fn read(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
             );
         }
     }
+    let times = elements.iter().flatten().filter_map(Element::created);
+    let at = times.max().and_then(rfc3339);
+    reading.unsent(at.as_deref().unwrap_or("1970-01-01T00:00:00Z"), start);
     drop(elements);
     reading.held.elements.count = raws.len();
     reading.held.raws = raws;
@@ -147,6 +152,10 @@ struct Reading {
     taken: HashSet<String>,
     /// The id of each record so far, with its element.
     ids: Vec<(usize, String)>,
+    /// Ids of records that a model is not sent.
+    drop: Vec<Vec<u8>>,
+    /// What it is sent instead of others.
+    edit: Vec<Vec<u8>>,
 }
 
 impl Reading {
@@ -182,38 +191,43 @@ impl Reading {
             times += 1;
             id = format!("{own}~{times}");
         }
-        let (mut drop, mut edit) = (Vec::new(), Vec::new());
         for (id, body, sent) in step::records(element, &id) {
             let line = self.push(body, place);
             self.held.elements.of.insert(line, nth);
             match sent {
-                Some(None) => drop.push(quoted(&id)),
+                Some(None) => self.drop.push(quoted(&id)),
                 Some(Some(content)) => {
                     let mut change = ObjectBuilder::default();
                     change.text("id", &id).raw("content", content);
-                    edit.push(change.finish());
+                    self.edit.push(change.finish());
                 }
                 None => {}
             }
             self.ids.push((nth, id));
         }
-        if drop.is_empty() && edit.is_empty() {
+    }
+
+    /// One event for all that a model is not sent, or sent otherwise; `at` is when the last message was made.
+    fn unsent(&mut self, at: &str, place: Place) {
+        if self.drop.is_empty() && self.edit.is_empty() {
             return;
         }
-        let mut event = begun("compact", nth, element);
-        event.text("strategy", NAME);
-        if !drop.is_empty() {
-            event.raw("drop", array(&drop));
-        }
-        if !edit.is_empty() {
-            event.raw("edit", array(&edit));
-        }
+        let (drop, edit) = (array(&self.drop), array(&self.edit));
+        let name = [b"compact\n", drop.as_slice(), &edit].concat();
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", "compact")
+            .text("id", &format!("evt_{}", &key::sha256(&name)[..16]))
+            .text("at", at)
+            .text("strategy", NAME)
+            .raw("drop", drop)
+            .raw("edit", edit);
         self.push(event.finish(), place);
     }
 
     /// The event that the answer to a question for a compaction is.
     fn summary(&self, nth: usize, element: &Element<'_>, kept: usize) -> Vec<u8> {
-        let mut event = begun("summary", nth, element);
+        let mut event = begun(nth, element);
         event.text("content", &element.said());
         let covered = &self.ids[..self.ids.partition_point(|(at, _)| *at < kept)];
         if let (Some((_, first)), Some((_, last))) = (covered.first(), covered.last()) {
@@ -233,13 +247,13 @@ impl Reading {
     }
 }
 
-/// Begins an event that an element is.
-fn begun(kind: &str, nth: usize, element: &Element<'_>) -> ObjectBuilder {
-    let name = format!("{kind}\n{nth}\n{}", String::from_utf8_lossy(element.raw));
+/// Begins the event that an answer is.
+fn begun(nth: usize, element: &Element<'_>) -> ObjectBuilder {
+    let name = format!("{nth}\n{}", String::from_utf8_lossy(element.raw));
     let at = element.created().and_then(rfc3339);
     let mut event = ObjectBuilder::default();
     event
-        .text("type", kind)
+        .text("type", "summary")
         .text("id", &format!("evt_{}", &key::sha256(name.as_bytes())[..16]))
         .text("at", at.as_deref().unwrap_or("1970-01-01T00:00:00Z"));
     event

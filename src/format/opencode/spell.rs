@@ -1,11 +1,13 @@
 //! Records as the message that they were, or as a new one.
 
 use super::NAME;
-use super::content::{self, Piece};
+use super::content;
 use super::element::kind;
 use super::make::{self, Making, Told, times, tokens};
 use super::part;
+use crate::format::grouped;
 use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{self, Content};
 use crate::format::request::figures::Figures;
 use crate::format::request::media::Media;
 use crate::format::request::piece::object_arguments;
@@ -17,7 +19,7 @@ use std::collections::{HashMap, VecDeque};
 
 /// What a record notes of the message that it was read from.
 pub fn note(body: &[u8]) -> Option<&[u8]> {
-    json::member(json::member(body, "metadata")?, NAME)
+    grouped::note(body, NAME)
 }
 
 /// Results by the ids of their calls.
@@ -131,13 +133,13 @@ impl Laying<'_, '_> {
         };
         let note = note(body);
         let notes = list(note.and_then(|note| json::member(note, "parts")));
-        let mut contents = content::pieces(message.content);
+        let mut contents = contents::pieces(message.content);
         let (mut thoughts, mut calls) = (list(message.reasoning), list(message.tool_calls));
         let mut parts = Vec::new();
         for note in &notes {
             let laid = match kind(note).as_ref() {
                 "text" => match contents.front() {
-                    Some(Piece::Text(text)) => {
+                    Some(Content::Text(text)) => {
                         let mut part = part::begun(note, self.info);
                         part.raw("text", text);
                         contents.pop_front();
@@ -146,7 +148,7 @@ impl Laying<'_, '_> {
                     _ => None,
                 },
                 "file" => match contents.front() {
-                    Some(Piece::Other(raw)) => {
+                    Some(Content::Other(raw)) => {
                         let part = self.file(raw, Some(note));
                         contents.pop_front();
                         part
@@ -186,8 +188,8 @@ impl Laying<'_, '_> {
         }
         for piece in contents {
             match piece {
-                Piece::Text(text) if text.as_ref() == b"\"\"" => {}
-                Piece::Text(text) => {
+                Content::Text(text) if text == b"\"\"" => {}
+                Content::Text(text) => {
                     let context = message.category == Some(b"\"context\"");
                     let mut part = self.part("text", behind)?;
                     part.raw("text", text);
@@ -196,7 +198,7 @@ impl Laying<'_, '_> {
                     }
                     made.push(part.finish());
                 }
-                Piece::Other(raw) => made.extend(self.file(raw, None)),
+                Content::Other(raw) => made.extend(self.file(raw, None)),
             }
         }
         for call in calls {
@@ -360,19 +362,19 @@ impl Laying<'_, '_> {
         if let Some(raw) = result.content.filter(|raw| raw.starts_with(b"\"")) {
             return raw.to_vec();
         }
-        let pieces = content::pieces(result.content);
+        let pieces = contents::pieces(result.content);
         let mut texts = Vec::new();
         for piece in &pieces {
             match piece {
-                Piece::Text(text) => texts.extend(json::text(text).map(Cow::into_owned)),
-                Piece::Other(raw) => {
+                Content::Text(text) => texts.extend(json::text(text).map(Cow::into_owned)),
+                Content::Other(raw) => {
                     let attached = Media::of(raw).is_some();
                     self.report
                         .lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
                 }
             }
         }
-        content::texts(texts.into_iter().map(Cow::Owned))
+        contents::texts(texts.into_iter().map(Cow::Owned))
     }
 }
 
@@ -401,5 +403,5 @@ fn thought_text(thought: &[u8]) -> Vec<u8> {
     }
     let summary = json::member(thought, "summary").and_then(|raw| json::elements(raw, Dialect::Strict));
     let texts = summary.unwrap_or_default().into_iter();
-    content::texts(texts.filter_map(|part| json::member(part, "text").and_then(json::text)))
+    contents::texts(texts.filter_map(|part| json::member(part, "text").and_then(json::text)))
 }

@@ -7,6 +7,7 @@ use super::part;
 use super::spell;
 use crate::format::report::Report;
 use crate::format::request::Api;
+use crate::format::request::contents;
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::figures::Figures;
 use crate::format::request::piece::{array, quoted, rest};
@@ -130,7 +131,7 @@ fn user(element: &Element<'_>) -> Step {
         .filter(|part| matches!(kind(part).as_ref(), "text" | "file"))
         .collect();
     let content = |parts: &[&[u8]]| {
-        content::joined(
+        contents::joined(
             &parts
                 .iter()
                 .filter_map(|part| content::read(part))
@@ -198,7 +199,7 @@ fn assistant(element: &Element<'_>, parts: Vec<&[u8]>) -> Vec<Step> {
             _ => used.extend(tokens(part)),
         }
     }
-    step.draft.raw("content", content::joined(&said, b"null"));
+    step.draft.raw("content", contents::joined(&said, b"null"));
     if !calls.is_empty() {
         step.draft.raw("tool_calls", array(&calls));
     }

@@ -10,11 +10,12 @@ use super::read;
 use super::spell;
 use crate::error::{Error, Kind, Result};
 use crate::format::exported::{Listing, Slot};
+use crate::format::grouped::{Unit, units};
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::{array, rest};
 use crate::format::{Purpose, Returned, written};
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::session::{Class, Session};
+use crate::model::session::Session;
 use crate::model::view::View;
 use std::borrow::Cow;
 use std::io::Write;
@@ -121,81 +122,41 @@ fn own(session: &Session) -> Option<Vec<u8>> {
 /// The elements that the records of a session were.
 fn kept(session: &Session, report: &mut Report) -> Held {
     let mut held = Held::default();
-    let mut group = Group::default();
-    for index in 0..session.len() {
-        let record = session.record(index);
-        match session.class(index) {
-            Class::Message(_) => {
-                let note = spell::note(record.body);
-                let names = |name| note.and_then(|note| json::member(note, name));
-                let id = record.message().and_then(|message| message.id());
-                if names("info").is_some() || names("raw").is_some() {
-                    group.close(session, &mut held);
-                    group.id = id.map(Cow::into_owned);
-                    group.lines.push(index);
-                } else if names("of").is_some()
-                    && names("of").and_then(json::text).as_deref() == group.id.as_deref()
-                {
-                    group.lines.push(index);
-                }
-            }
-            Class::Event => {
-                group.close(session, &mut held);
-                let raw = match held::is_own(session, index) {
-                    true => spell::note(record.body).and_then(|note| json::member(note, "raw")),
-                    false => json::member(record.body, "raw").filter(|_| {
-                        json::member(record.body, "format")
-                            .and_then(json::text)
-                            .as_deref()
-                            == Some(NAME)
-                    }),
-                };
-                let Some(raw) = raw else { continue };
-                // Of an element that was damaged there is a text only.
-                if raw.starts_with(b"\"") {
-                    report.lose(Loss::Unreadable, 1);
+    for unit in units(session, NAME, ["info", "raw"]) {
+        match unit {
+            Unit::Element(lines) => {
+                let Some(made) = element(session, &lines) else {
                     continue;
+                };
+                for line in lines {
+                    held.elements.of.insert(line, held.raws.len());
                 }
-                if json::member(record.body, "content").is_some() {
-                    let answer = held.raws.len();
-                    held.compactions.push(Compaction { answer, line: index });
-                }
-                held.raws.push(raw.to_vec());
+                held.raws.push(made);
             }
-            _ => {}
+            // Of an element that was damaged there is a text only.
+            Unit::Carried(_, raw) if raw.starts_with(b"\"") => report.lose(Loss::Unreadable, 1),
+            Unit::Carried(line, raw) => {
+                if held::is_own(session, line) {
+                    let answer = held.raws.len();
+                    held.compactions.push(Compaction { answer, line });
+                }
+                held.raws.push(raw);
+            }
+            Unit::Unreadable(_) => report.lose(Loss::Unreadable, 1),
         }
     }
-    group.close(session, &mut held);
     held.elements.count = held.raws.len();
     held
 }
 
-/// Records of one message.
-#[derive(Default)]
-struct Group {
-    id: Option<String>,
-    lines: Vec<usize>,
-}
-
-impl Group {
-    /// Makes the element of them.
-    fn close(&mut self, session: &Session, held: &mut Held) {
-        let Group { lines, .. } = std::mem::take(self);
-        let Some(first) = lines.first() else { return };
-        let note = spell::note(session.record(*first).body).unwrap_or(b"{}");
-        let made = match json::member(note, "raw") {
-            Some(raw) => Some(raw.to_vec()),
-            None => {
-                let bodies: Vec<&[u8]> = lines.iter().map(|line| session.record(*line).body).collect();
-                spell::element(json::member(note, "info"), &bodies, None, &mut Report::default())
-            }
-        };
-        let Some(made) = made else { return };
-        for line in lines {
-            held.elements.of.insert(line, held.raws.len());
-        }
-        held.raws.push(made);
+/// The element that these lines were.
+fn element(session: &Session, lines: &[usize]) -> Option<Vec<u8>> {
+    let note = spell::note(session.record(*lines.first()?).body)?;
+    if let Some(raw) = json::member(note, "raw") {
+        return Some(raw.to_vec());
     }
+    let bodies: Vec<&[u8]> = lines.iter().map(|line| session.record(*line).body).collect();
+    spell::element(json::member(note, "info"), &bodies, None, &mut Report::default())
 }
 
 /// Counts the events that a document has no place for.

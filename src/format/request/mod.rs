@@ -7,6 +7,7 @@
 //! `raw`, on the first of its messages, and counts for as long as it still reads as what stands there.
 
 mod back;
+pub(super) mod contents;
 pub(super) mod draft;
 pub(super) mod figures;
 pub(super) mod mcp;

@@ -176,6 +176,13 @@ pub fn rest<'o>(
     found.into_iter()
 }
 
+/// Adds what [`rest`] gives to an object that is being made.
+pub fn add_rest(built: &mut ObjectBuilder, object: &[u8], known: &[&str]) {
+    for (name, value) in rest(object, known) {
+        built.raw(&name, value);
+    }
+}
+
 /// An object of what [`rest`] gives; none when that is nothing.
 pub fn rest_object(object: &[u8], known: &[&str]) -> Option<Vec<u8>> {
     let mut built = ObjectBuilder::default();

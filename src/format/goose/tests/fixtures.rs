@@ -1,0 +1,115 @@
+//! What is known of public files, and what holds of every session.
+
+use super::{LINES, cut, document, returned, sessions, shown, through_lines, with, written};
+use crate::format::tests::truth;
+use crate::format::{Format, Purpose};
+use crate::model::json;
+use crate::model::view::View;
+
+#[test]
+fn every_file_counts_what_it_is_known_to_hold() {
+    truth::hold(Format::Goose, truth::anthropic_usage);
+}
+
+/// The sessions at hand, those that are kept here first.
+fn inputs() -> Vec<(String, Vec<u8>)> {
+    let files = truth::files("goose").into_iter();
+    let files = files.map(|truth| (truth.name, std::fs::read(truth.path).unwrap()));
+    let own = [
+        ("lines".to_string(), LINES.as_bytes().to_vec()),
+        ("document".to_string(), document().into_bytes()),
+    ];
+    own.into_iter().chain(files).collect()
+}
+
+#[test]
+fn what_does_not_change_is_the_bytes_it_was() {
+    for (name, bytes) in inputs() {
+        let all = sessions(&bytes);
+        assert!(returned(&all, false).unwrap() == bytes, "{name}");
+        assert!(returned(&all, true).unwrap() == bytes, "{name}");
+    }
+}
+
+#[test]
+fn records_make_what_they_were() {
+    for (name, bytes) in inputs() {
+        let all = sessions(&bytes);
+        let (made, report) = written(&through_lines(&all[0]), Purpose::Export);
+        assert!(report.losses.is_empty(), "{name}: {report:?}");
+        let text = String::from_utf8(made.clone()).unwrap();
+        assert_eq!(
+            all[0].text().matches("\"goose\":{\"raw\"").count(),
+            0,
+            "{name}: a message is kept whole"
+        );
+        if bytes.ends_with(b"]\n}\n") || name.ends_with(".json") || name == "document" {
+            assert!(
+                json::same(made.trim_ascii_end(), bytes.trim_ascii()),
+                "{name}: {text}"
+            );
+            continue;
+        }
+        let lines = |bytes: &[u8]| -> Vec<Vec<u8>> {
+            let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            lines.map(<[u8]>::to_vec).collect()
+        };
+        let (ours, theirs) = (lines(&made), lines(&bytes));
+        assert_eq!(ours.len(), theirs.len(), "{name}");
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            assert!(
+                json::same(ours, theirs),
+                "{name}: {}",
+                String::from_utf8_lossy(ours)
+            );
+        }
+    }
+}
+
+#[test]
+fn cuts_edits_drops_and_summaries_show_what_they_are_to_show() {
+    let mut changes = 0;
+    for (name, bytes) in inputs() {
+        let all = sessions(&bytes);
+        let mut changed: Vec<_> = (0..8).filter_map(|keep| cut(&all[0], keep)).collect();
+        let view = View::replay(&all[0]);
+        let messages: Vec<_> = view.messages(&all[0]).collect();
+        let first = messages[0].id().unwrap().into_owned();
+        for message in &messages {
+            let id = message.id().unwrap().into_owned();
+            let event = |members: String| {
+                format!(r#"{{"type":"compact","id":"evt_e","at":"2026-01-01T00:00:00Z","strategy":"s",{members}}}"#).into_bytes()
+            };
+            let more = br#"{"role":"user","content":"more"}"#.to_vec();
+            let edit = event(format!(r#""edit":[{{"id":"{id}","content":"short"}}]"#));
+            changed.push(with(&all[0], &[edit, more.clone()]));
+            changed.push(with(
+                &all[0],
+                &[event(format!(r#""drop":["{id}"]"#)), more.clone()],
+            ));
+            let summary = format!(
+                r#"{{"type":"summary","id":"evt_e","at":"2026-01-01T00:00:00Z","content":"all that","covers":["{first}","{id}"]}}"#
+            );
+            changed.push(with(&all[0], &[summary.clone().into_bytes(), more.clone()]));
+            let drop = event(format!(r#""drop":["{id}"]"#));
+            let restore =
+                br#"{"type":"restore","id":"evt_r","at":"2026-01-01T00:00:00Z","of":"evt_e"}"#.to_vec();
+            changed.push(with(&all[0], &[drop, restore, more]));
+        }
+        for changed in changed {
+            for after in [
+                returned(std::slice::from_ref(&changed), true).unwrap(),
+                written(&through_lines(&changed), Purpose::Return).0,
+            ] {
+                let again = sessions(&after);
+                assert_eq!(shown(&again[0]), shown(&changed), "{name}: {}", changed.text());
+                // Nothing goes.
+                assert!(again[0].messages().count() >= all[0].messages().count());
+                // What was added is what it is when it comes again.
+                assert!(returned(&again, true).unwrap() == after, "{name}");
+            }
+            changes += 1;
+        }
+    }
+    eprintln!("goose: {changes} changes show what they are to show");
+}

@@ -1,0 +1,131 @@
+//! Sessions read and written.
+
+mod arbitrary;
+mod fixtures;
+mod small;
+
+use super::write;
+use crate::error::Place;
+use crate::filter::truncate::{self, Cut};
+use crate::filter::{Plan, Stamp};
+use crate::format::report::Report;
+use crate::format::sessions::Input;
+use crate::format::tests::truth;
+use crate::format::{Purpose, Returned};
+use crate::model::json;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+
+/// Lines with whatever a session may have.
+pub const LINES: &str = include_str!("session.jsonl");
+
+/// The same as a document.
+pub fn document() -> String {
+    let mut lines = LINES.lines().filter(|line| !line.is_empty());
+    let first = lines.next().unwrap().strip_suffix('}').unwrap().to_string();
+    let messages: Vec<&str> = lines.collect();
+    format!(
+        "{first},\n  \"id\": \"20260601_1\", \"created_at\": \"2026-06-01T08:00:00Z\",\n  \"conversation\": [\n    {}\n  ]\n}}\n",
+        messages.join(",\n    ")
+    )
+}
+
+/// The sessions of an input as they come, what is told of it, and what stands behind the last.
+pub fn read(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
+    let mut report = Report::default();
+    let mut reader = super::read::open(Input {
+        name: Some("tray.jsonl".to_string()),
+        head: Vec::new(),
+        rest: Box::new(std::io::Cursor::new(bytes.to_vec())),
+        returns: true,
+    })
+    .unwrap();
+    let sessions = truth::all(reader.as_mut(), &mut report).unwrap_or_default();
+    (sessions, report, reader.tail().to_vec())
+}
+
+/// The sessions of an input of which nothing bad is to be told.
+pub fn sessions(bytes: &[u8]) -> Vec<Session> {
+    let (sessions, report, _) = read(bytes);
+    assert!(
+        report.findings.is_empty(),
+        "{report:?}\n{}",
+        String::from_utf8_lossy(bytes)
+    );
+    sessions
+}
+
+/// The lines of a session read anew, as if they had been a file.
+pub fn through_lines(session: &Session) -> Session {
+    let mut again = Session::default();
+    for index in 0..session.len() {
+        let place = Place {
+            line: index as u64 + 1,
+            offset: 1,
+        };
+        again.push(&Record::parse(session.full(index), place));
+    }
+    again
+}
+
+/// A session as what it came as, made of its records alone.
+pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    let view = View::replay(session);
+    write::write(session, &view, purpose, &mut out, &mut report).unwrap();
+    (out, report)
+}
+
+/// Sessions as the input that they came from.
+pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for session in sessions {
+        let view = View::replay(session);
+        let returned = Returned {
+            session,
+            view: &view,
+            changed,
+        };
+        write::back(&[returned], &mut out, &mut Report::default())?;
+    }
+    Ok(out)
+}
+
+/// The session with a cut that keeps its last messages; none when there is nothing to cut.
+pub fn cut(session: &Session, keep: usize) -> Option<Session> {
+    let stamp = |_: &str| {
+        Ok(Stamp {
+            id: "evt_1".to_string(),
+            at: "2026-01-01T00:00:00Z".to_string(),
+        })
+    };
+    match truncate::plan(session, &Cut::LastMessages(keep), stamp).unwrap() {
+        Plan::Lines(lines, _) => Some(with(session, &lines)),
+        Plan::Nothing(_) => None,
+    }
+}
+
+/// The session with these lines more.
+pub fn with(session: &Session, lines: &[Vec<u8>]) -> Session {
+    let mut session = session.clone();
+    lines.iter().for_each(|line| session.push_new(line));
+    session
+}
+
+/// What a model would be sent, without books.
+pub fn shown(session: &Session) -> Vec<String> {
+    let view = View::replay(session);
+    assert!(view.dangling.is_empty(), "{:?}", view.dangling);
+    let item = |item: &Item| {
+        if let Some(text) = item.summary(session) {
+            return text.into_owned();
+        }
+        let own = ["role", "content", "tool_calls", "tool_call_id", "reasoning"];
+        let members = own
+            .iter()
+            .filter_map(|name| json::member(item.body(session), name));
+        String::from_utf8(members.collect::<Vec<_>>().join(&b'\n')).unwrap()
+    };
+    view.items.iter().map(item).collect()
+}

@@ -1,0 +1,60 @@
+//! The content of a message, piece by piece.
+
+use super::draft;
+use super::piece::{array, quoted};
+use crate::model::json::{self, Dialect};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+/// A piece of content.
+pub enum Content<'a> {
+    /// A text, as JSON.
+    Text(&'a [u8]),
+    /// Anything else.
+    Other(&'a [u8]),
+}
+
+/// The pieces of a content.
+pub fn pieces(content: Option<&[u8]>) -> VecDeque<Content<'_>> {
+    match content {
+        Some(raw) if raw.starts_with(b"\"") => VecDeque::from([Content::Text(raw)]),
+        Some(raw) => {
+            let parts = json::elements(raw, Dialect::Strict).unwrap_or_default();
+            parts.into_iter().map(piece).collect()
+        }
+        None => VecDeque::new(),
+    }
+}
+
+fn piece(part: &[u8]) -> Content<'_> {
+    if part.starts_with(b"\"") {
+        return Content::Text(part);
+    }
+    let kind = json::member(part, "type").and_then(json::text);
+    let text = match kind.as_deref() {
+        Some("text" | "input_text" | "output_text") => json::member(part, "text"),
+        Some("refusal") => json::member(part, "refusal"),
+        _ => None,
+    };
+    match text.filter(|raw| raw.starts_with(b"\"")) {
+        Some(text) => Content::Text(text),
+        None => Content::Other(part),
+    }
+}
+
+/// A content of these parts: the text where that is all there is, and this where there is nothing.
+pub fn joined(parts: &[Vec<u8>], silent: &[u8]) -> Vec<u8> {
+    match parts {
+        [] => silent.to_vec(),
+        [one] if json::member(one, "type") == Some(b"\"text\"") => {
+            let text = json::member(one, "text").filter(|text| *one == draft::text_part(text));
+            text.map_or_else(|| array(parts), <[u8]>::to_vec)
+        }
+        several => array(several),
+    }
+}
+
+/// A text of JSON that these texts are, one under the other.
+pub fn texts<'a>(texts: impl Iterator<Item = Cow<'a, str>>) -> Vec<u8> {
+    quoted(&texts.collect::<Vec<_>>().join("\n"))
+}

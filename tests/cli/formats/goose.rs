@@ -1,0 +1,120 @@
+//! Sessions of goose: lines and exports, changed in place, made of any session.
+
+use crate::env::{CHAT, Env};
+
+const LINES: &str = include_str!("../../../src/format/goose/tests/session.jsonl");
+
+#[test]
+fn lines_are_read_and_written_as_they_were() {
+    let env = Env::new();
+    env.write("tray.jsonl", LINES);
+    env.run(&["detect", "tray.jsonl"]).fine().gives("goose\n");
+    let lines = env.run(&["cat", "tray.jsonl"]).fine().objects();
+    assert_eq!(lines[0]["title"], "Trays");
+    assert_eq!(lines[0]["metadata"]["cwd"], "/w");
+    assert_eq!(lines.iter().filter(|line| line["role"] == "tool").count(), 3);
+    assert_eq!(lines.last().unwrap()["strategy"], "goose");
+    env.run(&["cat", "--to", "goose", "tray.jsonl"])
+        .fine()
+        .gives(LINES);
+    let stream = env.run(&["cat", "tray.jsonl"]).fine();
+    let made = env
+        .pipe(&["cat", "--to", "goose", "--strict"], stream.out())
+        .fine();
+    let objects = |text: &str| -> Vec<serde_json::Value> {
+        let lines = text.lines().filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    assert_eq!(objects(made.out()), objects(LINES));
+}
+
+#[test]
+fn a_cut_hides_and_an_appended_message_is_a_line_more() {
+    let env = Env::new();
+    env.write("tray.jsonl", LINES);
+    env.run(&["truncate", "--keep-last", "1", "-i", "tray.jsonl"])
+        .fine();
+    let after = env.read("tray.jsonl");
+    assert_eq!(after.lines().count(), LINES.lines().count());
+    assert_eq!(after.matches("\"agentVisible\":false").count(), 11);
+    assert_eq!(after.lines().last(), LINES.lines().last());
+    env.run(&["truncate", "--keep-last", "1", "-i", "tray.jsonl"])
+        .fine();
+    assert_eq!(env.read("tray.jsonl"), after);
+    env.run(&["append", "-i", "tray.jsonl", "One more"]).fine();
+    let grown = env.read("tray.jsonl");
+    assert!(grown.contains("\"message_count\":13"), "{grown}");
+    let (before, now) = (
+        after.split_once('\n').unwrap().1,
+        grown.split_once('\n').unwrap().1,
+    );
+    assert!(now.starts_with(before) && now.contains("One more"));
+}
+
+#[test]
+fn a_summary_is_for_the_model_alone() {
+    let env = Env::new();
+    let export = env.pipe(&["cat", "-q", "--to", "goose"], CHAT).fine();
+    env.write("chat.json", export.out());
+    env.run(&[
+        "summarize",
+        "--keep-last",
+        "1",
+        "--text",
+        "They spoke of rain.",
+        "-i",
+        "chat.json",
+    ]);
+    let document: serde_json::Value = serde_json::from_str(&env.read("chat.json")).unwrap();
+    assert_eq!(
+        document["message_count"].as_u64().unwrap() as usize,
+        document["conversation"].as_array().unwrap().len()
+    );
+    env.run(&["compact", "--budget", "20", "-i", "chat.json"])
+        .status(0);
+    env.run(&["check", "--for", "openai-chat", "chat.json"]);
+}
+
+#[test]
+fn any_session_is_an_export_or_lines() {
+    let env = Env::new();
+    let made = env.pipe(&["cat", "-q", "--to", "goose"], CHAT).fine();
+    let document: serde_json::Value = serde_json::from_str(made.out()).unwrap();
+    assert_eq!(document["conversation"][2]["content"][0]["type"], "toolResponse");
+    env.write("made.json", made.out());
+    env.run(&["detect", "made.json"]).fine().gives("goose\n");
+    let chat = env.run(&["cat", "-q", "--to", "openai-chat", "made.json"]).fine();
+    assert!(chat.out().contains("22 C, sunny"));
+    let lines = env.pipe(&["cat", "-q", "--to", "goose-jsonl"], CHAT).fine();
+    assert!(
+        lines
+            .out()
+            .starts_with("{\"working_dir\":\"/\",\"description\":\"Trip\",\"message_count\":6")
+    );
+    env.pipe(&["detect"], lines.out()).fine().gives("goose\n");
+    // The rules of the house have no place in it.
+    env.pipe(&["cat", "--to", "goose", "--strict"], CHAT)
+        .status(65)
+        .says("message: 1");
+}
+
+#[test]
+fn damage_is_told_with_its_line_and_kept() {
+    let env = Env::new();
+    env.write(
+        "tray.jsonl",
+        LINES.replace("{\"id\":\"msg_d\"", "{\"id\":msg_d\""),
+    );
+    env.run(&["count", "tray.jsonl"])
+        .status(65)
+        .says("tray.jsonl:7: byte ");
+    for tenth in 0..10 {
+        env.write("cut.jsonl", &LINES[..LINES.len() * tenth / 10]);
+        let run = env.run(&["count", "--from", "goose", "cut.jsonl"]);
+        assert!([0, 65].contains(&run.status), "{tenth}: {run}");
+    }
+    env.write("other.json", "{\"working_dir\":\"/\",\n\"conversation\":3}");
+    env.run(&["count", "--from", "goose", "other.json"])
+        .status(65)
+        .says("no conversation");
+}
