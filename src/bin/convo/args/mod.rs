@@ -264,20 +264,20 @@ pub fn checked_name(name: &str) -> convo::Result<&str> {
 }
 
 fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {
-    let names: Vec<_> = Format::ALL
-        .into_iter()
-        .filter(|f| fit(*f))
-        .map(Format::name)
-        .collect();
+    const LISTED: &str = "`convo detect --help` lists them";
     match Format::from_name(name) {
         Some(format) if fit(format) => Ok(format),
-        Some(known) => Err(format!(
-            "this format is only {}; {} are {}",
-            if known.is_read() { "read" } else { "written" },
-            if known.is_read() { "written" } else { "read" },
-            names.join(", ")
-        )),
-        None => Err(format!("no such format; there are {}", names.join(", "))),
+        Some(known) if known.is_read() => Err(format!("this format is only read; {LISTED}")),
+        Some(_) => Err(format!("this format is only written; {LISTED}")),
+        None => {
+            let near = |known: &&str| known.contains(name) || strsim::damerau_levenshtein(known, name) <= 2;
+            let fitting = Format::ALL.into_iter().filter(|format| fit(*format));
+            let near: Vec<&str> = fitting.map(Format::name).filter(near).collect();
+            Err(match near.as_slice() {
+                [] => format!("no such format; {LISTED}"),
+                near => format!("no such format, perhaps {}; {LISTED}", near.join(" or ")),
+            })
+        }
     }
 }
 

@@ -49,11 +49,15 @@ impl Run for Detect {
     }
 }
 
-/// The formats that are read, a line each.
+/// The formats, a line each.
 fn listed() -> String {
-    let read = Format::ALL.into_iter().filter(|format| format.is_read());
-    let lines = read.map(|format| format!("\n  {:<18}{}", format.name(), format.about()));
-    format!("Formats that are read:{}", lines.collect::<String>())
+    let line = |format: Format| {
+        let read = if format.is_read() { 'r' } else { '-' };
+        let written = if format.is_written() { 'w' } else { '-' };
+        format!("\n  {read}{written}  {:<19}{}", format.name(), format.about())
+    };
+    let lines: String = Format::ALL.into_iter().map(line).collect();
+    format!("Formats (r: read, w: written):{lines}")
 }
 
 fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
