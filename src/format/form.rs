@@ -76,6 +76,8 @@ pub struct Form {
     pub back: Option<Back>,
     /// Whether several sessions may be written to one output, one behind the other.
     pub joins: bool,
+    /// Whether it is written for people and not to go on with: no file of it is changed in place.
+    pub export: bool,
     /// The interface whose requests it is.
     pub api: Option<Api>,
     /// The form in which a document of this format is, where there are several: what is written back is to have it.
@@ -97,6 +99,7 @@ impl Form {
         write: None,
         back: None,
         joins: false,
+        export: false,
         api: None,
         variant: None,
         loses: &[],
@@ -105,7 +108,7 @@ impl Form {
 
     /// Whether a file of it can be changed in place: what is read of it is written back.
     pub fn is_changed_in_place(&self) -> bool {
-        self.is_written() && !matches!(self.read, Reading::None)
+        self.is_written() && !self.export && !matches!(self.read, Reading::None)
     }
 
     /// Whether sessions can be written in it; records go out as they came.

@@ -1,5 +1,6 @@
 //! Bytes to records and back. One file a format, which says in its `FORM` what it is; only this one knows them all.
 
+mod aider;
 mod anthropic;
 pub mod array;
 mod base64;
@@ -112,6 +113,8 @@ formats! {
     Goose = goose::FORM,
     /// goose: a session as lines.
     GooseJsonl = goose::LINES,
+    /// aider: its chat history.
+    Aider = aider::FORM,
 }
 
 impl Format {

@@ -31,6 +31,11 @@ impl Pieces {
         }
     }
 
+    /// Whether no piece stands behind the one that was given out last.
+    pub fn is_last(&self) -> bool {
+        self.next.is_none()
+    }
+
     /// The next piece; `begins` is asked of every line but the first whether it begins another, and sees the first as well.
     /// An input without lines is one piece.
     pub fn next(&mut self, mut begins: impl FnMut(&[u8]) -> bool) -> Result<Option<Piece>> {

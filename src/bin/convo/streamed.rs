@@ -138,13 +138,13 @@ pub fn stream(
 
 /// The format in which a file is written back.
 fn own(format: Format, label: &str) -> convo::Result<Format> {
-    if format.is_written() {
+    if format.form().is_changed_in_place() {
         return Ok(format);
     }
     Err(named(
         Error::new(
             Kind::Usage,
-            format!("a {} file is not changed in place by this version", format.name()),
+            format!("a file of {} is not changed in place", format.name()),
         ),
         label,
     )

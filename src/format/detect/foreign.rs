@@ -62,13 +62,6 @@ pub(super) const LANGCHAIN: Signature = Signature {
     ..Signature::BLANK
 };
 
-pub(super) const AIDER: Signature = Signature {
-    name: "aider",
-    what: "a chat history of aider",
-    text: |text| has_line(text, "# aider chat started at "),
-    ..Signature::BLANK
-};
-
 pub(super) const AICHAT: Signature = Signature {
     name: "aichat",
     what: "an aichat session",

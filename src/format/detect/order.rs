@@ -5,7 +5,8 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-    anthropic, claude_code, codex, gemini, gemini_cli, goaitools, goose, openai_responses, opencode, pi,
+    aider, anthropic, claude_code, codex, gemini, gemini_cli, goaitools, goose, openai_responses, opencode,
+    pi,
 };
 
 /// Tested from the top.
@@ -23,7 +24,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &goose::SIGNATURE,
     &foreign::SHAREGPT,
     &foreign::LANGCHAIN,
-    &foreign::AIDER,
+    &aider::SIGNATURE,
     &foreign::AICHAT,
     &foreign::CLINE_ROO,
     &goaitools::SIGNATURE,

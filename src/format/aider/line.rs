@@ -1,0 +1,49 @@
+//! What a line is.
+
+use super::BEGINS;
+use crate::model::time;
+
+/// The kinds of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind<'a> {
+    /// A session begins, at this local time.
+    Begins(&'a str),
+    /// A line that the user says, without what tells it.
+    User(&'a str),
+    /// What the console shows.
+    Console,
+    /// A line that the model says.
+    Said,
+    /// White space.
+    Empty,
+    /// Not UTF-8.
+    Unreadable,
+}
+
+/// When a session begins, as a line of bytes says it.
+pub fn began(line: &[u8]) -> Option<&str> {
+    let time = std::str::from_utf8(line).ok()?.strip_prefix(BEGINS)?.trim_end();
+    let shaped = time.len() == "YYYY-MM-DD HH:MM:SS".len() && time.as_bytes()[10] == b' ';
+    (shaped && time::read(time).is_some()).then_some(time)
+}
+
+/// What a line without its ending is.
+pub fn kind(line: &[u8]) -> Kind<'_> {
+    let Ok(text) = std::str::from_utf8(line) else {
+        return Kind::Unreadable;
+    };
+    if text.trim().is_empty() {
+        return Kind::Empty;
+    }
+    if let Some(time) = began(line) {
+        return Kind::Begins(time);
+    }
+    if let Some(said) = text.strip_prefix("#### ") {
+        let said = said.strip_suffix('\r').unwrap_or(said);
+        return Kind::User(said.strip_suffix("  ").unwrap_or(said));
+    }
+    match text.starts_with("> ") || text.trim_end_matches('\r') == ">" {
+        true => Kind::Console,
+        false => Kind::Said,
+    }
+}

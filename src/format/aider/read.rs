@@ -1,0 +1,272 @@
+//! A file as sessions, one at a time.
+
+use super::NAME;
+use super::line::{self, Kind};
+use crate::error::{Place, Result};
+use crate::format::native::{self, HeaderBuilder};
+use crate::format::pieces::{Piece, Pieces};
+use crate::format::report::Report;
+use crate::format::{Format, Input, SessionReader, Source};
+use crate::model::json::ObjectBuilder;
+use crate::model::key;
+use crate::model::record::{Record, body_of};
+use crate::model::session::Session;
+use crate::model::time;
+
+/// Opens a file.
+pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
+    Ok(Box::new(Histories {
+        name: input.name.clone(),
+        pieces: Pieces::new(input),
+        sessions: 0,
+        dated: false,
+    }))
+}
+
+/// A file on its way.
+struct Histories {
+    pieces: Pieces,
+    name: Option<String>,
+    sessions: usize,
+    /// Whether one that says when it began was met.
+    dated: bool,
+}
+
+/// What is told of every file.
+const LOCAL: &str = "times without a zone were read as local time (TZ)";
+const PEOPLE: &str = "a log for people, without ids, times of messages and calls: an answer that quotes (> ) or has \
+                      headings (#### ) looks like the console or the user";
+const GUESSED: &str =
+    "no line tells that a session of aider begins: taken for a chat history because of lines with ####";
+
+impl SessionReader for Histories {
+    fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+        loop {
+            let Some(piece) = self.pieces.next(|line| line::began(ended(line)).is_some())? else {
+                return Ok(None);
+            };
+            let Some(session) = self.session(&piece, report) else {
+                continue;
+            };
+            return Ok(Some(session));
+        }
+    }
+}
+
+/// A line without its ending.
+fn ended(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\n").unwrap_or(line)
+}
+
+impl Histories {
+    /// The session of a piece; none of what says nothing and was begun by nothing.
+    fn session(&mut self, piece: &Piece, report: &mut Report) -> Option<Session> {
+        let first = piece
+            .bytes
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        let first = body_of(first, piece.start);
+        let began = line::began(first);
+        let said = |line: &[u8]| line::kind(line) != Kind::Empty;
+        if began.is_none() && !piece.bytes.split(|byte| *byte == b'\n').any(said) {
+            return None;
+        }
+        self.sessions += 1;
+        if self.sessions == 1 {
+            report.note(Place::default(), PEOPLE);
+            if began.is_none() && self.pieces.is_last() {
+                report.note(Place::default(), GUESSED);
+            }
+        }
+        if began.is_some() && !std::mem::replace(&mut self.dated, true) {
+            report.note(Place::default(), LOCAL);
+        }
+        let created = began.and_then(time::read).map(|read| read.time);
+        let mut session = Session::default();
+        session.push_new(&self.header(piece, created.as_deref()));
+        let mut runs = Runs {
+            session,
+            at: created.unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string()),
+            open: None,
+            asked: false,
+            cleared: false,
+        };
+        let mut place = piece.start;
+        for full in piece.bytes.split_inclusive(|byte| *byte == b'\n') {
+            place.line += 1;
+            runs.line(full, place, report);
+            place.offset += full.len() as u64;
+        }
+        runs.close();
+        Some(runs.session)
+    }
+
+    fn header(&self, piece: &Piece, created: Option<&str>) -> Vec<u8> {
+        let stem = self.name.as_deref().map_or_else(
+            || format!("session_{}", &key::sha256(&piece.bytes)[..16]),
+            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
+        );
+        let name = format!("{stem}#{}", self.sessions);
+        let id = key::id_for_key(&name);
+        let source = Source {
+            name: self.name.as_deref(),
+            ..Source::alone(&piece.bytes)
+        };
+        let mut metadata = ObjectBuilder::default();
+        metadata.text("imported", NAME);
+        let mut header = HeaderBuilder::default();
+        header
+            .text("created_at", created)
+            .text("key", (id != name).then_some(&name))
+            .raw("source", native::source_member(Format::Aider, &source, &[]))
+            .raw("metadata", metadata.finish());
+        header.finish(&id)
+    }
+}
+
+/// Lines of one kind that follow one another.
+enum Run {
+    User,
+    Said,
+    Console,
+}
+
+/// The runs of a session, the last of which is open.
+struct Runs {
+    session: Session,
+    /// The time of the session.
+    at: String,
+    open: Option<Open>,
+    /// Whether the user asked to clear the history last.
+    asked: bool,
+    /// Whether the history was cleared, and nothing was said since.
+    cleared: bool,
+}
+
+struct Open {
+    run: Run,
+    text: String,
+    place: Place,
+}
+
+/// What the user says to have the history cleared, and what the console says then.
+const ASKS: [&str; 2] = ["/clear", "/reset"];
+const CLEARED: &str = "chat history cleared";
+
+impl Runs {
+    fn line(&mut self, full: &[u8], place: Place, report: &mut Report) {
+        let body = ended(full);
+        let body = if place.offset == 0 {
+            body_of(body, place)
+        } else {
+            body
+        };
+        let text = || std::str::from_utf8(body).unwrap_or_default();
+        match (line::kind(body), &mut self.open) {
+            (Kind::Begins(_), _) => self.close(),
+            (Kind::Unreadable, _) => {
+                self.close();
+                let valid = std::str::from_utf8(body).map_or_else(|error| error.valid_up_to(), str::len);
+                let mut at = place;
+                at.offset += valid as u64;
+                report.damage(at, "not UTF-8");
+                self.session.push(&Record::parse(full, place));
+            }
+            (Kind::Empty, Some(Open { run: Run::User, .. })) => self.close(),
+            (Kind::Empty, Some(open)) => open.more(text()),
+            (Kind::Empty, None) => {}
+            (Kind::User(said), Some(open)) if matches!(open.run, Run::User) => open.more(said),
+            (Kind::Console, Some(open)) if matches!(open.run, Run::Console) => open.more(text()),
+            (Kind::Said, Some(open)) if matches!(open.run, Run::Said) => open.more(text()),
+            (kind, _) => {
+                self.close();
+                let (run, text) = match kind {
+                    Kind::User(said) => (Run::User, said),
+                    Kind::Console => (Run::Console, text()),
+                    _ => (Run::Said, text()),
+                };
+                self.open = Some(Open {
+                    run,
+                    text: text.to_string(),
+                    place,
+                });
+            }
+        }
+    }
+
+    /// Ends the open run.
+    fn close(&mut self) {
+        let Some(Open { run, text, place }) = self.open.take() else {
+            return;
+        };
+        let mut record = ObjectBuilder::default();
+        match run {
+            Run::Console => {
+                self.cleared |= self.asked && text.contains(CLEARED);
+                record.text("type", "foreign").text("format", NAME);
+                record.raw("raw", crate::format::request::piece::quoted(without_outer(&text)));
+            }
+            Run::User | Run::Said => {
+                if std::mem::take(&mut self.cleared) {
+                    self.cut(place);
+                }
+                let user = matches!(run, Run::User);
+                let text = if user { &text } else { without_outer(&text) };
+                self.asked = user && ASKS.iter().any(|asks| text.trim() == *asks);
+                record
+                    .text("role", if user { "user" } else { "assistant" })
+                    .text("content", text);
+            }
+        }
+        self.push(record, place);
+    }
+
+    /// What was said so far leaves the view.
+    fn cut(&mut self, place: Place) {
+        let id = key::sha256(format!("{}\n{}", self.at, place.offset).as_bytes());
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", "truncate")
+            .text("id", &format!("evt_{}", &id[..16]))
+            .text("at", &self.at)
+            .raw("before", "null");
+        self.push(event, place);
+    }
+
+    fn push(&mut self, record: ObjectBuilder, place: Place) {
+        let mut line = record.finish();
+        line.push(b'\n');
+        // A byte order mark went before.
+        let place = Place {
+            offset: place.offset.max(1),
+            ..place
+        };
+        self.session.push(&Record::parse(&line, place));
+    }
+}
+
+impl Open {
+    fn more(&mut self, line: &str) {
+        self.text.push('\n');
+        self.text.push_str(line);
+    }
+}
+
+/// A text without the empty lines around it.
+pub fn without_outer(text: &str) -> &str {
+    let mut inner = text;
+    while let Some((line, rest)) = inner.split_once('\n') {
+        if !line.trim().is_empty() {
+            break;
+        }
+        inner = rest;
+    }
+    while let Some((rest, line)) = inner.rsplit_once('\n') {
+        if !line.trim().is_empty() {
+            break;
+        }
+        inner = rest;
+    }
+    inner
+}

@@ -1,0 +1,62 @@
+//! Real histories, where they are at hand.
+
+use super::{said, sessions, written};
+use crate::format::Format;
+use crate::format::report::Report;
+use crate::format::tests::truth;
+use serde_json::{Value, json};
+
+/// What is said of a file in the words of the record stream: what the console shows are events here, and not messages
+/// of a role of their own.
+fn expected(truth: &Value) -> Value {
+    let mut expected = truth.clone();
+    let shown = expected["messages"]["event"].clone();
+    for name in ["messages", "view"] {
+        expected[name].as_object_mut().unwrap().remove("event");
+    }
+    expected["foreign_records"] = json!(truth["foreign_records"].as_u64().unwrap() + shown.as_u64().unwrap());
+    expected
+}
+
+#[test]
+fn every_file_counts_what_it_is_known_to_hold() {
+    let mut equal = 0;
+    for truth in truth::files("aider") {
+        let all = truth::read(Format::Aider, &truth.path, &mut Report::default()).unwrap();
+        let counted = truth::counts(&all, truth::anthropic_usage);
+        let differences = truth::differences(&expected(&truth.expected), &counted);
+        assert!(differences.is_empty(), "{}: {differences:?}", truth.name);
+        equal += 1;
+    }
+    eprintln!("aider: {equal} files are what truth.json says");
+}
+
+#[test]
+fn a_history_that_is_written_says_the_same() {
+    let mut files = 0;
+    for truth in truth::files("aider") {
+        let bytes = std::fs::read(&truth.path).unwrap();
+        let (all, _) = sessions(std::str::from_utf8(&bytes).unwrap());
+        let text: String = all.iter().map(|session| written(session).0).collect();
+        let (again, _) = sessions(&text);
+        assert_eq!(again.len(), all.len());
+        for (one, other) in all.iter().zip(&again) {
+            assert_eq!(said(one), said(other), "{}", truth.name);
+        }
+        files += 1;
+    }
+    eprintln!("aider: {files} files say the same when they are written and read again");
+}
+
+#[test]
+fn cut_anywhere_it_is_read_as_far_as_it_goes() {
+    for truth in truth::files("aider") {
+        let bytes = std::fs::read(&truth.path).unwrap();
+        for tenth in 0..10 {
+            let end = bytes.len() * tenth / 10;
+            let text = String::from_utf8_lossy(&bytes[..end]);
+            let (all, _) = sessions(&text);
+            assert!(tenth == 0 || !all.is_empty());
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Histories read and written.
+
+mod fixtures;
+mod small;
+
+use crate::format::report::Report;
+use crate::format::{Format, Purpose, Source, convert, write};
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
+
+/// The sessions of a file, and what is told of it.
+pub fn sessions(file: &str) -> (Vec<Session>, Report) {
+    let mut report = Report::default();
+    let source = Source {
+        name: Some(".aider.chat.history.md"),
+        ..Source::alone(file.as_bytes())
+    };
+    (convert(Format::Aider, &source, &mut report).unwrap(), report)
+}
+
+/// Role and text of the messages of a session's log, and what the console showed.
+pub fn said(session: &Session) -> Vec<(String, String)> {
+    let lines = (0..session.len()).filter_map(|index| {
+        let record = session.record(index);
+        if let Some(message) = record.message() {
+            return Some((message.role_name().into_owned(), message.text().into_owned()));
+        }
+        let raw = json::member(record.body, "raw").and_then(json::text)?;
+        Some(("console".to_string(), raw.into_owned()))
+    });
+    lines.collect()
+}
+
+/// A session as a history.
+pub fn written(session: &Session) -> (String, Report) {
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    let view = View::replay(session);
+    write(
+        Format::Aider,
+        session,
+        &view,
+        Purpose::Export,
+        &mut out,
+        &mut report,
+    )
+    .unwrap();
+    (String::from_utf8(out).unwrap(), report)
+}

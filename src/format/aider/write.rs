@@ -1,0 +1,260 @@
+//! A session as a history to be read. What the user and the model say comes back when it is read again; everything else
+//! is shown as the console shows it.
+
+use super::line::{self, Kind};
+use super::read::without_outer;
+use super::{BEGINS, NAME};
+use crate::error::Result;
+use crate::format::report::{Loss, Report};
+use crate::format::{Purpose, written};
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, Part, Role};
+use crate::model::session::{Class, Session};
+use crate::model::time;
+use crate::model::view::View;
+use std::io::Write;
+
+/// The time of a session that has none.
+const EPOCH: &str = "1970-01-01 00:00:00";
+
+/// Writes the view of a session.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let mut history = History::default();
+    if !is_begun_by_nothing(session) {
+        let begun = session
+            .header_text("created_at")
+            .or_else(|| {
+                let mut messages = view.messages(session);
+                messages.find_map(|message| message.timestamp().map(|time| time.into_owned()))
+            })
+            .and_then(|time| time::local(&time))
+            .map_or(EPOCH.to_string(), |time| time[..EPOCH.len()].replace('T', " "));
+        history.text.push_str(&format!("\n{BEGINS}{begun}\n"));
+    }
+    if purpose == Purpose::Export {
+        tell_lines(session, report);
+    }
+    // What stands between messages, and is of this format.
+    let mut between = (0..session.len())
+        .filter(|index| carried(session, *index).is_some())
+        .peekable();
+    for item in &view.items {
+        while let Some(index) = item
+            .line()
+            .and_then(|line| between.next_if(|index| *index < line))
+        {
+            history.raw(&carried(session, index).unwrap_or_default());
+        }
+        if let Some(text) = item.summary(session) {
+            report.lose(Loss::Summary, 1);
+            history.console(&format!("Summary: {text}"));
+        } else if let Some(message) = item.message(session) {
+            if purpose == Purpose::Export {
+                tell_books(&message, item.body(session), report);
+            }
+            history.message(&message, report);
+        }
+    }
+    for index in between {
+        history.raw(&carried(session, index).unwrap_or_default());
+    }
+    written(out.write_all(history.text.as_bytes()))
+}
+
+/// Whether it is what stood before the first session of a file.
+fn is_begun_by_nothing(session: &Session) -> bool {
+    let header = session.header();
+    let find = |name: &str| header.iter().find(|(known, _)| known == name).map(|(_, raw)| raw);
+    let imported = find("metadata").and_then(|raw| json::member(raw, "imported").and_then(json::text));
+    imported.is_some_and(|name| name == NAME) && find("created_at").is_none()
+}
+
+/// What the console showed, where a line of a session carries that.
+fn carried(session: &Session, index: usize) -> Option<String> {
+    let record = session.record(index);
+    let event = record.event().filter(|event| event.name() == "foreign")?;
+    let own = json::member(event.raw, "format").and_then(json::text)? == NAME;
+    let raw = json::member(event.raw, "raw")
+        .and_then(json::text)
+        .filter(|_| own)?;
+    Some(raw.into_owned())
+}
+
+/// Which lines stand last.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Last {
+    #[default]
+    Nothing,
+    Said,
+    Console,
+}
+
+/// A history as far as it is written.
+#[derive(Default)]
+struct History {
+    text: String,
+    last: Last,
+}
+
+impl History {
+    /// Lines of the console as they were.
+    fn raw(&mut self, lines: &str) {
+        if self.last != Last::Console {
+            self.text.push('\n');
+        }
+        self.text.push_str(lines);
+        self.text.push('\n');
+        self.last = Last::Console;
+    }
+
+    fn console(&mut self, text: &str) {
+        let lines: Vec<String> = text.split('\n').map(|line| format!("> {line}  ")).collect();
+        self.raw(&lines.join("\n"));
+    }
+
+    fn message(&mut self, message: &Message<'_>, report: &mut Report) {
+        for part in reasoning(message) {
+            report.lose(Loss::Reasoning, 1);
+            let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
+            let signed = signed.iter().any(|name| json::member(part, name).is_some());
+            report.lose(Loss::Signature, u64::from(signed));
+        }
+        if message.name.is_some() && message.role() != Role::Tool {
+            report.lose(Loss::Name, 1);
+        }
+        let text = text(message, report);
+        match message.role() {
+            Role::User => self.user(&text),
+            Role::Assistant => self.assistant(&text, message, report),
+            Role::Tool => {
+                report.lose(Loss::Part, 1);
+                self.console(&format!("Result: {text}"));
+            }
+            _ => {
+                report.lose(Loss::Message, 1);
+                self.console(&format!("{}: {text}", message.role_name()));
+            }
+        }
+    }
+
+    fn user(&mut self, text: &str) {
+        self.text.push('\n');
+        for line in text.split('\n') {
+            self.text.push_str(&format!("#### {line}  \n"));
+        }
+        self.last = Last::Nothing;
+    }
+
+    fn assistant(&mut self, text: &str, message: &Message<'_>, report: &mut Report) {
+        let calls = message.tool_calls();
+        let inner = if text.trim().is_empty() {
+            ""
+        } else {
+            without_outer(text)
+        };
+        if inner.is_empty() && calls.is_empty() {
+            report.lose(Loss::Message, 1);
+        } else if inner.len() < text.len() {
+            // The empty lines around it.
+            report.lose(Loss::Part, 1);
+        }
+        if !inner.is_empty() {
+            // Else it would go on with what was said before.
+            if self.last == Last::Said {
+                self.raw(">");
+            }
+            self.text.push('\n');
+            for line in inner.split('\n') {
+                if matches!(
+                    line::kind(line.as_bytes()),
+                    Kind::Begins(_) | Kind::User(_) | Kind::Console
+                ) {
+                    report.lose(Loss::Part, 1);
+                    self.text.push(' ');
+                }
+                self.text.push_str(line);
+                self.text.push('\n');
+            }
+            self.last = Last::Said;
+        }
+        for call in calls {
+            report.lose(Loss::Part, 1);
+            self.console(&format!("Call: {}({})", call.name, call.arguments));
+        }
+    }
+}
+
+fn reasoning<'a>(message: &Message<'a>) -> Vec<&'a [u8]> {
+    let parts = message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    parts.unwrap_or_default()
+}
+
+/// Kinds of parts that are media.
+const MEDIA: [&str; 5] = ["image", "audio", "file", "video", "document"];
+
+/// The text of a message; other parts are told.
+fn text(message: &Message<'_>, report: &mut Report) -> String {
+    let mut texts = Vec::new();
+    for part in message.parts() {
+        match part {
+            Part::Text(text) => texts.push(text),
+            Part::Other(kind, _) => {
+                let media = MEDIA.iter().any(|name| kind.contains(name));
+                report.lose(if media { Loss::Attachment } else { Loss::Part }, 1);
+            }
+        }
+    }
+    texts.join("\n")
+}
+
+/// Counts what a message has beside what it says.
+fn tell_books(message: &Message<'_>, body: &[u8], report: &mut Report) {
+    for (name, loss) in [
+        ("id", Loss::Id),
+        ("timestamp", Loss::Timestamp),
+        ("usage", Loss::Usage),
+        ("tokens", Loss::Usage),
+        ("model", Loss::Model),
+        ("category", Loss::Category),
+    ] {
+        report.lose(loss, u64::from(json::member(body, name).is_some()));
+    }
+    let filled = message
+        .metadata
+        .and_then(|raw| json::members(raw, Dialect::Strict))
+        .is_some_and(|members| !members.is_empty());
+    report.lose(Loss::Metadata, u64::from(filled));
+}
+
+/// Counts the lines of a session that a history has no place for.
+fn tell_lines(session: &Session, report: &mut Report) {
+    for index in 0..session.len() {
+        match session.class(index) {
+            Class::Event if carried(session, index).is_none() => report.lose(Loss::Event, 1),
+            Class::Header if !is_carried(session.record(index).body) => report.lose(Loss::Header, 1),
+            Class::Unreadable => report.lose(Loss::Unreadable, 1),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a header says nothing that is lost.
+fn is_carried(header: &[u8]) -> bool {
+    let members = json::members(header, Dialect::Strict).unwrap_or_default();
+    members.iter().all(|(name, value)| match name.as_ref() {
+        "type" | "version" | "id" | "key" | "source" | "created_at" => true,
+        "metadata" => {
+            let inner = json::members(value, Dialect::Strict).unwrap_or_default();
+            inner.iter().all(|(name, _)| name == "imported")
+        }
+        _ => false,
+    })
+}
