@@ -4,6 +4,7 @@ mod anthropic;
 pub mod array;
 mod base64;
 mod claude_code;
+mod cline_roo;
 mod codex;
 pub mod detect;
 mod document;
@@ -112,6 +113,8 @@ formats! {
     Goose = goose::FORM,
     /// goose: a session as lines.
     GooseJsonl = goose::LINES,
+    /// Cline and Roo Code: the history of a task.
+    ClineRoo = cline_roo::FORM,
 }
 
 impl Format {

@@ -78,17 +78,3 @@ pub(super) const AICHAT: Signature = Signature {
     },
     ..Signature::BLANK
 };
-
-pub(super) const CLINE_ROO: Signature = Signature {
-    name: "cline-roo",
-    what: "Cline or Roo messages",
-    message: |said| {
-        let own = ["condenseId", "condenseParent", "truncationId", "truncationParent"];
-        said.message.any(&own) && !said.message.has("parts")
-    },
-    list: |elements| {
-        let any = |name: &str| elements.iter().any(|element| element.has(name));
-        any("ts") && any("role")
-    },
-    ..Signature::BLANK
-};

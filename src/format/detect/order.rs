@@ -5,7 +5,7 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-    anthropic, claude_code, codex, gemini, gemini_cli, goaitools, goose, openai_responses, opencode, pi,
+    anthropic, claude_code, cline_roo, codex, gemini, gemini_cli, goaitools, goose, openai_responses, opencode, pi,
 };
 
 /// Tested from the top.
@@ -25,7 +25,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &foreign::LANGCHAIN,
     &foreign::AIDER,
     &foreign::AICHAT,
-    &foreign::CLINE_ROO,
+    &cline_roo::SIGNATURE,
     &goaitools::SIGNATURE,
     &openai_responses::SIGNATURE,
     &gemini::SIGNATURE,
