@@ -5,7 +5,9 @@ mod anthropic;
 pub mod array;
 mod base64;
 mod claude_code;
+mod cline_roo;
 mod codex;
+mod continue_ide;
 pub mod detect;
 mod document;
 mod exported;
@@ -115,6 +117,10 @@ formats! {
     GooseJsonl = goose::LINES,
     /// aider: its chat history.
     Aider = aider::FORM,
+    /// Cline and Roo Code: the history of a task.
+    ClineRoo = cline_roo::FORM,
+    /// Continue: a session.
+    Continue = continue_ide::FORM,
 }
 
 impl Format {

@@ -1,7 +1,9 @@
 //! Files that other programs write, from outside.
 
 mod aider;
+mod cline_roo;
 mod codex;
+mod continue_ide;
 mod gemini_cli;
 mod goose;
 mod opencode;

@@ -18,10 +18,6 @@ pub(super) const CLAUDE_AI_EXPORT: Signature = Signature {
     ..Signature::BLANK
 };
 
-pub(super) const CONTINUE: Signature = Signature {
-    name: "continue",
-    what: "a Continue session",
-    document: |shape| shape.has("sessionId") && shape.is_array("history"),
     ..Signature::BLANK
 };
 
@@ -68,20 +64,6 @@ pub(super) const AICHAT: Signature = Signature {
     text: |text| {
         let messages = has_line(text, "messages:") || has_line(text, "compressed_messages:");
         has_line(text, "model:") && messages
-    },
-    ..Signature::BLANK
-};
-
-pub(super) const CLINE_ROO: Signature = Signature {
-    name: "cline-roo",
-    what: "Cline or Roo messages",
-    message: |said| {
-        let own = ["condenseId", "condenseParent", "truncationId", "truncationParent"];
-        said.message.any(&own) && !said.message.has("parts")
-    },
-    list: |elements| {
-        let any = |name: &str| elements.iter().any(|element| element.has(name));
-        any("ts") && any("role")
     },
     ..Signature::BLANK
 };

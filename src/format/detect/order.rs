@@ -7,6 +7,8 @@ use super::signature::{Said, Signature, is_own};
 use crate::format::{
     aider, anthropic, claude_code, codex, gemini, gemini_cli, goaitools, goose, openai_responses, opencode,
     pi,
+    anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose, openai_responses,
+    opencode, pi,
 };
 
 /// Tested from the top.
@@ -17,7 +19,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &codex::SIGNATURE,
     &gemini_cli::SIGNATURE,
     &pi::SIGNATURE,
-    &foreign::CONTINUE,
+    &continue_ide::SIGNATURE,
     &opencode::SIGNATURE,
     &foreign::OPENCODE_RECORD,
     &foreign::VERCEL_UI,
@@ -26,7 +28,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &foreign::LANGCHAIN,
     &aider::SIGNATURE,
     &foreign::AICHAT,
-    &foreign::CLINE_ROO,
+    &cline_roo::SIGNATURE,
     &goaitools::SIGNATURE,
     &openai_responses::SIGNATURE,
     &gemini::SIGNATURE,

@@ -71,7 +71,9 @@ impl<'d> Listing<'d> {
         for (nth, element) in elements.iter().enumerate() {
             match (nth, element) {
                 (0, _) => out.extend_from_slice(&lead),
-                (_, Element::Old(own)) if before.is_some_and(|before| before + 1 == *own) => {
+                (_, Element::Old(own) | Element::Changed(own, _))
+                    if before.is_some_and(|before| before + 1 == *own) =>
+                {
                     let gap = self.elements[own - 1].end..self.elements[*own].start;
                     out.extend_from_slice(&self.document[gap]);
                 }
@@ -83,6 +85,10 @@ impl<'d> Listing<'d> {
             before = match element {
                 Element::Old(own) => {
                     out.extend_from_slice(self.element(*own));
+                    Some(*own)
+                }
+                Element::Changed(own, raw) => {
+                    out.extend_from_slice(raw);
                     Some(*own)
                 }
                 Element::New(raw) if unit.is_empty() => {
@@ -146,6 +152,8 @@ impl<'d> Listing<'d> {
 pub enum Element {
     /// One that stands in the document.
     Old(usize),
+    /// One that stands in the document, with a change that is laid out already.
+    Changed(usize, Vec<u8>),
     /// A new one.
     New(Vec<u8>),
 }

@@ -1,0 +1,47 @@
+//! What the panel of the program shows, `ui_messages.json`: it says what was left out of a history, and what was used.
+
+use super::element::{stamp, text};
+use crate::model::json::{self, Dialect};
+use std::ops::RangeInclusive;
+
+/// Name of the file.
+pub const NAME: &str = "ui_messages.json";
+
+/// What is known of it.
+#[derive(Debug, Default, PartialEq)]
+pub struct Panel {
+    /// The elements that Cline leaves out.
+    pub left_out: Option<RangeInclusive<usize>>,
+    /// What requests used, and when they began.
+    pub used: Vec<(f64, Vec<u8>)>,
+}
+
+impl Panel {
+    /// Of the file's bytes; none when it is no such file.
+    pub fn of(bytes: &[u8]) -> Option<Panel> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let mut panel = Panel::default();
+        for entry in json::elements(bytes, Dialect::Strict)? {
+            if let Some(range) = json::member(entry, "conversationHistoryDeletedRange") {
+                panel.left_out = range_of(range);
+            }
+            if text(entry, "say").as_deref() == Some("api_req_started")
+                && let (Some(begun), Some(told)) = (stamp(entry), text(entry, "text"))
+                && json::members(told.as_bytes(), Dialect::Strict).is_some()
+                && json::member(told.as_bytes(), "tokensIn").is_some()
+            {
+                panel.used.push((begun, json::compact(told.as_bytes()).0));
+            }
+        }
+        Some(panel)
+    }
+}
+
+fn range_of(raw: &[u8]) -> Option<RangeInclusive<usize>> {
+    let ends = json::elements(raw, Dialect::Strict)?;
+    let number = |raw: &[u8]| -> Option<usize> { std::str::from_utf8(raw).ok()?.parse().ok() };
+    match ends[..] {
+        [first, last] => Some(number(first)?..=number(last)?),
+        _ => None,
+    }
+}

@@ -1,0 +1,95 @@
+//! Histories made to hurt.
+
+use super::{session, shown, through_lines, try_session, with, written};
+use crate::format::Purpose;
+use crate::format::report::Report;
+use proptest::prelude::*;
+
+fn element(kind: u8, nth: usize) -> String {
+    let text = |role: &str, more: &str| {
+        format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{nth}"}}]{more}}}"#)
+    };
+    match kind % 11 {
+        0 => text("user", ""),
+        1 => text("assistant", r#","ts":5"#),
+        2 => text("user", r#","truncationParent":"t""#),
+        3 => text("assistant", r#","condenseParent":"s","id":"x""#),
+        4 => text("user", r#","isSummary":true,"condenseId":"s""#),
+        5 => text("user", r#","isTruncationMarker":true,"truncationId":"t""#),
+        6 => {
+            r#"{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":{"n": 5e-06}}]}"#
+                .to_string()
+        }
+        7 => format!(
+            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c","content":"{nth}"}},{{"type":"text","text":"and"}}]}}"#
+        ),
+        8 => r#"{"type":"reasoning","encrypted_content":"z"}"#.to_string(),
+        9 => "7".to_string(),
+        _ => format!(r#"{{"role":"assistant","content":[{{"type":"thinking","thinking":"{nth}"}}]}}"#),
+    }
+}
+
+fn history(kinds: &[u8]) -> Vec<u8> {
+    let elements: Vec<String> = kinds
+        .iter()
+        .enumerate()
+        .map(|(nth, kind)| element(*kind, nth))
+        .collect();
+    // Tags, so that it is Roo's, and something that is said.
+    format!("[{}\n, {}]", element(2, 100), elements.join(",  ")).into_bytes()
+}
+
+proptest! {
+    #[test]
+    fn a_change_of_nothing_changes_nothing(kinds in prop::collection::vec(0u8..11, 1..14)) {
+        let bytes = history(&kinds);
+        let read = session(&bytes, None);
+        prop_assert_eq!(written(&read, Purpose::Return).unwrap().0, bytes.clone());
+        let again = written(&through_lines(&read), Purpose::Return).unwrap().0;
+        prop_assert!(crate::model::json::same(again.trim_ascii_end(), &bytes), "{}", String::from_utf8_lossy(&again));
+    }
+
+    #[test]
+    fn what_is_dropped_is_gone_and_the_rest_is_there(
+        kinds in prop::collection::vec(0u8..11, 1..14),
+        from in 0usize..8,
+        count in 1usize..8,
+        grows in any::<bool>(),
+    ) {
+        let bytes = history(&kinds);
+        let read = session(&bytes, None);
+        let view = crate::model::view::View::replay(&read);
+        // Whole elements: of others there are no results, which are not sent.
+        let ids: Vec<String> = view.items.iter().filter_map(|item| read.id(item.line()?)).collect();
+        let dropped: Vec<String> = ids.iter().skip(from).take(count).map(|id| format!("{id:?}")).collect();
+        let mut more = Vec::new();
+        if !dropped.is_empty() {
+            more.push(format!(
+                r#"{{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"s","drop":[{}]}}"#,
+                dropped.join(",")
+            ));
+        }
+        if grows {
+            more.push(r#"{"role":"user","content":[{"type":"text","text":"new"}]}"#.to_string());
+        }
+        let changed = with(&read, &more);
+        let after = session(&written(&changed, Purpose::Return).unwrap().0, None);
+        let is_result = |shown: &String| shown.starts_with("\"tool\"");
+        let without = |all: Vec<String>| all.into_iter().filter(|shown| !is_result(shown)).collect::<Vec<_>>();
+        prop_assert_eq!(without(shown(&after)), without(shown(&changed)));
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(prop::sample::select(b"{}[]\"role:,\n \\1$\xff".to_vec()), 0..60)) {
+        let _ = try_session(&bytes, None, &mut Report::default());
+    }
+}
+
+#[test]
+fn marks_without_end_take_no_square_of_time() {
+    let many = 20_000;
+    let kinds: Vec<u8> = (0..many).map(|nth| if nth % 2 == 0 { 2 } else { 5 }).collect();
+    let bytes = history(&kinds);
+    let read = session(&bytes, None);
+    assert_eq!(read.messages().count(), many / 2 + 1);
+}

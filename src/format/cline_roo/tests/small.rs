@@ -1,0 +1,308 @@
+//! Small histories, made up.
+
+use super::{session, shown, through_lines, try_session, with, written};
+use crate::error::Kind;
+use crate::format::Purpose;
+use crate::format::report::{Loss, Report};
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
+
+fn said(role: &str, text: &str, more: &str) -> String {
+    format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}],"ts":1780000000000{more}}}"#)
+}
+
+fn history(elements: &[String]) -> Vec<u8> {
+    format!("[{}]", elements.join(", ")).into_bytes()
+}
+
+fn texts(session: &Session) -> Vec<String> {
+    let text = |shown: String| {
+        let texts: Vec<&str> = shown
+            .split(r#""text":""#)
+            .skip(1)
+            .filter_map(|text| text.split('"').next())
+            .collect();
+        match shown.strip_prefix("summary: ") {
+            Some(text) => format!("= {text}"),
+            None => texts.join("+"),
+        }
+    };
+    shown(session).into_iter().map(text).collect()
+}
+
+/// The session without the first messages that are in view.
+fn without(session: &Session, count: usize) -> Session {
+    let view = View::replay(session);
+    let ids = view
+        .items
+        .iter()
+        .filter_map(|item| session.id(item.line()?))
+        .take(count);
+    let ids: Vec<String> = ids.map(|id| format!("{id:?}")).collect();
+    let event = format!(
+        r#"{{"type":"compact","id":"evt_{count}","at":"2026-01-01T00:00:00Z","strategy":"s","drop":[{}]}}"#,
+        ids.join(",")
+    );
+    with(session, &[event])
+}
+
+const CUT: &str =
+    r#"{"role":"user","content":"[cut]","ts":1780000000000,"isTruncationMarker":true,"truncationId":"t"}"#;
+
+fn summary(id: &str) -> String {
+    said(
+        "user",
+        &format!("sum {id}"),
+        &format!(r#","isSummary":true,"condenseId":"{id}""#),
+    )
+}
+
+#[test]
+fn tags_hide_what_their_summary_or_cut_stands_for() {
+    let (hidden, condensed) = (r#","truncationParent":"t""#, r#","condenseParent":"s""#);
+    let u = |text: &str, more: &str| said("user", text, more);
+    let a = |text: &str, more: &str| said("assistant", text, more);
+    let cases: Vec<(Vec<String>, &[&str])> = vec![
+        // A tag whose mark is not there hides nothing.
+        (vec![u("1", hidden), a("2", condensed)], &["1", "2"]),
+        (
+            vec![u("1", hidden), a("2", ""), CUT.to_string(), u("3", "")],
+            &["2", "3"],
+        ),
+        // What the mark hides may stand behind it.
+        (
+            vec![u("1", ""), CUT.to_string(), a("2", hidden), u("3", "")],
+            &["1", "3"],
+        ),
+        // From the last summary on, whatever is tagged.
+        (
+            vec![u("1", ""), summary("s"), a("2", condensed), u("3", "")],
+            &["= sum s", "2", "3"],
+        ),
+        (
+            vec![u("1", ""), summary("s"), a("2", ""), summary("z"), u("3", "")],
+            &["= sum z", "3"],
+        ),
+        // A cut ahead of the summary hides nothing behind it.
+        (
+            vec![CUT.to_string(), summary("s"), a("2", hidden)],
+            &["= sum s", "2"],
+        ),
+        (
+            vec![summary("s"), a("2", hidden), CUT.to_string(), u("3", "")],
+            &["= sum s", "3"],
+        ),
+    ];
+    for (elements, wanted) in cases {
+        let bytes = history(&elements);
+        let read = session(&bytes, None);
+        assert_eq!(texts(&read), wanted, "{elements:?}");
+        assert_eq!(written(&read, Purpose::Return).unwrap().0, bytes);
+        let (again, report) = written(&through_lines(&read), Purpose::Return).unwrap();
+        assert!(report.losses.is_empty(), "{report:?}");
+        assert!(
+            json::same(again.trim_ascii_end(), &bytes),
+            "{}",
+            String::from_utf8_lossy(&again)
+        );
+    }
+}
+
+#[test]
+fn a_result_without_its_call_is_not_sent_behind_a_summary() {
+    let call =
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":{}}],"ts":1}"#;
+    let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"r"},{"type":"text","text":"<environment_details>x</environment_details>"}],"ts":1}"#;
+    let bytes = history(&[call.to_string(), summary("s"), result.to_string()]);
+    let read = session(&bytes, None);
+    assert_eq!(
+        texts(&read),
+        ["= sum s", "<environment_details>x</environment_details>"]
+    );
+    assert!(read.text().contains(r#""category":"context""#));
+    assert_eq!(written(&read, Purpose::Return).unwrap().0, bytes);
+}
+
+#[test]
+fn what_was_thought_is_a_part_of_what_was_said_then() {
+    let thought = r#"{"type":"reasoning","summary":[],"encrypted_content":"zz","ts":1}"#.to_string();
+    let elements = [
+        said("user", "1", ""),
+        thought.clone(),
+        said("assistant", "2", r#","reasoning_content":"hm""#),
+        thought,
+    ];
+    let bytes = history(&elements);
+    let read = session(&bytes, None);
+    assert_eq!(texts(&read), ["1", "2"]);
+    assert_eq!(read.text().matches("encrypted_content").count(), 2);
+    let grown = with(&read, &[r#"{"role":"user","content":"3"}"#]);
+    let after = String::from_utf8(written(&grown, Purpose::Return).unwrap().0).unwrap();
+    let before = String::from_utf8(bytes).unwrap();
+    assert_eq!(
+        after,
+        format!(
+            "{}, {}]",
+            &before[..before.len() - 1],
+            r#"{"role":"user","content":"3"}"#
+        )
+    );
+}
+
+#[test]
+fn what_leaves_a_history_of_roos_is_tagged() {
+    let elements = [
+        said("user", "0", r#","condenseParent":"gone""#),
+        said("assistant", "1", ""),
+        said("user", "2", ""),
+        said("assistant", "3", ""),
+    ];
+    let bytes = history(&elements);
+    let read = session(&bytes, None);
+    let after = written(&without(&read, 2), Purpose::Return).unwrap().0;
+    let text = String::from_utf8(after.clone()).unwrap();
+    assert_eq!(texts(&session(&after, None)), ["2", "3"]);
+    assert_eq!(text.matches("truncationParent").count(), 2);
+    assert!(
+        text.ends_with(&format!("{}, {}]", elements[2], elements[3])),
+        "{text}"
+    );
+    assert!(text.contains("2 messages hidden"));
+    // Cut again, the first cut stays what it is.
+    let again = written(&without(&session(&after, None), 1), Purpose::Return)
+        .unwrap()
+        .0;
+    assert_eq!(texts(&session(&again, None)), ["3"]);
+    // The same through the record stream.
+    let stream = written(&through_lines(&without(&read, 2)), Purpose::Export)
+        .unwrap()
+        .0;
+    assert!(json::same(stream.trim_ascii_end(), &after));
+    // A summary stands behind what it covers.
+    let ids: Vec<String> = read.messages().filter_map(|(index, _)| read.id(index)).collect();
+    let event = format!(
+        r#"{{"type":"summary","id":"e","at":"2026-01-01T00:00:00Z","content":"So far.","covers":["{}","{}"]}}"#,
+        ids[0], ids[2]
+    );
+    let after = written(&with(&read, &[event]), Purpose::Return).unwrap().0;
+    let text = String::from_utf8(after.clone()).unwrap();
+    assert_eq!(texts(&session(&after, None)), ["= So far.", "3"]);
+    assert_eq!(text.matches("condenseParent").count(), 3);
+    assert!(text.ends_with(&format!(", {}]", elements[3])));
+    // A second summary takes the first one's place.
+    let read = session(&after, None);
+    let last = read
+        .messages()
+        .filter_map(|(index, _)| read.id(index))
+        .last()
+        .unwrap();
+    let event = format!(
+        r#"{{"type":"summary","id":"f","at":"2026-01-02T00:00:00Z","content":"All.","covers":["{last}","{last}"]}}"#
+    );
+    let grown = with(
+        &read,
+        &[
+            event.as_str(),
+            r#"{"role":"user","content":[{"type":"text","text":"5"}]}"#,
+        ],
+    );
+    let after = written(&grown, Purpose::Return).unwrap().0;
+    assert_eq!(texts(&session(&after, None)), ["= All.", "5"]);
+}
+
+const PANEL: &str = r#"[{"ts":1,"type":"say","say":"text"},{"ts":2,"type":"say","say":"x","conversationHistoryDeletedRange":[2,3]},{"ts":3,"type":"say","say":"api_req_started","text":"{\"tokensIn\":5,\"tokensOut\":1}","conversationHistoryDeletedRange":[1,2]}]"#;
+
+#[test]
+fn what_cline_leaves_out_is_said_beside_it() {
+    let elements = [
+        said("user", "0", ""),
+        said("assistant", "1", ""),
+        said("user", "2", ""),
+        said("assistant", "3", ""),
+    ];
+    let bytes = history(&elements);
+    let read = session(&bytes, Some(PANEL.as_bytes()));
+    assert_eq!(texts(&read), ["0", "3"]);
+    let mut report = Report::default();
+    assert_eq!(
+        texts(&try_session(&bytes, None, &mut report).unwrap()),
+        ["0", "1", "2", "3"]
+    );
+    assert_eq!(report.findings.len(), 1);
+    assert!(!report.is_damaged());
+    // What is added is added, and what is left out stays.
+    let grown = with(&read, &[r#"{"role":"user","content":"4"}"#]);
+    let after = String::from_utf8(written(&grown, Purpose::Return).unwrap().0).unwrap();
+    let before = String::from_utf8(bytes).unwrap();
+    assert_eq!(
+        after,
+        format!(
+            "{}, {}]",
+            &before[..before.len() - 1],
+            r#"{"role":"user","content":"4"}"#
+        )
+    );
+    // What is to leave would be said in other files.
+    let refused = written(&without(&read, 1), Purpose::Return).unwrap_err();
+    assert_eq!(refused.kind, Kind::Usage);
+    let new = written(&through_lines(&without(&read, 1)), Purpose::Export)
+        .unwrap()
+        .0;
+    assert_eq!(String::from_utf8(new).unwrap(), format!("[{}]\n", elements[3]));
+}
+
+#[test]
+fn any_session_is_a_history() {
+    let mut any = Session::default();
+    for line in [
+        r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z"}"#,
+        r#"{"role":"system","content":"Rules."}"#,
+        r#"{"role":"user","content":"old","id":"a"}"#,
+        r#"{"role":"user","content":"hi","id":"b","timestamp":"2026-01-01T00:00:00Z"}"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}}]}"#,
+        r#"{"role":"tool","tool_call_id":"c","content":"r"}"#,
+        r#"{"role":"assistant","content":"done","reasoning":[{"type":"thinking","text":"hm","signature":"xx"}]}"#,
+        r#"{"type":"summary","id":"e","at":"2026-01-01T00:00:00Z","content":"So far.","covers":["a","a"]}"#,
+    ] {
+        any.push_new(line.as_bytes());
+    }
+    let (out, report) = written(&any, Purpose::Export).unwrap();
+    let losses: Vec<_> = report
+        .losses
+        .iter()
+        .map(|(loss, times)| (*loss, *times))
+        .collect();
+    assert_eq!(losses, [(Loss::Id, 1), (Loss::Category, 1)]);
+    let again = session(&out, None);
+    let shown = shown(&again);
+    assert_eq!(shown.len(), 6, "{shown:?}");
+    assert_eq!(shown[0], "summary: So far.");
+    assert!(again.text().contains(r#""signature":"xx""#));
+    assert_eq!(written(&through_lines(&again), Purpose::Return).unwrap().0, out);
+}
+
+#[test]
+fn what_is_no_history_is_refused() {
+    for (wrong, what) in [
+        (&b""[..], "not JSON"),
+        (b"{}", "no array"),
+        (b"[]", "no messages"),
+        (b"[1]", "no messages"),
+        (b"[{\"role\":\"user\"}] x", "something follows"),
+        (b"[{\"role\":\"user\"", "not JSON"),
+        (b"[{\"role\":\"\xff\"}]", "not UTF-8"),
+        (
+            b"[{\"ts\":1,\"type\":\"say\",\"say\":\"text\"}]",
+            "what Cline or Roo show",
+        ),
+    ] {
+        let error = try_session(wrong, None, &mut Report::default()).unwrap_err();
+        assert!(error.message.contains(what), "{}", error.message);
+    }
+    let odd = br#"[{"role":"user","content":"1","ts":1}, 5, {"x":1}, {"role":"assistant","content":{"odd":1},"ts":2}]"#;
+    let mut report = Report::default();
+    let read = try_session(odd, None, &mut report).unwrap();
+    assert_eq!(report.findings.iter().filter(|finding| finding.damage).count(), 2);
+    assert_eq!(written(&read, Purpose::Return).unwrap().0, odd);
+}

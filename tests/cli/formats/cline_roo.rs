@@ -1,0 +1,135 @@
+//! Histories of Cline and Roo Code: what leaves them stays in them, and says what hides it.
+
+use crate::env::{CHAT, Env};
+
+fn said(role: &str, text: &str, more: &str) -> String {
+    format!(
+        r#"{{"role": "{role}", "content": [{{"type": "text", "text": "{text}"}}], "ts": 1780000000000{more}}}"#
+    )
+}
+
+/// A history with a summary.
+fn history() -> String {
+    let condensed = r#", "condenseParent": "s""#;
+    let elements = [
+        said("user", "old", condensed),
+        said("assistant", "answer", condensed),
+        said("user", "sum", r#", "isSummary": true, "condenseId": "s""#),
+        said("user", "ask", ""),
+        said("assistant", "more", ""),
+        said("user", "last", r#", "x": 5e-06"#),
+    ];
+    format!("[{}]", elements.join(", "))
+}
+
+#[test]
+fn what_a_summary_stands_for_is_not_in_view() {
+    let env = Env::new();
+    env.write("api_conversation_history.json", history());
+    let file = "api_conversation_history.json";
+    assert!(env.run(&["detect", file]).fine().out().contains("cline-roo"));
+    let counted = env.run(&["count", file]).fine();
+    assert!(counted.out().contains("messages\t5\t3"), "{counted}");
+    env.run(&["cat", "--to", "cline-roo", file])
+        .fine()
+        .gives(history());
+    let stream = env.run(&["cat", file]).fine();
+    assert_eq!(stream.objects()[0]["id"], "task_1780000000000");
+    // Through the record stream nothing of it is lost.
+    let again = env
+        .pipe(&["cat", "--strict", "--to", "cline-roo"], stream.out())
+        .fine();
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(value(again.out()), value(&history()));
+    env.run(&["check", "--for", "anthropic", file]).status(0);
+    env.run(&["compact", "--budget", "4000", file]).status(0);
+    env.run(&["migrate", file, "--out", "moved"]).status(0);
+}
+
+#[test]
+fn a_cut_tags_what_leaves_and_touches_nothing_else() {
+    let env = Env::new();
+    env.write("task.json", history());
+    env.run(&["truncate", "--keep-last", "1", "-i", "task.json"])
+        .fine();
+    let after = env.read("task.json");
+    assert_eq!(after.matches("truncationParent").count(), 2);
+    assert!(after.ends_with(&format!(", {}]", said("user", "last", r#", "x": 5e-06"#))));
+    assert!(
+        env.run(&["count", "task.json"])
+            .fine()
+            .out()
+            .contains("messages\t5\t1")
+    );
+    env.run(&["append", "task.json", "-i", "And?"]).fine();
+    assert!(
+        env.read("task.json")
+            .starts_with(after.strip_suffix(']').unwrap())
+    );
+}
+
+#[test]
+fn what_cline_leaves_out_is_said_in_another_file() {
+    let env = Env::new();
+    let elements = [
+        said("user", "1", ""),
+        said("assistant", "2", ""),
+        said("user", "3", ""),
+    ];
+    let history = format!("[{}]", elements.join(", "));
+    env.write("api_conversation_history.json", &history);
+    let file = "api_conversation_history.json";
+    env.run(&["count", file])
+        .status(0)
+        .says("ui_messages.json, which is not beside it");
+    let panel = r#"[{"ts":1,"type":"say","say":"text","text":"x","conversationHistoryDeletedRange":[0,1]}]"#;
+    env.write("ui_messages.json", panel);
+    assert!(env.run(&["count", file]).fine().out().contains("messages\t3\t1"));
+    env.run(&["append", file, "-i", "-r", "assistant", "Good."])
+        .fine();
+    env.run(&["append", file, "-i", "And?"]).fine();
+    env.run(&["truncate", "--keep-last", "1", "-i", file])
+        .status(2)
+        .says("convo cat --to cline-roo");
+    env.run(&["count", "ui_messages.json"])
+        .status(65)
+        .says("what Cline or Roo show");
+    env.run(&["count", "--from", "cline-roo", "ui_messages.json"])
+        .status(65)
+        .says("what Cline or Roo show");
+}
+
+#[test]
+fn any_session_is_a_history() {
+    let env = Env::new();
+    let made = env.pipe(&["cat", "-q", "--to", "cline-roo"], CHAT).fine();
+    env.write("made.json", made.out());
+    let texts = env
+        .run(&[
+            "cat",
+            "-q",
+            "--from",
+            "cline-roo",
+            "--to",
+            "openai-chat",
+            "made.json",
+        ])
+        .status(0);
+    assert!(texts.out().contains("22 C, sunny"));
+}
+
+#[test]
+fn damage_is_told_with_its_line() {
+    let env = Env::new();
+    let laid = history().replace(", {", ",\n{").replacen("\"ask\"", "ask\"", 1);
+    env.write("task.json", laid);
+    env.run(&["count", "--from", "cline-roo", "task.json"])
+        .status(65)
+        .says("task.json:4: byte ");
+    for tenth in 0..10 {
+        let history = history();
+        env.write("cut.json", &history[..history.len() * tenth / 10]);
+        env.run(&["count", "cut.json"]).status(65);
+        env.run(&["count", "--from", "cline-roo", "cut.json"]).status(65);
+    }
+}
