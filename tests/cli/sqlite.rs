@@ -1,7 +1,9 @@
 //! `convo sqlite`, the plugin that reads databases.
 
 mod agents;
+mod goose;
 mod llm;
+mod opencode;
 mod truth;
 
 use crate::env::{Env, Run};

@@ -3,8 +3,10 @@
 
 mod agents;
 mod database;
+mod goose;
 mod llm;
 mod made;
+mod opencode;
 mod output;
 mod penguin;
 mod system;
@@ -26,6 +28,10 @@ use system::{Row, System};
 /// llm (`logs.db`): its threads, and what older versions kept as conversations and responses.
 ///
 /// openai-agents: sessions of the OpenAI Agents SDK, whatever its tables are called; branches are sessions of their own.
+///
+/// opencode (`opencode.db`): its sessions, those of its agents too.
+///
+/// goose (`sessions.db`): its sessions, with who sees what of them.
 ///
 /// penguin-snapshots (`snapshots/snapshots.db`): each is a session of its own, `snapshot_ID`, whose first line tells in
 /// `metadata.lineage` what it was taken of.

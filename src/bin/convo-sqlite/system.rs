@@ -1,7 +1,7 @@
 //! The systems that keep sessions in a database: how each is known, and how it is read.
 
 use super::database::Database;
-use super::{agents, llm, penguin};
+use super::{agents, goose, llm, opencode, penguin};
 use convo::error::{Error, Kind, Result};
 use convo::format::report::Report;
 use convo::model::session::Session;
@@ -25,7 +25,13 @@ pub struct System {
 }
 
 /// Every system, a file each; the first that fits is the one.
-const SYSTEMS: [System; 3] = [llm::LOGS, agents::SESSIONS, penguin::SNAPSHOTS];
+const SYSTEMS: [System; 5] = [
+    llm::LOGS,
+    agents::SESSIONS,
+    opencode::SESSIONS,
+    goose::SESSIONS,
+    penguin::SNAPSHOTS,
+];
 
 /// One session of a database, or what stands for it.
 pub struct Row {

@@ -24,6 +24,8 @@ which there are.
 |---|---|---|
 | `llm` | `logs.db` of llm: threads, and the conversations and responses of older versions | attachment, metadata |
 | `openai-agents` | sessions of the OpenAI Agents SDK, whatever its tables are called | usage, header |
+| `opencode` | `opencode.db` of opencode: its sessions, those of its agents too | - |
+| `goose` | `sessions.db` of goose: its sessions, with who sees what of them | - |
 | `penguin-snapshots` | `snapshots/snapshots.db` of Penguin | - |
 ";
 

@@ -1,0 +1,140 @@
+//! goose's `sessions.db`: a row for each session and message. They are put together to the document that its export
+//! prints, and read as that is.
+
+use super::database::{self, Database, number, utc};
+use super::made::{self, array, quoted};
+use super::opencode::raw;
+use super::system::{Row, System};
+use convo::error::{Error, Kind, Result};
+use convo::format::report::Report;
+use convo::format::{self, Format, Source};
+use convo::model::json::ObjectBuilder;
+use convo::model::session::Session;
+
+/// The system, as the program asks for it.
+pub const SESSIONS: System = System {
+    name: "goose",
+    what: "sessions of goose",
+    tables: &[
+        ("schema_version", &[]),
+        ("sessions", &["id", "working_dir", "created_at"]),
+        (
+            "messages",
+            &["id", "session_id", "role", "content_json", "created_timestamp"],
+        ),
+    ],
+    otherwise: |_| Ok(false),
+    rows,
+    bytes,
+    sessions,
+};
+
+fn rows(database: &Database) -> Result<Vec<Row>> {
+    let columns = database.columns("sessions")?;
+    let column = |name: &str| match columns.iter().any(|column| column == name) {
+        true => format!("nullif({}, '')", database::quoted(name)),
+        false => "NULL".to_string(),
+    };
+    let title = format!("coalesce({}, {})", column("name"), column("description"));
+    let query = format!("SELECT id, created_at, {title} FROM sessions ORDER BY id");
+    database.all(&query, &[], |row| {
+        Ok(Row {
+            id: database::text(row, 0)?.unwrap_or_default(),
+            time: database::text(row, 1)?.and_then(|time| utc(&time)),
+            title: database::text(row, 2)?,
+        })
+    })
+}
+
+fn bytes(database: &Database, row: &Row) -> Result<u64> {
+    let (from, key) = database.by("messages", "session_id")?;
+    let query = format!("SELECT sum(octet_length(t.content_json)) FROM {from} WHERE {key} = ?1");
+    let bytes = database.first(&query, &[&row.id], |row| number(row, 0))?;
+    Ok(bytes.flatten().map_or(0, i64::unsigned_abs))
+}
+
+fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+    let messages = messages(database, row)?;
+    let mut document = about(database, row)?;
+    document
+        .raw("conversation", array(&messages))
+        .raw("message_count", messages.len().to_string());
+    let document = document.finish();
+    let source = Source {
+        name: Some(database.name()),
+        ..Source::alone(&document)
+    };
+    format::convert(Format::Goose, &source, report)
+}
+
+/// What the row of a session says of it, in the words of an export.
+fn about(database: &Database, row: &Row) -> Result<ObjectBuilder> {
+    let names = database.columns("sessions")?;
+    let found = database.first("SELECT * FROM sessions WHERE id = ?1", &[&row.id], |row| {
+        (0..names.len())
+            .map(|column| Ok(raw(row.get_ref(column)?)))
+            .collect::<rusqlite::Result<Vec<_>>>()
+    })?;
+    let values = found.ok_or_else(|| Error::new(Kind::Locked, "it is gone meanwhile"))?;
+    let mut about = ObjectBuilder::default();
+    for (name, value) in names.iter().zip(values) {
+        let Some(value) = value else {
+            about.raw(name.strip_suffix("_json").unwrap_or(name), "null");
+            continue;
+        };
+        let text = || convo::model::json::text(&value).unwrap_or_default();
+        match name.as_str() {
+            "user_set_name" => about.raw(name, if value == b"0" { "false" } else { "true" }),
+            "created_at" | "updated_at" => {
+                about.text(name, &utc(&text()).unwrap_or_else(|| text().into_owned()))
+            }
+            // What is JSON there is JSON in an export.
+            name if name == "extension_data" || name.ends_with("_json") => {
+                let inner = made::value(text().as_bytes()).unwrap_or_else(|| value.clone());
+                about.raw(name.strip_suffix("_json").unwrap_or(name), inner)
+            }
+            name => about.raw(name, &value),
+        };
+    }
+    Ok(about)
+}
+
+/// The messages of a session, in the order of their rows.
+fn messages(database: &Database, row: &Row) -> Result<Vec<Vec<u8>>> {
+    let columns = database.columns("messages")?;
+    let column = |name: &str| match columns.iter().any(|column| column == name) {
+        true => format!("t.{}", database::quoted(name)),
+        false => "NULL".to_string(),
+    };
+    let (from, key) = database.by("messages", "session_id")?;
+    let query = format!(
+        "SELECT t.role, t.content_json, t.created_timestamp, {}, {}, {} FROM {from} WHERE {key} = ?1 ORDER BY t.id",
+        column("metadata_json"),
+        column("tokens"),
+        column("message_id"),
+    );
+    database.all(&query, &[&row.id], |row| {
+        let content = database::bytes(row, 1)?.unwrap_or_default();
+        let mut message = ObjectBuilder::default();
+        message
+            .raw(
+                "id",
+                database::text(row, 5)?.map_or(b"null".to_vec(), |id| quoted(&id)),
+            )
+            .text("role", &database::text(row, 0)?.unwrap_or_default())
+            .raw("created", number(row, 2)?.unwrap_or(0).to_string());
+        // What is no list of blocks is the text that it is, which is told where the message is read.
+        let blocks = made::value(&content).filter(|value| value.starts_with(b"["));
+        message.raw(
+            "content",
+            blocks.unwrap_or_else(|| quoted(&String::from_utf8_lossy(&content))),
+        );
+        if let Some(metadata) = database::bytes(row, 3)?.and_then(|raw| made::object(&raw)) {
+            message.raw("metadata", metadata);
+        }
+        if let Some(tokens) = number(row, 4)? {
+            message.raw("tokens", tokens.to_string());
+        }
+        Ok(message.finish())
+    })
+}

@@ -1,0 +1,219 @@
+//! opencode's `opencode.db`: a row for each session, message and part. They are put together to the document that its
+//! export prints, and read as that is.
+
+use super::database::{self, Database, number};
+use super::made::{self, array};
+use super::system::{Row, System};
+use convo::error::{Error, Kind, Result};
+use convo::format::report::Report;
+use convo::format::{self, Format, Source};
+use convo::model::json::{self, Dialect, ObjectBuilder};
+use convo::model::session::Session;
+use convo::model::time;
+use rusqlite::types::ValueRef;
+use std::collections::{HashMap, VecDeque};
+
+/// The system, as the program asks for it.
+pub const SESSIONS: System = System {
+    name: "opencode",
+    what: "sessions of opencode",
+    tables: &[
+        ("session", &["id"]),
+        ("message", &["id", "session_id", "data"]),
+        ("part", &["id", "message_id", "session_id", "data"]),
+    ],
+    otherwise: |_| Ok(false),
+    rows,
+    bytes,
+    sessions,
+};
+
+/// Columns that an export has under another name.
+const KNOWN: [&str; 9] = [
+    "id",
+    "project_id",
+    "parent_id",
+    "directory",
+    "title",
+    "version",
+    "time_created",
+    "time_updated",
+    "time_archived",
+];
+
+fn rows(database: &Database) -> Result<Vec<Row>> {
+    let columns = database.columns("session")?;
+    let column = |name: &str| match columns.iter().any(|column| column == name) {
+        true => database::quoted(name),
+        false => "NULL".to_string(),
+    };
+    let (created, title) = (column("time_created"), column("title"));
+    let query = format!("SELECT id, {created}, {title} FROM session ORDER BY id");
+    database.all(&query, &[], |row| {
+        let created = number(row, 1)?.and_then(|time| time::from_epoch(time as f64 / 1000.0));
+        Ok(Row {
+            id: database::text(row, 0)?.unwrap_or_default(),
+            time: created,
+            title: database::text(row, 2)?.filter(|title| !title.is_empty()),
+        })
+    })
+}
+
+fn bytes(database: &Database, row: &Row) -> Result<u64> {
+    let mut sum = 0;
+    for table in ["message", "part"] {
+        let (from, key) = database.by(table, "session_id")?;
+        let query = format!("SELECT sum(octet_length(t.data)) FROM {from} WHERE {key} = ?1");
+        let bytes = database.first(&query, &[&row.id], |row| number(row, 0))?;
+        sum += bytes.flatten().map_or(0, i64::unsigned_abs);
+    }
+    Ok(sum)
+}
+
+fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<Session>> {
+    let document = document(database, row)?;
+    let source = Source {
+        name: Some(database.name()),
+        ..Source::alone(&document)
+    };
+    format::convert(Format::Opencode, &source, report)
+}
+
+/// The document that an export of the session would be.
+fn document(database: &Database, row: &Row) -> Result<Vec<u8>> {
+    let (info, beside) = info(database, row)?;
+    let mut parts = parts(database, row)?;
+    let created = database
+        .columns("message")?
+        .iter()
+        .any(|column| column == "time_created");
+    let order = if created { "t.time_created, t.id" } else { "t.id" };
+    let (from, key) = database.by("message", "session_id")?;
+    let query = format!("SELECT t.id, t.data FROM {from} WHERE {key} = ?1 ORDER BY {order}");
+    let stored = database.all(&query, &[&row.id], |row| {
+        Ok((
+            database::text(row, 0)?.unwrap_or_default(),
+            database::bytes(row, 1)?.unwrap_or_default(),
+        ))
+    })?;
+    let mut messages: Vec<Vec<u8>> = Vec::new();
+    for (id, data) in stored {
+        let mut info = ObjectBuilder::default();
+        info.text("id", &id).text("sessionID", &row.id);
+        let own = parts.remove(&id).unwrap_or_default();
+        messages.push(message(&told(info, &data), &own));
+    }
+    // Parts whose message is gone belong to none, and are carried along.
+    let mut left: Vec<_> = parts.into_iter().collect();
+    left.sort();
+    messages.extend(left.iter().map(|(_, parts)| message(b"null", parts)));
+    let mut document = ObjectBuilder::default();
+    document.raw("info", info).raw("messages", array(&messages));
+    if !beside.is_empty() {
+        document.raw("columns", beside.finish());
+    }
+    Ok(document.finish())
+}
+
+fn message(info: &[u8], parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut message = ObjectBuilder::default();
+    message.raw("info", info).raw("parts", array(parts));
+    message.finish()
+}
+
+/// What the row of a session says of it, and the columns that an export has not.
+fn info(database: &Database, row: &Row) -> Result<(Vec<u8>, ObjectBuilder)> {
+    let names = database.columns("session")?;
+    let found = database.first("SELECT * FROM session WHERE id = ?1", &[&row.id], |row| {
+        (0..names.len())
+            .map(|column| Ok(raw(row.get_ref(column)?)))
+            .collect::<rusqlite::Result<Vec<_>>>()
+    })?;
+    let values = found.ok_or_else(|| Error::new(Kind::Locked, "it is gone meanwhile"))?;
+    let get = |name: &str| {
+        let at = names.iter().position(|column| column == name)?;
+        values.get(at)?.as_deref()
+    };
+    let mut info = ObjectBuilder::default();
+    info.text("id", &row.id);
+    let own = [
+        ("version", "version"),
+        ("projectID", "project_id"),
+        ("directory", "directory"),
+        ("parentID", "parent_id"),
+        ("title", "title"),
+    ];
+    for (name, column) in own {
+        get(column).map(|value| info.raw(name, value));
+    }
+    let mut times = ObjectBuilder::default();
+    for (name, column) in [
+        ("created", "time_created"),
+        ("updated", "time_updated"),
+        ("archived", "time_archived"),
+    ] {
+        get(column).map(|value| times.raw(name, value));
+    }
+    info.raw("time", times.finish());
+    let mut beside = ObjectBuilder::default();
+    for (name, value) in names.iter().zip(&values) {
+        if let (false, Some(value)) = (KNOWN.contains(&name.as_str()), value) {
+            beside.raw(name, value);
+        }
+    }
+    Ok((info.finish(), beside))
+}
+
+/// A value of a column as JSON; none where there is nothing.
+pub fn raw(value: ValueRef<'_>) -> Option<Vec<u8>> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string().into_bytes()),
+        ValueRef::Real(number) if number.is_finite() => Some(format!("{number:?}").into_bytes()),
+        ValueRef::Real(_) => None,
+        ValueRef::Text(text) | ValueRef::Blob(text) => Some(made::quoted(&String::from_utf8_lossy(text))),
+    }
+}
+
+/// The parts of each message of a session.
+fn parts(database: &Database, row: &Row) -> Result<HashMap<String, Vec<Vec<u8>>>> {
+    let (from, key) = database.by("part", "session_id")?;
+    let query = format!("SELECT t.id, t.message_id, t.data FROM {from} WHERE {key} = ?1 ORDER BY t.id");
+    let stored: VecDeque<_> = database
+        .all(&query, &[&row.id], |row| {
+            let id = database::text(row, 0)?.unwrap_or_default();
+            let of = database::text(row, 1)?.unwrap_or_default();
+            Ok((id, of, database::bytes(row, 2)?.unwrap_or_default()))
+        })?
+        .into();
+    let mut parts: HashMap<String, Vec<Vec<u8>>> = HashMap::new();
+    for (id, of, data) in stored {
+        let mut part = ObjectBuilder::default();
+        part.text("id", &id)
+            .text("sessionID", &row.id)
+            .text("messageID", &of);
+        parts.entry(of).or_default().push(told(part, &data));
+    }
+    Ok(parts)
+}
+
+/// An object with what a column holds behind the ids that this lacks; of what is no object the text stands in it.
+fn told(mut built: ObjectBuilder, data: &[u8]) -> Vec<u8> {
+    let members = made::object(data);
+    match members
+        .as_deref()
+        .and_then(|data| json::members(data, Dialect::Strict))
+    {
+        Some(members) => {
+            let ids = ["id", "sessionID", "messageID"];
+            let own = members.iter().filter(|(name, _)| !ids.contains(&name.as_ref()));
+            own.for_each(|(name, value)| {
+                built.raw(name, value);
+            });
+        }
+        None => {
+            built.text("damaged", &String::from_utf8_lossy(data));
+        }
+    }
+    built.finish()
+}
