@@ -18,9 +18,6 @@ pub(super) const CLAUDE_AI_EXPORT: Signature = Signature {
     ..Signature::BLANK
 };
 
-    ..Signature::BLANK
-};
-
 pub(super) const OPENCODE_RECORD: Signature = Signature {
     name: "opencode-record",
     what: "a record of opencode's storage folder",

@@ -5,10 +5,8 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-    aider, anthropic, claude_code, codex, gemini, gemini_cli, goaitools, goose, openai_responses, opencode,
-    pi,
-    anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose, openai_responses,
-    opencode, pi,
+    aider, anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose,
+    openai_responses, opencode, pi,
 };
 
 /// Tested from the top.
