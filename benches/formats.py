@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""What convo makes of files with known contents, format by format.
+
+    benches/formats.py CONVO FIXTURES
+
+FIXTURES holds one folder a format, with files and a `truth.json` that says of each how many sessions, messages, calls and
+so on are in it. A row tells, of one format: the files, their sessions and messages as counted by convo, how many files
+have exactly the counts of the truth, what detection says of them (right, ambiguous, refused as no session, wrong), and of
+the first session of each file what is not there again after it was made native, written in its own format and made native
+once more: messages whose role, content or calls differ, and the losses that were told.
+
+Counts that need the library's own view (usage, orphans, reasoning) are held by the tests; here are those that the
+command line shows."""
+
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+
+CONVO, FIXTURES = sys.argv[1], pathlib.Path(sys.argv[2])
+# Databases go through their plugin.
+DATABASES = (".db", ".sqlite", ".sqlite3")
+ROLES = ("system", "developer", "user", "assistant", "tool")
+
+
+def run(arguments, data=None):
+    done = subprocess.run([CONVO, *arguments], input=data, capture_output=True)
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def records(stream):
+    found = []
+    for line in stream.splitlines():
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            pass
+    return found
+
+
+def sessions(lines):
+    """The records of a stream, session by session."""
+    found = []
+    for line in lines:
+        if not isinstance(line, dict):
+            continue
+        if line.get("type") == "session" or not found:
+            found.append([])
+        found[-1].append(line)
+    return found
+
+
+def messages(session):
+    return [line for line in session if line.get("role") and line.get("type") is None]
+
+
+def aside(session):
+    lineage = (session[0].get("metadata") or {}).get("lineage") or {}
+    return lineage.get("kind") if lineage.get("kind") in ("branch", "sidechain") else None
+
+
+def said(message):
+    """What a message says, in whatever form: text and calls."""
+    content = message.get("content")
+    if isinstance(content, list):
+        content = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else part for part in content]
+        content = content[0] if len(content) == 1 else content
+    calls = [
+        (call.get("function") or call.get("custom") or {}).get("name") for call in message.get("tool_calls") or []
+    ]
+    return (message.get("role"), json.dumps(content, sort_keys=True), calls)
+
+
+def native(path, name):
+    if path.suffix in DATABASES:
+        return run(["sqlite", str(path)])
+    return run(["cat", str(path), "--from", name]) if name else run(["cat", str(path)])
+
+
+def round_trip(own, name):
+    """Messages that differ after native -> format -> native, and the losses that were told."""
+    first = own[0] if own else []
+    body = "\n".join(json.dumps(line) for line in first).encode()
+    status, out, told = run(["cat", "--from", "native", "--to", name], body)
+    losses = collections.Counter()
+    for line in told.splitlines():
+        if "not carried: " in line:
+            kind, count = line.split("not carried: ")[1].split(": ")
+            losses[kind] += int(count)
+    if status not in (0, 65):
+        return None, losses
+    _, again, _ = run(["cat", "--from", name], out)
+    before = [said(message) for message in messages(first)]
+    after = sessions(records(again))
+    after = [said(message) for message in messages(after[0])] if after else []
+    differ = sum(a != b for a, b in zip(before, after)) + abs(len(before) - len(after))
+    return differ, losses
+
+
+def row(folder):
+    truth = json.loads((folder / "truth.json").read_text())["files"]
+    name = folder.name
+    seen = collections.Counter()
+    verdicts = collections.Counter()
+    lost, differ, tripped = collections.Counter(), 0, 0
+    wrong = []
+    for file, expected in sorted(truth.items()):
+        path = folder / file
+        if not path.is_file():
+            seen["missing"] += 1
+            continue
+        seen["files"] += 1
+        detected = records(run(["detect", "--json", str(path)])[1])
+        format = detected[0].get("format") if detected else None
+        ambiguous = bool(detected and detected[0].get("confidence") == "ambiguous")
+        if path.suffix in DATABASES:
+            verdicts["database"] += 1
+        elif format == name:
+            verdicts["right"] += 1
+        elif ambiguous:
+            verdicts["ambiguous"] += 1
+        elif format is None:
+            verdicts["refused"] += 1
+        else:
+            verdicts[f"WRONG ({format})"] += 1
+        read = name if path.suffix not in DATABASES else None
+        _, out, _ = native(path, read)
+        found = sessions(records(out))
+        main = [session for nth, session in enumerate(found) if nth == 0 or not aside(session)]
+        roles = collections.Counter(message["role"] for session in main for message in messages(session))
+        seen["sessions"] += len(main)
+        seen["messages"] += sum(roles.values())
+        if "messages" in expected and "sessions" in expected:
+            same = len(main) == expected["sessions"] and {r: n for r, n in roles.items() if n} == {
+                r: n for r, n in expected["messages"].items() if n
+            }
+            seen["equal"] += same
+            if not same:
+                wrong.append(f"{file}: {len(main)} sessions {dict(roles)}, truth {expected['sessions']} {expected['messages']}")
+        if path.suffix not in DATABASES:
+            times, losses = round_trip(found, name)
+            if times is not None:
+                tripped += 1
+                differ += times
+                lost += losses
+    detection = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+    trip = f"{differ} differ; {', '.join(f'{kind} {count}' for kind, count in sorted(lost.items())) or 'nothing lost'}"
+    trip = trip if tripped else "not written"
+    print(
+        f"| {name} | {seen['files']} | {seen['sessions']} | {seen['messages']} | {seen['equal']} of {seen['files']} "
+        f"| {detection} | {trip} |"
+    )
+    for line in wrong:
+        print(f"    {line}", file=sys.stderr)
+
+
+print("| format | files | sessions | messages | equal to the truth | detection | native -> format -> native |")
+print("|---|---|---|---|---|---|---|")
+for folder in sorted(FIXTURES.iterdir()):
+    if (folder / "truth.json").is_file():
+        row(folder)
