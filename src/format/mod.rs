@@ -6,6 +6,7 @@ mod base64;
 mod claude_code;
 mod cline_roo;
 mod codex;
+mod continue_ide;
 pub mod detect;
 mod document;
 mod exported;
@@ -115,6 +116,8 @@ formats! {
     GooseJsonl = goose::LINES,
     /// Cline and Roo Code: the history of a task.
     ClineRoo = cline_roo::FORM,
+    /// Continue: a session.
+    Continue = continue_ide::FORM,
 }
 
 impl Format {

@@ -2,6 +2,7 @@
 
 mod cline_roo;
 mod codex;
+mod continue_ide;
 mod gemini_cli;
 mod goose;
 mod opencode;

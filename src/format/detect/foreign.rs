@@ -18,13 +18,6 @@ pub(super) const CLAUDE_AI_EXPORT: Signature = Signature {
     ..Signature::BLANK
 };
 
-pub(super) const CONTINUE: Signature = Signature {
-    name: "continue",
-    what: "a Continue session",
-    document: |shape| shape.has("sessionId") && shape.is_array("history"),
-    ..Signature::BLANK
-};
-
 pub(super) const OPENCODE_RECORD: Signature = Signature {
     name: "opencode-record",
     what: "a record of opencode's storage folder",

@@ -5,7 +5,8 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-    anthropic, claude_code, cline_roo, codex, gemini, gemini_cli, goaitools, goose, openai_responses, opencode, pi,
+    anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose,
+    openai_responses, opencode, pi,
 };
 
 /// Tested from the top.
@@ -16,7 +17,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &codex::SIGNATURE,
     &gemini_cli::SIGNATURE,
     &pi::SIGNATURE,
-    &foreign::CONTINUE,
+    &continue_ide::SIGNATURE,
     &opencode::SIGNATURE,
     &foreign::OPENCODE_RECORD,
     &foreign::VERCEL_UI,

@@ -1,0 +1,68 @@
+//! Documents made to hurt.
+
+use super::{session, shown, through_lines, try_session, with, without, written};
+use crate::format::Purpose;
+use crate::format::report::Report;
+use crate::model::json;
+use proptest::prelude::*;
+
+fn item(kind: u8, nth: usize) -> String {
+    let said = |role: &str, more: &str| {
+        format!(r#"{{"message":{{"role":"{role}","content":"{nth}"}},"contextItems":[]{more}}}"#)
+    };
+    match kind % 11 {
+        0 => said("user", ""),
+        1 => said("assistant", r#","x":5e-06"#),
+        2 => said("thinking", ""),
+        3 => said("user", r#","conversationSummary":"S""#),
+        4 => r#"{"message":{"role":"assistant","content":"","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},"contextItems":[],"toolCallStates":[{"toolCallId":"c","output":[{"content":"r"}]}]}"#.to_string(),
+        5 => r#"{"message":{"role":"assistant","content":"","toolCalls":[{"id":"d","type":"function","function":{"name":"f","arguments":"{}"}}]},"contextItems":[]}"#.to_string(),
+        6 => format!(r#"{{"message":{{"role":"tool","content":"{nth}","toolCallId":"d"}},"contextItems":[]}}"#),
+        7 => "7".to_string(),
+        8 => r#"{"message":{"role":"assistant","content":null,"id":"i"}}"#.to_string(),
+        9 => said("thinking", r#","conversationSummary":"T""#),
+        _ => said("system", ""),
+    }
+}
+
+fn document(kinds: &[u8]) -> Vec<u8> {
+    let items: Vec<String> = kinds
+        .iter()
+        .enumerate()
+        .map(|(nth, kind)| item(*kind, nth))
+        .collect();
+    format!("{{\"sessionId\":\"s\",\"history\":[ {}\n]}}", items.join(",  ")).into_bytes()
+}
+
+proptest! {
+    #[test]
+    fn a_change_of_nothing_changes_nothing(kinds in prop::collection::vec(0u8..11, 1..12)) {
+        let bytes = document(&kinds);
+        let read = session(&bytes);
+        prop_assert_eq!(written(&read, Purpose::Return).0, bytes.clone());
+        let again = written(&through_lines(&read), Purpose::Return).0;
+        prop_assert!(json::same(&again, &bytes), "{}", String::from_utf8_lossy(&again));
+    }
+
+    #[test]
+    fn what_is_dropped_is_gone_and_the_rest_is_there(
+        kinds in prop::collection::vec(0u8..11, 1..12),
+        from in 0usize..8,
+        count in 0usize..8,
+        grows in any::<bool>(),
+    ) {
+        let bytes = document(&kinds);
+        let mut changed = without(&session(&bytes), from, count);
+        if grows {
+            changed = with(&changed, &[r#"{"role":"user","content":"new"}"#]);
+        }
+        let after = session(&written(&changed, Purpose::Return).0);
+        let results = |all: Vec<String>| all.into_iter().filter(|shown| !shown.starts_with("\"tool\"")).collect::<Vec<_>>();
+        prop_assert_eq!(results(shown(&after)), results(shown(&changed)));
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(prop::sample::select(b"{}[]\"history:,\n \\1$\xff".to_vec()), 0..60)) {
+        let _ = try_session(&bytes, &mut Report::default());
+    }
+}

@@ -1,0 +1,93 @@
+//! Documents read and written.
+
+mod damage;
+mod fixtures;
+mod small;
+
+use super::{read, write};
+use crate::error::Result;
+use crate::format::report::Report;
+use crate::format::{Purpose, Source};
+use crate::model::json;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+
+/// The session of a document.
+pub fn session(bytes: &[u8]) -> Session {
+    try_session(bytes, &mut Report::default()).unwrap()
+}
+
+pub fn try_session(bytes: &[u8], report: &mut Report) -> Result<Session> {
+    read::read(&Source::alone(bytes), report).map(|mut all| all.remove(0))
+}
+
+/// The lines of a session read anew, as if they had been a file; what it came from is not known then.
+pub fn through_lines(session: &Session) -> Session {
+    let mut again = Session::default();
+    for index in 0..session.len() {
+        again.push(&Record::parse(session.full(index), session.place(index)));
+    }
+    again
+}
+
+/// A session as a document.
+pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    write::write(session, &View::replay(session), purpose, &mut out, &mut report).unwrap();
+    (out, report)
+}
+
+/// The session with these lines more.
+pub fn with<L: AsRef<[u8]>>(session: &Session, lines: &[L]) -> Session {
+    let mut session = session.clone();
+    lines.iter().for_each(|line| session.push_new(line.as_ref()));
+    session
+}
+
+/// The session with some of the messages in view dropped.
+pub fn without(session: &Session, from: usize, count: usize) -> Session {
+    let view = View::replay(session);
+    let ids = view
+        .items
+        .iter()
+        .filter_map(|item| session.id(item.line()?))
+        .skip(from)
+        .take(count);
+    let ids: Vec<String> = ids.map(|id| format!("{id:?}")).collect();
+    if ids.is_empty() {
+        return session.clone();
+    }
+    let event = format!(
+        r#"{{"type":"compact","id":"evt_d","at":"2026-01-01T00:00:00Z","strategy":"s","drop":[{}]}}"#,
+        ids.join(",")
+    );
+    with(session, &[event])
+}
+
+/// What a model would be sent, without books.
+pub fn shown(session: &Session) -> Vec<String> {
+    let view = View::replay(session);
+    assert!(view.dangling.is_empty(), "{:?}", view.dangling);
+    let item = |item: &Item| {
+        if let Some(text) = item.summary(session) {
+            return format!("= {text}");
+        }
+        let body = item.body(session);
+        let own = ["role", "content", "tool_calls", "tool_call_id", "reasoning"];
+        let members = own.iter().filter_map(|name| json::member(body, name));
+        String::from_utf8(members.collect::<Vec<_>>().join(&b'\n')).unwrap()
+    };
+    view.items.iter().map(item).collect()
+}
+
+/// The texts of what is in view.
+pub fn texts(session: &Session) -> Vec<String> {
+    let view = View::replay(session);
+    let text = |item: &Item| match (item.summary(session), item.message(session)) {
+        (Some(text), _) => format!("= {text}"),
+        (_, Some(message)) => message.text().into_owned(),
+        _ => String::new(),
+    };
+    view.items.iter().map(text).collect()
+}

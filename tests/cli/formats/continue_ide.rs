@@ -1,0 +1,103 @@
+//! Sessions of Continue: documents whose items stay what they are.
+
+use crate::env::{CHAT, Env};
+
+fn item(role: &str, text: &str, more: &str) -> String {
+    format!(
+        "    {{\n      \"message\": {{\n        \"role\": \"{role}\",\n        \"content\": \"{text}\"\n      }},\n      \"contextItems\": []{more}\n    }}"
+    )
+}
+
+fn document(items: &[String]) -> String {
+    format!(
+        "{{\n  \"sessionId\": \"s-1\",\n  \"title\": \"Title\",\n  \"workspaceDirectory\": \"/w\",\n  \"history\": [\n{}\n  ],\n  \"usage\": {{\"totalCost\": 5e-06}}\n}}",
+        items.join(",\n")
+    )
+}
+
+fn items() -> Vec<String> {
+    vec![
+        item("user", "old", ""),
+        item("assistant", "answer", ",\n      \"conversationSummary\": \"sum\""),
+        item("user", "ask", ""),
+        item("thinking", "hm", ""),
+        item("assistant", "more", ""),
+        item("user", "last", ",\n      \"editorState\": {\"n\": 1.0}"),
+    ]
+}
+
+#[test]
+fn what_a_summary_stands_for_is_not_in_view() {
+    let env = Env::new();
+    let whole = document(&items());
+    env.write("s-1.json", &whole);
+    assert!(env.run(&["detect", "s-1.json"]).fine().out().contains("continue"));
+    let counted = env.run(&["count", "s-1.json"]).fine();
+    assert!(counted.out().contains("messages\t5\t3"), "{counted}");
+    env.run(&["cat", "--to", "continue", "s-1.json"])
+        .fine()
+        .gives(&whole);
+    let stream = env.run(&["cat", "s-1.json"]).fine();
+    assert_eq!(stream.objects()[0]["title"], "Title");
+    // Through the record stream nothing of it is lost.
+    let again = env
+        .pipe(&["cat", "--strict", "--to", "continue"], stream.out())
+        .fine();
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(value(again.out()), value(&whole));
+    env.run(&["check", "--for", "anthropic", "s-1.json"]).status(0);
+    env.run(&["compact", "--budget", "4000", "s-1.json"]).status(0);
+    env.run(&["migrate", "s-1.json", "--out", "moved"]).status(0);
+}
+
+#[test]
+fn a_cut_takes_items_out_and_touches_no_other() {
+    let env = Env::new();
+    env.write("s-1.json", document(&items()));
+    env.run(&["truncate", "--keep-last", "1", "-i", "s-1.json"])
+        .fine();
+    let mut left = items();
+    left.drain(2..5);
+    assert_eq!(env.read("s-1.json"), document(&left));
+    env.run(&["append", "s-1.json", "-i", "And?"]).fine();
+    left.push(item("user", "And?", ""));
+    assert_eq!(env.read("s-1.json"), document(&left));
+}
+
+#[test]
+fn any_session_is_a_document() {
+    let env = Env::new();
+    let made = env.pipe(&["cat", "-q", "--to", "continue"], CHAT).fine();
+    env.write("made.json", made.out());
+    let texts = env.run(&["cat", "-q", "--to", "openai-chat", "made.json"]).fine();
+    assert!(texts.out().contains("22 C, sunny"));
+    env.run(&["check", "--for", "openai-chat", "made.json"]).status(0);
+}
+
+#[test]
+fn damage_is_told_with_its_line() {
+    let env = Env::new();
+    env.write("s-1.json", document(&items()).replacen("\"ask\"", "ask\"", 1));
+    env.run(&["count", "--from", "continue", "s-1.json"])
+        .status(65)
+        .says("s-1.json:24: byte ");
+    for tenth in 0..10 {
+        let whole = document(&items());
+        env.write("cut.json", &whole[..whole.len() * tenth / 10]);
+        env.run(&["count", "cut.json"]).status(65);
+        env.run(&["count", "--from", "continue", "cut.json"]).status(65);
+    }
+    env.write(
+        "sessions.json",
+        r#"[{"sessionId":"s-1","dateCreated":"1750104807000"}]"#,
+    );
+    env.run(&["count", "sessions.json"])
+        .status(65)
+        .says("the index of Continue's sessions");
+    env.run(&["count", "--from", "continue", "sessions.json"])
+        .status(65)
+        .says("sessions.json is the index");
+    env.write("s-1.json", document(&items()));
+    let stream = env.run(&["cat", "s-1.json"]).fine();
+    assert_eq!(stream.objects()[0]["created_at"], "2025-06-16T20:13:27Z");
+}
