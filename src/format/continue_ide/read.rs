@@ -153,10 +153,10 @@ pub fn history(
                 .raw("raw", group[0]);
             push(&mut session, built.finish(), place);
         }
-        let texts = group
+        let mut texts = group
             .iter()
             .filter_map(|item| json::member(item, "conversationSummary"));
-        if let Some(text) = texts.filter(|raw| raw.starts_with(b"\"")).last() {
+        if let Some(text) = texts.rfind(|raw| raw.starts_with(b"\"")) {
             push(&mut session, summary(text, ids.as_ref(), at), place);
         }
         units.push(Unit {

@@ -5,7 +5,7 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-    aider, anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose,
+use crate::format::{aider, anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose};
     openai_responses, opencode, pi,
 };
 
