@@ -2,6 +2,7 @@
 
 use crate::error::{Kind, Place};
 use crate::format::array::ElementReader;
+use crate::format::listing::{Element, Listing};
 use crate::model::json::{self, Dialect};
 
 /// The name of the member that holds the list in an object.
@@ -10,6 +11,8 @@ pub const LIST: &str = "messages";
 /// A list as it lies in its input.
 #[derive(Debug, Default)]
 pub struct Layout<'a> {
+    /// All of it.
+    bytes: &'a [u8],
     /// What stands ahead of the elements, the opening bracket included.
     pub open: &'a [u8],
     /// The elements.
@@ -42,6 +45,13 @@ pub fn holds(object: &[u8]) -> bool {
 impl<'a> Layout<'a> {
     /// Of a piece of an input.
     pub fn of(bytes: &'a [u8]) -> Layout<'a> {
+        Layout {
+            bytes,
+            ..Layout::found(bytes)
+        }
+    }
+
+    fn found(bytes: &'a [u8]) -> Layout<'a> {
         let start = bytes
             .starts_with(b"\xef\xbb\xbf")
             .then_some(3)
@@ -73,7 +83,7 @@ impl<'a> Layout<'a> {
                 }],
                 close: &bytes[end..],
                 lines: true,
-                broken: None,
+                ..Layout::default()
             },
         }
     }
@@ -145,6 +155,19 @@ impl<'a> Layout<'a> {
 
     /// The list with other elements: those that stay by their number, all others as they are.
     pub fn with(&self, elements: &[Placed]) -> Vec<u8> {
+        // Of a document that is whole, what is new gets its manner.
+        let member = (self.bytes.trim_ascii_start().first() == Some(&b'{')).then_some(LIST);
+        let listing = Listing::of(self.bytes, member).filter(|_| !self.lines && self.broken.is_none());
+        if let Some(listing) = listing {
+            let elements: Vec<Element> = elements
+                .iter()
+                .map(|element| match element {
+                    Placed::Stays(at) => Element::Old(*at),
+                    Placed::Made(raw) => Element::New(raw.clone()),
+                })
+                .collect();
+            return listing.with(&elements);
+        }
         let mut out = self.open.to_vec();
         let first = self.elements.first().map_or(&b""[..], |first| first.lead);
         for (nth, element) in elements.iter().enumerate() {
