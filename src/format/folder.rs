@@ -37,10 +37,7 @@ pub fn files(
         },
         _ => key::checked_id(&id)?.to_string(),
     };
-    name.push_str(match format {
-        Format::Native | Format::Jsonl => ".jsonl",
-        _ => ".json",
-    });
+    name.push_str(format.form().ending);
     let mut bytes = Vec::new();
     let view = View::replay(session);
     write(format, session, &view, Purpose::Export, &mut bytes, report)?;

@@ -63,6 +63,8 @@ pub struct Form {
     pub name: &'static str,
     /// One line about it, for help and manual.
     pub about: &'static str,
+    /// What the names of its files end with.
+    pub ending: &'static str,
     /// How it is read.
     pub read: Reading,
     /// Reads an input that holds many sessions one after another, although those that hold one are read as a whole.
@@ -93,6 +95,7 @@ impl Form {
     pub const BLANK: Form = Form {
         name: "",
         about: "",
+        ending: ".json",
         read: Reading::None,
         many: None,
         holds: Holds::One,

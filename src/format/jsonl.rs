@@ -11,6 +11,7 @@ use std::io::Write;
 pub const FORM: Form = Form {
     name: "jsonl",
     about: "bare messages, one JSON object a line",
+    ending: ".jsonl",
     read: Reading::Records,
     holds: Holds::Many,
     write: Some(write),

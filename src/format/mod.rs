@@ -23,8 +23,11 @@ mod grouped;
 pub mod gzip;
 mod indent;
 pub mod jsonl;
+mod langchain;
 pub mod lines;
+mod listed;
 mod listing;
+mod markdown;
 pub mod native;
 mod object;
 mod openai_chat;
@@ -42,6 +45,7 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 mod values;
+mod vercel_ui;
 mod window;
 pub mod wrapping;
 
@@ -121,6 +125,14 @@ formats! {
     ClineRoo = cline_roo::FORM,
     /// Continue: a session.
     Continue = continue_ide::FORM,
+    /// LangChain: messages as its libraries serialise them.
+    Langchain = langchain::FORM,
+    /// Vercel AI SDK: messages of the user interface.
+    VercelUi = vercel_ui::FORM,
+    /// The same as version 4 has it.
+    VercelUiV4 = vercel_ui::OLD_FORM,
+    /// Markdown, for people.
+    Markdown = markdown::FORM,
 }
 
 impl Format {

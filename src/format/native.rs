@@ -14,6 +14,7 @@ use std::io::Read;
 pub const FORM: Form = Form {
     name: "native",
     about: "the record stream, described in convo-format(5)",
+    ending: ".jsonl",
     read: Reading::Records,
     holds: Holds::Many,
     joins: true,

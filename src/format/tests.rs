@@ -1,6 +1,7 @@
 //! The table of formats: what it says of each is so.
 
 mod damage;
+mod laws;
 pub mod truth;
 
 use super::*;

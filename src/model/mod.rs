@@ -16,6 +16,7 @@ pub mod record;
 mod replay;
 pub mod scope;
 pub mod session;
+pub mod speaker;
 pub mod stats;
 pub mod summary;
 pub mod time;

@@ -6,5 +6,8 @@ mod codex;
 mod continue_ide;
 mod gemini_cli;
 mod goose;
+mod langchain;
+mod markdown;
 mod opencode;
 mod pi;
+mod vercel_ui;

@@ -28,6 +28,11 @@ impl Export<'_> {
         let view = View::replay(session);
         tell_dangling(self.context, self.label, session, &view);
         let mut report = Report::default();
+        // An empty line stands between two pages; what is read again has its own way to part sessions.
+        if nth > 1 && !self.to.is_read() {
+            out.write_all(b"\n")
+                .map_err(|error| Error::io("cannot write", error))?;
+        }
         if !self.strict {
             format::write(self.to, session, &view, self.purpose, out, &mut report)?;
             self.context.output.report(self.label, &mut report);
@@ -59,7 +64,7 @@ pub fn goes_back(opened: &Opened, to: Format) -> bool {
 
 /// Refuses a second session where a format holds one.
 pub fn single(to: Format, nth: usize) -> convo::Result<()> {
-    if !to.form().joins && !to.is_lines() && nth > 1 {
+    if !to.form().joins && nth > 1 {
         return Err(Error::new(
             Kind::Usage,
             format!("{} holds one session, and there are several", to.name()),

@@ -48,6 +48,7 @@ use std::collections::VecDeque;
 pub const FORM: Form = Form {
     name: NAME,
     about: "Claude Code: the log of a session, with its branches and sidechains",
+    ending: ".jsonl",
     read: Reading::Sessions(open),
     holds: Holds::Many,
     write: Some(write::write),

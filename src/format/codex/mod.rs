@@ -42,6 +42,7 @@ use std::borrow::Cow;
 pub const FORM: Form = Form {
     name: NAME,
     about: "Codex: the log of a session",
+    ending: ".jsonl",
     read: Reading::Sessions(read::open),
     write: Some(write::write),
     back: Some(write::back),

@@ -29,13 +29,6 @@ pub(super) const OPENCODE_RECORD: Signature = Signature {
     ..Signature::BLANK
 };
 
-pub(super) const VERCEL_UI: Signature = Signature {
-    name: "vercel-ui",
-    what: "Vercel AI SDK messages",
-    message: |said| said.message.has("toolInvocations") || said.message.all(&["parts", "id"]),
-    ..Signature::BLANK
-};
-
 pub(super) const SHAREGPT: Signature = Signature {
     name: "sharegpt",
     what: "ShareGPT records",
@@ -44,14 +37,6 @@ pub(super) const SHAREGPT: Signature = Signature {
         let valued = |part: &Shape<'_>| part.is_text("type") && part.is_text("value");
         !said.message.has("parts") && said.parts.iter().any(valued)
     },
-    ..Signature::BLANK
-};
-
-pub(super) const LANGCHAIN: Signature = Signature {
-    name: "langchain",
-    what: "LangChain messages",
-    line: |shape| shape.begins("lc", b'1') || (shape.is_text("type") && shape.is_object("data")),
-    message: |said| said.message.has("data") && !said.message.has("parts"),
     ..Signature::BLANK
 };
 

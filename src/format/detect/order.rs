@@ -5,8 +5,7 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-use crate::format::{aider, anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose};
-    openai_responses, opencode, pi,
+use crate::format::{aider, anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, vercel_ui};
 };
 
 /// Tested from the top.
@@ -20,10 +19,10 @@ pub(super) static ORDER: &[&Signature] = &[
     &continue_ide::SIGNATURE,
     &opencode::SIGNATURE,
     &foreign::OPENCODE_RECORD,
-    &foreign::VERCEL_UI,
+    &vercel_ui::SIGNATURE,
     &goose::SIGNATURE,
     &foreign::SHAREGPT,
-    &foreign::LANGCHAIN,
+    &langchain::SIGNATURE,
     &aider::SIGNATURE,
     &foreign::AICHAT,
     &cline_roo::SIGNATURE,

@@ -22,6 +22,38 @@ pub fn open(
     format: Format,
     input: Input,
 ) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
+    let cut = Cut {
+        is: Box::new(move |value| body::is_body(api, value)),
+        read: Box::new(move |piece, report| read(api, format, piece, report)),
+    };
+    open_pieces(cut, input)
+}
+
+/// A piece of an input, and where it stands.
+pub struct Piece<'p> {
+    /// Name of the input.
+    pub name: Option<&'p str>,
+    /// Its bytes.
+    pub bytes: &'p [u8],
+    /// Where it begins.
+    pub place: Place,
+    /// Sessions that were made of the input before.
+    pub made: usize,
+}
+
+/// Makes sessions of a piece.
+pub type ReadPiece = Box<dyn Fn(Piece<'_>, &mut Report) -> Vec<Session>>;
+
+/// How an input is cut into pieces.
+pub struct Cut {
+    /// Whether an object is a piece.
+    pub is: Box<dyn Fn(&[u8]) -> bool>,
+    /// Makes sessions of it.
+    pub read: ReadPiece,
+}
+
+/// Opens an input that begins with such a piece; gives back any other.
+pub fn open_pieces(cut: Cut, input: Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
     let Input {
         name,
         head,
@@ -33,7 +65,7 @@ pub fn open(
         Some(b'[') => {
             let mut elements = ElementReader::new(head, rest);
             let is = match elements.next_element() {
-                Ok(Some(first)) => is_body(api, first.bytes),
+                Ok(Some(first)) => is_piece(&cut, first.bytes),
                 Ok(None) => false,
                 // What is wrong is told by whoever reads it as a whole.
                 Err(error) if error.kind == Kind::Data => false,
@@ -43,7 +75,7 @@ pub fn open(
         }
         Some(b'{') => {
             let mut window = Window::new(head, rest);
-            let is = begins_lines(api, &mut window)?;
+            let is = begins_lines(&cut, &mut window)?;
             (is.then_some(false), window.into_parts())
         }
         _ => (None, (head, rest)),
@@ -61,8 +93,7 @@ pub fn open(
         }
     };
     Ok(Ok(Box::new(Many {
-        api,
-        format,
+        cut,
         name,
         returns,
         pieces,
@@ -73,14 +104,14 @@ pub fn open(
     })))
 }
 
-fn is_body(api: Api, value: &[u8]) -> bool {
+fn is_piece(cut: &Cut, value: &[u8]) -> bool {
     value.starts_with(b"{")
         && json::value_end(value, 0, Dialect::Python) == Ok(value.len())
-        && body::is_body(api, value)
+        && (cut.is)(value)
 }
 
 /// Whether the first line is a body and not all that there is.
-fn begins_lines(api: Api, window: &mut Window<Box<dyn Read>>) -> Result<bool> {
+fn begins_lines(cut: &Cut, window: &mut Window<Box<dyn Read>>) -> Result<bool> {
     let mut first = None;
     let mut searched = 0;
     loop {
@@ -93,7 +124,7 @@ fn begins_lines(api: Api, window: &mut Window<Box<dyn Read>>) -> Result<bool> {
             let line = bytes[..end]
                 .strip_prefix(b"\xef\xbb\xbf")
                 .unwrap_or(&bytes[..end]);
-            if !is_body(api, line.trim_ascii()) {
+            if !is_piece(cut, line.trim_ascii()) {
                 return Ok(false);
             }
             if bytes[end..].iter().any(|byte| !byte.is_ascii_whitespace()) {
@@ -113,8 +144,7 @@ enum Pieces {
 }
 
 struct Many {
-    api: Api,
-    format: Format,
+    cut: Cut,
     name: Option<String>,
     returns: bool,
     pieces: Pieces,
@@ -152,14 +182,15 @@ impl Many {
         };
         let sessions = match piece {
             b"" => Vec::new(),
-            piece => read(
-                self.api,
-                self.format,
-                self.name.as_deref(),
-                self.made,
-                (piece, place),
-                report,
-            ),
+            bytes => {
+                let piece = Piece {
+                    name: self.name.as_deref(),
+                    bytes,
+                    place,
+                    made: self.made,
+                };
+                (self.cut.read)(piece, report)
+            }
         };
         if self.returns {
             self.lead.extend_from_slice(lead);
@@ -190,14 +221,13 @@ impl Many {
 }
 
 /// The sessions of one piece of a document.
-fn read(
-    api: Api,
-    format: Format,
-    name: Option<&str>,
-    made: usize,
-    (piece, place): (&[u8], Place),
-    report: &mut Report,
-) -> Vec<Session> {
+fn read(api: Api, format: Format, piece: Piece<'_>, report: &mut Report) -> Vec<Session> {
+    let Piece {
+        name,
+        bytes: piece,
+        place,
+        made,
+    } = piece;
     let source = Source {
         name,
         bytes: piece,

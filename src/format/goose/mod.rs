@@ -49,6 +49,7 @@ pub const FORM: Form = Form {
 pub const LINES: Form = Form {
     name: "goose-jsonl",
     about: "goose: a session as lines; written only, as goose reads both",
+    ending: ".jsonl",
     write: Some(write::write_lines),
     loses: LOSSES,
     ..Form::BLANK

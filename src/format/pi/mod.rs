@@ -38,6 +38,7 @@ use super::{Form, Holds, Reading};
 pub const FORM: Form = Form {
     name: NAME,
     about: "pi: a session, and the branches that were left",
+    ending: ".jsonl",
     read: Reading::Sessions(read::open),
     holds: Holds::Many,
     write: Some(write::write),

@@ -36,6 +36,18 @@ impl Draft {
         self
     }
 
+    /// Takes a member away.
+    pub fn take(&mut self, name: &str) -> Option<Vec<u8>> {
+        let at = self.members.iter().position(|(known, _)| known == name)?;
+        Some(self.members.remove(at).1)
+    }
+
+    /// A member.
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        let found = self.members.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_slice())
+    }
+
     /// Notes something for writing it back in this interface's form; nothing is not noted.
     pub fn note(&mut self, name: &'static str, value: Option<Vec<u8>>) -> &mut Draft {
         self.notes.extend(value.map(|value| (name, value)));
@@ -50,6 +62,11 @@ impl Draft {
 
     /// The message's line.
     pub fn body(&self, api: Api) -> Vec<u8> {
+        self.body_of(api.name())
+    }
+
+    /// The same with the notes of any format.
+    pub fn body_of(&self, format: &str) -> Vec<u8> {
         let mut built = ObjectBuilder::default();
         for (name, value) in &self.members {
             built.raw(name, value);
@@ -63,7 +80,7 @@ impl Draft {
             for (name, value) in &self.notes {
                 notes.raw(name, value);
             }
-            metadata.raw(api.name(), notes.finish());
+            metadata.raw(format, notes.finish());
         }
         if !metadata.is_empty() {
             built.raw("metadata", metadata.finish());

@@ -40,20 +40,36 @@ impl Figures {
         let within = number(usage, &["cached_input_tokens", "cachedContentTokenCount"])
             .or(number(inner("prompt_tokens_details"), &["cached_tokens"]))
             .or(number(inner("input_tokens_details"), &["cached_tokens"]))
+            .or(number(inner("input_token_details"), &["cache_read"]))
             .filter(|_| read.is_none());
         let written = number(usage, &["cache_creation_input_tokens", "cacheWrite"]);
+        let written_within = number(inner("input_token_details"), &["cache_creation"]);
+        let thought = number(inner("output_token_details"), &["reasoning"])
+            .or(number(inner("output_tokens_details"), &["reasoning_tokens"]))
+            .or(number(inner("completion_tokens_details"), &["reasoning_tokens"]));
         Some(Figures {
             // What is cached counts beside the input here.
-            input: input.saturating_sub(within.unwrap_or(0)),
+            input: input
+                .saturating_sub(within.unwrap_or(0))
+                .saturating_sub(written_within.unwrap_or(0)),
             output: number(usage, &output).unwrap_or(0),
             reasoning: number(
                 usage,
                 &["reasoning", "reasoning_output_tokens", "thoughtsTokenCount"],
             )
+            .or(thought)
             .unwrap_or(0),
             read: read.or(within).unwrap_or(0),
-            written: written.or(number(cache, &["write"])).unwrap_or(0),
+            written: written
+                .or(number(cache, &["write"]))
+                .or(written_within)
+                .unwrap_or(0),
         })
+    }
+
+    /// All that was sent, cached or not.
+    pub fn sent(&self) -> u64 {
+        self.input.saturating_add(self.read).saturating_add(self.written)
     }
 }
 
@@ -65,5 +81,43 @@ impl std::ops::AddAssign for Figures {
         add(&mut self.reasoning, other.reasoning);
         add(&mut self.read, other.read);
         add(&mut self.written, other.written);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Figures;
+
+    #[test]
+    fn what_is_cached_counts_once() {
+        let cases = [
+            (
+                r#"{"input_tokens":3,"cache_read_input_tokens":5,"cache_creation_input_tokens":7,"output_tokens":2}"#,
+                [3, 5, 7, 2, 0],
+            ),
+            (
+                r#"{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":6},"completion_tokens_details":{"reasoning_tokens":1}}"#,
+                [3, 6, 0, 4, 1],
+            ),
+            (
+                r#"{"input_tokens":15,"output_tokens":4,"input_token_details":{"cache_read":5,"cache_creation":7},"output_token_details":{"reasoning":2}}"#,
+                [3, 5, 7, 4, 2],
+            ),
+            (
+                r#"{"input_tokens":9,"cached_input_tokens":6,"output_tokens":4,"reasoning_output_tokens":1}"#,
+                [3, 6, 0, 4, 1],
+            ),
+        ];
+        for (usage, [input, read, written, output, reasoning]) in cases {
+            let expected = Figures {
+                input,
+                output,
+                reasoning,
+                read,
+                written,
+            };
+            assert_eq!(Figures::of(usage.as_bytes()), Some(expected), "{usage}");
+        }
+        assert_eq!(Figures::of(br#"{"output_tokens":1}"#), None);
     }
 }

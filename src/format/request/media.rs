@@ -54,7 +54,7 @@ fn sliced<'a>(text: &Cow<'a, str>, from: usize, to: usize) -> Cow<'a, str> {
 }
 
 /// An address; a `data:` one in base64 has its bytes with it.
-fn address(url: Cow<'_, str>) -> Bytes<'_> {
+pub fn address(url: Cow<'_, str>) -> Bytes<'_> {
     let data = url
         .strip_prefix("data:")
         .and_then(|rest| rest.split_once(";base64,"));
@@ -66,7 +66,8 @@ fn address(url: Cow<'_, str>) -> Bytes<'_> {
     Bytes::Here(sliced(&url, "data:".len(), end), sliced(&url, start, url.len()))
 }
 
-fn kind_of(mime: &str) -> Kind {
+/// What is of this media type.
+pub fn kind_of(mime: &str) -> Kind {
     match mime.split('/').next() {
         Some("image") => Kind::Image,
         Some("audio") => Kind::Audio,
@@ -146,7 +147,7 @@ impl<'a> Media<'a> {
     }
 
     /// The address, with the bytes in it where they are here; none where a provider keeps them.
-    fn url(&self) -> Option<String> {
+    pub fn url(&self) -> Option<String> {
         match &self.bytes {
             Bytes::Here(mime, data) => Some(format!("data:{mime};base64,{data}")),
             Bytes::At(url, _) => Some(url.to_string()),

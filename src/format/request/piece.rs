@@ -35,7 +35,12 @@ pub struct Said<'a> {
 impl<'a> Said<'a> {
     /// A message with the notes of an interface.
     pub fn new(item: usize, body: &'a [u8], message: Message<'a>, api: Api) -> Said<'a> {
-        let note = message.metadata.and_then(|raw| json::member(raw, api.name()));
+        Said::of(item, body, message, api.name())
+    }
+
+    /// A message with the notes of any format.
+    pub fn of(item: usize, body: &'a [u8], message: Message<'a>, format: &str) -> Said<'a> {
+        let note = message.metadata.and_then(|raw| json::member(raw, format));
         Said {
             item,
             body,

@@ -12,8 +12,9 @@ use convo::model::health::Health;
 use convo::model::json;
 use convo::model::message::{Message, Part, Role};
 use convo::model::session::{Class, Session};
+use convo::model::speaker::{Tools, thoughts};
 use convo::model::view::{Item, View};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Show sessions to people: turns, tools folded
@@ -58,7 +59,7 @@ impl Run for Show {
             colored: context.output.colored(),
             width: columns().map(|columns| columns.clamp(20, WIDEST)),
             fold: if self.full { usize::MAX } else { FOLDED },
-            tools: HashMap::new(),
+            tools: Tools::default(),
         };
         chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
             let view = View::replay(&session);
@@ -86,8 +87,7 @@ struct Page {
     colored: bool,
     width: Option<usize>,
     fold: usize,
-    /// Names of the tools by the ids of their calls.
-    tools: HashMap<String, String>,
+    tools: Tools,
 }
 
 impl Page {
@@ -115,7 +115,7 @@ impl Page {
         if !self.text.is_empty() {
             self.line("");
         }
-        self.tools.clear();
+        self.tools = Tools::default();
         self.heading(session, view, label);
         let in_view: HashSet<usize> = view
             .items
@@ -231,15 +231,7 @@ impl Page {
             return;
         }
         let role = message.role();
-        let answered = message
-            .tool_call_id()
-            .and_then(|id| self.tools.get(id.as_ref()).cloned());
-        let name = message
-            .name
-            .and_then(json::text)
-            .map(|name| name.into_owned())
-            .or(answered);
-        let label = match name {
+        let label = match self.tools.name(message) {
             Some(name) => format!("{} {}", message.role_name(), name),
             None => message.role_name().into_owned(),
         };
@@ -259,15 +251,10 @@ impl Page {
             self.ink(Ink::Faint, &format!("{time}{mark}"))
         );
         self.line(&format!("\n{heading}"));
-        if let Some(reasoning) = message
-            .reasoning
-            .and_then(|raw| json::elements(raw, json::Dialect::Strict))
-        {
-            for part in reasoning {
-                match json::member(part, "text").and_then(json::text) {
-                    Some(text) => self.paragraph(&format!("(thinking) {text}"), self.fold),
-                    None => self.paragraph("(thinking, encrypted)", self.fold),
-                }
+        for thought in thoughts(message) {
+            match thought {
+                Some(text) => self.paragraph(&format!("(thinking) {text}"), self.fold),
+                None => self.paragraph("(thinking, encrypted)", self.fold),
             }
         }
         let fold = if role == Role::Tool { self.fold } else { usize::MAX };
@@ -278,8 +265,8 @@ impl Page {
                 Part::Other(kind, raw) => self.paragraph(&format!("[{kind}, {} bytes]", raw.len()), 1),
             }
         }
+        self.tools.note(message);
         for call in message.tool_calls() {
-            self.tools.insert(call.id.to_string(), call.name.to_string());
             self.paragraph(&format!("> {}({})", call.name, call.arguments), self.fold);
         }
     }

@@ -24,17 +24,15 @@ pub fn write(split: &Split, context: &Context, inputs: &[Input], folder: &Path) 
             split.write(context, label, &planned, &session, nth, 1, &mut bytes)?;
             anyhow::Ok(bytes)
         };
-        let (ending, lines) = match split.writing.to.unwrap_or(Format::Native) {
-            format if format.is_lines() => ("jsonl", true),
-            _ => ("json", false),
-        };
+        let format = split.writing.to.unwrap_or(Format::Native);
+        let (ending, lines) = (format.form().ending, format.is_lines());
         let batch = Batch::in_folder(folder)?;
         let mut staged: Vec<Staged<'_>> = Vec::new();
         let mut paths = Vec::new();
         let mut documents = Vec::new();
         for nth in 0..planned.parts.len() {
             let id = planned.name(nth);
-            let path = folder.join(format!("{id}.{ending}"));
+            let path = folder.join(format!("{id}{ending}"));
             paths.push(path_name(&path));
             let bytes = bytes(nth)?;
             // A link that leads nowhere is in the way too, and is told before anything is written.

@@ -1,0 +1,87 @@
+//! Blocks of content, and the parts of the record stream that they are.
+
+use crate::format::request::media::{Bytes, Kind, Media};
+use crate::format::request::piece::rest;
+use crate::model::json::{self, ObjectBuilder};
+use std::borrow::Cow;
+
+/// What a block is.
+pub enum Block {
+    /// A part of the content.
+    Part(Vec<u8>),
+    /// A thought.
+    Thought(Vec<u8>),
+    /// A call, which stands among the calls as well.
+    Call,
+}
+
+fn kind(block: &[u8]) -> Cow<'_, str> {
+    json::member(block, "type")
+        .and_then(json::text)
+        .unwrap_or_default()
+}
+
+/// Reads a block; a string is text.
+pub fn read(raw: &[u8]) -> Block {
+    if raw.starts_with(b"\"") {
+        return Block::Part(crate::format::request::draft::text_part(raw));
+    }
+    match kind(raw).as_ref() {
+        "thinking" => Block::Thought(renamed(raw, "thinking", "text")),
+        "reasoning" => Block::Thought(renamed(raw, "reasoning", "text")),
+        "redacted_thinking" => Block::Thought(raw.to_vec()),
+        "tool_use" | "tool_call" | "invalid_tool_call" | "input_json_delta" => Block::Call,
+        _ => {
+            let media = Media::of(raw).or_else(|| standard(raw));
+            let part = media.and_then(|media| media.chat());
+            Block::Part(part.unwrap_or_else(|| raw.to_vec()))
+        }
+    }
+}
+
+/// An attachment in LangChain's own spelling.
+fn standard(raw: &[u8]) -> Option<Media<'_>> {
+    let text = |name: &str| json::member(raw, name).and_then(json::text);
+    let kind = match kind(raw).as_ref() {
+        "image" => Kind::Image,
+        "audio" => Kind::Audio,
+        "file" => Kind::File,
+        _ => return None,
+    };
+    let bytes = match (text("base64").or_else(|| text("data")), text("mime_type")) {
+        (Some(data), Some(mime)) => Bytes::Here(mime, data),
+        (None, mime) => Bytes::At(text("url")?, mime),
+        _ => return None,
+    };
+    Some(Media {
+        kind,
+        bytes,
+        name: text("filename"),
+        detail: None,
+    })
+}
+
+/// A thought as a block.
+pub fn thought(part: &[u8]) -> Vec<u8> {
+    match kind(part).as_ref() {
+        "thinking" => renamed(part, "text", "thinking"),
+        "redacted_thinking" => part.to_vec(),
+        _ => {
+            let mut block = ObjectBuilder::default();
+            block.text("type", "reasoning");
+            for (name, value) in rest(&renamed(part, "text", "reasoning"), &["type"]) {
+                block.raw(&name, value);
+            }
+            block.finish()
+        }
+    }
+}
+
+/// An object with a member under another name.
+fn renamed(object: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    for (name, value) in rest(object, &[]) {
+        built.raw(if name == from { to } else { &name }, value);
+    }
+    built.finish()
+}

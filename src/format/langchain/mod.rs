@@ -1,0 +1,95 @@
+//! Messages as LangChain's libraries serialise them: `{type, data}` (`messages_to_dict`), or `{lc, type, id, kwargs}`
+//! (`dumpd`); in an array, one a line, or in rows beside a `session_id`.
+//!
+//! | what | where it is kept |
+//! |---|---|
+//! | `tool_calls`, and `invalid_tool_calls` behind them | calls; which of them are invalid in `metadata.invalid` |
+//! | `status` of a failed tool | `metadata.is_error` |
+//! | blocks of thinking | reasoning; an Anthropic block under the names of the record stream |
+//! | `response_metadata.model_name` | the model |
+//! | everything else of a message | `metadata.langchain.members`, and of calls in `metadata.langchain.calls` |
+//! | an element that could not be made again of that | `metadata.langchain.raw` |
+//! | `remove`, and types that nobody knows | a `foreign` event |
+//!
+//! Calls in `additional_kwargs`, in OpenAI's shape, count only where there are no others.
+
+mod block;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use super::detect::Signature;
+use super::listed::{self, Kind};
+use super::report::Loss;
+use super::{Form, Format, Holds, Reading};
+use crate::model::json;
+
+/// These messages, as a format.
+pub const FORM: Form = Form {
+    name: NAME,
+    about: "LangChain messages: as messages_to_dict or dumpd write them",
+    read: Reading::Sessions(|input| listed::open(&KIND, input)),
+    holds: Holds::Many,
+    write: Some(|session, view, purpose, out, report| {
+        listed::write(&KIND, None, (session, view), purpose, out, report)
+    }),
+    back: Some(|sessions, out, report| listed::back(&KIND, sessions, out, report)),
+    loses: &[
+        Loss::Timestamp,
+        Loss::Usage,
+        Loss::Arguments,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Summary,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "An array, a message a line, or rows with a session_id. Any session is written as messages_to_dict does; what came in another form keeps it.",
+    ..Form::BLANK
+};
+
+/// The word under which leftovers are kept.
+const NAME: &str = "langchain";
+
+/// The form of `messages_to_dict`.
+const DICT: &str = "dict";
+
+/// The form of `dumpd`.
+const CONSTRUCTOR: &str = "constructor";
+
+/// How its lists are read and written.
+static KIND: Kind = Kind {
+    format: Format::Langchain,
+    name: NAME,
+    read: read::drafts,
+    others: |element| read::Element::of(element).is_some_and(|element| element.kind() == Some("remove")),
+    form: |element| match json::member(element, "kwargs") {
+        Some(_) => CONSTRUCTOR,
+        None => DICT,
+    },
+    forms: &[DICT, CONSTRUCTOR],
+    spell: write::elements,
+    rows: true,
+    joins: false,
+};
+
+/// What they look like.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "LangChain messages",
+    line: |shape| {
+        let row = shape.has("session_id") && shape.has("message");
+        let text = shape.text("message");
+        let inner = text
+            .as_deref()
+            .map_or(shape.get("message"), |text| Some(text.as_bytes()));
+        let inner = inner.filter(|_| row).unwrap_or_default();
+        let begins =
+            |object: &[u8]| json::member(object, "lc").is_some() || json::member(object, "data").is_some();
+        shape.begins("lc", b'1') || (shape.is_text("type") && shape.is_object("data")) || begins(inner)
+    },
+    message: |said| said.message.has("data") && !said.message.has("parts"),
+    ..Signature::BLANK
+};

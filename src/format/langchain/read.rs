@@ -1,0 +1,210 @@
+//! An element as a native message.
+
+use super::block::{self, Block};
+use crate::format::request::draft::{self, Draft};
+use crate::format::request::piece::{array, quoted, rest};
+use crate::model::json::{self, Dialect};
+
+/// An element: whose message it is, and its members.
+pub struct Element<'a> {
+    /// Its type as it is written: `ai`, `AIMessageChunk`, or the last word of a constructor's id.
+    pub written: String,
+    /// Its members.
+    pub members: &'a [u8],
+}
+
+/// The types, the classes that have them, and the roles that they are.
+const TYPES: [(&str, &str, &str); 7] = [
+    ("human", "HumanMessage", "user"),
+    ("ai", "AIMessage", "assistant"),
+    ("system", "SystemMessage", "system"),
+    ("tool", "ToolMessage", "tool"),
+    ("function", "FunctionMessage", "tool"),
+    ("chat", "ChatMessage", ""),
+    ("remove", "RemoveMessage", ""),
+];
+
+/// The class of a type.
+pub fn class_of(kind: &str) -> &'static str {
+    let known = TYPES.iter().find(|(known, _, _)| *known == kind);
+    known.map_or("ChatMessage", |(_, class, _)| class)
+}
+
+impl<'a> Element<'a> {
+    /// The element that an object is.
+    pub fn of(object: &'a [u8]) -> Option<Element<'a>> {
+        if let Some(members) = json::member(object, "kwargs").filter(|raw| raw.starts_with(b"{")) {
+            let id = json::elements(json::member(object, "id")?, Dialect::Strict)?;
+            let written = id.last().copied().and_then(json::text)?.into_owned();
+            return Some(Element { written, members });
+        }
+        let members = json::member(object, "data").filter(|raw| raw.starts_with(b"{"))?;
+        let written = json::member(object, "type").and_then(json::text)?.into_owned();
+        Some(Element { written, members })
+    }
+
+    /// The type, chunks and classes being of the type that they are a part of.
+    pub fn kind(&self) -> Option<&'static str> {
+        let written = self.written.strip_suffix("Chunk").unwrap_or(&self.written);
+        let known = TYPES
+            .iter()
+            .find(|(kind, class, _)| *kind == written || *class == written);
+        known.map(|(kind, _, _)| *kind)
+    }
+}
+
+/// Members of a message that its native form has a place for.
+const KNOWN: [&str; 7] = [
+    "content",
+    "name",
+    "id",
+    "tool_call_id",
+    "tool_calls",
+    "invalid_tool_calls",
+    "usage_metadata",
+];
+
+/// The native message of an element; none of one that is no message.
+pub fn drafts(raw: &[u8]) -> Option<Vec<Draft>> {
+    let element = Element::of(raw)?;
+    let kind = element.kind()?;
+    let members = element.members;
+    let get = |name: &str| json::member(members, name);
+    let text = |name: &str| get(name).filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"");
+    let kwargs = get("additional_kwargs").unwrap_or(b"{}");
+    let developer = json::member(kwargs, "__openai_role__") == Some(b"\"developer\"");
+    let role = match kind {
+        "remove" => return None,
+        "chat" => json::text(text("role")?)?.into_owned(),
+        "system" if developer => "developer".to_string(),
+        kind => TYPES.iter().find(|(known, _, _)| *known == kind)?.2.to_string(),
+    };
+    let mut draft = Draft::new(&role);
+    content(get("content"), &mut draft);
+    calls(members, kwargs, &mut draft);
+    for name in ["name", "id", "tool_call_id"] {
+        if let Some(value) = text(name) {
+            draft.raw(name, value);
+        }
+    }
+    let told = get("response_metadata").unwrap_or(b"{}");
+    let names = ["model_name", "model"].iter();
+    let mut models = names.filter_map(|name| json::member(told, name));
+    if let Some(model) = models.find(|raw| raw.starts_with(b"\"")) {
+        draft.raw("model", model);
+    }
+    if let Some(usage) = get("usage_metadata").filter(|raw| raw.starts_with(b"{")) {
+        draft.raw("usage", usage);
+    }
+    if get("status") == Some(b"\"error\"") {
+        draft.metadata("is_error", Some(b"true".to_vec()));
+    }
+    let own = rest(members, &KNOWN).filter(|(name, value)| !is_usual(name, value, kind));
+    let mut left = json::ObjectBuilder::default();
+    for (name, value) in own {
+        left.raw(&name, value);
+    }
+    draft
+        .note("members", (!left.is_empty()).then(|| left.finish()))
+        .note(
+            "type",
+            (element.written != kind && element.written != class_of(kind)).then(|| quoted(&element.written)),
+        );
+    Some(vec![draft])
+}
+
+/// Whether a member says what is said of every message, or of the message elsewhere.
+fn is_usual(name: &str, value: &[u8], kind: &str) -> bool {
+    match name {
+        "type" => json::text(value).is_some_and(|text| text == kind),
+        "role" => kind == "chat",
+        "additional_kwargs" => value == b"{}" || value == br#"{"__openai_role__":"developer"}"#,
+        "response_metadata" => {
+            value == b"{}" || (rest(value, &["model_name"]).next().is_none() && is_text(value, "model_name"))
+        }
+        "artifact" => value == b"null",
+        "status" => value == b"\"success\"" || value == b"\"error\"",
+        _ => false,
+    }
+}
+
+fn is_text(object: &[u8], name: &str) -> bool {
+    json::member(object, name).is_some_and(|raw| raw.starts_with(b"\""))
+}
+
+fn content(raw: Option<&[u8]>, draft: &mut Draft) {
+    let Some(raw) = raw else {
+        draft.raw("content", "null");
+        return;
+    };
+    let Some(blocks) = json::elements(raw, Dialect::Strict) else {
+        match raw.first() {
+            Some(b'"' | b'n') => draft.raw("content", raw),
+            // The record stream has no such content.
+            _ => draft.raw("content", array([raw])),
+        };
+        return;
+    };
+    let (mut parts, mut thoughts) = (Vec::new(), Vec::new());
+    for block in blocks {
+        match block::read(block) {
+            Block::Part(part) => parts.push(part),
+            Block::Thought(part) => thoughts.push(part),
+            Block::Call => {}
+        }
+    }
+    draft.raw("content", array(&parts));
+    if !thoughts.is_empty() {
+        draft.raw("reasoning", array(&thoughts));
+    }
+}
+
+/// The calls, those that could not be parsed behind the others.
+fn calls(members: &[u8], kwargs: &[u8], draft: &mut Draft) {
+    let list = |name: &str| {
+        let raw = json::member(members, name);
+        raw.and_then(|raw| json::elements(raw, Dialect::Strict))
+            .unwrap_or_default()
+    };
+    let (valid, invalid) = (list("tool_calls"), list("invalid_tool_calls"));
+    let (mut calls, mut notes) = (Vec::new(), Vec::new());
+    for (nth, raw) in valid.iter().chain(&invalid).enumerate() {
+        let own = |name| json::member(raw, name).unwrap_or(b"null");
+        let args = own("args");
+        let arguments = match args.first() {
+            Some(b'"' | b'n') if nth >= valid.len() => args.to_vec(),
+            _ => quoted(&String::from_utf8_lossy(args)),
+        };
+        calls.push(draft::call(own("id"), own("name"), &arguments));
+        let left = rest(raw, &["name", "args", "id"]).filter(|(name, value)| {
+            let kind = json::text(value);
+            !(name == "type" && matches!(kind.as_deref(), Some("tool_call" | "invalid_tool_call")))
+        });
+        let mut note = json::ObjectBuilder::default();
+        left.for_each(|(name, value)| {
+            note.raw(&name, value);
+        });
+        notes.push(note.finish());
+    }
+    if calls.is_empty() {
+        let old = json::member(kwargs, "tool_calls").filter(|raw| {
+            let calls = json::elements(raw, Dialect::Strict);
+            calls.is_some_and(|calls| {
+                !calls.is_empty() && calls.iter().all(|call| json::member(call, "function").is_some())
+            })
+        });
+        if let Some(raw) = old {
+            draft.raw("tool_calls", raw);
+        }
+        return;
+    }
+    draft
+        .raw("tool_calls", array(&calls))
+        .note("calls", draft::call_notes(&notes));
+    if !invalid.is_empty() {
+        let ids = invalid
+            .iter()
+            .map(|raw| json::member(raw, "id").unwrap_or(b"null"));
+        draft.metadata("invalid", Some(array(ids)));
+    }
+}

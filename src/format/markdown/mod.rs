@@ -1,0 +1,62 @@
+//! Sessions as people paste and keep them: Markdown (CommonMark, with the `<details>` that every reader of it knows).
+//!
+//! | what | becomes |
+//! |---|---|
+//! | a session | its title as a heading `#`, and a line of facts |
+//! | a message | a heading `##` of its role and name, with time and model below it |
+//! | what was said | itself, as the Markdown that it is as a rule |
+//! | reasoning | folded, named `thinking` |
+//! | a call, a result | a fence that is longer than any inside; a long one folded |
+//! | an image, a file | a link, of data where the bytes are there; else its name |
+//! | any other part | its kind, and its JSON in a fence |
+//!
+//! Nothing that is said can leave its place: tags are shown and not taken, and a text with an open fence, or with a heading that looks like
+//! one of those here, stands in a fence itself.
+
+mod fence;
+mod page;
+mod prose;
+#[cfg(test)]
+mod tests;
+
+use super::report::{Loss, Report};
+use super::{Form, Purpose, written};
+use crate::error::Result;
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::io::Write;
+
+/// Markdown, as a format.
+pub const FORM: Form = Form {
+    name: "markdown",
+    about: "Markdown for people: roles as headings, calls and results in fences",
+    ending: ".md",
+    write: Some(write),
+    joins: true,
+    loses: &[
+        Loss::Id,
+        Loss::Usage,
+        Loss::Reasoning,
+        Loss::Signature,
+        Loss::Attachment,
+        Loss::Category,
+        Loss::Metadata,
+        Loss::Event,
+        Loss::Header,
+        Loss::Unreadable,
+    ],
+    note: "Written only. What is said stands as it is; what could break the page stands in a fence.",
+    ..Form::BLANK
+};
+
+/// Writes one session's view.
+fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let page = page::of(session, view, purpose, report);
+    written(out.write_all(page.as_bytes()))
+}

@@ -1,0 +1,258 @@
+//! A session as a page.
+
+use super::{fence, prose};
+use crate::format::Purpose;
+use crate::format::report::{Loss, Report};
+use crate::format::request::media::{Bytes, Kind, Media};
+use crate::format::request::piece::rest;
+use crate::model::json;
+use crate::model::message::{Message, Part, Role};
+use crate::model::session::{Class, Session};
+use crate::model::speaker::{self, Tools};
+use crate::model::view::{Item, View};
+use std::fmt::Write as _;
+
+/// Lines of a result that are shown; a longer one is folded.
+const SHOWN: usize = 30;
+
+/// Members of a message that stand on the page, or are told otherwise.
+const MEMBERS: [&str; 14] = [
+    "role",
+    "content",
+    "name",
+    "tool_calls",
+    "tool_call_id",
+    "reasoning",
+    "refusal",
+    "id",
+    "timestamp",
+    "category",
+    "tokens",
+    "usage",
+    "model",
+    "metadata",
+];
+
+/// The page of a session's view.
+pub fn of(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> String {
+    let mut page = heading(session, view);
+    let mut tools = Tools::default();
+    for item in &view.items {
+        match (item.summary(session), item.message(session)) {
+            (Some(summary), _) => {
+                page.push_str("\n## summary\n\n");
+                page.push_str(&prose::of(&summary));
+            }
+            (None, Some(said)) => {
+                if purpose == Purpose::Export {
+                    tell_books(&said, item.body(session), report);
+                }
+                message(&said, item.body(session), &tools, &mut page, report);
+                tools.note(&said);
+            }
+            (None, None) => {}
+        }
+    }
+    if purpose == Purpose::Export {
+        tell_lines(session, report);
+    }
+    page
+}
+
+fn heading(session: &Session, view: &View) -> String {
+    let id = session.header_text("id").filter(|id| !id.is_empty());
+    let title = session
+        .header_text("title")
+        .filter(|title| !title.trim().is_empty());
+    let named = title.as_deref().or(id.as_deref()).unwrap_or("session");
+    let mut page = format!("# {}\n", prose::line(named));
+    let messages = view.items.iter().filter(|item| !matches!(item, Item::Summary(_)));
+    let count = messages.count();
+    let mut facts = vec![format!("{count} message{}", if count == 1 { "" } else { "s" })];
+    if title.is_some() {
+        facts.extend(id.map(|id| fence::span(&id)));
+    }
+    facts.extend(session.header_text("key").map(|key| fence::span(&key)));
+    facts.extend(session.header_text("created_at").map(|time| prose::line(&time)));
+    let continued = session.header_text("continued_from");
+    facts.extend(continued.map(|from| format!("continues {}", fence::span(&from))));
+    let _ = writeln!(page, "\n{}", facts.join(" · "));
+    page
+}
+
+fn message(said: &Message<'_>, body: &[u8], tools: &Tools, page: &mut String, report: &mut Report) {
+    let role = said.role_name();
+    let mut label = prose::line(&role);
+    if let Some(name) = tools.name(said) {
+        let _ = write!(label, " {}", fence::span(&name));
+    }
+    let metadata = |name: &str| said.metadata.and_then(|raw| json::member(raw, name)) == Some(b"true");
+    for (name, told) in [("is_error", "failed"), ("denied", "not allowed")] {
+        if metadata(name) {
+            let _ = write!(label, " ({told})");
+        }
+    }
+    let _ = writeln!(page, "\n## {label}\n");
+    let mut facts: Vec<String> = Vec::new();
+    facts.extend(said.timestamp().map(|time| prose::line(&time)));
+    facts.extend(
+        json::member(body, "model")
+            .and_then(json::text)
+            .map(|model| fence::span(&model)),
+    );
+    if said.role() == Role::Tool {
+        let call = said.tool_call_id().filter(|id| !id.is_empty());
+        facts.extend(call.map(|id| format!("of {}", fence::span(&id))));
+    }
+    if !facts.is_empty() {
+        let _ = writeln!(page, "{}\n", facts.join(" · "));
+    }
+    let mut blocks: Vec<String> = Vec::new();
+    for thought in speaker::thoughts(said) {
+        match thought.filter(|text| !text.trim().is_empty()) {
+            Some(text) => blocks.push(folded("thinking", &prose::of(&text))),
+            None => {
+                blocks.push("*thinking, encrypted*\n".to_string());
+                report.lose(Loss::Reasoning, 1);
+            }
+        }
+    }
+    tell_signatures(said, report);
+    for part in said.parts() {
+        match part {
+            Part::Text(text) if text.is_empty() => {}
+            Part::Text(text) if said.role() == Role::Tool => blocks.push(result(&text)),
+            Part::Text(text) => blocks.push(prose::of(&text)),
+            Part::Other(kind, raw) => blocks.push(other(&kind, raw, report)),
+        }
+    }
+    if let Some(refusal) = json::member(body, "refusal").and_then(json::text) {
+        blocks.push(format!("refusal:\n\n{}", prose::of(&refusal)));
+    }
+    for call in said.tool_calls() {
+        let id = match call.id.is_empty() {
+            true => String::new(),
+            false => format!(" · {}", fence::span(&call.id)),
+        };
+        let named = format!("call {}{id}\n", fence::span(&call.name));
+        blocks.push(match call.arguments.is_empty() {
+            true => named,
+            false => format!("{named}\n{}", fence::data(&call.arguments)),
+        });
+    }
+    page.push_str(&blocks.join("\n"));
+    // No heading without an empty line ahead of it.
+    page.truncate(page.trim_end_matches('\n').len());
+    page.push('\n');
+}
+
+fn folded(name: &str, block: &str) -> String {
+    format!("<details>\n<summary>{name}</summary>\n\n{block}\n</details>\n")
+}
+
+fn result(text: &str) -> String {
+    let block = fence::data(text);
+    match text.lines().count() {
+        0..=SHOWN => block,
+        lines => folded(&format!("{lines} lines"), &block),
+    }
+}
+
+/// A part that is no text.
+fn other(kind: &str, raw: &[u8], report: &mut Report) -> String {
+    let Some(media) = Media::of(raw) else {
+        let raw = String::from_utf8_lossy(raw);
+        return format!("part {}\n\n{}", fence::span(kind), fence::data(&raw));
+    };
+    let what = match media.kind {
+        Kind::Image => "image",
+        Kind::Audio => "audio",
+        Kind::File => "file",
+    };
+    let named = media.name.as_deref().unwrap_or(what);
+    match (&media.bytes, media.url()) {
+        (Bytes::Kept(id), _) => {
+            report.lose(Loss::Attachment, 1);
+            format!("{what} {}, kept by its provider\n", fence::span(id))
+        }
+        (_, Some(url)) => {
+            let mark = if media.kind == Kind::Image { "!" } else { "" };
+            format!("{mark}[{}](<{}>)\n", prose::line(named), address(&url))
+        }
+        (_, None) => format!("{what} {}\n", fence::span(named)),
+    }
+}
+
+/// An address that stays between its brackets.
+fn address(url: &str) -> String {
+    let mut out = String::with_capacity(url.len());
+    for c in url.chars() {
+        match c {
+            '<' => out.push_str("%3C"),
+            '>' => out.push_str("%3E"),
+            '\\' => out.push_str("%5C"),
+            c if c.is_control() || c == ' ' => {
+                let _ = write!(out, "%{:02X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn tell_signatures(said: &Message<'_>, report: &mut Report) {
+    let parts = said
+        .reasoning
+        .and_then(|raw| json::elements(raw, json::Dialect::Strict));
+    let names = ["signature", "encrypted_content", "thoughtSignature", "data"];
+    let signed = |part: &&&[u8]| names.iter().any(|name| json::member(part, name).is_some());
+    let signed = parts.unwrap_or_default().iter().filter(signed).count();
+    report.lose(Loss::Signature, signed as u64);
+}
+
+/// Tells what stands beside what was said, and not on the page.
+fn tell_books(said: &Message<'_>, body: &[u8], report: &mut Report) {
+    let books = [
+        ("id", Loss::Id),
+        ("category", Loss::Category),
+        ("tokens", Loss::Usage),
+        ("usage", Loss::Usage),
+    ];
+    for (name, loss) in books {
+        report.lose(loss, u64::from(json::member(body, name).is_some()));
+    }
+    let metadata = said.metadata.unwrap_or(b"{}");
+    let free = rest(metadata, &["is_error", "denied", "invalid"])
+        .next()
+        .is_some();
+    let members = rest(body, &MEMBERS).next().is_some();
+    report.lose(Loss::Metadata, u64::from(free || members));
+}
+
+/// Counts the lines that are not on the page; of a header what it says beside the heading's facts.
+fn tell_lines(session: &Session, report: &mut Report) {
+    for index in 0..session.len() {
+        let loss = match session.class(index) {
+            Class::Event => Loss::Event,
+            Class::Unreadable => Loss::Unreadable,
+            Class::Header => {
+                let shown = [
+                    "type",
+                    "version",
+                    "id",
+                    "title",
+                    "key",
+                    "created_at",
+                    "continued_from",
+                    "source",
+                ];
+                match rest(session.record(index).body, &shown).next() {
+                    Some(_) => Loss::Header,
+                    None => continue,
+                }
+            }
+            Class::Message(_) | Class::Blank => continue,
+        };
+        report.lose(loss, 1);
+    }
+}

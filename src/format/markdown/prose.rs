@@ -1,0 +1,197 @@
+//! What was said, as a part of the page: Markdown as it is, as far as it stays in its place.
+
+use super::fence;
+
+/// What headings of a page begin with: a text that has such a heading could be taken for another speaker's.
+const SPEAKERS: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "summary"];
+
+/// A text that can stand on a page.
+pub fn of(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = text.trim_end_matches('\n');
+    match tame(text) {
+        Some(tamed) => tamed + "\n",
+        None => fence::block(text, "text"),
+    }
+}
+
+/// A text in a line, without meaning as Markdown.
+pub fn line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.trim().chars() {
+        match c {
+            c if c.is_control() => out.push(' '),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// An open fence.
+struct Open {
+    mark: char,
+    length: usize,
+    indent: usize,
+}
+
+/// The text with its tags shown; none of one that would not stay in its place.
+fn tame(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut open: Option<Open> = None;
+    let mut before = "";
+    // A run of backticks that nothing on its line ends may end on another: then none says what is code.
+    let spans = text.split('\n').all(|line| is_border(line) || is_paired(line));
+    for line in text.split('\n') {
+        if !out.is_empty() || !before.is_empty() {
+            out.push('\n');
+        }
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let rest = line.trim_start_matches(' ');
+        let mark = rest.chars().next().filter(|mark| matches!(mark, '`' | '~'));
+        let length = mark.map_or(0, |mark| rest.chars().take_while(|c| *c == mark).count());
+        if let Some(fence) = &open {
+            let ends = mark == Some(fence.mark) && length >= fence.length && rest[length..].trim().is_empty();
+            // What hangs on a list ends with it, and a fence in it does too.
+            let leaves = !rest.trim().is_empty() && indent < fence.indent;
+            let deep = fence.indent > 3 && has_tag(line);
+            if leaves || deep || (ends && indent > 3 && fence.indent <= 3) {
+                return None;
+            }
+            out.push_str(line);
+            if ends {
+                open = None;
+            }
+            before = "";
+            continue;
+        }
+        let begins = length >= 3 && !(mark == Some('`') && rest[length..].contains('`'));
+        if let (true, Some(mark)) = (begins, mark) {
+            open = Some(Open { mark, length, indent });
+            out.push_str(line);
+            before = "";
+            continue;
+        }
+        // Behind the marks of quotations and lists: where a fence there ends is not seen here.
+        let inner = rest.trim_start_matches(|c: char| "> \t-+*.):".contains(c) || c.is_ascii_digit());
+        if inner.len() < rest.len() && (inner.starts_with("```") || inner.starts_with("~~~")) {
+            return None;
+        }
+        if is_heading(inner) || (is_underline(rest) && speaks(before)) {
+            return None;
+        }
+        tags_shown(line, spans, &mut out);
+        before = rest;
+    }
+    open.is_none().then_some(out)
+}
+
+/// Whether a line is a heading that looks like one of a page.
+fn is_heading(line: &str) -> bool {
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    (1..=2).contains(&level) && line[level..].starts_with([' ', '\t']) && speaks(&line[level..])
+}
+
+/// Whether a line makes a heading of the one before it, in a quotation or a list too.
+fn is_underline(line: &str) -> bool {
+    let line = line.trim_end_matches([' ', '\t']);
+    let bare = line.trim_end_matches(['=', '-']);
+    bare.len() < line.len()
+        && bare
+            .chars()
+            .all(|c| "> \t-+*.):".contains(c) || c.is_ascii_digit())
+}
+
+/// Whether it begins with the name of a speaker.
+fn speaks(text: &str) -> bool {
+    let bare: String = text
+        .chars()
+        .filter(|c| c.is_alphanumeric() || c.is_whitespace())
+        .collect();
+    let first = bare.split_whitespace().next().unwrap_or_default().to_lowercase();
+    SPEAKERS.contains(&first.as_str())
+}
+
+/// Whether a line has what could be a tag.
+fn has_tag(line: &str) -> bool {
+    memchr::memchr_iter(b'<', line.as_bytes()).any(|at| begins_tag(line.as_bytes(), at))
+}
+
+/// Whether what could be a tag begins there.
+fn begins_tag(bytes: &[u8], at: usize) -> bool {
+    let next = bytes.get(at + 1);
+    next.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'!' | b'?'))
+}
+
+/// One piece of a line: an escape, a span of code, or anything else; its end.
+fn piece(bytes: &[u8], at: usize) -> (usize, bool) {
+    match bytes[at] {
+        b'\\' if bytes.get(at + 1).is_some_and(u8::is_ascii_punctuation) => (at + 2, true),
+        b'`' => {
+            let run = bytes[at..].iter().take_while(|byte| **byte == b'`').count();
+            match closing(&bytes[at + run..], run) {
+                Some(end) => (at + run + end, true),
+                None => (at + run, false),
+            }
+        }
+        _ => {
+            let next = memchr::memchr3(b'\\', b'`', b'<', &bytes[at + 1..]);
+            (next.map_or(bytes.len(), |next| at + 1 + next), true)
+        }
+    }
+}
+
+/// Whether a line can only begin or end a fence.
+fn is_border(line: &str) -> bool {
+    let rest = line.trim_start_matches(' ');
+    let bare = rest.trim_start_matches('`');
+    line.len() - rest.len() <= 3 && rest.len() - bare.len() >= 3 && !bare.contains('`')
+}
+
+/// Whether every run of backticks in a line has its end in it.
+fn is_paired(line: &str) -> bool {
+    let mut at = 0;
+    while at < line.len() {
+        let (end, paired) = piece(line.as_bytes(), at);
+        if !paired {
+            return false;
+        }
+        at = end;
+    }
+    true
+}
+
+/// Adds a line in which no tag is one; with `spans`, what stands between backticks is none in any case.
+fn tags_shown(line: &str, spans: bool, out: &mut String) {
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] == b'<' && begins_tag(bytes, at) {
+            out.push_str("\\<");
+            at += 1;
+            continue;
+        }
+        let end = match bytes[at] {
+            b'`' if !spans => at + 1,
+            _ => piece(bytes, at).0,
+        };
+        out.push_str(&line[at..end]);
+        at = end;
+    }
+}
+
+/// Where a run of so many backticks ends.
+fn closing(bytes: &[u8], length: usize) -> Option<usize> {
+    let mut at = 0;
+    while at < bytes.len() {
+        let run = bytes[at..].iter().take_while(|byte| **byte == b'`').count();
+        if run == length {
+            return Some(at + run);
+        }
+        at += run.max(1);
+    }
+    None
+}

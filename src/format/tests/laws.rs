@@ -1,0 +1,341 @@
+//! Laws of every format that is written and read, by what its form says of it: what is not carried is told, and what is
+//! told was said to be lost; what was written and read says the same when it is written and read again.
+
+use super::truth;
+use crate::format::report::{Loss, Report};
+use crate::format::request::figures::Figures;
+use crate::format::{Format, Input, Purpose, Reading, Source, convert};
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, Role};
+use crate::model::session::Session;
+use crate::model::view::View;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// What is said in one turn.
+#[derive(Clone, Debug)]
+enum Turn {
+    /// Something that is no answer: its role, and whether it has all that a message can have beside.
+    Said(&'static str, String, bool),
+    /// An answer: whether it was thought about, its text, the arguments of its calls.
+    Answer(bool, Option<String>, Vec<String>),
+}
+
+fn words() -> impl Strategy<Value = String> {
+    "[a-zA-Z0-9 .,\u{e9}\u{4e2d}\u{1f600}\"<&\\\\]{0,20}".prop_map(|text| format!("w{text}w"))
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    let role = prop::sample::select(vec!["user", "user", "user", "user", "system"]);
+    let arguments = prop_oneof![
+        4 => words().prop_map(|word| json!({"word": word, "n": 9_007_199_254_740_993_u64}).to_string()),
+        1 => Just("{}".to_string()),
+        1 => Just(r#"{"a":1e-05,"b":[null,true]}"#.to_string()),
+        1 => Just("{no json".to_string()),
+    ];
+    prop_oneof![
+        2 => (role, words(), any::<bool>()).prop_map(|(role, text, rich)| Turn::Said(role, text, rich)),
+        3 => (any::<bool>(), proptest::option::of(words()), prop::collection::vec(arguments, 0..3))
+            .prop_map(|(thinks, text, calls)| Turn::Answer(thinks, text, calls)),
+    ]
+}
+
+/// The session of some turns, in which every call has its result.
+fn session(turns: &[Turn]) -> Session {
+    let mut lines: Vec<Value> = vec![
+        json!({"type":"session","version":1,"id":"law","created_at":"2026-01-02T03:04:05Z"}),
+        json!({"role":"user","content":"begin","id":"m_begin","timestamp":"2026-01-02T03:04:05Z"}),
+    ];
+    for (nth, turn) in turns.iter().enumerate() {
+        let time = format!("2026-01-02T03:{:02}:05Z", 5 + nth);
+        match turn {
+            Turn::Said(role, text, rich) => {
+                let mut line = json!({"role":role,"content":text,"id":format!("m{nth}"),"timestamp":time});
+                if *rich {
+                    line["name"] = json!("ann");
+                    line["category"] = json!("context");
+                    line["metadata"] = json!({"x": 1});
+                }
+                lines.push(line);
+            }
+            Turn::Answer(thinks, text, calls) => {
+                if text.is_none() && calls.is_empty() {
+                    continue;
+                }
+                let mut line = json!({"role":"assistant","content":text,"id":format!("m{nth}"),"timestamp":time,
+                    "model":"some-model","usage":{"input_tokens":7,"output_tokens":nth}});
+                if *thinks {
+                    line["reasoning"] =
+                        json!([{"type":"thinking","text":format!("hm {nth}"),"signature":"c2ln"}]);
+                }
+                let id = |call: usize| format!("call_{nth}_{call}");
+                if !calls.is_empty() {
+                    let calls = calls.iter().enumerate().map(|(call, arguments)| {
+                        json!({"id":id(call),"type":"function","function":{"name":"tool","arguments":arguments}})
+                    });
+                    line["tool_calls"] = calls.collect();
+                }
+                lines.push(line);
+                for call in 0..calls.len() {
+                    let said = format!("result {nth} {call}");
+                    lines.push(json!({"role":"tool","tool_call_id":id(call),"content":said,
+                        "id":format!("t{nth}_{call}"),"timestamp":time}));
+                }
+            }
+        }
+    }
+    let mut session = Session::default();
+    lines
+        .iter()
+        .for_each(|line| session.push_new(line.to_string().as_bytes()));
+    session
+}
+
+/// What a session says, apart by what may be lost of it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Told {
+    /// What people, rules, the model and tools said, by who.
+    said: HashMap<&'static str, Vec<String>>,
+    /// The name of each call's tool, and its result.
+    calls: Vec<(String, String)>,
+    /// Arguments that are objects, without white space.
+    objects: Vec<String>,
+    /// What else may be lost.
+    others: Vec<(Loss, Vec<String>)>,
+}
+
+fn told(session: &Session) -> Told {
+    let mut told = Told::default();
+    let view = View::replay(session);
+    let mut results: HashMap<String, String> = HashMap::new();
+    let mut others: Vec<(Loss, String)> = Vec::new();
+    let mut calls = Vec::new();
+    for item in &view.items {
+        let Some(message) = item.message(session) else {
+            continue;
+        };
+        let body = item.body(session);
+        let who = match message.role() {
+            Role::Assistant => "the model",
+            Role::Tool => "tools",
+            // Where there is no other place for them, rules are said by the user.
+            _ => "others",
+        };
+        let text = message.text().into_owned();
+        if !text.is_empty() {
+            told.said.entry(who).or_default().push(text.clone());
+        }
+        if let Some(id) = message.tool_call_id() {
+            results.insert(id.into_owned(), text);
+        }
+        for call in message.tool_calls() {
+            calls.push((call.name.into_owned(), call.id.into_owned()));
+            let text = call.arguments.into_owned();
+            match text.starts_with('{')
+                && json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len())
+            {
+                true => {
+                    let compact = json::compact(text.as_bytes()).0;
+                    told.objects.push(String::from_utf8(compact).unwrap());
+                }
+                false => others.push((Loss::Arguments, text)),
+            }
+        }
+        beside(&message, body, &mut others);
+    }
+    for (name, id) in calls {
+        let result = results.get(&id).cloned().unwrap_or_default();
+        told.calls.push((name, result));
+    }
+    for (loss, value) in others {
+        match told.others.iter_mut().find(|(known, _)| *known == loss) {
+            Some((_, values)) => values.push(value),
+            None => told.others.push((loss, vec![value])),
+        }
+    }
+    told
+}
+
+/// What stands beside what was said.
+fn beside(message: &Message<'_>, body: &[u8], others: &mut Vec<(Loss, String)>) {
+    let text = |name: &str| {
+        json::member(body, name)
+            .and_then(json::text)
+            .map(|text| text.into_owned())
+    };
+    let mut add = |loss, value: Option<String>| others.extend(value.map(|value| (loss, value)));
+    add(Loss::Id, text("id"));
+    add(Loss::Timestamp, text("timestamp"));
+    add(Loss::Model, text("model"));
+    add(Loss::Category, text("category"));
+    if message.role() != Role::Tool {
+        add(Loss::Name, text("name"));
+    }
+    let usage = json::member(body, "usage").and_then(Figures::of);
+    add(
+        Loss::Usage,
+        usage.map(|figures| format!("{} {}", figures.sent(), figures.output)),
+    );
+    let parts = message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    for part in parts.unwrap_or_default() {
+        let text = |name: &str| {
+            json::member(part, name)
+                .and_then(json::text)
+                .map(|text| text.into_owned())
+        };
+        add(Loss::Reasoning, text("text").or_else(|| text("thinking")));
+        add(
+            Loss::Signature,
+            text("signature").or_else(|| text("thinkingSignature")),
+        );
+    }
+}
+
+/// Whether all of these are there, in their order.
+fn holds(all: &[String], wanted: &[String], inside: bool) -> bool {
+    let mut rest = all.iter();
+    let mut current: Option<&str> = None;
+    wanted.iter().all(|wanted| {
+        loop {
+            let found = current.and_then(|text| match inside {
+                true => text.find(wanted.as_str()).map(|at| at + wanted.len()),
+                false => (text == wanted).then_some(text.len()),
+            });
+            match (found, current) {
+                (Some(end), Some(text)) => {
+                    current = inside.then_some(&text[end..]);
+                    return true;
+                }
+                _ => match rest.next() {
+                    Some(next) => current = Some(next),
+                    None => return false,
+                },
+            }
+        }
+    })
+}
+
+fn read(format: Format, bytes: &[u8]) -> Vec<Session> {
+    let mut report = Report::default();
+    let sessions = match format.form().read {
+        Reading::Sessions(open) => {
+            let mut reader = open(Input {
+                name: Some("law".to_string()),
+                head: bytes.to_vec(),
+                rest: Box::new(std::io::empty()),
+                returns: false,
+            });
+            truth::all(reader.as_mut().unwrap().as_mut(), &mut report).unwrap()
+        }
+        _ => {
+            let source = Source {
+                name: Some("law"),
+                ..Source::alone(bytes)
+            };
+            convert(format, &source, &mut report).unwrap()
+        }
+    };
+    assert!(!report.is_damaged(), "{}: {:?}", format.name(), report.findings);
+    sessions
+}
+
+fn write(format: Format, session: &Session) -> (Vec<u8>, Report) {
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    let view = View::replay(session);
+    let write = format.form().write.unwrap();
+    write(session, &view, Purpose::Export, &mut out, &mut report).unwrap();
+    (out, report)
+}
+
+/// What is not as it was and not told, by design: of what it is, and why.
+const OTHERWISE: [(Format, Loss, &str); 1] = [(
+    Format::Penguiflow,
+    Loss::Timestamp,
+    "a turn of a question and an answer has one time",
+)];
+
+/// The formats that are written and read.
+fn formats() -> impl Iterator<Item = Format> {
+    let both = |format: &Format| {
+        let form = format.form();
+        form.write.is_some() && matches!(form.read, Reading::Sessions(_) | Reading::Document(_))
+    };
+    Format::ALL.into_iter().filter(both)
+}
+
+/// What is not as a law says; nothing when all is.
+fn broken(format: Format, session: &Session) -> Vec<String> {
+    let (out, report) = write(format, session);
+    let mut wrong = Vec::new();
+    let said: Vec<Loss> = format.form().loses.to_vec();
+    wrong.extend(
+        report
+            .losses
+            .keys()
+            .filter(|loss| !said.contains(loss))
+            .map(|loss| format!("{} is lost, and the form does not say so", loss.name())),
+    );
+    let lost = |losses: &[Loss]| losses.iter().any(|loss| report.losses.contains_key(loss));
+    let sessions = read(format, &out);
+    let [again] = sessions.as_slice() else {
+        wrong.push(format!("{} sessions", sessions.len()));
+        return wrong;
+    };
+    let (was, is) = (told(session), told(again));
+    for (who, texts) in &was.said {
+        let now = is.said.get(who).map(Vec::as_slice).unwrap_or_default();
+        if !holds(now, texts, true) && !lost(&[Loss::Message]) {
+            wrong.push(format!("what {who} said: {texts:?}, and is {now:?}"));
+        }
+    }
+    let flat = |calls: &[(String, String)]| -> Vec<String> {
+        calls
+            .iter()
+            .map(|(name, result)| format!("{name} {result}"))
+            .collect()
+    };
+    if !holds(&flat(&is.calls), &flat(&was.calls), false) && !lost(&[Loss::Orphan, Loss::Message]) {
+        wrong.push(format!("calls were {:?}, and are {:?}", was.calls, is.calls));
+    }
+    if !holds(&is.objects, &was.objects, false) && !lost(&[Loss::Message]) {
+        wrong.push(format!(
+            "arguments were {:?}, and are {:?}",
+            was.objects, is.objects
+        ));
+    }
+    for (loss, values) in &was.others {
+        let now = is.others.iter().find(|(known, _)| known == loss);
+        let now = now.map(|(_, values)| values.as_slice()).unwrap_or_default();
+        if !holds(now, values, false) && !lost(&[*loss, Loss::Message]) {
+            wrong.push(format!(
+                "{} was {values:?}, and is {now:?}, and nobody is told",
+                loss.name()
+            ));
+        }
+    }
+    let (out, _) = write(format, again);
+    let sessions = read(format, &out);
+    match sessions.as_slice() {
+        [more] if told(more) == is => {}
+        [more] => wrong.push(format!("again it is {:?}, and not {is:?}", told(more))),
+        more => wrong.push(format!("again it is {} sessions", more.len())),
+    }
+    wrong
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_not_carried_is_told(turns in prop::collection::vec(turn(), 0..8)) {
+        let session = session(&turns);
+        let mut wrong = Vec::new();
+        for format in formats() {
+            wrong.extend(broken(format, &session).into_iter().map(|what| format!("{}: {what}", format.name())));
+        }
+        prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}

@@ -1,0 +1,86 @@
+//! Messages of version 5, taken to pieces.
+
+use super::part::{self, text};
+use super::piece::{Answer, Call, Piece, Taken, left};
+use crate::format::request::draft::text_part;
+use crate::format::request::piece::{quoted, rest_object};
+use crate::model::json::{self, Dialect};
+
+/// Takes a message to pieces; none of one without parts.
+pub fn take(raw: &[u8]) -> Option<Taken> {
+    let parts = json::elements(json::member(raw, "parts")?, Dialect::Strict)?;
+    Some(Taken {
+        pieces: parts.into_iter().map(piece).collect(),
+        time: None,
+        members: rest_object(raw, &["id", "role", "parts", "metadata"]),
+        metadata: json::member(raw, "metadata").map(<[u8]>::to_vec),
+    })
+}
+
+fn piece(raw: &[u8]) -> Piece {
+    let kind = text(raw, "type").unwrap_or_default();
+    let said = json::member(raw, "text").filter(|raw| raw.starts_with(b"\""));
+    match (kind.as_ref(), said) {
+        ("step-start", _) => Piece::Border,
+        ("text", Some(said)) => Piece::Part(text_part(said)),
+        ("reasoning", Some(said)) => {
+            Piece::Thought(part::thought(said, json::member(raw, "providerMetadata")))
+        }
+        ("file", _) => {
+            let url = text(raw, "url");
+            let part = url.and_then(|url| part::file(text(raw, "mediaType"), url, text(raw, "filename")));
+            Piece::Part(part.unwrap_or_else(|| raw.to_vec()))
+        }
+        (kind, _) if kind == "dynamic-tool" || kind.starts_with("tool-") => {
+            let ran = json::member(raw, "providerExecuted") == Some(b"true");
+            match (ran, call(raw, kind)) {
+                (false, Some(call)) => Piece::Call(call),
+                _ => Piece::Part(raw.to_vec()),
+            }
+        }
+        _ => Piece::Shown(raw.to_vec()),
+    }
+}
+
+fn call(raw: &[u8], kind: &str) -> Option<Call> {
+    let own = |name: &str| json::member(raw, name).filter(|raw| raw.starts_with(b"\""));
+    let name = match kind.strip_prefix("tool-") {
+        Some(name) => quoted(name),
+        None => own("toolName")?.to_vec(),
+    };
+    let state = text(raw, "state").unwrap_or_default();
+    let preliminary = json::member(raw, "preliminary") == Some(b"true");
+    let content = match state.as_ref() {
+        "output-available" if !preliminary => {
+            Some(json::member(raw, "output").map_or_else(|| b"\"\"".to_vec(), part::text_of))
+        }
+        "output-error" => Some(own("errorText").unwrap_or(b"\"\"").to_vec()),
+        "output-denied" => {
+            let approval = json::member(raw, "approval");
+            let reason = approval.and_then(|raw| json::member(raw, "reason"));
+            let reason = reason.filter(|raw| raw.starts_with(b"\""));
+            Some(reason.unwrap_or(b"\"\"").to_vec())
+        }
+        _ => None,
+    };
+    let mut known = vec!["toolName", "toolCallId", "input"];
+    if kind != "dynamic-tool" {
+        known.push("type");
+    }
+    if content.is_some() {
+        known.extend(["state", "output", "errorText"]);
+    } else if state == "input-available" {
+        known.push("state");
+    }
+    Some(Call {
+        id: own("toolCallId")?.to_vec(),
+        name,
+        arguments: json::member(raw, "input").map_or_else(|| b"\"\"".to_vec(), part::text_of),
+        note: left(raw, &known),
+        result: content.map(|content| Answer {
+            content,
+            failed: state == "output-error",
+            denied: state == "output-denied",
+        }),
+    })
+}

@@ -1,0 +1,139 @@
+//! Thoughts and attachments, from the spelling of the SDK and into it.
+
+use crate::format::request::media::{Bytes, Kind, Media, address, kind_of};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::borrow::Cow;
+
+/// The text of a member.
+pub fn text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
+    json::member(object, name).and_then(json::text)
+}
+
+/// A thought with this text (a string's JSON), and what its provider noted on it.
+pub fn thought(said: &[u8], told: Option<&[u8]>) -> Vec<u8> {
+    let told = told.unwrap_or(b"{}");
+    let noted = |provider: &str, name: &str| {
+        let value = json::member(json::member(told, provider)?, name)?;
+        value.starts_with(b"\"").then_some(value)
+    };
+    let mut part = ObjectBuilder::default();
+    if let Some(signature) = noted("anthropic", "signature") {
+        part.text("type", "thinking")
+            .raw("text", said)
+            .raw("signature", signature);
+    } else if let Some(data) = noted("anthropic", "redactedData") {
+        part.text("type", "redacted_thinking").raw("data", data);
+    } else if let Some(content) = noted("openai", "reasoningEncryptedContent") {
+        part.text("type", "reasoning").raw("text", said);
+        if let Some(id) = noted("openai", "itemId") {
+            part.raw("id", id);
+        }
+        part.raw("encrypted_content", content);
+    } else if let Some(signature) = noted("google", "thoughtSignature") {
+        part.text("type", "thinking")
+            .raw("text", said)
+            .raw("thoughtSignature", signature);
+    } else {
+        part.text("type", "thinking").raw("text", said);
+    }
+    part.finish()
+}
+
+/// What a provider noted on a thought, where it is known which it was; none of one that is not signed.
+pub fn signed(part: &[u8]) -> Option<Vec<u8>> {
+    let kind = text(part, "type").unwrap_or_default();
+    let filled = |name: &str| json::member(part, name).filter(|raw| raw.len() > 2 && raw.starts_with(b"\""));
+    let mut inner = ObjectBuilder::default();
+    let provider = if let Some(signature) = filled("thoughtSignature") {
+        inner.raw("thoughtSignature", signature);
+        "google"
+    } else if let (Some(signature), "thinking") = (filled("signature"), kind.as_ref()) {
+        inner.raw("signature", signature);
+        "anthropic"
+    } else if let (Some(data), "redacted_thinking") = (filled("data"), kind.as_ref()) {
+        inner.raw("redactedData", data);
+        "anthropic"
+    } else if let (Some(content), "reasoning") = (filled("encrypted_content"), kind.as_ref()) {
+        if let Some(id) = filled("id") {
+            inner.raw("itemId", id);
+        }
+        inner.raw("reasoningEncryptedContent", content);
+        "openai"
+    } else {
+        return None;
+    };
+    let mut told = ObjectBuilder::default();
+    told.raw(provider, inner.finish());
+    Some(told.finish())
+}
+
+/// The text of a thought, of an OpenAI item that of its summary.
+pub fn thought_text(part: &[u8]) -> String {
+    if let Some(text) = text(part, "text") {
+        return text.into_owned();
+    }
+    let parts = json::member(part, "summary").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let texts = parts
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|part| text(part, "text"));
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// The part that a file of this type and address is; none where the record stream has no such part.
+pub fn file(mime: Option<Cow<'_, str>>, url: Cow<'_, str>, name: Option<Cow<'_, str>>) -> Option<Vec<u8>> {
+    let kind = mime.as_deref().map_or(Kind::File, kind_of);
+    let bytes = match address(url) {
+        Bytes::At(url, _) => Bytes::At(url, mime),
+        here => here,
+    };
+    let media = Media {
+        kind,
+        bytes,
+        name,
+        detail: None,
+    };
+    media.chat()
+}
+
+/// An attachment as it is sent: its media type, its address, its name.
+pub struct File<'a> {
+    /// The media type, as far as it is known.
+    pub mime: Cow<'a, str>,
+    /// The address.
+    pub url: String,
+    /// The name.
+    pub name: Option<Cow<'a, str>>,
+}
+
+/// The file that a part holds; none where only its provider has it.
+pub fn attachment<'a>(media: Media<'a>) -> Option<File<'a>> {
+    let url = media.url()?;
+    let mime = match (media.bytes, media.kind) {
+        (Bytes::Here(mime, _), _) | (Bytes::At(_, Some(mime)), _) => mime,
+        (_, Kind::Image) => Cow::Borrowed("image/*"),
+        (_, Kind::Audio) => Cow::Borrowed("audio/*"),
+        (_, Kind::File) => Cow::Borrowed("application/octet-stream"),
+    };
+    Some(File {
+        mime,
+        url,
+        name: media.name,
+    })
+}
+
+/// A text as the JSON that it is; none of one that is a string itself, or none at all.
+pub fn value(text: &str) -> Option<&[u8]> {
+    let bytes = text.as_bytes();
+    let whole = json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
+    let line = memchr::memchr2(b'\n', b'\r', bytes).is_none();
+    (whole && line && !bytes.starts_with(b"\"")).then_some(bytes)
+}
+
+/// The text of a value: a string's own, else its JSON.
+pub fn text_of(value: &[u8]) -> Vec<u8> {
+    match value.starts_with(b"\"") {
+        true => value.to_vec(),
+        false => crate::format::request::piece::quoted(&String::from_utf8_lossy(value)),
+    }
+}

@@ -1,0 +1,72 @@
+//! LangChain's messages: any verb, and changes that leave elements as they are.
+
+use crate::env::{CHAT, Env};
+
+/// A conversation as `messages_to_dict` writes it.
+const FILE: &str = r#"[
+ {"type": "human", "data": {"content": "Which files changed?", "additional_kwargs": {}, "response_metadata": {}, "type": "human", "name": null, "id": null}},
+ {"type": "ai", "data": {"content": "", "additional_kwargs": {}, "response_metadata": {}, "type": "ai", "name": null, "id": "run--1", "tool_calls": [{"name": "git_diff", "args": {"ref": 5e-06}, "id": "call_1", "type": "tool_call"}], "invalid_tool_calls": [], "usage_metadata": {"input_tokens": 31, "output_tokens": 12, "total_tokens": 43}}},
+ {"type": "tool", "data": {"content": "src/main.rs | 4 ++--", "additional_kwargs": {}, "response_metadata": {}, "type": "tool", "name": "git_diff", "id": null, "tool_call_id": "call_1", "artifact": null, "status": "success"}},
+ {"type": "ai", "data": {"content": "One.", "additional_kwargs": {}, "response_metadata": {}, "type": "ai", "name": null, "id": null, "tool_calls": [], "invalid_tool_calls": [], "usage_metadata": null}},
+ {"type": "human", "data": {"content": "And now?", "additional_kwargs": {}, "response_metadata": {}, "type": "human", "name": null, "id": null}}
+]
+"#;
+
+#[test]
+fn every_verb_takes_it() {
+    let env = Env::new();
+    env.write("chat.json", FILE);
+    let detected = env.run(&["detect", "chat.json"]).fine();
+    assert!(detected.out().contains("langchain"), "{detected}");
+    env.run(&["count", "chat.json"]).fine();
+    env.run(&["check", "--for", "anthropic", "chat.json"]).status(0);
+    let chat = env.run(&["cat", "--to", "openai-chat", "chat.json"]).status(0);
+    assert!(chat.out().contains(r#"{\"ref\": 5e-06}"#), "{chat}");
+    env.run(&["cat", "--to", "langchain", "chat.json"])
+        .fine()
+        .gives(FILE);
+    env.run(&["migrate", "chat.json"]).status(0);
+    env.run(&["compact", "--budget", "4000", "chat.json"]).status(0);
+}
+
+#[test]
+fn in_place_elements_stay_the_bytes_they_were() {
+    let env = Env::new();
+    env.write("chat.json", FILE);
+    env.run(&["truncate", "--keep-last", "1", "-i", "chat.json"])
+        .fine();
+    let lines: Vec<&str> = FILE.lines().collect();
+    let kept = [&lines[..1], &lines[5..]].concat().join("\n") + "\n";
+    assert_eq!(env.read("chat.json"), kept);
+}
+
+#[test]
+fn any_session_is_written_and_read_again() {
+    let env = Env::new();
+    let made = env.pipe(&["cat", "-q", "--to", "langchain"], CHAT).fine();
+    env.write("made.json", made.out());
+    let texts = env.run(&["cat", "-q", "--to", "openai-chat", "made.json"]).fine();
+    assert!(texts.out().contains("22 C, sunny"));
+    env.run(&["check", "--for", "openai-chat", "made.json"]).status(0);
+    env.pipe(&["cat", "--strict", "--to", "langchain"], CHAT)
+        .status(65);
+}
+
+#[test]
+fn damage_is_told_with_its_place_and_kept() {
+    let env = Env::new();
+    let damaged = FILE.replacen("\"tool\", \"data\"", "tool\", \"data\"", 1);
+    env.write("chat.json", &damaged);
+    let told = env.run(&["count", "--from", "langchain", "chat.json"]);
+    told.status(65).says("chat.json:");
+    for tenth in 0..10 {
+        env.write("cut.json", &FILE[..FILE.len() * tenth / 10]);
+        let run = env.run(&["count", "--from", "langchain", "cut.json"]);
+        assert!([0, 65].contains(&run.status), "{tenth}: {run}");
+    }
+    let newer = FILE.replace("\"human\"", "\"oracle\"");
+    env.write("newer.json", newer);
+    env.run(&["count", "newer.json"])
+        .status(65)
+        .says("foreign record");
+}

@@ -1,0 +1,66 @@
+//! The AI SDK's messages: any verb, both versions, and changes that leave messages as they are.
+
+use crate::env::{CHAT, Env};
+
+const FILE: &str = r#"[
+ {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "weather?"}]},
+ {"id": "m2", "role": "assistant", "metadata": {"at": 5e-06}, "parts": [{"type": "step-start"}, {"type": "reasoning", "text": "call tool", "state": "done"}, {"type": "tool-getWeather", "toolCallId": "call_1", "state": "output-available", "input": {"city": "Leeds"}, "output": {"c": 9}}, {"type": "step-start"}, {"type": "text", "text": "9C", "state": "done"}]},
+ {"id": "m3", "role": "user", "parts": [{"type": "text", "text": "and now?"}]}
+]
+"#;
+
+#[test]
+fn every_verb_takes_it() {
+    let env = Env::new();
+    env.write("chat.json", FILE);
+    let detected = env.run(&["detect", "chat.json"]).fine();
+    assert!(detected.out().contains("vercel-ui"), "{detected}");
+    env.run(&["count", "chat.json"]).fine();
+    env.run(&["check", "--for", "anthropic", "chat.json"]).status(0);
+    let chat = env.run(&["cat", "--to", "openai-chat", "chat.json"]).status(0);
+    assert!(chat.out().contains(r#"{\"city\":"#), "{chat}");
+    env.run(&["cat", "--to", "vercel-ui", "chat.json"])
+        .fine()
+        .gives(FILE);
+    env.run(&["migrate", "chat.json"]).status(0);
+    env.run(&["compact", "--budget", "4000", "chat.json"]).status(0);
+    env.run(&["cat", "--to", "vercel-ui-v4", "chat.json"]).status(0);
+}
+
+#[test]
+fn in_place_messages_stay_the_bytes_they_were() {
+    let env = Env::new();
+    env.write("chat.json", FILE);
+    env.run(&["truncate", "--keep-last", "1", "-i", "chat.json"])
+        .fine();
+    let lines: Vec<&str> = FILE.lines().collect();
+    let kept = [&lines[..1], &lines[3..]].concat().join("\n") + "\n";
+    assert_eq!(env.read("chat.json"), kept);
+}
+
+#[test]
+fn any_session_is_written_and_read_again() {
+    let env = Env::new();
+    for to in ["vercel-ui", "vercel-ui-v4"] {
+        let made = env.pipe(&["cat", "-q", "--to", to], CHAT).fine();
+        env.write("made.json", made.out());
+        let texts = env.run(&["cat", "-q", "--to", "openai-chat", "made.json"]).fine();
+        assert!(texts.out().contains("22 C, sunny"), "{to}");
+        env.run(&["check", "--for", "openai-chat", "made.json"]).status(0);
+        env.pipe(&["cat", "--strict", "--to", to], CHAT).status(65);
+    }
+}
+
+#[test]
+fn damage_is_told_with_its_place_and_kept() {
+    let env = Env::new();
+    let damaged = FILE.replacen("\"assistant\"", "assistant\"", 1);
+    env.write("chat.json", &damaged);
+    let told = env.run(&["count", "--from", "vercel-ui", "chat.json"]);
+    told.status(65).says("chat.json:");
+    for tenth in 0..10 {
+        env.write("cut.json", &FILE[..FILE.len() * tenth / 10]);
+        let run = env.run(&["count", "--from", "vercel-ui", "cut.json"]);
+        assert!([0, 65].contains(&run.status), "{tenth}: {run}");
+    }
+}
