@@ -5,7 +5,8 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-use crate::format::{aider, anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, vercel_ui};
+    aider, anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose,
+    langchain, openai_responses, opencode, pi, vercel_ui,
 };
 
 /// Tested from the top.
