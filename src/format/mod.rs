@@ -3,10 +3,15 @@
 mod anthropic;
 pub mod array;
 mod base64;
+mod branches;
+mod chatgpt_export;
+mod claude_ai_export;
 mod claude_code;
 mod codex;
+mod collection;
 pub mod detect;
 mod document;
+mod entries;
 mod exported;
 mod fate;
 pub mod folder;
@@ -112,6 +117,10 @@ formats! {
     Goose = goose::FORM,
     /// goose: a session as lines.
     GooseJsonl = goose::LINES,
+    /// ChatGPT: the export of its conversations.
+    ChatgptExport = chatgpt_export::FORM,
+    /// Claude.ai: the export of its conversations.
+    ClaudeAiExport = claude_ai_export::FORM,
 }
 
 impl Format {

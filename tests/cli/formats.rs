@@ -1,5 +1,7 @@
 //! Files that other programs write, from outside.
 
+mod chatgpt_export;
+mod claude_ai_export;
 mod codex;
 mod gemini_cli;
 mod goose;

@@ -4,20 +4,6 @@
 use super::shape::Shape;
 use super::signature::{Signature, has_line};
 
-pub(super) const CHATGPT_EXPORT: Signature = Signature {
-    name: "chatgpt-export",
-    what: "a ChatGPT export",
-    document: |shape| shape.is_object("mapping"),
-    ..Signature::BLANK
-};
-
-pub(super) const CLAUDE_AI_EXPORT: Signature = Signature {
-    name: "claude-ai-export",
-    what: "a Claude.ai export",
-    document: |shape| shape.is_array("chat_messages"),
-    ..Signature::BLANK
-};
-
 pub(super) const CONTINUE: Signature = Signature {
     name: "continue",
     what: "a Continue session",

@@ -11,6 +11,7 @@ pub(super) mod signature;
 #[cfg(test)]
 mod tests;
 mod verdict;
+mod zip;
 
 use super::Format;
 use crate::model::json::{self, Dialect};
@@ -105,10 +106,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
 fn magic(head: &[u8]) -> Option<Detection> {
     let (what, hint) = match head {
         [0x1f, 0x8b, ..] => ("gzip data", "unpack it: gunzip -c FILE | convo ..."),
-        [b'P', b'K', 3, 4, ..] => (
-            "a zip archive",
-            "unpack it: unzip -p FILE conversations.json | convo ...",
-        ),
+        [b'P', b'K', 3, 4, ..] => return zip::archive(head),
         _ if head.starts_with(b"SQLite format 3\0") => {
             let whose = beside::database(head);
             let what = match whose {

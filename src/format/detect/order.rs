@@ -5,13 +5,14 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-    anthropic, claude_code, codex, gemini, gemini_cli, goaitools, goose, openai_responses, opencode, pi,
+    anthropic, chatgpt_export, claude_ai_export, claude_code, codex, gemini, gemini_cli, goaitools, goose,
+    openai_responses, opencode, pi,
 };
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
-    &foreign::CHATGPT_EXPORT,
-    &foreign::CLAUDE_AI_EXPORT,
+    &chatgpt_export::SIGNATURE,
+    &claude_ai_export::SIGNATURE,
     &claude_code::SIGNATURE,
     &codex::SIGNATURE,
     &gemini_cli::SIGNATURE,
