@@ -4,12 +4,17 @@ mod aider;
 mod anthropic;
 pub mod array;
 mod base64;
+mod branches;
+mod chatgpt_export;
+mod claude_ai_export;
 mod claude_code;
 mod cline_roo;
 mod codex;
+mod collection;
 mod continue_ide;
 pub mod detect;
 mod document;
+mod entries;
 mod exported;
 mod fate;
 pub mod folder;
@@ -42,6 +47,7 @@ mod pieces;
 pub mod report;
 pub mod request;
 mod sessions;
+mod sharegpt;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -133,6 +139,12 @@ formats! {
     VercelUiV4 = vercel_ui::OLD_FORM,
     /// Markdown, for people.
     Markdown = markdown::FORM,
+    /// ChatGPT: the export of its conversations.
+    ChatgptExport = chatgpt_export::FORM,
+    /// Claude.ai: the export of its conversations.
+    ClaudeAiExport = claude_ai_export::FORM,
+    /// ShareGPT: training sets.
+    Sharegpt = sharegpt::FORM,
 }
 
 impl Format {

@@ -1,6 +1,6 @@
-//! A line that is to be an object.
+//! What is to be an object, and its members, looked through once.
 
-use crate::model::json::{self, Dialect, Fault, Members};
+use crate::model::json::{self, Dialect, Fault, Members, ObjectBuilder};
 use std::borrow::Cow;
 
 /// Members: name and value, in order.
@@ -23,4 +23,80 @@ pub fn members(body: &[u8]) -> Result<Found<'_>, Fault> {
         found.push((json::unescape(member.key), member.value));
     }
     Ok(found)
+}
+
+/// An object's members in order, each as it is written.
+#[derive(Clone, Debug, Default)]
+pub struct Object<'a>(Found<'a>);
+
+impl<'a> Object<'a> {
+    /// Of its bytes; none when they are no object.
+    pub fn of(bytes: &'a [u8]) -> Option<Object<'a>> {
+        let mut scan = Members::new(bytes, Dialect::Strict).ok()?;
+        let mut found = Vec::new();
+        while let Some(member) = scan.next().ok()? {
+            found.push((json::unescape(member.key), member.value));
+        }
+        Some(Object(found))
+    }
+
+    /// A member; of a name that repeats the last one.
+    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
+        let found = self.0.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, value)| *value)
+    }
+
+    /// A member that is an object.
+    pub fn object(&self, name: &str) -> Option<Object<'a>> {
+        self.get(name).and_then(Object::of)
+    }
+
+    /// The elements of a member that is an array.
+    pub fn list(&self, name: &str) -> Option<Vec<&'a [u8]>> {
+        json::elements(self.get(name)?, Dialect::Strict)
+    }
+
+    /// A member that is a text, as it is written.
+    pub fn string(&self, name: &str) -> Option<&'a [u8]> {
+        self.get(name).filter(|value| value.starts_with(b"\""))
+    }
+
+    /// A member that is a text.
+    pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name).and_then(json::text)
+    }
+
+    /// A member that is a text with something in it.
+    pub fn filled(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.text(name).filter(|text| !text.is_empty())
+    }
+
+    /// All members.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &'a [u8])> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), *value))
+    }
+
+    /// An object of the members beside these; none when there is none. What is null or holds nothing says nothing.
+    pub fn rest(&self, known: &[&str]) -> Option<Vec<u8>> {
+        let mut built = ObjectBuilder::default();
+        for (name, value) in self.members() {
+            if !known.contains(&name) && !is_nothing(value) {
+                built.raw(name, value);
+            }
+        }
+        (!built.is_empty()).then(|| built.finish())
+    }
+}
+
+/// Whether a value is null, or an object or an array of nothing.
+fn is_nothing(value: &[u8]) -> bool {
+    let inside = || json::skip_space(value, 1) + 1 == value.len();
+    value == b"null" || (matches!(value.first(), Some(b'{' | b'[')) && inside())
+}
+
+/// Adds a member to an object that is made; nothing is not added.
+pub fn set(built: &mut ObjectBuilder, name: &str, value: Option<impl AsRef<[u8]>>) {
+    if let Some(value) = value {
+        built.raw(name, value);
+    }
 }

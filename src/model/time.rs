@@ -201,6 +201,24 @@ pub fn from_epoch(seconds: f64) -> Option<String> {
     Some(moment.strftime("%Y-%m-%dT%H:%M:%S%.fZ").to_string())
 }
 
+/// Seconds since 1970 as they are written, as RFC 3339 in UTC: the fraction keeps its digits, unless it is nothing but
+/// zeros. None when that is no number, or no calendar has it.
+pub fn from_digits(seconds: &str) -> Option<String> {
+    let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(fraction) {
+        return from_epoch(seconds.parse().ok()?);
+    }
+    let moment = Timestamp::from_second(whole.parse().ok()?).ok()?;
+    let time = moment.strftime("%Y-%m-%dT%H:%M:%S");
+    // No clock counts finer, and no calendar reads more.
+    let fraction = &fraction[..fraction.len().min(9)];
+    Some(match fraction.bytes().all(|byte| byte == b'0') {
+        true => format!("{time}Z"),
+        false => format!("{time}.{fraction}Z"),
+    })
+}
+
 /// The moment of an RFC 3339 time in milliseconds since 1970.
 pub fn milliseconds(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
@@ -279,6 +297,24 @@ mod tests {
         }
         for none in [f64::NAN, f64::INFINITY, 1e300, -1e18] {
             assert_eq!(from_epoch(none), None);
+        }
+    }
+
+    #[test]
+    fn seconds_keep_their_digits() {
+        for (seconds, text) in [
+            ("1784164544.946", "2026-07-16T01:15:44.946Z"),
+            ("1784164500.0", "2026-07-16T01:15:00Z"),
+            ("1784164500", "2026-07-16T01:15:00Z"),
+            ("1780612038.7714680", "2026-06-04T22:27:18.7714680Z"),
+            ("0.12345678912345", "1970-01-01T00:00:00.123456789Z"),
+            ("-1.5", "1969-12-31T23:59:58.5Z"),
+            ("1.5e3", "1970-01-01T00:25:00Z"),
+        ] {
+            assert_eq!(from_digits(seconds).as_deref(), Some(text), "{seconds}");
+        }
+        for none in ["", "null", ".5.", "99999999999999999999", "1e300", "NaN"] {
+            assert_eq!(from_digits(none), None, "{none}");
         }
     }
 

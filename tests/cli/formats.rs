@@ -1,6 +1,8 @@
 //! Files that other programs write, from outside.
 
 mod aider;
+mod chatgpt_export;
+mod claude_ai_export;
 mod cline_roo;
 mod codex;
 mod continue_ide;
@@ -10,4 +12,5 @@ mod langchain;
 mod markdown;
 mod opencode;
 mod pi;
+mod sharegpt;
 mod vercel_ui;

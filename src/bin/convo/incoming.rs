@@ -335,7 +335,7 @@ fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow
             ),
             "-",
         )
-        .hint(context::from_hint())
+        .hint(verdict.hint.unwrap_or_else(context::from_hint))
         .into()),
     }
 }

@@ -5,14 +5,14 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-    aider, anthropic, claude_code, cline_roo, codex, continue_ide, gemini, gemini_cli, goaitools, goose,
-    langchain, openai_responses, opencode, pi, vercel_ui,
+    aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide, gemini,
+    gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt, vercel_ui,
 };
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
-    &foreign::CHATGPT_EXPORT,
-    &foreign::CLAUDE_AI_EXPORT,
+    &chatgpt_export::SIGNATURE,
+    &claude_ai_export::SIGNATURE,
     &claude_code::SIGNATURE,
     &codex::SIGNATURE,
     &gemini_cli::SIGNATURE,
@@ -22,7 +22,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &foreign::OPENCODE_RECORD,
     &vercel_ui::SIGNATURE,
     &goose::SIGNATURE,
-    &foreign::SHAREGPT,
+    &sharegpt::SIGNATURE,
     &langchain::SIGNATURE,
     &aider::SIGNATURE,
     &foreign::AICHAT,

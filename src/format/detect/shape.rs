@@ -85,6 +85,12 @@ impl<'a> Shape<'a> {
         Shape::elements(self.get(name).unwrap_or_default())
     }
 
+    /// The first value in a member that is an object, where that is an object as well.
+    pub fn inner(&self, name: &str) -> Option<Shape<'a>> {
+        let (members, _) = seen_members(self.get(name)?);
+        members.0.first().map(|(_, value)| seen_members(value).0)
+    }
+
     /// Whether the first element of a member's array has these members.
     pub fn first_has(&self, list: &str, names: &[&str]) -> bool {
         self.list(list).first().is_some_and(|first| first.all(names))

@@ -3,7 +3,7 @@
 use super::{Reading, body};
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::array::ElementReader;
-use crate::format::lines::Lines;
+use crate::format::entries::{Entries, Entry};
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::sessions::{Input, SessionReader};
@@ -81,8 +81,8 @@ pub fn open_pieces(cut: Cut, input: Input) -> Result<std::result::Result<Box<dyn
         _ => (None, (head, rest)),
     };
     let pieces = match is {
-        Some(true) => Pieces::Array(ElementReader::new(head, rest)),
-        Some(false) => Pieces::Lines(Lines::new(head, rest)),
+        Some(true) => Entries::array(head, rest),
+        Some(false) => Entries::lines(head, rest),
         None => {
             return Ok(Err(Input {
                 name,
@@ -138,16 +138,11 @@ fn begins_lines(cut: &Cut, window: &mut Window<Box<dyn Read>>) -> Result<bool> {
     }
 }
 
-enum Pieces {
-    Array(ElementReader<Box<dyn Read>>),
-    Lines(Lines<Box<dyn Read>>),
-}
-
 struct Many {
     cut: Cut,
     name: Option<String>,
     returns: bool,
-    pieces: Pieces,
+    pieces: Entries,
     /// Sessions that were made so far.
     made: usize,
     /// Sessions of a piece that holds several.
@@ -160,25 +155,14 @@ struct Many {
 impl Many {
     /// Makes sessions of the next piece; false when there is none.
     fn piece(&mut self, report: &mut Report) -> Result<bool> {
-        let (lead, piece, place, ending) = match &mut self.pieces {
-            Pieces::Array(elements) => match elements.next_element()? {
-                Some(element) => (element.lead, element.bytes, element.place, &b""[..]),
-                None => return Ok(false),
-            },
-            Pieces::Lines(lines) => match lines.next_line() {
-                Err(error) => return Err(Error::io("cannot read", error)),
-                Ok(None) => return Ok(false),
-                Ok(Some((line, place))) => {
-                    let mark = usize::from(place.offset == 0 && line.starts_with(b"\xef\xbb\xbf")) * 3;
-                    let start = mark + json::skip_space(&line[mark..], 0);
-                    let end = line.trim_ascii_end().len().max(start);
-                    let place = Place {
-                        offset: place.offset + start as u64,
-                        ..place
-                    };
-                    (&line[..start], &line[start..end], place, &line[end..])
-                }
-            },
+        let Some(Entry {
+            lead,
+            bytes: piece,
+            place,
+            ending,
+        }) = self.pieces.next()?
+        else {
+            return Ok(false);
         };
         let sessions = match piece {
             b"" => Vec::new(),
@@ -272,8 +256,8 @@ impl SessionReader for Many {
 
     fn tail(&self) -> &[u8] {
         match &self.pieces {
-            Pieces::Array(elements) => elements.tail(),
-            Pieces::Lines(_) => &self.lead,
+            Entries::Lines(_) => &self.lead,
+            pieces => pieces.tail(),
         }
     }
 }

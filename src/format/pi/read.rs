@@ -1,9 +1,10 @@
 //! A file as sessions.
 
 use super::entry::{self, Entry, Kind};
-use super::tree::{Path, Tree};
+use super::tree::Tree;
 use super::{NAME, message, record};
 use crate::error::{Place, Result};
+use crate::format::branches::Path;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;

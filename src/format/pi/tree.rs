@@ -1,16 +1,8 @@
 //! The paths through a file: the one that is gone on with, and those that were left.
 
 use super::entry::{Entry, Kind};
+use crate::format::branches::{self, Path};
 use std::collections::HashMap;
-
-/// A path that becomes a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path {
-    /// Its entries, from the first of its own on.
-    pub entries: Vec<usize>,
-    /// The entry of another path that it was left at.
-    pub joint: Option<usize>,
-}
 
 /// The paths of a file, and what stands before what.
 #[derive(Debug, Default)]
@@ -110,34 +102,16 @@ impl Tree {
 
     /// Climbs from the last entry of each path to where the path began.
     fn climb(&mut self, entries: &[Entry<'_>], in_tree: &[bool], mut loose: Vec<usize>) {
-        let mut is_parent = vec![false; entries.len()];
-        self.parents
-            .iter()
-            .flatten()
-            .for_each(|nth| is_parent[*nth] = true);
-        let mut taken = vec![false; entries.len()];
-        let mut climb = |leaf: usize| {
-            let mut path = Path::default();
-            let mut at = Some(leaf);
-            while let Some(nth) = at.filter(|nth| !taken[*nth]) {
-                taken[nth] = true;
-                path.entries.push(nth);
-                at = self.parents[nth];
-            }
-            path.entries.reverse();
-            path.joint = at;
-            path
-        };
         let own = |nth: &usize| in_tree[*nth];
         let leaf = (0..entries.len()).rev().find(own);
-        let mut main = leaf.map(&mut climb).unwrap_or_default();
-        main.joint = None;
-        let leaves = (0..entries.len()).filter(own).filter(|nth| !is_parent[*nth]);
+        let is_end = branches::are_ends(&self.parents);
+        let leaves = (0..entries.len()).filter(own).filter(|nth| is_end[*nth]);
         // Those that hang on each other in a circle have no last one.
         let rest = (0..entries.len()).rev().filter(own);
+        let mut paths = branches::paths(&self.parents, leaf, leaves.chain(rest)).into_iter();
+        let mut main = paths.next().unwrap_or_default();
         let mut branches = Vec::new();
-        for leaf in leaves.chain(rest) {
-            let mut path = climb(leaf);
+        for mut path in paths {
             let said = |nth: &usize| entries[*nth].is_said() || entries[*nth].kind == Kind::Compaction;
             if path.entries.iter().any(said) {
                 branches.push(path);

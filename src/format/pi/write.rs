@@ -4,9 +4,10 @@
 use super::change::{self, Place, Places};
 use super::entry::{Entry, Kind, entries};
 use super::made::{self, Chain};
-use super::tree::{Path, Tree};
+use super::tree::Tree;
 use super::{NAME, fresh, item, read};
 use crate::error::Result;
+use crate::format::branches::Path;
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::rest;
 use crate::format::{Purpose, Returned, written};

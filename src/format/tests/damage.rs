@@ -26,7 +26,38 @@ const WORDS: [&str; 8] = [
 ];
 
 /// Inputs of the formats that are not written.
-const SAMPLES: &[(&str, &str)] = &[];
+const SAMPLES: &[(&str, &str)] = &[
+    (
+        "chatgpt-export",
+        r#"[{"title":"talk","id":"talk","mapping":{
+"m0":{"id":"m0","parent":null,"message":{"author":{"role":"system"},"content":{"content_type":"text","parts":["alpha"]}}},
+"m1":{"id":"m1","parent":"m0","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["bravo"]}}},
+"m2":{"id":"m2","parent":"m1","message":{"author":{"role":"assistant"},"content":{"content_type":"text","parts":["charlie"]}}},
+"c2":{"id":"c2","parent":"m2","message":{"author":{"role":"assistant"},"recipient":"look","content":{"content_type":"code","text":"delta"}}},
+"m3":{"id":"m3","parent":"c2","message":{"author":{"role":"tool"},"content":{"content_type":"execution_output","text":"echo"}}},
+"m4":{"id":"m4","parent":"m3","message":{"author":{"role":"assistant"},"content":{"content_type":"text","parts":["foxtrot"]}}}
+},"current_node":"m4"},
+{"title":"more","id":"more","mapping":{
+"m5":{"id":"m5","parent":null,"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["golf"]}}},
+"m6":{"id":"m6","parent":"m5","message":{"author":{"role":"assistant"},"content":{"content_type":"text","parts":["hotel"]}}}
+},"current_node":"m6"}]
+"#,
+    ),
+    (
+        "claude-ai-export",
+        r#"[{"uuid":"talk","name":"alpha","chat_messages":[
+{"uuid":"m1","sender":"human","text":"bravo"},
+{"uuid":"m2","sender":"assistant","text":"","content":[
+{"type":"text","text":"charlie"},
+{"type":"tool_use","id":"c","name":"look","input":{"at":"delta"}},
+{"type":"tool_result","tool_use_id":"c","content":"echo"},
+{"type":"text","text":"foxtrot"}]}]},
+{"uuid":"more","chat_messages":[
+{"uuid":"m5","sender":"human","text":"golf"},
+{"uuid":"m6","sender":"assistant","text":"hotel"}]}]
+"#,
+    ),
+];
 
 /// An input of each format that is read.
 fn samples() -> Vec<(Format, Vec<u8>)> {

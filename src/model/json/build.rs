@@ -3,7 +3,7 @@
 use super::{Dialect, Fault, Members, number_end, push_text, scalar_end, string_end};
 
 /// Builds one object, member by member, from raw values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ObjectBuilder {
     out: Vec<u8>,
 }

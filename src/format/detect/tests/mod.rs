@@ -104,7 +104,7 @@ fn names_what_other_programs_write() {
             "Claude.ai",
         ),
         (r#"{"title":"t","mapping":{},"current_node":"n"}"#, "ChatGPT"),
-        (r#"[{"mapping":{}}]"#, "ChatGPT"),
+        (r#"[{"mapping":{"a":{"children":[]}}}]"#, "ChatGPT"),
         (
             r#"{"etag":"e","schema_version":1,"value":{},"tombstone":false}"#,
             "PenguiFlow",

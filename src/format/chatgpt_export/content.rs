@@ -1,0 +1,206 @@
+//! The content of a node's message, as the parts of the record stream.
+
+use crate::format::object::Object;
+use crate::format::request::draft::text_part;
+use crate::format::request::piece::{array, quoted, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::borrow::Cow;
+
+/// Members of what ChatGPT was told about the user, in the order in which they are read.
+const CONTEXT: [&str; 3] = ["user_profile", "user_instructions", "model_set_context"];
+
+/// A piece of content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part<'a> {
+    /// A text, as the string that it is in JSON.
+    Text(Cow<'a, [u8]>),
+    /// Anything else.
+    Other(Vec<u8>),
+}
+
+/// The content of a message.
+#[derive(Clone, Debug, Default)]
+pub struct Content<'a> {
+    parts: Vec<Part<'a>>,
+    /// What each part has beside itself.
+    notes: Vec<Option<Vec<u8>>>,
+    /// What the content has beside its parts.
+    pub rest: Option<Vec<u8>>,
+    /// Whether it tells of the user and is nothing that was said.
+    pub is_context: bool,
+}
+
+impl<'a> Content<'a> {
+    /// Of the member of a message.
+    pub fn of(raw: Option<&'a [u8]>) -> Content<'a> {
+        let mut content = Content::default();
+        let Some(object) = raw.and_then(Object::of) else {
+            match raw {
+                Some(raw) if raw.starts_with(b"\"") => content.text(raw, None),
+                Some(b"null") | None => {}
+                Some(raw) => content.add(Part::Other(raw.to_vec()), None),
+            }
+            return content;
+        };
+        let kind = object.text("content_type").unwrap_or_default();
+        let filled = |name: &'static str| {
+            let text = object.string(name).filter(|raw| *raw != b"\"\"");
+            text.map(|raw| (name, raw))
+        };
+        let said = match kind.as_ref() {
+            "text" | "multimodal_text" => {
+                if let Some(parts) = object.list("parts") {
+                    parts.into_iter().for_each(|part| content.part(part));
+                    content.rest = object.rest(&["content_type", "parts"]);
+                    return content;
+                }
+                None
+            }
+            "code" | "execution_output" | "system_error" => object.string("text").map(|raw| ("text", raw)),
+            "tether_browsing_display" | "tether_quote" => filled("text").or_else(|| filled("result")),
+            "user_editable_context" | "model_editable_context" => {
+                content.is_context = true;
+                let mut known = Vec::new();
+                for (name, raw) in CONTEXT.into_iter().filter_map(filled) {
+                    content.text(raw, None);
+                    known.push(name);
+                }
+                content.rest = object.rest(&known);
+                return content;
+            }
+            _ => None,
+        };
+        match said {
+            Some((name, raw)) => {
+                content.text(raw, None);
+                content.rest = object.rest(&[name]);
+            }
+            None => {
+                content.add(Part::Other(raw.unwrap_or_default().to_vec()), None);
+                let mut rest = ObjectBuilder::default();
+                if let Some(kind) = object.string("content_type") {
+                    rest.raw("content_type", kind);
+                }
+                content.rest = (!rest.is_empty()).then(|| rest.finish());
+            }
+        }
+        content
+    }
+
+    fn add(&mut self, part: Part<'a>, note: Option<Vec<u8>>) {
+        self.parts.push(part);
+        self.notes.push(note);
+    }
+
+    fn text(&mut self, raw: &'a [u8], note: Option<Vec<u8>>) {
+        self.add(Part::Text(raw.into()), note);
+    }
+
+    fn part(&mut self, raw: &'a [u8]) {
+        if raw.starts_with(b"\"") {
+            return self.text(raw, None);
+        }
+        let object = Object::of(raw).unwrap_or_default();
+        let kind = object.text("content_type").unwrap_or_default();
+        match (
+            kind.as_ref(),
+            object.string("asset_pointer"),
+            object.string("text"),
+        ) {
+            ("image_asset_pointer", Some(pointer), _) => {
+                let mut part = ObjectBuilder::default();
+                part.text("type", "image_url")
+                    .raw("image_url", wrapped("url", pointer));
+                let note = object.rest(&["content_type", "asset_pointer"]);
+                self.add(Part::Other(part.finish()), note);
+            }
+            ("audio_transcription", _, Some(text)) => self.text(text, object.rest(&["text"])),
+            _ => self.add(Part::Other(raw.to_vec()), None),
+        }
+    }
+
+    /// Puts more behind it.
+    pub fn append(&mut self, mut more: Content<'a>) {
+        self.parts.append(&mut more.parts);
+        self.notes.append(&mut more.notes);
+    }
+
+    /// Whether there is no text, and nothing else, in it.
+    pub fn is_empty(&self) -> bool {
+        let empty = |part: &Part<'_>| matches!(part, Part::Text(raw) if &raw[..] == b"\"\"");
+        self.parts.iter().all(empty)
+    }
+
+    /// The `content` of a message of the record stream.
+    pub fn value(&self) -> Vec<u8> {
+        match &self.parts[..] {
+            [] => b"\"\"".to_vec(),
+            [Part::Text(raw)] => raw.to_vec(),
+            parts => array(parts.iter().map(|part| match part {
+                Part::Text(raw) => text_part(raw),
+                Part::Other(raw) => raw.clone(),
+            })),
+        }
+    }
+
+    /// What the parts have beside themselves, part by part.
+    pub fn notes(&self) -> Option<Vec<u8>> {
+        let noted = self.notes.iter().any(Option::is_some);
+        let note = |note: &Option<Vec<u8>>| note.clone().unwrap_or_else(|| b"null".to_vec());
+        noted.then(|| array(self.notes.iter().map(note)))
+    }
+
+    /// The same as the arguments of a call, a string of JSON: the text where that is an object already.
+    pub fn arguments(&self, raw: Option<&[u8]>) -> Vec<u8> {
+        let texts = self.parts.iter().map(|part| match part {
+            Part::Text(raw) => Some(raw),
+            Part::Other(_) => None,
+        });
+        let input = match texts.collect::<Option<Vec<_>>>().as_deref() {
+            Some([raw]) if is_object(raw) => return raw.to_vec(),
+            Some([raw]) => wrapped("input", &raw[..]),
+            Some(texts) => {
+                let texts = texts.iter().filter_map(|raw| json::text(raw));
+                wrapped("input", &quoted(&texts.collect::<Vec<_>>().join("\n")))
+            }
+            None => wrapped("input", raw.unwrap_or(b"null")),
+        };
+        quoted(&String::from_utf8_lossy(&input))
+    }
+}
+
+fn is_object(raw: &[u8]) -> bool {
+    json::text(raw).is_some_and(|text| {
+        let text = text.trim().as_bytes();
+        text.starts_with(b"{") && json::value_end(text, 0, Dialect::Strict) == Ok(text.len())
+    })
+}
+
+/// The parts of reasoning that a content of thoughts is, and what it has beside them.
+pub fn thoughts(raw: Option<&[u8]>) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
+    let object = raw.and_then(Object::of).unwrap_or_default();
+    let made = |text: &[u8], beside: &Object<'_>| {
+        let mut part = ObjectBuilder::default();
+        part.text("type", "text").raw("text", text);
+        let beside = beside
+            .members()
+            .filter(|(name, _)| !["type", "text", "content"].contains(name));
+        for (name, value) in beside {
+            part.raw(name, value);
+        }
+        part.finish()
+    };
+    let listed = |name| object.list(name).map(|list| (name, list));
+    let (name, list) = listed("thoughts").or_else(|| listed("parts")).unwrap_or_default();
+    let parts = list.into_iter().map(|raw| {
+        let thought = Object::of(raw).unwrap_or_default();
+        let text = thought
+            .string("content")
+            .or(Some(raw).filter(|raw| raw.starts_with(b"\"")));
+        match text {
+            Some(text) => made(text, &thought),
+            None => raw.to_vec(),
+        }
+    });
+    (parts.collect(), object.rest(&["content_type", name]))
+}

@@ -1,0 +1,150 @@
+//! The nodes of a conversation, and the ways through them.
+
+use crate::format::branches::{self, Path};
+use crate::format::object::Object;
+use crate::model::json::{self, Dialect, Members};
+use crate::model::time;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing: the root, or an empty preamble.
+    Nothing,
+    /// Thinking of the answer that follows.
+    Thoughts,
+    /// How long that took.
+    Recap,
+    /// What a tool gave.
+    Tool,
+    /// Anything else that was said.
+    Said,
+    /// No node, or no message that says who speaks.
+    Strange,
+}
+
+/// A node of the tree.
+#[derive(Debug)]
+pub struct Node<'a> {
+    /// Its id.
+    pub id: Cow<'a, str>,
+    /// The node as it is written.
+    pub raw: &'a [u8],
+    /// What it is.
+    pub kind: Kind,
+    /// What was said.
+    pub message: Object<'a>,
+    /// Who said it.
+    pub author: Object<'a>,
+    /// Whether it is the first of its id.
+    pub is_first: bool,
+    /// When it was said; 0 where that is not told.
+    seconds: f64,
+}
+
+/// The nodes of a conversation.
+#[derive(Debug, Default)]
+pub struct Tree<'a> {
+    /// The nodes as they stand in the file.
+    pub nodes: Vec<Node<'a>>,
+    /// The active path first, then the branches.
+    pub paths: Vec<Path>,
+}
+
+impl<'a> Tree<'a> {
+    /// Of a `mapping`; none when that is no object.
+    pub fn of(mapping: &'a [u8], current: Option<&str>) -> Option<Tree<'a>> {
+        let mut scan = Members::new(mapping, Dialect::Strict).ok()?;
+        let mut nodes = Vec::new();
+        let mut named = Vec::new();
+        let mut by_id: HashMap<Cow<'a, str>, usize> = HashMap::new();
+        while let Some(member) = scan.next().ok()? {
+            let id = json::unescape(member.key);
+            let nth = nodes.len();
+            let is_first = *by_id.entry(id.clone()).or_insert(nth) == nth;
+            let object = Object::of(member.value);
+            named.push(object.as_ref().and_then(|node| node.text("parent")));
+            nodes.push(Node::of(id, member.value, object, is_first));
+        }
+        let parent = |nth: usize| {
+            let parent = by_id.get(named[nth].as_ref()?).copied();
+            parent.filter(|parent| *parent != nth)
+        };
+        let parents: Vec<_> = (0..nodes.len()).map(parent).collect();
+        let is_end = branches::are_ends(&parents);
+        let mut order: Vec<usize> = (0..nodes.len()).collect();
+        order.sort_by(|one, other| nodes[*one].order(&nodes[*other]));
+        let ends = || order.iter().copied().filter(|nth| is_end[*nth]);
+        let current = current.and_then(|id| by_id.get(id).copied());
+        let active = current.or_else(|| ends().next_back()).or(order.last().copied());
+        // Those that hang on each other in a circle have no last one.
+        let ends = ends().chain(order.iter().rev().copied());
+        let paths = branches::paths(&parents, active, ends);
+        Some(Tree { nodes, paths })
+    }
+}
+
+impl<'a> Node<'a> {
+    fn of(id: Cow<'a, str>, raw: &'a [u8], object: Option<Object<'a>>, is_first: bool) -> Node<'a> {
+        let said = object.as_ref().and_then(|node| node.get("message"));
+        let message = said.and_then(Object::of).unwrap_or_default();
+        let author = message.object("author").unwrap_or_default();
+        let kind = match (&object, said) {
+            (Some(_), None | Some(b"null")) => Kind::Nothing,
+            _ => kind(&message, &author),
+        };
+        let seconds = message
+            .get("create_time")
+            .and_then(|raw| std::str::from_utf8(raw).ok());
+        Node {
+            id,
+            raw,
+            kind,
+            seconds: seconds.and_then(|text| text.parse().ok()).unwrap_or(0.0),
+            message,
+            author,
+            is_first,
+        }
+    }
+
+    fn order(&self, other: &Node<'_>) -> std::cmp::Ordering {
+        let time = self.seconds.total_cmp(&other.seconds);
+        time.then_with(|| self.id.cmp(&other.id))
+    }
+
+    /// Whom the message is for, where that is a tool.
+    pub fn tool(&self) -> Option<&'a [u8]> {
+        let recipient = self.message.string("recipient")?;
+        let is_tool = !matches!(recipient, b"\"all\"" | b"\"\"");
+        (is_tool && self.author.get("role") == Some(b"\"assistant\"")).then_some(recipient)
+    }
+
+    /// When it was said, as the record stream tells it.
+    pub fn time(&self) -> Option<String> {
+        self.message.get("create_time").and_then(moment)
+    }
+}
+
+fn kind(message: &Object<'_>, author: &Object<'_>) -> Kind {
+    let content = message.get("content");
+    let kind = content.and_then(|raw| json::member(raw, "content_type"));
+    match (author.filled("role").as_deref(), kind) {
+        (None, _) => Kind::Strange,
+        (_, Some(b"\"thoughts\"")) => Kind::Thoughts,
+        (_, Some(b"\"reasoning_recap\"")) => Kind::Recap,
+        (Some("tool"), _) => Kind::Tool,
+        (Some("system"), Some(b"\"text\"")) if super::content::Content::of(content).is_empty() => {
+            Kind::Nothing
+        }
+        _ => Kind::Said,
+    }
+}
+
+/// A moment as it is written in an export: seconds since 1970, with as many digits as are given.
+pub fn moment(raw: &[u8]) -> Option<String> {
+    match json::text(raw) {
+        Some(text) => time::read(&text).map(|read| read.time),
+        None => time::from_digits(std::str::from_utf8(raw).ok()?),
+    }
+}

@@ -1,0 +1,73 @@
+//! Exports that are public.
+
+use super::sessions;
+use crate::format::Format;
+use crate::format::tests::truth;
+use crate::model::json;
+use serde_json::Value;
+
+#[test]
+fn every_file_counts_what_it_is_known_to_hold() {
+    truth::hold(Format::ChatgptExport, |_: &Value| Default::default());
+    for truth in truth::files("chatgpt-export") {
+        let bytes = std::fs::read(&truth.path).unwrap();
+        let (_, report) = sessions(&bytes);
+        assert!(report.findings.is_empty(), "{}: {report:?}", truth.name);
+    }
+}
+
+/// Every number and every text of an export is somewhere in what is read of it, to the byte.
+#[test]
+fn nothing_is_left_behind() {
+    let (mut files, mut left) = (0, Vec::new());
+    for truth in truth::files("chatgpt-export") {
+        let bytes = std::fs::read(&truth.path).unwrap();
+        let all = sessions(&bytes).0.unwrap();
+        let read: String = all.iter().map(|session| session.text()).collect();
+        for leaf in leaves(&bytes) {
+            // A time is told as a date, a text in arguments is one within a text.
+            let text = String::from_utf8_lossy(leaf);
+            let inner = serde_json::to_string(&text).unwrap();
+            let known = read.contains(&*text) || read.contains(inner.trim_matches('"'));
+            let time = crate::model::time::from_digits(&text).is_some_and(|time| read.contains(&time));
+            if !known && !time {
+                left.push(format!("{}: {text}", truth.name));
+            }
+        }
+        files += 1;
+    }
+    assert!(left.is_empty(), "{}", left.join("\n"));
+    eprintln!("chatgpt-export: {files} files are kept to the last value");
+}
+
+/// Numbers and texts of a value that are not the names of its kind, or of the tree.
+fn leaves(value: &[u8]) -> Vec<&[u8]> {
+    let mut found = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        if let Some(elements) = json::elements(value, json::Dialect::Strict) {
+            open.extend(elements);
+        } else if let Some(members) = json::members(value, json::Dialect::Strict) {
+            let get = |name: &str| {
+                members
+                    .iter()
+                    .find(|(known, _)| known == name)
+                    .map(|(_, value)| *value)
+            };
+            let said = get("message").and_then(|message| json::member(message, "content"));
+            let said = said.and_then(|content| json::member(content, "parts"));
+            // What is nothing: a root, and an empty preamble.
+            if get("message") == Some(b"null") || said == Some(br#"[""]"#) {
+                continue;
+            }
+            let tree = ["parent", "children", "current_node", "content_type", "role"];
+            let own = members
+                .into_iter()
+                .filter(|(name, _)| !tree.contains(&name.as_ref()));
+            open.extend(own.map(|(_, value)| value));
+        } else if !matches!(value, b"null" | b"\"\"") {
+            found.push(value);
+        }
+    }
+    found
+}

@@ -1,0 +1,70 @@
+//! Exports, read.
+
+mod damage;
+mod fixtures;
+mod small;
+
+use crate::format::report::Report;
+use crate::format::tests::truth;
+use crate::format::{Format, Input};
+use crate::model::session::Session;
+use serde_json::{Value, json};
+
+/// The sessions of an input, and what is told of it.
+pub fn sessions(input: &[u8]) -> (crate::error::Result<Vec<Session>>, Report) {
+    let mut report = Report::default();
+    let input = Input {
+        name: Some("conversations.json".to_string()),
+        head: Vec::new(),
+        rest: Box::new(std::io::Cursor::new(input.to_vec())),
+        returns: false,
+    };
+    let Ok(mut reader) = Format::ChatgptExport.sessions(input).unwrap() else {
+        unreachable!("it is read session by session");
+    };
+    let all = truth::all(reader.as_mut(), &mut report);
+    (all, report)
+}
+
+/// The records of each session of a conversation with these nodes.
+pub fn read(current: &str, nodes: &[Value]) -> Vec<Vec<Value>> {
+    let all = sessions(conversation(current, nodes).as_bytes()).0.unwrap();
+    all.iter().map(records).collect()
+}
+
+/// The records of a session behind its header.
+pub fn records(session: &Session) -> Vec<Value> {
+    let record = |index| serde_json::from_slice(session.record(index).body).unwrap();
+    (0..session.len()).map(record).collect()
+}
+
+/// A conversation with these nodes; each holds its own id.
+pub fn conversation(current: &str, nodes: &[Value]) -> String {
+    let mapping: Vec<String> = nodes
+        .iter()
+        .map(|node| format!("{}:{node}", node["id"]))
+        .collect();
+    format!(
+        r#"{{"title":"A talk","id":"talk","conversation_id":"talk","create_time":1784164500.25,"mapping":{{{}}},"current_node":"{current}","default_model_slug":"m-1"}}"#,
+        mapping.join(",")
+    )
+}
+
+/// A node of the text that somebody says.
+pub fn said(id: &str, parent: &str, role: &str, text: &str) -> Value {
+    node(id, parent, role, json!({"content_type": "text", "parts": [text]}))
+}
+
+/// A node with this content.
+pub fn node(id: &str, parent: &str, role: &str, content: Value) -> Value {
+    json!({"id": id, "parent": parent, "children": [], "message": {
+        "id": id, "author": {"role": role}, "content": content, "recipient": "all", "create_time": null,
+    }})
+}
+
+/// A node in which the model calls a tool.
+pub fn call(id: &str, parent: &str, tool: &str, text: &str) -> Value {
+    let mut node = said(id, parent, "assistant", text);
+    node["message"]["recipient"] = json!(tool);
+    node
+}

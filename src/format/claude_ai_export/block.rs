@@ -1,0 +1,225 @@
+//! The blocks of a message, as pieces of messages: what was said is cut at every result of a tool.
+
+use crate::format::object::{Object, set};
+use crate::format::request::draft::{self, Draft, Slot, text_part};
+use crate::format::request::piece::{array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::collections::VecDeque;
+
+/// Kinds of blocks that are known.
+const KNOWN: [&str; 5] = ["text", "thinking", "tool_use", "tool_result", "voice_note"];
+
+/// A message of the record stream, as far as blocks make it.
+#[derive(Default)]
+pub struct Piece {
+    /// Whether it is what a tool gave.
+    pub is_result: bool,
+    /// Members that only a result has.
+    result: Vec<(&'static str, Vec<u8>)>,
+    is_error: bool,
+    reasoning: Vec<Vec<u8>>,
+    parts: Vec<Part>,
+    calls: Vec<Vec<u8>>,
+    order: Vec<Slot>,
+    notes: Vec<Vec<u8>>,
+}
+
+/// A piece of content.
+enum Part {
+    /// A text, as the string that it is in JSON.
+    Text(Vec<u8>),
+    /// Anything else.
+    Other(Vec<u8>),
+}
+
+/// Whether blocks say something of themselves.
+pub fn are_known(blocks: &[&[u8]]) -> bool {
+    let known = |block: &&[u8]| kind(block).is_some_and(|kind| KNOWN.contains(&kind.as_str()));
+    blocks.iter().any(known)
+}
+
+fn kind(block: &[u8]) -> Option<String> {
+    let kind = json::member(block, "type").and_then(json::text);
+    kind.map(|kind| kind.into_owned())
+}
+
+/// The pieces that the blocks of a message are; calls without an id are named after the message.
+pub fn pieces(blocks: &[&[u8]], uuid: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut said = Piece::default();
+    let mut open: VecDeque<Vec<u8>> = VecDeque::new();
+    let mut calls = 0;
+    for &raw in blocks {
+        let block = Object::of(raw).unwrap_or_default();
+        match kind(raw).as_deref() {
+            Some("thinking") => said.think(&block),
+            Some("tool_use") => {
+                calls += 1;
+                let own = block.string("id").filter(|id| *id != b"\"\"");
+                let id = own.map_or_else(|| quoted(&format!("{uuid}:{calls}")), <[u8]>::to_vec);
+                said.call(&block, &id);
+                open.push_back(id);
+            }
+            Some("tool_result") => {
+                if !said.is_empty() {
+                    pieces.push(std::mem::take(&mut said));
+                }
+                let named = block.string("tool_use_id").filter(|id| *id != b"\"\"");
+                let id = match named {
+                    Some(id) => {
+                        open.retain(|open| open != id);
+                        Some(id.to_vec())
+                    }
+                    None => open.pop_front(),
+                };
+                pieces.push(result(&block, id));
+            }
+            kind => match block
+                .string("text")
+                .filter(|_| kind.is_some_and(|kind| KNOWN.contains(&kind)))
+            {
+                Some(text) => {
+                    let known = ["text", "type"];
+                    let known = &known[..if kind == Some("text") { 2 } else { 1 }];
+                    said.add(Slot::Content, block.rest(known));
+                    said.parts.push(Part::Text(text.to_vec()));
+                }
+                None => {
+                    said.add(Slot::Content, None);
+                    said.parts.push(Part::Other(raw.to_vec()));
+                }
+            },
+        }
+    }
+    if !said.is_empty() {
+        pieces.push(said);
+    }
+    pieces
+}
+
+impl Piece {
+    /// Of a text alone.
+    pub fn of_text(text: &[u8]) -> Piece {
+        Piece {
+            parts: vec![Part::Text(text.to_vec())],
+            ..Piece::default()
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    fn add(&mut self, slot: Slot, note: Option<Vec<u8>>) {
+        self.order.push(slot);
+        self.notes.push(note.unwrap_or_else(|| b"null".to_vec()));
+    }
+
+    fn think(&mut self, block: &Object<'_>) {
+        let mut part = ObjectBuilder::default();
+        part.text("type", "thinking")
+            .raw("text", block.string("thinking").unwrap_or(b"\"\""));
+        self.reasoning.push(part.finish());
+        self.add(Slot::Reasoning, block.rest(&["type", "thinking"]));
+    }
+
+    fn call(&mut self, block: &Object<'_>, id: &[u8]) {
+        let input = block.get("input").filter(|raw| *raw != b"null").unwrap_or(b"{}");
+        let arguments = quoted(&String::from_utf8_lossy(input));
+        let name = block.string("name").unwrap_or(b"\"\"");
+        self.calls.push(draft::call(id, name, &arguments));
+        self.add(Slot::Call, block.rest(&["type", "id", "name", "input"]));
+    }
+
+    /// Puts a text behind what was said.
+    pub fn append(&mut self, text: &[u8]) {
+        // Without a word beside it, the file is the message.
+        if matches!(&self.parts[..], [Part::Text(said)] if said == b"\"\"") {
+            self.parts.clear();
+        }
+        self.parts.push(Part::Text(text.to_vec()));
+    }
+
+    /// The message, and what its blocks have beside it.
+    pub fn draft(self, role: &str) -> (Draft, ObjectBuilder) {
+        let mut draft = Draft::new(if self.is_result { "tool" } else { role });
+        let beside = self.order.len() > self.parts.len();
+        draft.raw("content", content(&self.parts, beside));
+        for (name, value) in self.result {
+            draft.raw(name, value);
+        }
+        draft.metadata("is_error", self.is_error.then(|| b"true".to_vec()));
+        if !self.calls.is_empty() {
+            draft.raw("tool_calls", array(self.calls));
+        }
+        if !self.reasoning.is_empty() {
+            draft.raw("reasoning", array(self.reasoning));
+        }
+        let mut own = ObjectBuilder::default();
+        set(&mut own, "order", draft::order_note(&self.order));
+        if self.notes.iter().any(|note| note != b"null") {
+            own.raw("blocks", array(self.notes));
+        }
+        (draft, own)
+    }
+}
+
+/// The `content` of a message; `beside` tells that there is more to it than that.
+fn content(parts: &[Part], beside: bool) -> Vec<u8> {
+    match parts {
+        [] if beside => b"null".to_vec(),
+        [] => b"\"\"".to_vec(),
+        [Part::Text(text)] => text.clone(),
+        parts => array(parts.iter().map(|part| match part {
+            Part::Text(text) => text_part(text),
+            Part::Other(raw) => raw.clone(),
+        })),
+    }
+}
+
+/// What a tool gave.
+fn result(block: &Object<'_>, id: Option<Vec<u8>>) -> Piece {
+    let mut piece = Piece {
+        is_result: true,
+        is_error: block.get("is_error") == Some(b"true"),
+        ..Piece::default()
+    };
+    piece.result.extend(id.map(|id| ("tool_call_id", id)));
+    let name = block.string("name").map(|name| ("name", name.to_vec()));
+    piece.result.extend(name);
+    let mut note = ObjectBuilder::default();
+    let known = ["type", "name", "content", "tool_use_id", "is_error"];
+    let rest = block.rest(&known);
+    for (name, value) in rest.as_deref().and_then(Object::of).unwrap_or_default().members() {
+        note.raw(name, value);
+    }
+    let raw = block.get("content").unwrap_or(b"null");
+    match json::elements(raw, Dialect::Strict) {
+        Some(elements) => {
+            let mut notes = Vec::new();
+            for element in elements {
+                let part = Object::of(element).unwrap_or_default();
+                let text = part.string("text");
+                let known = ["text", "type"];
+                let plain = part.get("type") == Some(b"\"text\"");
+                let rest = text.and_then(|_| part.rest(&known[..if plain { 2 } else { 1 }]));
+                notes.push(rest.unwrap_or_else(|| b"null".to_vec()));
+                piece.parts.push(match text {
+                    Some(text) => Part::Text(text.to_vec()),
+                    None => Part::Other(element.to_vec()),
+                });
+            }
+            if notes.iter().any(|note| note != b"null") {
+                note.raw("parts", array(notes));
+            }
+        }
+        None if raw.starts_with(b"\"") => piece.parts.push(Part::Text(raw.to_vec())),
+        None if raw == b"null" => {}
+        None => piece.parts.push(Part::Other(raw.to_vec())),
+    }
+    piece.notes.push(match note.is_empty() {
+        true => b"null".to_vec(),
+        false => note.finish(),
+    });
+    piece
+}

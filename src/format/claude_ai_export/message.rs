@@ -1,0 +1,111 @@
+//! A message of an export, as messages of the record stream.
+
+use super::NAME;
+use super::block::{self, Piece};
+use crate::error::Place;
+use crate::format::object::{Object, set};
+use crate::format::report::{Loss, Report};
+use crate::format::request::Api;
+use crate::format::request::piece::{array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::time;
+
+/// Members of a message that are told otherwise.
+const MESSAGE: [&str; 5] = ["sender", "text", "content", "attachments", "created_at"];
+
+/// The bodies of the messages, and the id of the last; none of what says nothing of who speaks.
+pub fn records(
+    message: &Object<'_>,
+    place: Place,
+    report: &mut Report,
+) -> Option<(Vec<Vec<u8>>, Option<String>)> {
+    let sender = message.filled("sender")?;
+    let role = if sender == "human" { "user" } else { &sender };
+    let uuid = message.filled("uuid");
+    let blocks = message.list("content").unwrap_or_default();
+    let known = block::are_known(&blocks);
+    let mut pieces = match known {
+        true => block::pieces(&blocks, uuid.as_deref().unwrap_or_default()),
+        false => vec![Piece::of_text(message.string("text").unwrap_or(b"\"\""))],
+    };
+    let attachments = message.list("attachments").unwrap_or_default();
+    let attachments: Vec<Object<'_>> = attachments.into_iter().filter_map(Object::of).collect();
+    let texts = attachments
+        .iter()
+        .filter_map(|file| file.string("extracted_content"));
+    for text in texts {
+        match pieces.iter_mut().find(|piece| !piece.is_result) {
+            Some(said) => said.append(text),
+            None => pieces.push(Piece::of_text(text)),
+        }
+    }
+    let without = attachments
+        .iter()
+        .filter(|file| file.string("extracted_content").is_none());
+    let files = message.list("files").map_or(0, |files| files.len());
+    report.lose(Loss::Attachment, (without.count() + files) as u64);
+    let time = moment(message, "created_at", place, report);
+    let mut beside = ObjectBuilder::default();
+    let mut names = MESSAGE.to_vec();
+    names.truncate(if time.is_some() { 5 } else { 4 });
+    names.extend(uuid.as_ref().map(|_| "uuid"));
+    set(&mut beside, "message", message.rest(&names));
+    if !known && !blocks.is_empty() {
+        set(&mut beside, "content", message.get("content"));
+    }
+    let files = attachments.iter().map(|file| file.rest(&["extracted_content"]));
+    let files: Vec<_> = files
+        .map(|file| file.unwrap_or_else(|| b"null".to_vec()))
+        .collect();
+    if !files.is_empty() {
+        beside.raw("attachments", array(files));
+    }
+    let mut beside = Some(beside.finish());
+    let mut last = None;
+    let mut bodies = Vec::new();
+    for piece in pieces {
+        let (mut draft, mut own) = piece.draft(role);
+        let first = beside.take();
+        for (name, value) in first
+            .as_deref()
+            .and_then(Object::of)
+            .unwrap_or_default()
+            .members()
+        {
+            own.raw(name, value);
+        }
+        if let Some(uuid) = &uuid {
+            let id = match bodies.len() {
+                0 => uuid.to_string(),
+                before => format!("{uuid}#{}", before + 1),
+            };
+            draft.raw("id", quoted(&id));
+            last = Some(id);
+        }
+        if let Some(time) = &time {
+            draft.raw("timestamp", quoted(time));
+        }
+        draft.metadata(NAME, (!own.is_empty()).then(|| own.finish()));
+        bodies.push(draft.body(Api::OpenaiChat));
+    }
+    Some((bodies, last))
+}
+
+/// A time with its digits as they are; one without a zone is in UTC.
+pub fn moment(object: &Object<'_>, name: &str, place: Place, report: &mut Report) -> Option<String> {
+    let text = object.text(name)?.into_owned();
+    if time::is_rfc3339(&text) {
+        return Some(text);
+    }
+    let zoned = format!("{text}Z");
+    time::is_rfc3339(&zoned).then(|| {
+        report.note(place, "times without a zone are read as UTC");
+        zoned
+    })
+}
+
+/// Whether a member is a list.
+pub fn is_list(object: &Object<'_>, name: &str) -> bool {
+    let list = object.get(name);
+    list.is_some_and(|raw| json::elements(raw, Dialect::Strict).is_some())
+}

@@ -1,0 +1,137 @@
+//! A conversation as a session, and its branches as further ones.
+
+use super::message::{self, is_list, moment};
+use super::{KINDS, NAME};
+use crate::format::branches::{self, Path};
+use crate::format::collection::{Item, foreign};
+use crate::format::native::HeaderBuilder;
+use crate::format::object::Object;
+use crate::format::report::{Loss, Report};
+use crate::model::json::ObjectBuilder;
+use crate::model::key;
+use crate::model::session::Session;
+use std::collections::HashMap;
+
+/// The sessions that a conversation is; none when it is no conversation.
+pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
+    let conversation = Object::of(item.bytes)?;
+    if !is_list(&conversation, "chat_messages") {
+        return None;
+    }
+    let raws = conversation.list("chat_messages").unwrap_or_default();
+    let messages: Vec<Object<'_>> = raws
+        .iter()
+        .map(|raw| Object::of(raw).unwrap_or_default())
+        .collect();
+    if conversation.get("account").is_some_and(|raw| raw != b"null") {
+        report.lose(Loss::Header, 1);
+    }
+    let uuid = conversation.filled("uuid");
+    let name = uuid.as_ref().map_or_else(|| item.name(), |uuid| uuid.to_string());
+    let mut ids: Vec<Option<String>> = vec![None; messages.len()];
+    let mut sessions = Vec::new();
+    for path in paths(&conversation, &messages) {
+        let header = match sessions.len() {
+            0 => main(item, &conversation, &name, report),
+            nth => branch(item, &conversation, (&name, nth), &ids, &path),
+        };
+        let mut session = Session::default();
+        session.push_new(&header);
+        let mut last = path.joint.and_then(|joint| ids[joint].clone());
+        for nth in path.entries {
+            match message::records(&messages[nth], item.place, report) {
+                Some((bodies, id)) => {
+                    bodies.into_iter().for_each(|body| item.push(&mut session, body));
+                    last = id.or(last);
+                }
+                None => {
+                    let what = format!("message {} is sent by nobody: it is carried along", nth + 1);
+                    report.damage(item.place, what);
+                    item.push(&mut session, foreign(KINDS.format, raws[nth]));
+                }
+            }
+            ids[nth] = last.clone();
+        }
+        sessions.push(session);
+    }
+    Some(sessions)
+}
+
+/// The ways through the messages: as they stand, unless they tell what they follow.
+fn paths(conversation: &Object<'_>, messages: &[Object<'_>]) -> Vec<Path> {
+    let count = messages.len();
+    let is_tree = messages
+        .iter()
+        .any(|message| message.filled("parent_message_uuid").is_some());
+    if !is_tree {
+        let entries = (0..count).collect();
+        return vec![Path { entries, joint: None }];
+    }
+    let mut by_id = HashMap::new();
+    for (nth, message) in messages.iter().enumerate() {
+        if let Some(uuid) = message.filled("uuid") {
+            by_id.entry(uuid).or_insert(nth);
+        }
+    }
+    let parent = |nth: usize| {
+        let parent = messages[nth].filled("parent_message_uuid")?;
+        by_id.get(&parent).copied().filter(|parent| *parent != nth)
+    };
+    let parents: Vec<_> = (0..count).map(parent).collect();
+    let is_end = branches::are_ends(&parents);
+    let current = conversation.filled("current_leaf_message_uuid");
+    let active = current.and_then(|uuid| by_id.get(&uuid).copied());
+    let ends = (0..count).filter(|nth| is_end[*nth]);
+    // Those that hang on each other in a circle have no last one.
+    branches::paths(
+        &parents,
+        active.or(count.checked_sub(1)),
+        ends.chain((0..count).rev()),
+    )
+}
+
+fn title<'a>(conversation: &Object<'a>) -> Option<(&'static str, std::borrow::Cow<'a, str>)> {
+    let named = |name: &'static str| Some((name, conversation.filled(name)?));
+    named("name").or_else(|| named("title"))
+}
+
+fn main(item: &Item<'_>, conversation: &Object<'_>, name: &str, report: &mut Report) -> Vec<u8> {
+    let time = moment(conversation, "created_at", item.place, report);
+    let title = title(conversation);
+    let mut known = vec!["chat_messages", "account", "uuid"];
+    known.extend(time.as_ref().map(|_| "created_at"));
+    known.extend(title.as_ref().map(|(name, _)| *name));
+    let mut header = HeaderBuilder::default();
+    header
+        .text("created_at", time.as_deref())
+        .text("title", title.as_ref().map(|(_, title)| title.as_ref()));
+    let mut metadata = ObjectBuilder::default();
+    if let Some(rest) = conversation.rest(&known) {
+        metadata.raw(NAME, rest);
+    }
+    item.header(name, header, metadata)
+}
+
+fn branch(
+    item: &Item<'_>,
+    conversation: &Object<'_>,
+    (name, nth): (&str, usize),
+    ids: &[Option<String>],
+    path: &Path,
+) -> Vec<u8> {
+    let mut header = HeaderBuilder::default();
+    header.text(
+        "title",
+        title(conversation).as_ref().map(|(_, title)| title.as_ref()),
+    );
+    let mut lineage = ObjectBuilder::default();
+    lineage
+        .text("kind", "branch")
+        .text("parent", &key::id_for_key(name));
+    if let Some(at) = path.joint.and_then(|joint| ids[joint].as_deref()) {
+        lineage.text("at", at);
+    }
+    let mut metadata = ObjectBuilder::default();
+    metadata.raw("lineage", lineage.finish());
+    item.header(&format!("{name}.{nth}"), header, metadata)
+}

@@ -1,0 +1,50 @@
+//! Exports that are public.
+
+use super::sessions;
+use crate::format::Format;
+use crate::format::tests::truth;
+use crate::model::json::{self, Dialect};
+use serde_json::Value;
+
+#[test]
+fn every_file_counts_what_it_is_known_to_hold() {
+    truth::hold(Format::ClaudeAiExport, |_: &Value| Default::default());
+    for truth in truth::files("claude-ai-export") {
+        let bytes = std::fs::read(&truth.path).unwrap();
+        let (_, report) = sessions(&bytes);
+        assert!(!report.is_damaged(), "{}: {report:?}", truth.name);
+    }
+}
+
+/// Every number and every text of an export is somewhere in what is read of it; the account is not, and the texts that
+/// only say again what the blocks say.
+#[test]
+fn nothing_is_left_behind() {
+    let mut files = 0;
+    for truth in truth::files("claude-ai-export") {
+        let bytes = std::fs::read(&truth.path).unwrap();
+        let all = sessions(&bytes).0.unwrap();
+        let read: String = all.iter().map(|session| session.text()).collect();
+        let mut open = vec![&bytes[..]];
+        while let Some(value) = open.pop() {
+            if let Some(elements) = json::elements(value, Dialect::Strict) {
+                open.extend(elements);
+            } else if let Some(members) = json::members(value, Dialect::Strict) {
+                let blocks = members
+                    .iter()
+                    .any(|(name, value)| name == "content" && value.starts_with(b"[{"));
+                let told =
+                    |name: &str| ["account", "sender", "type"].contains(&name) || (blocks && name == "text");
+                let own = members.into_iter().filter(|(name, _)| !told(name));
+                open.extend(own.map(|(_, value)| value));
+            } else if !matches!(value, b"null" | b"\"\"") {
+                let text = String::from_utf8_lossy(value);
+                let inner = serde_json::to_string(&text).unwrap();
+                let kept = read.contains(&*text) || read.contains(inner.trim_matches('"'));
+                assert!(kept, "{}: {text}", truth.name);
+            }
+        }
+        files += 1;
+    }
+    eprintln!("claude-ai-export: {files} files are kept to the last value");
+}

@@ -1,0 +1,293 @@
+//! Formats whose inputs are lists of conversations: each value of an input is read into a session, or into one and its
+//! branches. Memory holds one of them.
+
+use super::entries::{Entries, Line};
+use super::native::{self, HeaderBuilder};
+use super::report::{Loss, Report};
+use super::request::piece::quoted;
+use super::sessions::{Input, SessionReader};
+use super::{Format, Source};
+use crate::error::{Error, Kind, Place, Result};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
+use crate::model::origin::Origin;
+use crate::model::record::Record;
+use crate::model::session::Session;
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+/// What such a format says of itself.
+#[derive(Clone, Copy)]
+pub struct Kinds {
+    /// The format.
+    pub format: Format,
+    /// What one of its values is: "a conversation of a ChatGPT export".
+    pub what: &'static str,
+    /// The sessions that a value is; none when it is nothing of the kind.
+    pub read: fn(&Item<'_>, &mut Report) -> Option<Vec<Session>>,
+}
+
+/// A value of an input.
+pub struct Item<'i> {
+    /// Its bytes: JSON on one line.
+    pub bytes: &'i [u8],
+    /// Where it begins.
+    pub place: Place,
+    /// Its number, from 1 on.
+    pub number: usize,
+    /// The name of the input's file.
+    file: Option<&'i str>,
+    /// Its bytes as they stand in the input.
+    whole: &'i [u8],
+    /// The `source` member of the sessions that it is.
+    pub source: Vec<u8>,
+}
+
+impl Item<'_> {
+    /// A name for what has none of itself.
+    pub fn name(&self) -> String {
+        let stem = self.file.map_or_else(
+            || format!("session_{}", &key::sha256(self.whole)[..16]),
+            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
+        );
+        format!("{stem}#{}", self.number)
+    }
+
+    /// A header for a session of this name, with these metadata and what else was set.
+    pub fn header(&self, name: &str, mut header: HeaderBuilder, metadata: ObjectBuilder) -> Vec<u8> {
+        let id = key::id_for_key(name);
+        header
+            .text("key", (id != name).then_some(name))
+            .raw("source", self.source.clone());
+        if !metadata.is_empty() {
+            header.raw("metadata", metadata.finish());
+        }
+        header.finish(&id)
+    }
+
+    /// Adds a line that was made of it to a session.
+    pub fn push(&self, session: &mut Session, mut body: Vec<u8>) {
+        body.push(b'\n');
+        session.push(&Record::parse(&body, self.place));
+    }
+}
+
+/// The record that carries along what is no message.
+pub fn foreign(format: Format, raw: &[u8]) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    built
+        .text("type", "foreign")
+        .text("format", format.name())
+        .raw("raw", raw);
+    built.finish()
+}
+
+/// Opens an input of such a format.
+pub fn open(kinds: Kinds, input: Input) -> Result<Box<dyn SessionReader>> {
+    Ok(Box::new(Collection {
+        kinds,
+        name: input.name,
+        returns: input.returns,
+        values: Entries::open(input.head, input.rest)?,
+        ready: VecDeque::new(),
+        made: 0,
+        lead: Vec::new(),
+        told: HashSet::new(),
+        losses: BTreeMap::new(),
+        rest: None,
+        done: false,
+    }))
+}
+
+struct Collection {
+    kinds: Kinds,
+    name: Option<String>,
+    returns: bool,
+    values: Entries,
+    /// Sessions of the last value.
+    ready: VecDeque<Session>,
+    /// Entries that were read.
+    made: usize,
+    /// What stands between the last value and the next.
+    lead: Vec<u8>,
+    /// What is good to know and was told.
+    told: HashSet<String>,
+    /// Told once, behind the last session.
+    losses: BTreeMap<Loss, u64>,
+    /// What stands behind the last session, where that could not be told apart.
+    rest: Option<Vec<u8>>,
+    done: bool,
+}
+
+impl Collection {
+    /// Reads the next value; false when there is none.
+    fn value(&mut self, report: &mut Report) -> Result<bool> {
+        let Some(value) = self.values.next()? else {
+            return Ok(false);
+        };
+        if self.returns {
+            self.lead.extend_from_slice(value.lead);
+        }
+        if !value.bytes.is_empty() {
+            self.made += 1;
+            let mut told = Report::default();
+            let reading = Reading {
+                kinds: self.kinds,
+                name: self.name.as_deref(),
+                number: self.made,
+            };
+            let mut sessions = reading.sessions(value.bytes, value.place, &mut told);
+            // What is good to know is told once.
+            let known = &mut self.told;
+            told.findings
+                .retain(|finding| finding.damage || known.insert(finding.what.clone()));
+            report.findings.append(&mut told.findings);
+            for (loss, times) in told.losses {
+                *self.losses.entry(loss).or_default() += times;
+            }
+            if self.returns {
+                let origin = Arc::new(Origin {
+                    lead: std::mem::take(&mut self.lead),
+                    bytes: value.bytes.to_vec(),
+                });
+                sessions
+                    .iter_mut()
+                    .for_each(|session| session.set_origin(origin.clone()));
+            }
+            self.ready.extend(sessions);
+        }
+        if self.returns {
+            self.lead.extend_from_slice(value.ending);
+        }
+        Ok(true)
+    }
+
+    /// What could not be told apart is carried along as it is.
+    fn torn(&mut self, error: Error, report: &mut Report) {
+        let rest = self.values.tail().to_vec();
+        report.damage(
+            error.at.map(|(_, place)| place).unwrap_or_default(),
+            error.message,
+        );
+        let text = rest.trim_ascii_start();
+        let text = text.strip_prefix(b",").unwrap_or(text).trim_ascii();
+        if !text.is_empty() {
+            self.made += 1;
+            let reading = Reading {
+                kinds: self.kinds,
+                name: self.name.as_deref(),
+                number: self.made,
+            };
+            self.ready.push_back(reading.unreadable(text));
+        }
+        self.rest = Some(rest);
+    }
+}
+
+impl SessionReader for Collection {
+    fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
+        while self.ready.is_empty() && !self.done {
+            match self.value(report) {
+                Ok(more) => self.done = !more,
+                Err(error) if error.kind == Kind::Data => {
+                    self.done = true;
+                    self.torn(error, report);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let session = self.ready.pop_front();
+        if session.is_none() {
+            if self.made == 0 {
+                let what = format!("there is not {} in it", self.kinds.what);
+                return Err(Error::new(Kind::Data, what));
+            }
+            for (loss, times) in std::mem::take(&mut self.losses) {
+                report.lose(loss, times);
+            }
+        }
+        Ok(session)
+    }
+
+    fn tail(&self) -> &[u8] {
+        match &self.rest {
+            Some(rest) => rest,
+            None if self.lead.is_empty() => self.values.tail(),
+            None => &self.lead,
+        }
+    }
+}
+
+/// One value on its way to be sessions.
+struct Reading<'r> {
+    kinds: Kinds,
+    name: Option<&'r str>,
+    number: usize,
+}
+
+impl Reading<'_> {
+    fn item<'i>(&'i self, whole: &'i [u8], bytes: &'i [u8], place: Place) -> Item<'i> {
+        let source = Source {
+            name: self.name,
+            ..Source::alone(whole)
+        };
+        Item {
+            bytes,
+            place,
+            number: self.number,
+            file: self.name,
+            whole,
+            source: native::source_member(self.kinds.format, &source, &[]),
+        }
+    }
+
+    fn sessions(&self, value: &[u8], place: Place, report: &mut Report) -> Vec<Session> {
+        let fault = match json::value_end(value, 0, Dialect::Python) {
+            Ok(end) if end == value.len() => None,
+            Ok(end) => Some((end, "something follows the value")),
+            Err(fault) => Some((fault.offset.min(value.len()), fault.what)),
+        };
+        if let Some((offset, what)) = fault {
+            let before = &value[..offset];
+            let place = Place {
+                line: place.line + memchr::memchr_iter(b'\n', before).count() as u64,
+                offset: place.offset + offset as u64,
+            };
+            report.damage(place, what);
+            return vec![self.unreadable(value)];
+        }
+        let line = Line::of(value);
+        if line.numbers > 0 {
+            report.lose(Loss::Number, line.numbers);
+            report.damage(place, "NaN or Infinity, which JSON does not have, became null");
+        }
+        if line.repaired {
+            report.damage(place, "bytes that are no UTF-8 became U+FFFD");
+        }
+        let item = self.item(value, &line.bytes, place);
+        if let Some(sessions) = (self.kinds.read)(&item, report) {
+            return sessions;
+        }
+        report.damage(place, format!("not {}: it is carried along", self.kinds.what));
+        let mut session = Session::default();
+        session.push_new(&item.header(&item.name(), HeaderBuilder::default(), ObjectBuilder::default()));
+        item.push(&mut session, foreign(self.kinds.format, item.bytes));
+        vec![session]
+    }
+
+    /// A session of nothing but bytes that could not be read.
+    fn unreadable(&self, value: &[u8]) -> Session {
+        let item = self.item(value, value, Place::default());
+        let mut session = Session::default();
+        session.push_new(&item.header(&item.name(), HeaderBuilder::default(), ObjectBuilder::default()));
+        match memchr::memchr2(b'\n', b'\r', value) {
+            None => session.push_new(value),
+            // A line of the stream is one line.
+            Some(_) => {
+                let text = quoted(&String::from_utf8_lossy(value));
+                session.push_new(&foreign(self.kinds.format, &text));
+            }
+        }
+        session
+    }
+}
