@@ -270,7 +270,15 @@ fn spoken(session: &Session, view: &View, purpose: Purpose, report: &mut Report)
                 .is_some_and(|line| view.items[nth - 1].line() == line.checked_sub(1));
         let apart = match own {
             Some(_) => !(more && follows),
-            None => before_is_own,
+            // What is told at different times stays apart, for an element has one time; results of one time go together.
+            None => {
+                let time = |body| json::member(body, "timestamp");
+                let result = json::member(item.body(session), "role") == Some(b"\"tool\"");
+                let before = nth
+                    .checked_sub(1)
+                    .map(|before| time(view.items[before].body(session)));
+                before_is_own || !result || before != Some(time(item.body(session)))
+            }
         };
         let (body, reasoned) = prepared(item.body(session), apart, purpose, report);
         if !reasoned.is_empty() {
