@@ -28,11 +28,18 @@ impl Figures {
         let cache = inner("cache");
         let input = number(
             usage,
-            &["input_tokens", "prompt_tokens", "promptTokenCount", "input"],
+            &[
+                "input_tokens",
+                "prompt_tokens",
+                "promptTokenCount",
+                "promptTokens",
+                "input",
+            ],
         )?;
         let output = [
             "output_tokens",
             "completion_tokens",
+            "completionTokens",
             "candidatesTokenCount",
             "output",
         ];
