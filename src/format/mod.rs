@@ -41,6 +41,7 @@ mod pieces;
 pub mod report;
 pub mod request;
 mod sessions;
+mod sharegpt;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -121,6 +122,8 @@ formats! {
     ChatgptExport = chatgpt_export::FORM,
     /// Claude.ai: the export of its conversations.
     ClaudeAiExport = claude_ai_export::FORM,
+    /// ShareGPT: training sets.
+    Sharegpt = sharegpt::FORM,
 }
 
 impl Format {

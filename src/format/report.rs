@@ -49,6 +49,8 @@ pub enum Loss {
     Branch,
     /// What another model did meanwhile.
     Sidechain,
+    /// The order in which those who speak take turns.
+    Order,
 }
 
 impl Loss {
@@ -76,6 +78,7 @@ impl Loss {
             Loss::Number => "number",
             Loss::Branch => "branch",
             Loss::Sidechain => "sidechain",
+            Loss::Order => "order",
         }
     }
 }

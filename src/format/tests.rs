@@ -22,6 +22,7 @@ const RICH: &str = r#"{"type":"session","version":1,"id":"rich","title":"t","tok
 {"type":"summary","id":"e2","at":"2026-01-02T03:05:00Z","content":"They looked.","covers":["q0","q0"],"sha256":"00","by":"extract"}
 not json
 {"role":"user","content":"And now?","id":"m8"}
+{"role":"user","content":"Well?","id":"m9"}
 "#;
 
 fn session(text: &str) -> Session {

@@ -7,3 +7,4 @@ mod gemini_cli;
 mod goose;
 mod opencode;
 mod pi;
+mod sharegpt;

@@ -59,7 +59,7 @@ pub fn goes_back(opened: &Opened, to: Format) -> bool {
 
 /// Refuses a second session where a format holds one.
 pub fn single(to: Format, nth: usize) -> convo::Result<()> {
-    if !to.is_lines() && nth > 1 {
+    if !to.form().joins && nth > 1 {
         return Err(Error::new(
             Kind::Usage,
             format!("{} holds one session, and there are several", to.name()),

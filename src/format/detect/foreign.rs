@@ -1,7 +1,6 @@
 //! The formats that other programs write and this version does not read. They are known so that they are refused by
 //! their name and never read as something that they are not; one that comes to be read takes its signature along.
 
-use super::shape::Shape;
 use super::signature::{Signature, has_line};
 
 pub(super) const CONTINUE: Signature = Signature {
@@ -26,17 +25,6 @@ pub(super) const VERCEL_UI: Signature = Signature {
     name: "vercel-ui",
     what: "Vercel AI SDK messages",
     message: |said| said.message.has("toolInvocations") || said.message.all(&["parts", "id"]),
-    ..Signature::BLANK
-};
-
-pub(super) const SHAREGPT: Signature = Signature {
-    name: "sharegpt",
-    what: "ShareGPT records",
-    document: |shape| shape.is_array("conversations"),
-    message: |said| {
-        let valued = |part: &Shape<'_>| part.is_text("type") && part.is_text("value");
-        !said.message.has("parts") && said.parts.iter().any(valued)
-    },
     ..Signature::BLANK
 };
 

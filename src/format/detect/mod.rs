@@ -76,8 +76,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
         return verdict;
     }
     // What is one value all in all has lines that say nothing.
-    let end = json::value_end(text, 0, Dialect::Python);
-    if whole && lines.len() > 1 && end.is_ok_and(|end| json::skip_space(text, end) == text.len()) {
+    if is_spread(text, whole) {
         return document(text, hints);
     }
     // A first line that is a value of its own makes it a file of lines; so do later ones when it is damaged.
@@ -121,6 +120,19 @@ fn magic(head: &[u8]) -> Option<Detection> {
         _ => return None,
     };
     Some(Detection::unknown(what).hint(hint))
+}
+
+/// Whether a value begins that goes over several lines, as far as can be seen.
+fn is_spread(text: &[u8], whole: bool) -> bool {
+    let end = match json::value_end(text, 0, Dialect::Python) {
+        Ok(end) => end,
+        // What is cut ends no string and no list, and lacks what is behind the edge.
+        Err(fault) if !whole && (fault.what.contains("does not end") || fault.offset >= text.len()) => {
+            text.len()
+        }
+        Err(_) => return false,
+    };
+    matches!(text[0], b'{' | b'[') && memchr::memchr(b'\n', &text[..end]).is_some()
 }
 
 /// The lines that are whole: one that the edge of the head cuts has no vote.

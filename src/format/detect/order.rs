@@ -6,7 +6,7 @@ use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
     anthropic, chatgpt_export, claude_ai_export, claude_code, codex, gemini, gemini_cli, goaitools, goose,
-    openai_responses, opencode, pi,
+    openai_responses, opencode, pi, sharegpt,
 };
 
 /// Tested from the top.
@@ -22,7 +22,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &foreign::OPENCODE_RECORD,
     &foreign::VERCEL_UI,
     &goose::SIGNATURE,
-    &foreign::SHAREGPT,
+    &sharegpt::SIGNATURE,
     &foreign::LANGCHAIN,
     &foreign::AIDER,
     &foreign::AICHAT,

@@ -246,7 +246,7 @@ impl Split {
         sessions_of(context, opened, &self.reading, |session| {
             let split = self.plan(context, &label, &session)?;
             let to = self.writing.to.unwrap_or(Format::Native);
-            if !to.is_lines() && *nth + split.parts.len() > 1 {
+            if !to.form().joins && *nth + split.parts.len() > 1 {
                 let what = format!("{} holds one session, and these are several", to.name());
                 let error = named(Error::new(Kind::Usage, what), &label);
                 return Err(error

@@ -1,0 +1,88 @@
+//! Calls of tools, which are JSON inside a text: `{"name": ..., "arguments": {...}}`, or an array of those.
+
+use crate::format::request::draft;
+use crate::format::request::piece::quoted;
+use crate::model::json::{self, Dialect};
+use crate::model::message::ToolCall;
+
+/// Calls that have been made and wait for their results, and how many there were.
+#[derive(Debug, Default)]
+pub struct Calls {
+    /// Number of the record.
+    pub record: usize,
+    made: usize,
+    open: std::collections::VecDeque<String>,
+}
+
+impl Calls {
+    /// Those of the record of that number.
+    pub fn of(record: usize) -> Calls {
+        Calls {
+            record,
+            ..Calls::default()
+        }
+    }
+
+    /// The call of a text as the record stream has it.
+    pub fn made(&mut self, (name, arguments): &(Vec<u8>, Vec<u8>)) -> Vec<u8> {
+        self.made += 1;
+        let id = format!("call_{}_{}", self.record, self.made);
+        let call = draft::call(&quoted(&id), name, arguments);
+        self.open.push_back(id);
+        call
+    }
+
+    /// The call that a result answers: the oldest that is open.
+    pub fn answered(&mut self) -> Option<Vec<u8>> {
+        self.open.pop_front().map(|id| quoted(&id))
+    }
+
+    /// What is open now will not be answered.
+    pub fn close(&mut self) {
+        self.open.clear();
+    }
+}
+
+/// Names and arguments of the calls in a text, both as strings of JSON, and whether it is an array; none when it holds none.
+pub fn read(text: &str) -> Option<(Vec<(Vec<u8>, Vec<u8>)>, bool)> {
+    let text = text.trim().as_bytes();
+    if !text.starts_with(b"[") {
+        return one(text).map(|call| (vec![call], false));
+    }
+    let elements = json::elements(text, Dialect::Strict).filter(|elements| !elements.is_empty())?;
+    let calls = elements.into_iter().map(one).collect::<Option<Vec<_>>>()?;
+    Some((calls, true))
+}
+
+fn one(raw: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let members = json::members(raw, Dialect::Strict).filter(|members| members.len() < 64)?;
+    let get = |name: &str| {
+        members
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, raw)| *raw)
+    };
+    let name = get("name").filter(|raw| raw.starts_with(b"\""))?;
+    let arguments = get("arguments")?;
+    let arguments = match arguments.starts_with(b"\"") {
+        true => arguments.to_vec(),
+        false => quoted(&String::from_utf8_lossy(arguments)),
+    };
+    Some((name.to_vec(), arguments))
+}
+
+/// A call as a text spells it; arguments that are no object are a text in it.
+pub fn spell(call: &ToolCall<'_>) -> String {
+    let whole = call.arguments.trim();
+    let bytes = whole.as_bytes();
+    let is_object = bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
+    let mut text = b"{\"name\": ".to_vec();
+    json::push_text(&mut text, &call.name);
+    text.extend_from_slice(b", \"arguments\": ");
+    match is_object {
+        true => text.extend_from_slice(bytes),
+        false => json::push_text(&mut text, &call.arguments),
+    }
+    text.push(b'}');
+    String::from_utf8_lossy(&text).into_owned()
+}

@@ -1,0 +1,86 @@
+//! A record as a session.
+
+use super::call::Calls;
+use super::record::{Record, Spelling};
+use super::{KINDS, NAME, spell, turn};
+use crate::format::collection::{Item, foreign};
+use crate::format::native::HeaderBuilder;
+use crate::format::report::Report;
+use crate::format::request::Api;
+use crate::format::request::draft::Draft;
+use crate::format::request::piece::rest_object;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::Session;
+
+/// The session that a record is; none when it is no record.
+pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
+    let record = Record::of(item.bytes)?;
+    let mut session = Session::default();
+    session.push_new(&header(item, &record));
+    if let Some(system) = record.system {
+        let mut draft = Draft::new("system");
+        draft
+            .raw("content", system)
+            .metadata(NAME, Some(br#"{"system":true}"#.to_vec()));
+        item.push(&mut session, draft.body(Api::OpenaiChat));
+    }
+    let mut calls = Calls::of(item.number);
+    let mut told = Report::default();
+    for (nth, raw) in record.turns.iter().enumerate() {
+        let body = line(raw, record.spelling, &mut calls, &mut told).unwrap_or_else(|| {
+            let what = format!("turn {} is said by nobody: it is carried along", nth + 1);
+            told.damage(item.place, what);
+            foreign(KINDS.format, raw)
+        });
+        item.push(&mut session, body);
+    }
+    for mut finding in told.findings {
+        finding.place = item.place;
+        report.findings.push(finding);
+    }
+    for (loss, times) in told.losses {
+        report.lose(loss, times);
+    }
+    Some(vec![session])
+}
+
+/// The line of the message that a turn is; none when it does not say who speaks.
+fn line(raw: &[u8], spelling: Spelling, calls: &mut Calls, report: &mut Report) -> Option<Vec<u8>> {
+    let mut turn = turn::draft(raw, spelling, calls, report)?;
+    let body = turn::body(turn.clone());
+    let again = spell::alone(&body, spelling);
+    if again.is_some_and(|again| json::same(&again, raw)) {
+        return Some(body);
+    }
+    turn.own.raw("raw", raw);
+    Some(turn::body(turn))
+}
+
+fn header(item: &Item<'_>, record: &Record<'_>) -> Vec<u8> {
+    let id = record
+        .members
+        .get("id")
+        .filter(|raw| !matches!(raw[0], b'{' | b'['));
+    let id = id.filter(|raw| *raw != b"null").map(|raw| match json::text(raw) {
+        Some(text) => text.into_owned(),
+        None => String::from_utf8_lossy(raw).into_owned(),
+    });
+    let name = id.filter(|id| !id.is_empty()).unwrap_or_else(|| item.name());
+    let mut metadata = ObjectBuilder::default();
+    if let Some(tools) = record.tools {
+        metadata.raw("tools", tools);
+    }
+    let mut own = ObjectBuilder::default();
+    own.text(
+        "form",
+        match record.spelling {
+            Spelling::Turns => "turns",
+            Spelling::Parts => "parts",
+        },
+    );
+    if let Some(rest) = rest_object(item.bytes, &record.told()) {
+        own.raw("members", rest);
+    }
+    metadata.raw(NAME, own.finish());
+    item.header(&name, HeaderBuilder::default(), metadata)
+}

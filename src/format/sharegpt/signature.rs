@@ -1,0 +1,15 @@
+//! What a training set of this kind looks like.
+
+use crate::format::detect::{Shape, Signature};
+
+/// Turns, or messages whose parts have values.
+pub const SIGNATURE: Signature = Signature {
+    name: super::NAME,
+    what: "ShareGPT records",
+    document: |shape| shape.is_array("conversations"),
+    message: |said| {
+        let valued = |part: &Shape<'_>| part.is_text("type") && part.is_text("value");
+        !said.message.has("parts") && said.parts.iter().any(valued)
+    },
+    ..Signature::BLANK
+};
