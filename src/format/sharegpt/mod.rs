@@ -16,6 +16,7 @@
 //! `id` is the session's, where it came from elsewhere.
 
 mod call;
+mod lost;
 mod parts;
 mod read;
 mod record;

@@ -1,6 +1,7 @@
 //! Messages whose content is parts with a `type` and a `value`.
 
 use super::call::{self, Calls};
+use super::lost;
 use crate::format::object::{Object, set};
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::{self, Draft, Slot, text_part};
@@ -82,9 +83,7 @@ pub fn spell(said: &Said<'_>, order: Option<&[u8]>, report: &mut Report) -> Vec<
             Some(text) => reasoning.push(valued("reasoning", text)),
             None => report.lose(Loss::Reasoning, 1),
         }
-        let signed = ["signature", "encrypted_content", "data"];
-        let signed = signed.iter().any(|name| json::member(part, name).is_some());
-        report.lose(Loss::Signature, u64::from(signed));
+        lost::reasoning(part, report);
     }
     let mut content = Vec::new();
     content.extend(said.string().map(|text| valued("text", text)));
@@ -98,7 +97,7 @@ pub fn spell(said: &Said<'_>, order: Option<&[u8]>, report: &mut Report) -> Vec<
                 content.extend(image.string("url").map(|url| valued("image", url)));
             }
             _ if part.get("value").is_some() => content.push(raw.to_vec()),
-            kind => report.lose(super::spell::lost(kind), 1),
+            kind => report.lose(lost::part(kind), 1),
         }
     }
     let calls = said.calls().into_iter().map(|raw| {

@@ -2,7 +2,7 @@
 
 use super::call::Calls;
 use super::record::{Record, Spelling};
-use super::{KINDS, NAME, turn};
+use super::{KINDS, NAME, spell, turn};
 use crate::format::collection::{Item, foreign};
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
@@ -27,7 +27,7 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
     let mut calls = Calls::of(item.number);
     let mut told = Report::default();
     for (nth, raw) in record.turns.iter().enumerate() {
-        let body = turn::read(raw, record.spelling, &mut calls, &mut told).unwrap_or_else(|| {
+        let body = line(raw, record.spelling, &mut calls, &mut told).unwrap_or_else(|| {
             let what = format!("turn {} is said by nobody: it is carried along", nth + 1);
             told.damage(item.place, what);
             foreign(KINDS.format, raw)
@@ -42,6 +42,18 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
         report.lose(loss, times);
     }
     Some(vec![session])
+}
+
+/// The line of the message that a turn is; none when it does not say who speaks.
+fn line(raw: &[u8], spelling: Spelling, calls: &mut Calls, report: &mut Report) -> Option<Vec<u8>> {
+    let mut turn = turn::draft(raw, spelling, calls, report)?;
+    let body = turn::body(turn.clone());
+    let again = spell::alone(&body, spelling);
+    if again.is_some_and(|again| json::same(&again, raw)) {
+        return Some(body);
+    }
+    turn.own.raw("raw", raw);
+    Some(turn::body(turn))
 }
 
 fn header(item: &Item<'_>, record: &Record<'_>) -> Vec<u8> {

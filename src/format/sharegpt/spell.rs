@@ -1,10 +1,8 @@
 //! Messages as turns of a record.
 
-use super::NAME;
-use super::call;
-use super::parts;
 use super::record::Spelling;
 use super::turn::{still_says, usual};
+use super::{NAME, call, lost, parts};
 use crate::error::Place;
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
@@ -73,7 +71,10 @@ pub fn turns(
         let content = parts::spell(&said, own.get("order"), report);
         return vec![(turn(["role", "content"], &word, &content), None)];
     }
-    tell_reasoning(&said, report);
+    for thought in said.reasoning() {
+        report.lose(Loss::Reasoning, 1);
+        lost::reasoning(thought, report);
+    }
     let names = ["from", "value"];
     let calls: Vec<String> = said
         .calls()
@@ -107,25 +108,8 @@ pub fn text(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
         let kind = part.text("type").unwrap_or_default();
         match (part.text("text").filter(|_| kind == "text"), json::text(raw)) {
             (Some(text), _) | (None, Some(text)) => texts.push(text),
-            (None, None) => report.lose(lost(&kind), 1),
+            (None, None) => report.lose(lost::part(&kind), 1),
         }
     }
     quoted(&texts.join("\n"))
-}
-
-/// What is lost with a part of this kind.
-pub fn lost(kind: &str) -> Loss {
-    match kind {
-        "image_url" | "input_audio" | "file" | "image" | "document" => Loss::Attachment,
-        _ => Loss::Part,
-    }
-}
-
-fn tell_reasoning(said: &Said<'_>, report: &mut Report) {
-    for part in said.reasoning() {
-        report.lose(Loss::Reasoning, 1);
-        let signed = ["signature", "encrypted_content", "data"];
-        let signed = signed.iter().any(|name| json::member(part, name).is_some());
-        report.lose(Loss::Signature, u64::from(signed));
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::call::{self, Calls};
 use super::record::Spelling;
-use super::{NAME, parts, spell};
+use super::{NAME, parts};
 use crate::error::Place;
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
@@ -49,26 +49,15 @@ pub fn usual(role: &str, spelling: Spelling) -> &str {
     }
 }
 
-/// The line of the message that a turn is; none when it does not say who speaks.
-pub fn read(raw: &[u8], spelling: Spelling, calls: &mut Calls, report: &mut Report) -> Option<Vec<u8>> {
-    let turn = draft(raw, spelling, calls, report)?;
-    let body = body(turn.clone());
-    let again = spell::alone(&body, spelling);
-    if again.is_some_and(|again| json::same(&again, raw)) {
-        return Some(body);
-    }
-    let mut turn = turn;
-    turn.own.raw("raw", raw);
-    Some(self::body(turn))
-}
-
-fn body(turn: Turn) -> Vec<u8> {
+/// The line of the message.
+pub fn body(turn: Turn) -> Vec<u8> {
     let mut draft = turn.draft;
     draft.metadata(NAME, (!turn.own.is_empty()).then(|| turn.own.finish()));
     draft.body(Api::OpenaiChat)
 }
 
-fn draft(raw: &[u8], spelling: Spelling, calls: &mut Calls, report: &mut Report) -> Option<Turn> {
+/// The message that a turn is; none when it does not say who speaks.
+pub fn draft(raw: &[u8], spelling: Spelling, calls: &mut Calls, report: &mut Report) -> Option<Turn> {
     let turn = Object::of(raw)?;
     let (speaker, said) = match spelling {
         Spelling::Turns => ("from", "value"),
