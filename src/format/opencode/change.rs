@@ -76,7 +76,7 @@ impl Change<'_> {
             .collect();
         let gone = |element: &usize| self.fates[*element] == Fate::Gone;
         let cut = own.iter().take_while(|element| gone(element)).count();
-        if own[cut..].iter().any(|element| gone(element)) {
+        if own[cut..].iter().any(gone) {
             return None;
         }
         let is_new = |item: &Item| self.place(item).is_none() && !self.held.is_summary(item);
@@ -202,8 +202,10 @@ impl Change<'_> {
         };
         let raw = &self.held.raws[question];
         let Some(element) = Element::of(raw) else { return };
-        let asks = element.parts.iter().filter(|part| kind(part) == "compaction");
-        let named = asks.last().and_then(|part| json::member(part, "tail_start_id"));
+        let mut asks = element.parts.iter().filter(|part| kind(part) == "compaction");
+        let named = asks
+            .next_back()
+            .and_then(|part| json::member(part, "tail_start_id"));
         let first = (0..question).find(|nth| shown[*nth] && self.fates[*nth] != Fate::Gone);
         let (Some(named), Some(id)) = (named, first.and_then(|first| self.held.id(first))) else {
             return;

@@ -188,7 +188,7 @@ impl Reading {
             Some(id) => self.taken.next(&id, true),
             None => self.taken.next(&format!("msg_{}", nth + 1), false),
         };
-        for (id, body, sent) in step::records(element, &id) {
+        for step::Line { id, body, sent } in step::records(element, &id) {
             let line = self.push(body, place);
             self.held.elements.of.insert(line, nth);
             match sent {
@@ -305,7 +305,7 @@ fn header(source: &Source<'_>, listing: &Listing<'_>, nth: usize) -> Vec<u8> {
         metadata.raw("lineage", lineage.finish());
     }
     let mut own = ObjectBuilder::default();
-    own.raw("session", info.map_or(b"null".to_vec(), |info| on_a_line(info)));
+    own.raw("session", info.map_or(b"null".to_vec(), on_a_line));
     let mut beside = ObjectBuilder::default();
     let others = listing
         .members
