@@ -42,6 +42,16 @@ impl Elements {
         self.of.get(&item.line()?).copied()
     }
 
+    /// The first line of each element that has any.
+    pub fn first_lines(&self) -> HashMap<usize, usize> {
+        let mut first: HashMap<usize, usize> = HashMap::new();
+        for (line, element) in &self.of {
+            let known = first.entry(*element).or_insert(*line);
+            *known = (*known).min(*line);
+        }
+        first
+    }
+
     /// What became of each of them; `own` is the view that the document itself gives.
     pub fn fates(&self, own: &View, view: &View) -> Vec<Fate> {
         let (before, now) = (self.shown(own), self.shown(view));

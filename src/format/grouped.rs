@@ -3,6 +3,7 @@
 
 use crate::model::json;
 use crate::model::session::{Class, Session};
+use std::collections::HashMap;
 
 /// What stands in a session, in the order of its lines.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,7 +66,73 @@ pub fn units(session: &Session, name: &str, begins: [&str; 2]) -> Vec<Unit> {
     units
 }
 
+/// Ids of messages, each of which is given out once.
+#[derive(Default)]
+pub struct Ids {
+    known: HashMap<String, Known>,
+}
+
+/// What is known of an id.
+#[derive(Default)]
+struct Known {
+    /// Whether it was given out.
+    given: bool,
+    /// Others that were tried instead of it.
+    tried: u64,
+}
+
+impl Ids {
+    /// Keeps an id for who has it himself.
+    pub fn keep(&mut self, id: &str) {
+        self.known.entry(id.to_string()).or_default();
+    }
+
+    /// The id of the next message, which has it itself or is to get it: of one that was given out already, or is kept
+    /// for another, it is another one.
+    pub fn next(&mut self, id: &str, has_it: bool) -> String {
+        let is_new = !self.known.contains_key(id);
+        let known = self.known.entry(id.to_string()).or_default();
+        if is_new || (has_it && !known.given) {
+            known.given = true;
+            return id.to_string();
+        }
+        loop {
+            let known = self.known.entry(id.to_string()).or_default();
+            known.tried += 1;
+            let other = format!("{id}~{}", known.tried + 1);
+            if !self.known.contains_key(&other) {
+                self.known.entry(other.clone()).or_default().given = true;
+                return other;
+            }
+        }
+    }
+}
+
 /// What is noted on a record under this name.
 pub fn note<'b>(body: &'b [u8], name: &str) -> Option<&'b [u8]> {
     json::member(json::member(body, "metadata")?, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_given_out_once() {
+        let mut ids = Ids::default();
+        ["a", "a", "b", "a~2"].iter().for_each(|id| ids.keep(id));
+        let given: Vec<String> = [
+            ("a", true),
+            ("a", true),
+            ("b", false),
+            ("a~2", true),
+            ("c", false),
+            ("c", false),
+            ("a", true),
+        ]
+        .iter()
+        .map(|(id, has_it)| ids.next(id, *has_it))
+        .collect();
+        assert_eq!(given, ["a", "a~3", "b~2", "a~2", "c", "c~2", "a~4"]);
+    }
 }

@@ -37,7 +37,7 @@ pub mod native;
 mod object;
 mod openai_chat;
 mod openai_responses;
-mod opencode;
+pub mod opencode;
 pub mod packed;
 pub mod penguiflow;
 pub mod penguin;

@@ -8,7 +8,7 @@ use crate::inputs::{each_input, sessions_of, tell_and_go_on};
 use crate::pick::Pick;
 pub use crate::stamps::{Place, Stamps};
 use crate::streamed::{Done, Planner, stream};
-use crate::{pairs, penguins};
+use crate::{pairs, penguins, stored};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::settle::Joined;
@@ -262,6 +262,7 @@ fn in_place(
     if about.is_dir() {
         return context.open(input, reading).map(drop).map_err(Into::into); // which says what to do instead
     }
+    stored::refuse(path).map_err(refused)?;
     if pair(context, input, reading, changing, plan)? {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use crate::args::{Global, Input, Reading};
 use crate::output::{Color, Output, path_name};
 use crate::source::has_spare;
 pub use crate::source::{SPARES, convert, detect_file, from_hint, head, source_name, unwrapped};
+use crate::stored;
 use convo::error::{Error, Kind, Place, Result};
 use convo::filter::Stamp;
 use convo::format::native::NativeReader;
@@ -239,6 +240,16 @@ impl Context {
     ) -> Result<Opened> {
         let path = file.map(|(path, _)| path);
         let (head, whole, wrapped) = unwrapped(&mut input)?;
+        if let (Some(path), None, None | Some(Format::Opencode)) = (path, &wrapped, reading.from)
+            && stored::is_session(path, &head)
+        {
+            let document = stored::document(path, &head)?;
+            let reading = Reading {
+                from: Some(Format::Opencode),
+                ..reading.clone()
+            };
+            return self.open_stream(label, io::Cursor::new(document), None, &reading);
+        }
         let format = match reading.from {
             Some(format) => format,
             None if head.is_empty() && path.is_none() => Format::Native, // an empty pipe: no session, no error

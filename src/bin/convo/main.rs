@@ -27,6 +27,7 @@ mod sending;
 mod shipped;
 mod source;
 mod stamps;
+mod stored;
 mod streamed;
 mod summarizer;
 mod summing;

@@ -1,5 +1,6 @@
 //! What a file is, by its first bytes and by what lies beside it; a document read with what lies beside it.
 
+use crate::stored;
 use convo::error::{Error, Result};
 use convo::format::detect::{self, Detection, Hints};
 use convo::format::report::Report;
@@ -50,6 +51,9 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
     // What was unpacked is there as a whole.
     let whole = whole && head.len() < detect::HEAD;
     let head = &head[..head.len().min(detect::HEAD)];
+    if path.is_some_and(|path| stored::is_session(path, head)) {
+        return Detection::certain(Format::Opencode, "a session in opencode's storage folder");
+    }
     let mut verdict = detect::detect(head, whole, hints);
     // Of a document that is damaged beyond recognition, the copies beside it may say what it was.
     if let (None, Some(path), Some(name)) = (verdict.format, path, name)
@@ -103,6 +107,9 @@ pub fn convert(
     bytes: &[u8],
     report: &mut Report,
 ) -> Result<Vec<Session>> {
+    if let Some(path) = path.filter(|path| format == Format::Opencode && stored::is_session(path, bytes)) {
+        return format::convert(format, &Source::alone(&stored::document(path, bytes)?), report);
+    }
     let folder = path.and_then(Path::parent).map(Path::to_path_buf);
     let neighbour = |name: &str| -> io::Result<Option<Vec<u8>>> {
         let Some(folder) = &folder else { return Ok(None) };

@@ -21,6 +21,7 @@ pub fn slots(source: &Source<'_>, held: &Held, report: &mut Report) -> Vec<Slot>
         .steps(source.view, &fates, |item| held.is_summary(item));
     let stands = source.view.items.iter().any(|item| held.is_summary(item));
     let replaced = held.summary.filter(|_| !stands).map(|(element, _)| element);
+    let lines = held.elements.first_lines();
     let mut now = newest(held);
     let mut changed = None;
     let mut slots = Vec::new();
@@ -41,7 +42,10 @@ pub fn slots(source: &Source<'_>, held: &Held, report: &mut Report) -> Vec<Slot>
                 changed = (fates[nth] == Fate::Changed).then_some(nth);
             }
             Step::Items(items) => match changed.take() {
-                Some(nth) => slots.extend(instead(source, held, nth, &items, report).map(Slot::New)),
+                Some(nth) => {
+                    let was = (held.raws[nth].as_slice(), lines.get(&nth).copied().unwrap_or(0));
+                    slots.extend(instead(source, was, &items, report).map(Slot::New));
+                }
                 None => {
                     let made = fresh::elements(source, &items, &mut now, report);
                     slots.extend(made.into_iter().map(Slot::New));
@@ -64,17 +68,15 @@ fn newest(held: &Held) -> i64 {
 }
 
 /// What is sent instead of an element of which these items are in view: the same message without an id, which the user
-/// is not shown a second time.
+/// is not shown a second time. `first` is the first line of the element.
 fn instead(
     source: &Source<'_>,
-    held: &Held,
-    nth: usize,
+    (raw, first): (&[u8], usize),
     items: &[usize],
     report: &mut Report,
 ) -> Option<Vec<u8>> {
-    let element = Element::of(&held.raws[nth])?;
-    let lines = held.elements.of.iter().filter(|(_, of)| **of == nth);
-    let id = source.session.id(lines.map(|(line, _)| *line).min()?)?;
+    let element = Element::of(raw)?;
+    let id = source.session.id(first)?;
     let notes = record::notes_of(&element, &id);
     let body = |item: &usize| {
         let body = source.view.items[*item].body(source.session);

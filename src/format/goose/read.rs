@@ -6,6 +6,7 @@ use super::held::{Held, Layout};
 use super::record;
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::exported::Listing;
+use crate::format::grouped::Ids;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::pieces::{Piece, Pieces};
 use crate::format::report::Report;
@@ -17,7 +18,6 @@ use crate::model::origin::Origin;
 use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::{key, summary, time};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Opens an input of sessions, as a rule one.
@@ -260,7 +260,7 @@ fn on_a_line(raw: &[u8]) -> Vec<u8> {
 struct Reading {
     session: Session,
     held: Held,
-    taken: HashSet<String>,
+    taken: Ids,
     /// The element that is the summary that is sent.
     summary: Option<usize>,
     /// Ids of messages that the model is not sent.
@@ -279,15 +279,16 @@ impl Reading {
                     .is_some_and(|text| summary::unquoted(&text).is_some())
             })
         };
+        // Ids that are there are not given to those that have none.
+        let mut taken = Ids::default();
+        let ids = raws
+            .iter()
+            .filter_map(|raw| json::member(raw, "id").and_then(json::text));
+        ids.for_each(|id| taken.keep(&id));
         Reading {
             session: Session::default(),
             held: Held::default(),
-            // Ids that are there are not given to those that have none.
-            taken: raws
-                .iter()
-                .filter_map(|raw| json::member(raw, "id").and_then(json::text))
-                .map(|id| format!("{id}\n"))
-                .collect(),
+            taken,
             summary: raws.iter().rposition(is_summary),
             hidden: Vec::new(),
             time: None,
@@ -312,15 +313,10 @@ impl Reading {
             self.held.summary = Some((nth, line));
             return;
         }
-        let own = element.id().map(|id| id.into_owned());
-        let named = own.is_some();
-        let own = own.unwrap_or_else(|| format!("msg_{number}"));
-        let mut id = own.clone();
-        let mut times = 1;
-        while !self.taken.insert(id.clone()) || (!named && self.taken.contains(&format!("{id}\n"))) {
-            times += 1;
-            id = format!("{own}~{times}");
-        }
+        let id = match element.id() {
+            Some(id) => self.taken.next(&id, true),
+            None => self.taken.next(&format!("msg_{number}"), false),
+        };
         for (id, body) in record::records(element, &id) {
             let line = self.push(body, place);
             self.held.elements.of.insert(line, nth);

@@ -12,6 +12,7 @@ use crate::format::fate::{Fate, Step, own_view};
 use crate::format::report::Report;
 use crate::model::json;
 use crate::model::view::{Item, View};
+use std::collections::HashMap;
 
 /// What stands for messages that were cut off, where the format knows no cut without a text.
 const CUT: &str = "[Earlier messages were cut off.]";
@@ -27,6 +28,7 @@ pub fn slots(source: &Source<'_>, held: &Held, making: &mut Making, report: &mut
         held,
         own: &own,
         fates: &fates,
+        lines: held.elements.first_lines(),
     };
     match change.compacted() {
         Some(summary) => change.grown(summary, making, report),
@@ -47,6 +49,8 @@ struct Change<'c> {
     held: &'c Held,
     own: &'c View,
     fates: &'c [Fate],
+    /// The first line of each element.
+    lines: HashMap<usize, usize>,
 }
 
 impl Change<'_> {
@@ -72,7 +76,7 @@ impl Change<'_> {
             .collect();
         let gone = |element: &usize| self.fates[*element] == Fate::Gone;
         let cut = own.iter().take_while(|element| gone(element)).count();
-        if own[cut..].iter().any(|element| gone(element)) {
+        if own[cut..].iter().any(gone) {
             return None;
         }
         let is_new = |item: &Item| self.place(item).is_none() && !self.held.is_summary(item);
@@ -166,14 +170,7 @@ impl Change<'_> {
     fn changed(&self, nth: usize, items: &[usize], making: &mut Making, report: &mut Report) -> Option<Slot> {
         let element = self.held.element(nth)?;
         let source = self.source;
-        let first = self
-            .held
-            .elements
-            .of
-            .iter()
-            .filter(|(_, of)| **of == nth)
-            .map(|(line, _)| *line)
-            .min()?;
+        let first = *self.lines.get(&nth)?;
         let id = source.session.id(first)?;
         let notes = step::notes_of(&element, &id);
         let body = |item: &usize| {
@@ -205,8 +202,10 @@ impl Change<'_> {
         };
         let raw = &self.held.raws[question];
         let Some(element) = Element::of(raw) else { return };
-        let asks = element.parts.iter().filter(|part| kind(part) == "compaction");
-        let named = asks.last().and_then(|part| json::member(part, "tail_start_id"));
+        let mut asks = element.parts.iter().filter(|part| kind(part) == "compaction");
+        let named = asks
+            .next_back()
+            .and_then(|part| json::member(part, "tail_start_id"));
         let first = (0..question).find(|nth| shown[*nth] && self.fates[*nth] != Fate::Gone);
         let (Some(named), Some(id)) = (named, first.and_then(|first| self.held.id(first))) else {
             return;

@@ -66,9 +66,9 @@ pub fn parts(elements: &[Option<Element<'_>>]) -> Vec<Part> {
 
 /// The message that a question for a compaction names as the first that is kept.
 fn tail<'a>(question: &Element<'a>) -> Option<Cow<'a, str>> {
-    let asked = question.parts.iter().filter(|part| kind(part) == "compaction");
+    let mut asked = question.parts.iter().filter(|part| kind(part) == "compaction");
     asked
-        .last()
+        .next_back()
         .and_then(|part| json::member(part, "tail_start_id"))
         .and_then(json::text)
 }

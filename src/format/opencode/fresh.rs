@@ -174,7 +174,7 @@ fn summary_first(
     report: &mut Report,
 ) -> Vec<Vec<u8>> {
     let is_summary = |nth: &usize| matches!(source.view.items[*nth], Item::Summary(_));
-    let Some(at) = items.iter().position(|nth| is_summary(nth)) else {
+    let Some(at) = items.iter().position(is_summary) else {
         return elements(source, items, making, report);
     };
     let mut made = elements(source, &items[..at], making, report);

@@ -49,7 +49,7 @@ impl Held {
 
     /// Whether an item is the text of one of its own compactions.
     pub fn is_summary(&self, item: &Item) -> bool {
-        matches!(item, Item::Summary(line) if self.compactions.iter().any(|own| own.line == *line))
+        matches!(item, Item::Summary(line) if self.compactions.binary_search_by_key(line, |own| own.line).is_ok())
     }
 }
 

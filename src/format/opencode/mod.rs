@@ -26,6 +26,7 @@ mod part;
 mod read;
 mod spell;
 mod step;
+pub mod storage;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -47,7 +48,6 @@ pub const FORM: Form = Form {
         Loss::Id,
         Loss::Timestamp,
         Loss::Usage,
-        Loss::Reasoning,
         Loss::Signature,
         Loss::Arguments,
         Loss::Attachment,
@@ -61,7 +61,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "In place, a cut and a summary are a compaction behind the last message; any other change is made where it stands. Its database is read by `convo sqlite`.",
+    note: "In place, a cut and a summary are a compaction behind the last message; any other change is made where it stands. Its database is read by `convo sqlite`; in its older folder the file of a session, with those of its messages, which are not changed.",
     ..Form::BLANK
 };
 

@@ -7,6 +7,7 @@ use super::held::{Compaction, Held};
 use super::step;
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::exported::Listing;
+use crate::format::grouped::Ids;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted};
@@ -17,7 +18,6 @@ use crate::model::key;
 use crate::model::origin::Origin;
 use crate::model::record::Record;
 use crate::model::session::Session;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Opens an input of documents, as a rule one.
@@ -105,7 +105,7 @@ pub fn read(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
     let mut reading = Reading {
         session: Session::default(),
         held: Held::default(),
-        taken: HashSet::new(),
+        taken: Ids::default(),
         ids: Vec::new(),
         drop: Vec::new(),
         edit: Vec::new(),
@@ -118,6 +118,8 @@ pub fn read(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
         .collect();
     let elements: Vec<Option<Element<'_>>> = raws.iter().map(|raw| Element::of(raw)).collect();
     let parts = compaction::parts(&elements);
+    let ids = elements.iter().flatten().filter_map(|element| element.text("id"));
+    ids.for_each(|id| reading.taken.keep(&id));
     let mut places = value.places();
     for (nth, element) in elements.iter().enumerate() {
         let place = places.at(listing.elements[nth].start);
@@ -149,7 +151,7 @@ fn on_a_line(raw: &[u8]) -> Vec<u8> {
 struct Reading {
     session: Session,
     held: Held,
-    taken: HashSet<String>,
+    taken: Ids,
     /// The id of each record so far, with its element.
     ids: Vec<(usize, String)>,
     /// Ids of records that a model is not sent.
@@ -181,17 +183,12 @@ impl Reading {
     }
 
     fn said(&mut self, nth: usize, element: &Element<'_>, place: Place) {
-        let own = element
-            .text("id")
-            .map_or_else(|| format!("msg_{}", nth + 1), |id| id.into_owned());
         // Of an id that repeats the second is another one.
-        let mut id = own.clone();
-        let mut times = 1;
-        while !self.taken.insert(id.clone()) {
-            times += 1;
-            id = format!("{own}~{times}");
-        }
-        for (id, body, sent) in step::records(element, &id) {
+        let id = match element.text("id") {
+            Some(id) => self.taken.next(&id, true),
+            None => self.taken.next(&format!("msg_{}", nth + 1), false),
+        };
+        for step::Line { id, body, sent } in step::records(element, &id) {
             let line = self.push(body, place);
             self.held.elements.of.insert(line, nth);
             match sent {
@@ -308,7 +305,7 @@ fn header(source: &Source<'_>, listing: &Listing<'_>, nth: usize) -> Vec<u8> {
         metadata.raw("lineage", lineage.finish());
     }
     let mut own = ObjectBuilder::default();
-    own.raw("session", info.map_or(b"null".to_vec(), |info| on_a_line(info)));
+    own.raw("session", info.map_or(b"null".to_vec(), on_a_line));
     let mut beside = ObjectBuilder::default();
     let others = listing
         .members

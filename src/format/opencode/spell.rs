@@ -92,7 +92,7 @@ fn new_info(said: &[(&[u8], Message<'_>)], making: &mut Making, report: &mut Rep
     if first.role() == Role::User {
         return making.user(&id, time);
     }
-    let used = said
+    let mut used = said
         .iter()
         .filter_map(|(body, _)| Figures::of(json::member(body, "usage")?));
     let model = said
@@ -105,7 +105,7 @@ fn new_info(said: &[(&[u8], Message<'_>)], making: &mut Making, report: &mut Rep
         .find(|(_, message)| message.role() != Role::Tool);
     let told = Told {
         model: model.as_deref(),
-        used: used.last().unwrap_or_default(),
+        used: used.next_back().unwrap_or_default(),
         calls: last.is_some_and(|(_, message)| message.calls_tools()),
         is_summary: false,
     };

@@ -23,8 +23,7 @@ pub struct Step {
     draft: Draft,
     /// Notes on its parts.
     notes: Vec<Vec<u8>>,
-    /// The content that a model is sent instead: nothing where the record is not sent at all.
-    pub sent: Option<Option<Vec<u8>>>,
+    sent: Option<Option<Vec<u8>>>,
 }
 
 impl Step {
@@ -44,8 +43,18 @@ enum Keeping {
     Whole,
 }
 
+/// A record of a message as a line.
+pub struct Line {
+    /// Its id.
+    pub id: String,
+    /// The line.
+    pub body: Vec<u8>,
+    /// The content that a model is sent instead: nothing where the record is not sent at all.
+    pub sent: Option<Option<Vec<u8>>>,
+}
+
 /// The lines of a message under this id, with what a model is sent of them.
-pub fn records(element: &Element<'_>, id: &str) -> Vec<(String, Vec<u8>, Option<Option<Vec<u8>>>)> {
+pub fn records(element: &Element<'_>, id: &str) -> Vec<Line> {
     let steps = steps(element);
     let exact = {
         let bodies = bodies(element, &steps, id, Keeping::Notes);
@@ -57,7 +66,11 @@ pub fn records(element: &Element<'_>, id: &str) -> Vec<(String, Vec<u8>, Option<
     let named = bodies.into_iter().enumerate();
     named
         .zip(steps)
-        .map(|((nth, body), step)| (name(id, nth), body, step.sent))
+        .map(|((nth, body), step)| Line {
+            id: name(id, nth),
+            body,
+            sent: step.sent,
+        })
         .collect()
 }
 

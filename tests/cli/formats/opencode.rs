@@ -115,3 +115,42 @@ fn damage_is_told_with_its_place_and_nothing_is_changed() {
         .status(65)
         .says("no messages");
 }
+
+#[test]
+fn a_session_of_the_older_folder_is_read_with_what_belongs_to_it() {
+    let env = Env::new();
+    let storage = env.work().join("storage");
+    let export: serde_json::Value = serde_json::from_str(EXPORT).unwrap();
+    let write = |path: String, record: &serde_json::Value| {
+        let path = storage.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, serde_json::to_string_pretty(record).unwrap()).unwrap();
+    };
+    write("session/p/ses_1.json".to_string(), &export["info"]);
+    for message in export["messages"].as_array().unwrap() {
+        let id = message["info"]["id"].as_str().unwrap();
+        write(format!("message/ses_1/{id}.json"), &message["info"]);
+        for part in message["parts"].as_array().unwrap() {
+            write(format!("part/{id}/{}.json", part["id"].as_str().unwrap()), part);
+        }
+    }
+    let file = "storage/session/p/ses_1.json";
+    env.run(&["detect", file]).fine().gives("opencode\n");
+    let made = env.run(&["cat", "--to", "opencode", file]).fine();
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(made.out()).unwrap(),
+        export
+    );
+    env.run(&["count", file]).fine();
+    let before = env.read(file);
+    env.run(&["truncate", "--keep-last", "1", "-i", file])
+        .status(2)
+        .says("only read");
+    env.run(&["append", "-i", file, "x"]).status(2).says("only read");
+    assert_eq!(env.read(file), before);
+    // A record alone is none, and says so.
+    env.run(&["count", "storage/message/ses_1/msg_01.json"])
+        .status(65)
+        .says("a record of opencode's storage folder");
+    env.run(&["migrate", "-r", "storage/session"]).status(0);
+}

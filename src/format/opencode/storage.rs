@@ -1,0 +1,134 @@
+//! The folder in which opencode kept sessions before it had a database: a file for each session, message and part,
+//! `session/PROJECT/SESSION.json`, `message/SESSION/MESSAGE.json` and `part/MESSAGE/PART.json`. The file of a session
+//! stands for it, and is put together with the others to the document that an export would be. The folder is only read.
+
+use super::element::milliseconds;
+use crate::error::{Error, Kind, Result};
+use crate::format::request::piece::{add_rest, array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+
+/// Gives the files of a folder, which is named by its path in the storage: their names without ending, and their bytes.
+/// There are none where there is no such folder.
+pub type Files<'f> = dyn Fn(&str) -> Result<Vec<(String, Vec<u8>)>> + 'f;
+
+/// Whether a record is that of a session.
+pub fn is_session(record: &[u8]) -> bool {
+    let begins = |name, byte: u8| json::member(record, name).is_some_and(|raw| raw.first() == Some(&byte));
+    let named = begins("directory", b'"') || begins("projectID", b'"');
+    let other = ["role", "info", "sessionID"]
+        .iter()
+        .any(|name| json::member(record, name).is_some());
+    begins("id", b'"') && begins("time", b'{') && named && !other
+}
+
+/// The document that an export of this session would be: messages by their time and id, parts by their ids.
+pub fn document(record: &[u8], files: &Files<'_>) -> Result<Vec<u8>> {
+    let id = json::member(record, "id")
+        .and_then(json::text)
+        .unwrap_or_default();
+    let mut messages = Vec::new();
+    for (stem, info) in files(&folder("message", &id)?)? {
+        let own = name(&info, stem);
+        let time = json::member(&info, "time").and_then(|times| milliseconds(times, "created"));
+        messages.push((time, own, info));
+    }
+    messages.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+    let mut elements = Vec::with_capacity(messages.len());
+    for (_, own, info) in &messages {
+        let mut parts = files(&folder("part", own)?)?;
+        for (stem, part) in &mut parts {
+            *stem = name(part, std::mem::take(stem));
+        }
+        parts.sort();
+        let ids = [("sessionID", id.as_ref()), ("messageID", own)];
+        let parts = parts.iter().map(|(stem, part)| told(part, stem, &ids));
+        let mut element = ObjectBuilder::default();
+        element
+            .raw("info", told(info, own, &ids[..1]))
+            .raw("parts", array(parts));
+        elements.push(element.finish());
+    }
+    let mut document = ObjectBuilder::default();
+    document
+        .raw("info", json::compact(record).0)
+        .raw("messages", array(&elements));
+    Ok(document.finish())
+}
+
+/// A folder of the storage; an id that leads elsewhere is refused.
+fn folder(kind: &str, id: &str) -> Result<String> {
+    match id.contains(['/', '\\', '\0']) || matches!(id, "" | "." | "..") {
+        true => Err(Error::new(
+            Kind::Unsafe,
+            format!("no folder can be called {id:?}"),
+        )),
+        false => Ok(format!("{kind}/{id}")),
+    }
+}
+
+/// The id of a record; of one that tells none the name of its file.
+fn name(record: &[u8], stem: String) -> String {
+    let id = json::member(record, "id").and_then(json::text);
+    id.map_or(stem, |id| id.into_owned())
+}
+
+/// A record with the ids that it lacks, which its place tells; what is no object as the text that it is.
+fn told(record: &[u8], own: &str, ids: &[(&str, &str)]) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    if std::str::from_utf8(record).is_err() || json::members(record.trim_ascii(), Dialect::Strict).is_none() {
+        built
+            .text("id", own)
+            .text("damaged", &String::from_utf8_lossy(record));
+        return built.finish();
+    }
+    let compact = json::compact(record.trim_ascii()).0;
+    for (name, id) in [("id", own)].iter().chain(ids) {
+        if json::member(&compact, name).is_none() {
+            built.raw(name, quoted(id));
+        }
+    }
+    add_rest(&mut built, &compact, &[]);
+    built.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_put_together_of_its_files() {
+        let record = br#"{"id":"s","projectID":"p","time":{"created":1}}"#;
+        assert!(is_session(record) && !is_session(br#"{"id":"s","sessionID":"x","role":"user","time":{}}"#));
+        let files = |folder: &str| -> Result<Vec<(String, Vec<u8>)>> {
+            let file = |name: &str, text: &str| (name.to_string(), text.as_bytes().to_vec());
+            Ok(match folder {
+                "message/s" => vec![
+                    file("b", r#"{"id":"m2","role":"user","time":{"created":2}}"#),
+                    file("m3", "{"),
+                    file(
+                        "a",
+                        "{\n \"id\": \"m1\", \"role\": \"user\", \"time\": {\"created\": 2}}\n",
+                    ),
+                ],
+                "part/m1" => vec![
+                    file("2", r#"{"type":"text","text":"b"}"#),
+                    file("1", r#"{"id":"1","type":"text","text":"a"}"#),
+                ],
+                _ => Vec::new(),
+            })
+        };
+        let text = String::from_utf8(document(record, &files).unwrap()).unwrap();
+        assert_eq!(
+            text,
+            concat!(
+                r#"{"info":{"id":"s","projectID":"p","time":{"created":1}},"messages":["#,
+                r#"{"info":{"id":"m3","damaged":"{"},"parts":[]},"#,
+                r#"{"info":{"sessionID":"s","id":"m1","role":"user","time":{"created":2}},"parts":["#,
+                r#"{"sessionID":"s","messageID":"m1","id":"1","type":"text","text":"a"},"#,
+                r#"{"id":"2","sessionID":"s","messageID":"m1","type":"text","text":"b"}]},"#,
+                r#"{"info":{"sessionID":"s","id":"m2","role":"user","time":{"created":2}},"parts":[]}]}"#
+            )
+        );
+        assert!(document(br#"{"id":"../s","projectID":"p","time":{}}"#, &files).is_err());
+    }
+}
