@@ -1,5 +1,6 @@
 //! Bytes to records and back. One file a format, which says in its `FORM` what it is; only this one knows them all.
 
+mod aichat;
 mod aider;
 mod anthropic;
 pub mod array;
@@ -145,6 +146,8 @@ formats! {
     ClaudeAiExport = claude_ai_export::FORM,
     /// ShareGPT: training sets.
     Sharegpt = sharegpt::FORM,
+    /// aichat: a session in YAML.
+    Aichat = aichat::FORM,
 }
 
 impl Format {

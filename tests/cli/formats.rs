@@ -1,5 +1,6 @@
 //! Files that other programs write, from outside.
 
+mod aichat;
 mod aider;
 mod chatgpt_export;
 mod claude_ai_export;

@@ -1,7 +1,7 @@
 //! The formats that other programs write and this version does not read. They are known so that they are refused by
 //! their name and never read as something that they are not; one that comes to be read takes its signature along.
 
-use super::signature::{Signature, has_line};
+use super::signature::Signature;
 
 pub(super) const OPENCODE_RECORD: Signature = Signature {
     name: "opencode-record",
@@ -11,15 +11,5 @@ pub(super) const OPENCODE_RECORD: Signature = Signature {
         part || (shape.is_object("time") && shape.any(&["projectID", "directory"]))
     },
     message: |said| said.message.has("sessionID") && said.message.is_object("time"),
-    ..Signature::BLANK
-};
-
-pub(super) const AICHAT: Signature = Signature {
-    name: "aichat",
-    what: "an aichat session",
-    text: |text| {
-        let messages = has_line(text, "messages:") || has_line(text, "compressed_messages:");
-        has_line(text, "model:") && messages
-    },
     ..Signature::BLANK
 };

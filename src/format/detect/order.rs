@@ -5,8 +5,8 @@ use super::foreign;
 use super::shape::Shape;
 use super::signature::{Said, Signature, is_own};
 use crate::format::{
-    aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide, gemini,
-    gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt, vercel_ui,
+    aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
+    gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt, vercel_ui,
 };
 
 /// Tested from the top.
@@ -25,7 +25,7 @@ pub(super) static ORDER: &[&Signature] = &[
     &sharegpt::SIGNATURE,
     &langchain::SIGNATURE,
     &aider::SIGNATURE,
-    &foreign::AICHAT,
+    &aichat::SIGNATURE,
     &cline_roo::SIGNATURE,
     &goaitools::SIGNATURE,
     &openai_responses::SIGNATURE,

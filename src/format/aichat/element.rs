@@ -1,0 +1,125 @@
+//! Messages as elements, and what of them an element has no place for.
+
+use super::{NAME, message};
+use crate::format::report::{Loss, Report};
+use crate::format::request::media::Media;
+use crate::format::request::piece::array;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::{Message, Role};
+
+/// The element of a message and those that answer it; what it cannot say is told.
+pub fn element(messages: &[Message<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    if let Some(kept) = message::kept(messages) {
+        return Some(kept);
+    }
+    let first = messages.first()?;
+    let role = first.role();
+    for message in messages {
+        tell(message, report);
+    }
+    let mut spelled = None;
+    if messages.len() > 1 {
+        for call in first.tool_calls() {
+            report.lose(Loss::Arguments, u64::from(message::is_respelled(&call.arguments)));
+        }
+        spelled = message::spelled(messages, false);
+    }
+    if let Some(spelled) = spelled {
+        return Some(spelled);
+    }
+    let role = match role {
+        // Half of an exchange, which was told.
+        Role::Tool => return None,
+        Role::Assistant if first.calls_tools() && first.text().is_empty() => return None,
+        Role::Developer => {
+            report.lose(Loss::Category, 1);
+            "system"
+        }
+        Role::Other => {
+            report.lose(Loss::Part, 1);
+            "user"
+        }
+        role => role.name(),
+    };
+    let mut element = ObjectBuilder::default();
+    element.text("role", role).raw("content", content(first, report));
+    Some(element.finish())
+}
+
+/// The content: a text, or parts as far as they are texts and images.
+fn content(message: &Message<'_>, report: &mut Report) -> Vec<u8> {
+    let Some(raw) = message.content.filter(|raw| *raw != b"null") else {
+        return b"\"\"".to_vec();
+    };
+    let Some(parts) = json::elements(raw, Dialect::Strict) else {
+        return raw.to_vec();
+    };
+    let mut kept = Vec::new();
+    for part in parts {
+        let image = json::member(part, "image_url").and_then(|image| json::member(image, "url"));
+        let mut made = ObjectBuilder::default();
+        match (json::member(part, "text"), image) {
+            (Some(text), _) if text.starts_with(b"\"") => made.text("type", "text").raw("text", text),
+            (_, Some(url)) if url.starts_with(b"\"") => {
+                let mut inner = ObjectBuilder::default();
+                inner.raw("url", url);
+                made.text("type", "image_url").raw("image_url", inner.finish())
+            }
+            _ => {
+                let attached = Media::of(part).is_some();
+                report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+                continue;
+            }
+        };
+        kept.push(made.finish());
+    }
+    array(kept)
+}
+
+/// Counts what a message says that has no place.
+fn tell(message: &Message<'_>, report: &mut Report) {
+    let parts = message
+        .reasoning
+        .and_then(|raw| json::elements(raw, Dialect::Strict));
+    for part in parts.unwrap_or_default() {
+        report.lose(Loss::Reasoning, 1);
+        let signed = ["signature", "encrypted_content", "thoughtSignature", "data"];
+        let signed = signed.iter().any(|name| json::member(part, name).is_some());
+        report.lose(Loss::Signature, u64::from(signed));
+    }
+    if message.name.is_some() && message.role() != Role::Tool {
+        report.lose(Loss::Name, 1);
+    }
+    if message.role() == Role::Tool {
+        let parts = message
+            .content
+            .and_then(|raw| json::elements(raw, Dialect::Strict));
+        let others = parts.unwrap_or_default();
+        let others = others
+            .iter()
+            .filter(|part| json::member(part, "type") != Some(b"\"text\""));
+        for part in others {
+            let attached = Media::of(part).is_some();
+            report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+        }
+    }
+}
+
+/// Counts what a message has beside what it says.
+pub fn tell_books(message: &Message<'_>, body: &[u8], report: &mut Report) {
+    for (name, loss) in [
+        ("id", Loss::Id),
+        ("timestamp", Loss::Timestamp),
+        ("usage", Loss::Usage),
+        ("tokens", Loss::Usage),
+        ("model", Loss::Model),
+        ("category", Loss::Category),
+    ] {
+        report.lose(loss, u64::from(json::member(body, name).is_some()));
+    }
+    let others = message
+        .metadata
+        .and_then(|raw| json::members(raw, Dialect::Strict));
+    let others = others.unwrap_or_default().iter().any(|(name, _)| name != NAME);
+    report.lose(Loss::Metadata, u64::from(others));
+}

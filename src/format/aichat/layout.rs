@@ -1,0 +1,93 @@
+//! How a file lies: its members, and the elements of its lists, each with its own lines. What is wrong in one of them
+//! keeps no other from being read.
+
+use crate::error::Place;
+use std::ops::Range;
+
+/// A member at the left edge, or what stands before the first.
+#[derive(Debug)]
+pub struct Section<'a> {
+    /// Its name; none of what stands before the first.
+    pub name: Option<&'a str>,
+    /// Its lines.
+    pub bytes: Range<usize>,
+    /// Where it begins.
+    pub place: Place,
+    /// What stands behind the colon.
+    pub rest: &'a [u8],
+    /// The elements of its list, where one begins below.
+    pub elements: Vec<Element>,
+}
+
+/// An element of a list.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// Its lines.
+    pub bytes: Range<usize>,
+    /// Where it begins.
+    pub place: Place,
+}
+
+/// The members of a file, in order; none of them overlaps, and together they are the whole.
+pub fn sections(bytes: &[u8]) -> Vec<Section<'_>> {
+    let mut sections: Vec<Section<'_>> = Vec::new();
+    let mut place = Place { line: 0, offset: 0 };
+    // How far the dashes of the list are indented.
+    let mut dashes = None;
+    for full in bytes.split_inclusive(|byte| *byte == b'\n') {
+        place.line += 1;
+        let start = place.offset as usize;
+        let end = start + full.len();
+        let line = full.trim_ascii_end();
+        let indent = line.iter().take_while(|byte| **byte == b' ').count();
+        let text = &line[indent..];
+        let is_dash = text == b"-" || text.starts_with(b"- ");
+        let name = (indent == 0 && !is_dash).then(|| name(text)).flatten();
+        match (name, sections.last_mut()) {
+            (Some((name, rest)), _) => {
+                dashes = None;
+                sections.push(Section {
+                    name: Some(name),
+                    bytes: start..end,
+                    place,
+                    rest,
+                    elements: Vec::new(),
+                });
+            }
+            (None, Some(section)) => {
+                section.bytes.end = end;
+                let begins = is_dash && section.rest.is_empty() && *dashes.get_or_insert(indent) == indent;
+                match section.elements.last_mut() {
+                    _ if begins => section.elements.push(Element {
+                        bytes: start..end,
+                        place,
+                    }),
+                    Some(element) => element.bytes.end = end,
+                    None => {}
+                }
+            }
+            (None, None) => sections.push(Section {
+                name: None,
+                bytes: start..end,
+                place,
+                rest: &[],
+                elements: Vec::new(),
+            }),
+        }
+        place.offset = end as u64;
+    }
+    sections
+}
+
+/// The name of a member and what stands behind its colon; none of any other line.
+fn name(text: &[u8]) -> Option<(&str, &[u8])> {
+    let colon = text.iter().position(|byte| *byte == b':')?;
+    let (name, rest) = (&text[..colon], &text[colon + 1..]);
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if name.is_empty() || !name.iter().all(plain) || !(rest.is_empty() || rest.starts_with(b" ")) {
+        return None;
+    }
+    let rest = rest.trim_ascii();
+    let rest = if rest.starts_with(b"#") { &[] } else { rest };
+    Some((std::str::from_utf8(name).ok()?, rest))
+}

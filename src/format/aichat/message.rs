@@ -1,0 +1,200 @@
+//! A message of a file as records, and back.
+
+use super::NAME;
+use crate::error::Place;
+use crate::format::request::draft;
+use crate::format::request::piece::{array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
+use crate::model::message::Message;
+use crate::model::record::Record;
+
+/// The records of an element; none when it is no message. Ids are made for calls without, of what they are and where.
+pub fn records(element: &[u8], place: &str) -> Option<Vec<Vec<u8>>> {
+    let role = json::member(element, "role").and_then(json::text)?;
+    let content = json::member(element, "content")?;
+    let mut records = match content.first() {
+        Some(b'{') if role == "tool" => exchange(content, place)?,
+        Some(b'"') => vec![plain(&role, content)],
+        Some(b'[')
+            if json::elements(content, Dialect::Strict)?
+                .iter()
+                .all(|part| is_part(part)) =>
+        {
+            vec![plain(&role, content)]
+        }
+        _ => return None,
+    };
+    let bodies: Vec<Vec<u8>> = records.iter().map(|record| record.clone().finish()).collect();
+    let parsed: Vec<Record<'_>> = bodies.iter().map(|body| parse(body)).collect();
+    let messages: Vec<Message<'_>> = parsed
+        .iter()
+        .filter_map(|record| record.message().copied())
+        .collect();
+    let again = spelled(&messages, true);
+    if !again.is_some_and(|again| json::same(&again, element)) {
+        let mut own = ObjectBuilder::default();
+        own.raw("raw", element);
+        let mut metadata = ObjectBuilder::default();
+        metadata.raw(NAME, own.finish());
+        records[0].raw("metadata", metadata.finish());
+    }
+    Some(records.into_iter().map(Building::finish).collect())
+}
+
+/// A record that is not closed yet.
+#[derive(Clone, Default)]
+struct Building(Vec<(&'static str, Vec<u8>)>);
+
+impl Building {
+    fn raw(&mut self, name: &'static str, value: impl Into<Vec<u8>>) -> &mut Building {
+        self.0.push((name, value.into()));
+        self
+    }
+
+    fn finish(self) -> Vec<u8> {
+        let mut built = ObjectBuilder::default();
+        for (name, value) in &self.0 {
+            built.raw(name, value);
+        }
+        built.finish()
+    }
+}
+
+fn parse(body: &[u8]) -> Record<'_> {
+    Record::parse(body, Place { line: 0, offset: 1 })
+}
+
+fn plain(role: &str, content: &[u8]) -> Building {
+    let mut message = Building::default();
+    message.raw("role", quoted(role)).raw("content", content);
+    message
+}
+
+fn is_part(part: &[u8]) -> bool {
+    json::member(part, "type").is_some_and(|kind| kind.starts_with(b"\""))
+}
+
+/// The text of a value that stands for one: a string's own, of anything else its JSON.
+fn text(value: &[u8]) -> Vec<u8> {
+    match value.first() {
+        Some(b'"') => value.to_vec(),
+        _ => quoted(&String::from_utf8_lossy(value)),
+    }
+}
+
+/// Calls and their results.
+fn exchange(content: &[u8], place: &str) -> Option<Vec<Building>> {
+    let both = json::elements(json::member(content, "tool_results")?, Dialect::Strict)?;
+    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    for (nth, one) in both.into_iter().enumerate() {
+        let call = json::member(one, "call")?;
+        let name = json::member(call, "name").filter(|raw| raw.starts_with(b"\""))?;
+        let id = json::member(call, "id").filter(|raw| raw.starts_with(b"\""));
+        let made = || {
+            quoted(&format!(
+                "call_{}",
+                &key::sha256(format!("{place}\n{nth}").as_bytes())[..16]
+            ))
+        };
+        let id = id.map_or_else(made, <[u8]>::to_vec);
+        let arguments = text(json::member(call, "arguments").unwrap_or(b"{}"));
+        calls.push(draft::call(&id, name, &arguments));
+        let mut result = Building::default();
+        result
+            .raw("role", "\"tool\"")
+            .raw("tool_call_id", id)
+            .raw("name", name)
+            .raw("content", text(json::member(one, "output").unwrap_or(b"\"\"")));
+        results.push(result);
+    }
+    if calls.is_empty() {
+        return None;
+    }
+    let said = json::member(content, "text").filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"");
+    let mut message = Building::default();
+    message
+        .raw("role", "\"assistant\"")
+        .raw("content", said.unwrap_or(b"null"))
+        .raw("tool_calls", array(&calls));
+    Some([vec![message], results].concat())
+}
+
+/// The element of a message, or of one that calls and those that answer; none of what has no place there. `exact` asks
+/// that a call's arguments are spelled as JSON spells them shortest.
+pub fn spelled(messages: &[Message<'_>], exact: bool) -> Option<Vec<u8>> {
+    let (first, results) = messages.split_first()?;
+    let mut element = ObjectBuilder::default();
+    if results.is_empty() {
+        let content = match first.content {
+            Some(raw) if raw.starts_with(b"\"") || raw.starts_with(b"[") => raw,
+            _ => b"\"\"",
+        };
+        element.raw("role", first.role).raw("content", content);
+        return Some(element.finish());
+    }
+    let calls = first.tool_calls();
+    let mut both = Vec::new();
+    for result in results {
+        let id = result.tool_call_id()?;
+        let call = calls.iter().find(|call| call.id == id)?;
+        let arguments = value(&call.arguments, exact);
+        let mut told = ObjectBuilder::default();
+        told.text("name", &call.name)
+            .raw("arguments", arguments)
+            .text("id", &id);
+        let mut one = ObjectBuilder::default();
+        one.raw("call", told.finish()).raw(
+            "output",
+            match result.content {
+                Some(raw) if raw.starts_with(b"\"") => raw.to_vec(),
+                _ => quoted(&result.text()),
+            },
+        );
+        both.push(one.finish());
+    }
+    let mut content = ObjectBuilder::default();
+    content
+        .raw("tool_results", array(&both))
+        .text("text", &first.text())
+        .raw("sequence", "false");
+    element.text("role", "tool").raw("content", content.finish());
+    Some(element.finish())
+}
+
+/// Arguments as the value that they are, and as a text where they are none.
+fn value(arguments: &str, exact: bool) -> Vec<u8> {
+    let bytes = arguments.as_bytes();
+    let whole = bytes.starts_with(b"{") && json::value_end(bytes, 0, Dialect::Strict) == Ok(bytes.len());
+    let short = json::compact(bytes).0;
+    match whole && (!exact || short == bytes) {
+        true => short,
+        false => quoted(arguments),
+    }
+}
+
+/// Whether arguments lose their spelling.
+pub fn is_respelled(arguments: &str) -> bool {
+    let value = value(arguments, false);
+    !value.starts_with(b"\"") && value != arguments.as_bytes()
+}
+
+/// The element that a record was read from, where all that it became is there as it was then.
+pub fn kept(messages: &[Message<'_>]) -> Option<Vec<u8>> {
+    let raw = json::member(json::member(messages.first()?.metadata?, NAME)?, "raw")?;
+    let then = records(raw, "")?;
+    let same = then.len() == messages.len()
+        && then.iter().zip(messages).all(|(then, now)| {
+            let record = parse(then);
+            record.message().is_some_and(|then| {
+                let calls = |message: &Message<'_>| -> Vec<(String, String)> {
+                    let calls = message.tool_calls().into_iter();
+                    calls
+                        .map(|call| (call.name.into_owned(), call.arguments.into_owned()))
+                        .collect()
+                };
+                then.role == now.role && then.content == now.content && calls(then) == calls(now)
+            })
+        });
+    same.then(|| raw.to_vec())
+}

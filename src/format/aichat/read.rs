@@ -1,0 +1,276 @@
+//! A file as a session.
+
+use super::layout::{self, Element, Section};
+use super::{COMPRESSED, LIVE, NAME, message, yaml};
+use crate::error::{Error, Kind, Place, Result};
+use crate::format::native::{self, HeaderBuilder};
+use crate::format::report::Report;
+use crate::format::request::piece::{array, quoted};
+use crate::format::{Format, Source};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key::{self, Derive};
+use crate::model::message::Role;
+use crate::model::origin::Origin;
+use crate::model::record::Record;
+use crate::model::session::{Session, Traits};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Reads a file.
+pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    let (mut session, _) = session(source, report)?;
+    session.set_origin(Arc::new(Origin {
+        bytes: source.bytes.to_vec(),
+        ..Origin::default()
+    }));
+    Ok(vec![session])
+}
+
+/// An element of a file, and the lines of the session that it became.
+#[derive(Debug)]
+pub struct Read {
+    /// Its lines in the file.
+    pub bytes: Range<usize>,
+    /// Its lines in the session.
+    pub lines: Range<usize>,
+}
+
+/// The session, and where its lines stand in the file.
+pub fn session(source: &Source<'_>, report: &mut Report) -> Result<(Session, Vec<Read>)> {
+    let skipped = if source.bytes.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    };
+    let sections = layout::sections(&source.bytes[skipped..]);
+    if !sections
+        .iter()
+        .any(|section| section.name == Some(LIVE) || section.name == Some(COMPRESSED))
+    {
+        let error = Error::new(Kind::Data, "not an aichat session: it has no messages");
+        return Err(error.hint("messages: stands at the left edge of a line"));
+    }
+    let mut reading = Reading {
+        bytes: &source.bytes[skipped..],
+        skipped,
+        session: Session::default(),
+        derive: Derive::default(),
+        ids: Vec::new(),
+        elements: Vec::new(),
+        report,
+    };
+    let header = reading.header(source, &sections);
+    reading.session.push_new(&header);
+    let list = |name: &str| -> Vec<&Element> {
+        let named = sections.iter().filter(|section| section.name == Some(name));
+        named.flat_map(|section| &section.elements).collect()
+    };
+    for element in list(COMPRESSED) {
+        reading.element(element);
+    }
+    let mut live = list(LIVE).into_iter();
+    if let (Some(first), Some(last)) = (reading.ids.first().cloned(), reading.ids.last().cloned()) {
+        reading.compressed(
+            live.as_slice().first().copied(),
+            [&first, &last],
+            source,
+            &mut live,
+        );
+    }
+    for element in live {
+        reading.element(element);
+    }
+    Ok((reading.session, reading.elements))
+}
+
+struct Reading<'a> {
+    bytes: &'a [u8],
+    /// Bytes ahead of them.
+    skipped: usize,
+    session: Session,
+    derive: Derive,
+    /// Ids of the messages so far.
+    ids: Vec<String>,
+    elements: Vec<Read>,
+    report: &'a mut Report,
+}
+
+impl Reading<'_> {
+    fn place(&self, place: Place) -> Place {
+        Place {
+            offset: place.offset + self.skipped as u64,
+            ..place
+        }
+    }
+
+    /// The value of some lines; what is wrong is told.
+    fn value(&mut self, bytes: &Range<usize>, place: Place) -> Option<Vec<u8>> {
+        let lines = &self.bytes[bytes.clone()];
+        let mut at = self.place(place);
+        let text = match std::str::from_utf8(lines) {
+            Ok(text) => text,
+            Err(error) => {
+                let before = &lines[..error.valid_up_to()];
+                at.line += before.iter().filter(|byte| **byte == b'\n').count() as u64;
+                at.offset += before.len() as u64;
+                self.report.damage(at, "not UTF-8");
+                return None;
+            }
+        };
+        match yaml::value(text) {
+            Ok(value) => Some(value),
+            Err(fault) => {
+                let before = text
+                    .split_inclusive('\n')
+                    .take(fault.line)
+                    .map(str::len)
+                    .sum::<usize>();
+                at.line += fault.line as u64;
+                at.offset += before as u64;
+                self.report.damage(at, fault.what);
+                None
+            }
+        }
+    }
+
+    fn header(&mut self, source: &Source<'_>, sections: &[Section<'_>]) -> Vec<u8> {
+        let name = source.name.map_or_else(
+            || format!("session_{}", &key::sha256(source.bytes)[..16]),
+            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
+        );
+        let mut own = ObjectBuilder::default();
+        let mut known: Vec<&str> = Vec::new();
+        for section in sections {
+            let Some(name) = section.name else { continue };
+            let place = self.place(section.place);
+            if known.contains(&name) {
+                self.report.damage(place, format!("{name} stands there twice"));
+            }
+            known.push(name);
+            if [COMPRESSED, LIVE].contains(&name) {
+                let listed =
+                    section.elements.is_empty() && !matches!(section.rest, b"" | b"[]" | b"null" | b"~");
+                if listed {
+                    self.report
+                        .damage(place, format!("{name} is no list with a dash for each of them"));
+                }
+                continue;
+            }
+            let Some(value) = self.value(&section.bytes, section.place) else {
+                continue;
+            };
+            if let Some(value) = json::member(&value, name) {
+                own.raw(name, value);
+            }
+        }
+        let id = key::id_for_key(&name);
+        let mut metadata = ObjectBuilder::default();
+        metadata.raw(NAME, own.finish());
+        let mut header = HeaderBuilder::default();
+        header
+            .text("title", source.name.map(|_| name.as_str()))
+            .text("key", (id != name).then_some(&name))
+            .raw("source", native::source_member(Format::Aichat, source, &[]))
+            .raw("metadata", metadata.finish());
+        header.finish(&id)
+    }
+
+    fn push(&mut self, mut body: Vec<u8>, place: Place) {
+        body.push(b'\n');
+        self.session.push(&Record::parse(&body, place));
+    }
+
+    fn element(&mut self, element: &Element) {
+        let first = self.session.len();
+        let mut place = self.place(element.place);
+        place.offset = place.offset.max(1);
+        let value = self.value(&element.bytes, element.place);
+        // A list of one, for so an element stands in its list.
+        let value = value
+            .as_deref()
+            .and_then(|list| json::elements(list, json::Dialect::Strict));
+        let value = value.and_then(|list| list.first().map(|one| one.to_vec()));
+        let records = value
+            .as_ref()
+            .and_then(|one| message::records(one, &element.place.offset.to_string()));
+        match (records, value) {
+            (Some(records), _) => {
+                for body in records {
+                    self.ids.push(self.derive.id(&body));
+                    self.push(body, place);
+                }
+            }
+            (None, value) => {
+                let lines = &self.bytes[element.bytes.clone()];
+                let raw = value.inspect(|_| {
+                    self.report
+                        .damage(place, "an element that is no message: it is carried along");
+                });
+                let raw = raw.unwrap_or_else(|| quoted(&String::from_utf8_lossy(lines)));
+                let mut event = ObjectBuilder::default();
+                event.text("type", "foreign").text("format", NAME).raw("raw", raw);
+                self.push(event.finish(), place);
+            }
+        }
+        self.elements.push(Read {
+            bytes: self.skipped + element.bytes.start..self.skipped + element.bytes.end,
+            lines: first..self.session.len(),
+        });
+    }
+
+    /// What stands for the messages that were compressed: the first live one where that is the system's.
+    fn compressed(
+        &mut self,
+        first: Option<&Element>,
+        ends: [&str; 2],
+        source: &Source<'_>,
+        live: &mut std::vec::IntoIter<&Element>,
+    ) {
+        let text = first.and_then(|element| {
+            let mut quiet = Report::default();
+            std::mem::swap(self.report, &mut quiet);
+            let value = self.value(&element.bytes, element.place);
+            std::mem::swap(self.report, &mut quiet);
+            let list = value
+                .as_deref()
+                .and_then(|list| json::elements(list, json::Dialect::Strict))?;
+            let one = list.first()?;
+            let system = json::member(one, "role") == Some(b"\"system\"");
+            json::member(one, "content")
+                .filter(|raw| system && raw.starts_with(b"\""))
+                .map(<[u8]>::to_vec)
+        });
+        let name = format!("{}\n{}", ends[1], key::sha256(source.bytes));
+        let covers = array(ends.map(quoted));
+        // A summary covers no rules, and what was compressed is out of view with those among it.
+        let is_rule = |traits: Traits| matches!(traits.role, Role::System | Role::Developer);
+        let rules = self.session.messages().any(|(_, traits)| is_rule(traits));
+        let plain = text.is_some() && !rules;
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", if plain { "summary" } else { "compact" })
+            .text("id", &format!("evt_{}", &key::sha256(name.as_bytes())[..16]))
+            .text("at", "1970-01-01T00:00:00Z");
+        match &text {
+            Some(text) if plain => drop(event.raw("content", text).raw("covers", covers).text("by", NAME)),
+            text => {
+                event.text("strategy", NAME).raw("drop", array([covers]));
+                if let Some(text) = text {
+                    let mut standing = ObjectBuilder::default();
+                    standing.raw("content", text);
+                    event.raw("summary", standing.finish());
+                }
+            }
+        }
+        let line = self.session.len();
+        let place = first.map_or(Place { line: 0, offset: 1 }, |element| self.place(element.place));
+        self.push(event.finish(), place);
+        if let (Some(element), Some(_)) = (first, text) {
+            live.next();
+            self.elements.push(Read {
+                bytes: self.skipped + element.bytes.start..self.skipped + element.bytes.end,
+                lines: line..line + 1,
+            });
+        }
+    }
+}

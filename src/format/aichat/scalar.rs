@@ -1,0 +1,242 @@
+//! Texts, numbers and names of YAML.
+
+use crate::format::request::piece::quoted;
+use crate::model::json::{self, Dialect};
+
+/// What a value that begins on a line is.
+pub enum Scalar {
+    /// JSON.
+    Value(Vec<u8>),
+    /// A text on the lines below.
+    Block(Header),
+}
+
+/// What is said of a text on lines of its own.
+#[derive(Clone, Copy)]
+pub struct Header {
+    /// How far it is indented beyond what it is the value of, where that is said.
+    indent: Option<usize>,
+    /// What becomes of the newlines at its end: `-` drops them, `+` keeps them.
+    chomp: Option<u8>,
+}
+
+const MORE: &str = "YAML that aichat does not write: an anchor, a tag, a folded text or a list in brackets";
+
+/// The name of a member and what stands behind its colon; none of any other line.
+pub fn key(text: &str) -> Result<Option<(String, &str)>, &'static str> {
+    let (name, rest) = match text.as_bytes()[0] {
+        b'"' | b'\'' => {
+            let (name, rest) = quotes(text)?;
+            match rest.trim_start().strip_prefix(':') {
+                Some(rest) => (name, rest),
+                None => return Ok(None),
+            }
+        }
+        b'?' if text == "?" || text.starts_with("? ") => return Err(MORE),
+        b'|' | b'>' | b'[' | b'{' | b'&' | b'*' | b'!' | b'%' | b'@' | b'`' | b'#' => return Ok(None),
+        _ => {
+            let mut colons = text.match_indices(':').map(|(at, _)| at);
+            let end = colons.find(|at| matches!(text.as_bytes().get(at + 1), None | Some(b' ')));
+            let Some(end) = end.filter(|end| !text[..*end].contains(" #")) else {
+                return Ok(None);
+            };
+            (text[..end].trim_end().to_string(), &text[end + 1..])
+        }
+    };
+    match rest.is_empty() || rest.starts_with(' ') {
+        true => Ok(Some((name, rest.trim()))),
+        false => Ok(None),
+    }
+}
+
+/// Reads a value.
+pub fn read(text: &str) -> Result<Scalar, &'static str> {
+    let first = text.as_bytes()[0];
+    let value = match first {
+        b'|' => return header(&text[1..]).map(Scalar::Block),
+        b'"' | b'\'' => {
+            let (text, rest) = quotes(text)?;
+            ends(rest)?;
+            quoted(&text)
+        }
+        // Of what stands in brackets what is JSON as well is beyond doubt.
+        b'[' | b'{' => {
+            let end = json::value_end(text.as_bytes(), 0, Dialect::Strict).map_err(|_| MORE)?;
+            ends(&text[end..])?;
+            json::compact(&text.as_bytes()[..end]).0
+        }
+        b'>' | b'&' | b'*' | b'!' | b'%' | b'@' | b'`' | b',' | b']' | b'}' => return Err(MORE),
+        b'-' | b'?' | b':' if text.len() == 1 || text.as_bytes()[1] == b' ' => return Err(MORE),
+        _ => plain(text)?,
+    };
+    Ok(Scalar::Value(value))
+}
+
+/// Holds that nothing but a comment stands behind a value.
+fn ends(rest: &str) -> Result<(), &'static str> {
+    let inner = rest.trim();
+    match inner.is_empty() || (inner.starts_with('#') && rest.starts_with(' ')) {
+        true => Ok(()),
+        false => Err("something stands behind a value"),
+    }
+}
+
+fn header(text: &str) -> Result<Header, &'static str> {
+    let marks = text.split(' ').next().unwrap_or_default();
+    ends(&text[marks.len()..])?;
+    let mut header = Header {
+        indent: None,
+        chomp: None,
+    };
+    for mark in marks.bytes() {
+        match mark {
+            b'1'..=b'9' if header.indent.is_none() => header.indent = Some(usize::from(mark - b'0')),
+            b'-' | b'+' if header.chomp.is_none() => header.chomp = Some(mark),
+            _ => return Err("no text begins so"),
+        }
+    }
+    Ok(header)
+}
+
+/// The text of these lines, and how many of them it has; `outer` is the indentation of what it is the value of.
+pub fn block(lines: &[&str], header: Header, outer: usize) -> Result<(String, usize), (usize, &'static str)> {
+    let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let says = |line: &&str| !line.trim_start_matches(' ').is_empty();
+    let indent = match header.indent {
+        Some(more) => outer + more,
+        None => lines
+            .iter()
+            .find(|line| says(line))
+            .map_or(outer + 1, |line| spaces(line)),
+    };
+    let mut text = String::new();
+    let (mut length, mut empty) = (0, 0);
+    // Less indented than what it belongs to it is none of it.
+    if indent > outer {
+        for (nth, line) in lines.iter().enumerate() {
+            if spaces(line) >= indent {
+                let own = &line[indent..];
+                if own.is_empty() {
+                    empty += 1;
+                    continue;
+                }
+                text.extend(std::iter::repeat_n('\n', empty));
+                text.push_str(own);
+                text.push('\n');
+                (length, empty) = (nth + 1, 0);
+            } else if line.trim_start_matches(' ').is_empty() {
+                empty += 1;
+            } else if spaces(line) > outer {
+                return Err((nth, "a line of a text is indented less than its first"));
+            } else {
+                break;
+            }
+        }
+    }
+    match header.chomp {
+        Some(b'-') => drop(text.pop()),
+        Some(_) => {
+            // The last line has no newline behind it when the file ends there.
+            let open = length + empty == lines.len();
+            text.extend(std::iter::repeat_n('\n', empty.saturating_sub(usize::from(open))));
+        }
+        None => {}
+    }
+    Ok((text, length))
+}
+
+/// A text in quotes, and what stands behind it.
+fn quotes(text: &str) -> Result<(String, &str), &'static str> {
+    const OPEN: &str = "a quoted text does not end on its line";
+    let mut out = String::new();
+    let mut chars = text.char_indices().skip(1).peekable();
+    let single = text.starts_with('\'');
+    while let Some((at, char)) = chars.next() {
+        match char {
+            '\'' if single => match chars.peek() {
+                Some((_, '\'')) => {
+                    out.push('\'');
+                    chars.next();
+                }
+                _ => return Ok((out, &text[at + 1..])),
+            },
+            '"' if !single => return Ok((out, &text[at + 1..])),
+            '\\' if !single => {
+                let (_, mark) = chars.next().ok_or(OPEN)?;
+                let digits = match mark {
+                    'x' => 2,
+                    'u' => 4,
+                    'U' => 8,
+                    mark => {
+                        out.push(escaped(mark).ok_or("no such escape")?);
+                        continue;
+                    }
+                };
+                let mut code = 0;
+                for _ in 0..digits {
+                    let digit = chars.next().and_then(|(_, digit)| digit.to_digit(16));
+                    code = code * 16 + digit.ok_or("an escape needs its hex digits")?;
+                }
+                // JSON's halves of one character, as other writers have them.
+                let low = (0xd800..0xdc00)
+                    .contains(&code)
+                    .then(|| text.get(at + 6..at + 12))
+                    .flatten();
+                let low = low.and_then(|low| u32::from_str_radix(low.strip_prefix("\\u")?, 16).ok());
+                if let Some(low) = low.filter(|low| (0xdc00..0xe000).contains(low)) {
+                    code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+                    chars.by_ref().take(6).for_each(drop);
+                }
+                out.push(char::from_u32(code).ok_or("an escape of no character")?);
+            }
+            char => out.push(char),
+        }
+    }
+    Err(OPEN)
+}
+
+/// The character that an escape of one letter is. Source: YAML 1.2.2, 5.7.
+fn escaped(mark: char) -> Option<char> {
+    Some(match mark {
+        '0' => '\0',
+        'a' => '\u{7}',
+        'b' => '\u{8}',
+        't' | '\t' => '\t',
+        'n' => '\n',
+        'v' => '\u{b}',
+        'f' => '\u{c}',
+        'r' => '\r',
+        'e' => '\u{1b}',
+        'N' => '\u{85}',
+        '_' => '\u{a0}',
+        'L' => '\u{2028}',
+        'P' => '\u{2029}',
+        ' ' | '"' | '/' | '\\' => mark,
+        _ => return None,
+    })
+}
+
+fn plain(text: &str) -> Result<Vec<u8>, &'static str> {
+    let text = text
+        .find(" #")
+        .map_or(text, |comment| &text[..comment])
+        .trim_end();
+    if text.contains(": ") || text.ends_with(':') {
+        return Err("a colon in a text that is not quoted");
+    }
+    Ok(resolved(text).map_or_else(|| quoted(text), |value| value.as_bytes().to_vec()))
+}
+
+/// What a text that is not quoted is beside a text. Source: YAML 1.2.2, 10.3.2, as far as JSON has it.
+pub fn resolved(text: &str) -> Option<&str> {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Some("null"),
+        "true" | "True" | "TRUE" => Some("true"),
+        "false" | "False" | "FALSE" => Some("false"),
+        _ => {
+            let begins = text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+            let whole = json::value_end(text.as_bytes(), 0, Dialect::Strict) == Ok(text.len());
+            (begins && whole).then_some(text)
+        }
+    }
+}

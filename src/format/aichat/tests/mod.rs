@@ -1,0 +1,72 @@
+//! Files read and written.
+
+mod fixtures;
+mod small;
+mod values;
+
+use super::{read, write};
+use crate::error::Result;
+use crate::format::report::Report;
+use crate::format::{Format, Purpose, Returned, Source};
+use crate::model::session::Session;
+use crate::model::view::View;
+
+/// The session of a file, and what is told of it.
+pub fn session(file: &str) -> (Session, Report) {
+    let mut report = Report::default();
+    let source = Source {
+        name: Some("talk.yaml"),
+        ..Source::alone(file.as_bytes())
+    };
+    let mut sessions = read::read(&source, &mut report).unwrap();
+    (sessions.remove(0), report)
+}
+
+/// Role and text of what is in view; of a summary its text.
+pub fn shown(session: &Session) -> Vec<(String, String)> {
+    let view = View::replay(session);
+    let item = |item: &crate::model::view::Item| match item.summary(session) {
+        Some(text) => ("summary".to_string(), text.into_owned()),
+        None => {
+            let message = item.message(session).unwrap();
+            (message.role_name().into_owned(), message.text().into_owned())
+        }
+    };
+    view.items.iter().map(item).collect()
+}
+
+/// A session as a file, made of its records alone.
+pub fn written(session: &Session) -> (String, Report) {
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    let view = View::replay(session);
+    crate::format::write(
+        Format::Aichat,
+        session,
+        &view,
+        Purpose::Export,
+        &mut out,
+        &mut report,
+    )
+    .unwrap();
+    (String::from_utf8(out).unwrap(), report)
+}
+
+/// A session in the file that it came from.
+pub fn returned(session: &Session, changed: bool) -> Result<String> {
+    let view = View::replay(session);
+    let returned = Returned {
+        session,
+        view: &view,
+        changed,
+    };
+    let mut out = Vec::new();
+    write::back(&[returned], &mut out, &mut Report::default())?;
+    Ok(String::from_utf8(out).unwrap())
+}
+
+/// The session with these lines more.
+pub fn with(session: &Session, lines: &[&str]) -> Session {
+    let mut session = session.clone();
+    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    session
+}

@@ -1,0 +1,383 @@
+//! A session as a file: elements that did not change as the lines that they were, others in the YAML that aichat writes.
+
+use super::element::{element, tell_books};
+use super::layout;
+use super::read::{self, Read};
+use super::{COMPRESSED, LIVE, NAME, spell, yaml};
+use crate::error::{Error, Kind, Result};
+use crate::format::report::{Loss, Report};
+use crate::format::request::order;
+use crate::format::request::piece::{array, quoted};
+use crate::format::{Purpose, Returned, Source, written};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::{Message, Role};
+use crate::model::session::{Class, Session};
+use crate::model::view::{Item, View};
+use std::collections::HashSet;
+use std::io::Write;
+
+/// What is written where no model is known: the member has to be there.
+const UNKNOWN: &str = "unknown";
+
+/// Writes the view of a session.
+pub fn write(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    if purpose == Purpose::Export {
+        tell_lines(session, report);
+    }
+    if let Some(origin) = session.origin().filter(|_| came_from_file(session)) {
+        let made = again(session, view, &origin.bytes, purpose, report)?;
+        return written(out.write_all(&made));
+    }
+    let own = own(session);
+    let mut text = String::new();
+    let settings = own
+        .as_deref()
+        .and_then(|own| json::members(own, Dialect::Strict))
+        .unwrap_or_default();
+    if !settings.iter().any(|(name, _)| name == "model") {
+        let model = view
+            .items
+            .iter()
+            .filter_map(|item| json::member(item.body(session), "model").and_then(json::text))
+            .next_back();
+        text.push_str(&spell::member(
+            "model",
+            &quoted(model.as_deref().unwrap_or(UNKNOWN)),
+        ));
+    }
+    for (name, value) in settings.iter().filter(|(name, _)| name != BEHIND) {
+        text.push_str(&spell::member(name, value));
+    }
+    let lists = lists(session, view, &[], b"", purpose, report);
+    text.push_str(&listed(COMPRESSED, &lists[0], 0));
+    text.push_str(&listed(LIVE, &lists[1], 0));
+    for (name, value) in settings.iter().filter(|(name, _)| name == BEHIND) {
+        text.push_str(&spell::member(name, value));
+    }
+    checked(&text, &lists)?;
+    written(out.write_all(text.as_bytes()))
+}
+
+/// What aichat writes behind the messages.
+const BEHIND: &str = "data_urls";
+
+/// Writes a session back into the file that it came from.
+pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
+    for returned in sessions {
+        match returned.session.origin().filter(|_| !returned.changed) {
+            Some(origin) => written(out.write_all(&origin.bytes))?,
+            None => write(returned.session, returned.view, Purpose::Return, out, report)?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether a session was read from a file of this format.
+fn came_from_file(session: &Session) -> bool {
+    let header = session.header();
+    let source = header.iter().find(|(name, _)| name == "source");
+    let format = source.and_then(|(_, source)| json::member(source, "format"));
+    format.and_then(json::text).is_some_and(|format| format == NAME)
+}
+
+/// The file that a session came from, its lists as they are now and everything else as it was.
+fn again(
+    session: &Session,
+    view: &View,
+    file: &[u8],
+    purpose: Purpose,
+    report: &mut Report,
+) -> Result<Vec<u8>> {
+    let (_, elements) = read::session(&Source::alone(file), &mut Report::default())?;
+    let lists = lists(session, view, &elements, file, purpose, report);
+    let skipped = if file.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let bytes = &file[skipped..];
+    let sections = layout::sections(bytes);
+    let mut made = file[..skipped].to_vec();
+    let has = |name: &str| sections.iter().any(|section| section.name == Some(name));
+    for section in &sections {
+        let own = match section.name {
+            Some(COMPRESSED) => &lists[0],
+            Some(LIVE) => &lists[1],
+            _ => {
+                made.extend_from_slice(&bytes[section.bytes.clone()]);
+                continue;
+            }
+        };
+        let name = section.name.unwrap_or_default();
+        if name == LIVE && !has(COMPRESSED) {
+            made.extend_from_slice(listed(COMPRESSED, &lists[0], 0).as_bytes());
+        }
+        // The dashes stand where they stood.
+        let first = section.elements.first().map(|first| first.bytes.start);
+        let indent = first.map_or(0, |first| {
+            bytes[first..].iter().take_while(|byte| **byte == b' ').count()
+        });
+        match first.filter(|_| !own.is_empty()) {
+            Some(first) => made.extend_from_slice(&bytes[section.bytes.start..first]),
+            None => {
+                made.extend_from_slice(listed(name, own, indent).as_bytes());
+                continue;
+            }
+        }
+        for one in own {
+            if !made.ends_with(b"\n") {
+                made.push(b'\n');
+            }
+            made.extend_from_slice(&one.lines(indent));
+        }
+    }
+    let text = String::from_utf8_lossy(&made).into_owned();
+    checked(&text, &lists)?;
+    Ok(made)
+}
+
+/// An element that is to stand in a list.
+enum Made {
+    /// As the lines that it was.
+    Lines(Vec<u8>),
+    /// As this value.
+    Value(Vec<u8>),
+}
+
+impl Made {
+    fn lines(&self, indent: usize) -> Vec<u8> {
+        match self {
+            Made::Lines(lines) => lines.clone(),
+            Made::Value(value) => spell::element(value, indent).into_bytes(),
+        }
+    }
+}
+
+/// The lines of a list; of what was compressed none where there is nothing.
+fn listed(name: &str, list: &[Made], indent: usize) -> String {
+    if list.is_empty() {
+        return match name {
+            COMPRESSED => String::new(),
+            _ => format!("{name}: []\n"),
+        };
+    }
+    let mut text = format!("{name}:\n");
+    for one in list {
+        text.push_str(&String::from_utf8_lossy(&one.lines(indent)));
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Holds that what is read again of the made elements is what they are.
+fn checked(text: &str, lists: &[Vec<Made>; 2]) -> Result<()> {
+    let sections = layout::sections(text.as_bytes());
+    for (name, list) in [(COMPRESSED, &lists[0]), (LIVE, &lists[1])] {
+        let named = sections.iter().filter(|section| section.name == Some(name));
+        let elements: Vec<_> = named.flat_map(|section| &section.elements).collect();
+        let same = elements.len() == list.len()
+            && list.iter().zip(elements).all(|(made, element)| match made {
+                Made::Lines(_) => true,
+                Made::Value(value) => {
+                    let again = text
+                        .get(element.bytes.clone())
+                        .and_then(|text| yaml::value(text).ok());
+                    again.is_some_and(|again| json::same(&again, &array([value])))
+                }
+            });
+        if !same {
+            let what = "the file that was made does not say what it should: nothing is written";
+            return Err(Error::new(Kind::Data, what));
+        }
+    }
+    Ok(())
+}
+
+/// What was compressed, and what is live.
+fn lists(
+    session: &Session,
+    view: &View,
+    elements: &[Read],
+    bytes: &[u8],
+    purpose: Purpose,
+    report: &mut Report,
+) -> [Vec<Made>; 2] {
+    let writing = Writing {
+        elements,
+        bytes,
+        purpose,
+    };
+    let summary = view
+        .items
+        .iter()
+        .find_map(|item| Some((item, item.summary(session)?)));
+    let identity: Vec<Option<usize>> = view.items.iter().map(Item::line).collect();
+    let shown = |_: usize| true;
+    let Some((item, text)) = summary else {
+        let live = writing.elements_of(session, view, &identity, shown, report);
+        return [Vec::new(), live];
+    };
+    // The rules that stand in view go into the summary, as aichat puts them there, and are kept with what it covers.
+    let own = match item {
+        Item::Summary(line) => elements
+            .iter()
+            .find(|element| element.lines == (*line..*line + 1)),
+        _ => None,
+    };
+    let leading = view.items.iter().take_while(|item| {
+        item.summary(session).is_some() || item.traits(session).is_some_and(|traits| is_rule(traits.role))
+    });
+    let leading = leading.count();
+    let rules: Vec<&Item> = match own {
+        Some(_) => Vec::new(),
+        None => view.items[..leading]
+            .iter()
+            .filter(|item| item.summary(session).is_none())
+            .collect(),
+    };
+    let taken: HashSet<usize> = rules.iter().filter_map(|item| item.line()).collect();
+    let first = match own {
+        Some(element) => Made::Lines(bytes[element.bytes.clone()].to_vec()),
+        None => {
+            let mut texts: Vec<String> = rules
+                .iter()
+                .filter_map(|item| Some(item.message(session)?.text().into_owned()))
+                .collect();
+            texts.push(text.into_owned());
+            let mut message = ObjectBuilder::default();
+            message
+                .text("role", "system")
+                .text("content", &texts.join("\n\n"));
+            Made::Value(message.finish())
+        }
+    };
+    let is_taken = |nth: usize| view.items[nth].line().is_none_or(|line| !taken.contains(&line));
+    let live = writing.elements_of(session, view, &identity, is_taken, report);
+    // Everything else that was said.
+    let seen: HashSet<usize> = view
+        .items
+        .iter()
+        .filter_map(Item::line)
+        .filter(|line| !taken.contains(line))
+        .collect();
+    let (mut hidden, mut lines) = (Session::default(), Vec::new());
+    for index in (0..session.len()).filter(|index| !seen.contains(index)) {
+        if matches!(session.class(index), Class::Message(_)) {
+            hidden.push_from(session, index);
+            lines.push(Some(index));
+        }
+    }
+    let all = View::after(&hidden, Vec::new());
+    let compressed = writing.elements_of(&hidden, &all, &lines, shown, report);
+    [compressed, [vec![first], live].into_iter().flatten().collect()]
+}
+
+fn is_rule(role: Role) -> bool {
+    matches!(role, Role::System | Role::Developer)
+}
+
+struct Writing<'w> {
+    elements: &'w [Read],
+    bytes: &'w [u8],
+    purpose: Purpose,
+}
+
+impl Writing<'_> {
+    /// The elements that the items of a view are; `lines` says where each stood in the session that was read.
+    fn elements_of(
+        &self,
+        session: &Session,
+        view: &View,
+        lines: &[Option<usize>],
+        wanted: impl Fn(usize) -> bool,
+        report: &mut Report,
+    ) -> Vec<Made> {
+        let order = order(session, view, false, report);
+        let mut made = Vec::new();
+        let mut at = 0;
+        while at < order.items.len() {
+            let first = order.items[at];
+            let mut group = vec![first];
+            while let Some(next) = order.items.get(at + group.len()) {
+                match order.calls.get(next) {
+                    Some((caller, _)) if *caller == first => group.push(*next),
+                    _ => break,
+                }
+            }
+            at += group.len();
+            let items: Vec<&Item> = group.iter().map(|nth| &view.items[*nth]).collect();
+            if !wanted(first) || items[0].summary(session).is_some() {
+                continue;
+            }
+            let stood: Vec<usize> = group
+                .iter()
+                .zip(&items)
+                .filter(|(_, item)| matches!(item, Item::Line(_)))
+                .filter_map(|(nth, _)| lines[*nth])
+                .collect();
+            let whole = |element: &&Read| element.lines.clone().eq(stood.iter().copied());
+            if let Some(element) = self
+                .elements
+                .iter()
+                .find(whole)
+                .filter(|_| stood.len() == group.len())
+            {
+                made.push(Made::Lines(self.bytes[element.bytes.clone()].to_vec()));
+                continue;
+            }
+            let messages: Vec<Message<'_>> = items.iter().filter_map(|item| item.message(session)).collect();
+            if self.purpose == Purpose::Export {
+                for (message, item) in messages.iter().zip(&items) {
+                    tell_books(message, item.body(session), report);
+                }
+            }
+            made.extend(element(&messages, report).map(Made::Value));
+        }
+        made
+    }
+}
+
+/// What the header of a session keeps of the file that it came from.
+fn own(session: &Session) -> Option<Vec<u8>> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    json::member(metadata, NAME).map(<[u8]>::to_vec)
+}
+
+/// Counts the lines that a file has no place for.
+fn tell_lines(session: &Session, report: &mut Report) {
+    for index in 0..session.len() {
+        let record = session.record(index);
+        match session.class(index) {
+            Class::Event => {
+                let name = record.event().map(|event| event.name().into_owned());
+                let moves = matches!(
+                    name.as_deref(),
+                    Some("truncate" | "compact" | "summary" | "restore")
+                );
+                report.lose(Loss::Event, u64::from(!moves));
+            }
+            Class::Header if !is_carried(record.body) => report.lose(Loss::Header, 1),
+            Class::Unreadable => report.lose(Loss::Unreadable, 1),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a header says nothing that is lost: the file's name is its title.
+fn is_carried(header: &[u8]) -> bool {
+    let members = json::members(header, Dialect::Strict).unwrap_or_default();
+    members.iter().all(|(name, value)| match name.as_ref() {
+        "type" | "version" | "id" | "key" | "source" => true,
+        "title" => json::member(header, "metadata").is_some_and(|raw| json::member(raw, NAME).is_some()),
+        "metadata" => {
+            let inner = json::members(value, Dialect::Strict).unwrap_or_default();
+            inner.iter().all(|(name, _)| name == NAME)
+        }
+        _ => false,
+    })
+}

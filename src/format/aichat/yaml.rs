@@ -1,0 +1,200 @@
+//! Blocks of YAML as JSON: maps and lists by indentation, as aichat writes them, and nothing that needs a second look at
+//! what was read before.
+
+use super::scalar::{self, Scalar};
+use crate::format::request::piece::{array, quoted};
+use crate::model::json::ObjectBuilder;
+
+/// Why it is not read, and on which of its lines, the first being 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+/// How deep blocks may stand in blocks: aichat's own reader goes as far.
+const DEEPEST: usize = 128;
+
+/// A line that says something.
+struct Line<'a> {
+    number: usize,
+    indent: usize,
+    text: &'a str,
+}
+
+struct Block<'a> {
+    /// All lines without their endings.
+    raw: Vec<&'a str>,
+    /// Those that say something. What stands behind a dash is moved into its column.
+    lines: Vec<Line<'a>>,
+}
+
+/// The value that these lines are, as JSON on one line.
+pub fn value(text: &str) -> Result<Vec<u8>, Fault> {
+    let raw: Vec<&str> = text
+        .split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line))
+        .collect();
+    let lines = raw.iter().enumerate().filter_map(|(number, raw)| {
+        let text = raw.trim_start_matches(' ');
+        let silent = text.trim().is_empty() || text.starts_with('#');
+        (!silent).then(|| Line {
+            number,
+            indent: raw.len() - text.len(),
+            text: text.trim_end(),
+        })
+    });
+    let mut block = Block {
+        lines: lines.collect(),
+        raw,
+    };
+    let Some(first) = block.lines.first().map(|line| line.indent) else {
+        return Ok(b"null".to_vec());
+    };
+    let mut at = 0;
+    let value = block.node(&mut at, first, 0)?;
+    match block.lines.get(at) {
+        Some(line) => Err(line.fault("it is indented otherwise than what it belongs to")),
+        None => Ok(value),
+    }
+}
+
+impl Line<'_> {
+    fn fault(&self, what: &'static str) -> Fault {
+        Fault {
+            line: self.number,
+            what,
+        }
+    }
+
+    fn is_dash(&self) -> bool {
+        self.text == "-" || self.text.starts_with("- ")
+    }
+}
+
+impl<'a> Block<'a> {
+    /// The value that begins at a line of this indentation.
+    fn node(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, Fault> {
+        let line = &self.lines[*at];
+        if depth > DEEPEST {
+            return Err(line.fault("it stands too deep"));
+        }
+        if line.text.starts_with('\t') {
+            return Err(line.fault("a tab is no indentation"));
+        }
+        if line.is_dash() {
+            return self.list(at, indent, depth);
+        }
+        match scalar::key(line.text) {
+            Ok(Some(_)) => self.map(at, indent, depth),
+            Ok(None) => {
+                let (number, text) = (line.number, line.text);
+                *at += 1;
+                self.scalar(at, number, text, indent)
+            }
+            Err(what) => Err(line.fault(what)),
+        }
+    }
+
+    fn list(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, Fault> {
+        let mut elements = Vec::new();
+        while let Some(line) = self
+            .lines
+            .get(*at)
+            .filter(|line| line.indent == indent && line.is_dash())
+        {
+            let inner = line.text[1..].trim_start_matches(' ');
+            let column = indent + line.text.len() - inner.len();
+            if inner.is_empty() || inner.starts_with('#') {
+                *at += 1;
+                elements.push(self.below(at, indent + 1, depth)?);
+                continue;
+            }
+            let number = line.number;
+            if inner.starts_with("- ") || inner == "-" || matches!(scalar::key(inner), Ok(Some(_)) | Err(_)) {
+                self.lines[*at] = Line {
+                    number,
+                    indent: column,
+                    text: inner,
+                };
+                elements.push(self.node(at, column, depth + 1)?);
+            } else {
+                *at += 1;
+                elements.push(self.scalar(at, number, inner, indent)?);
+            }
+        }
+        Ok(array(elements))
+    }
+
+    /// What stands below a dash or a colon: null where nothing does.
+    fn below(&mut self, at: &mut usize, least: usize, depth: usize) -> Result<Vec<u8>, Fault> {
+        match self.lines.get(*at).map(|line| line.indent) {
+            Some(indent) if indent >= least => self.node(at, indent, depth + 1),
+            _ => Ok(b"null".to_vec()),
+        }
+    }
+
+    fn map(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, Fault> {
+        let mut built = ObjectBuilder::default();
+        let mut names: Vec<String> = Vec::new();
+        while let Some(line) = self.lines.get(*at).filter(|line| line.indent == indent) {
+            let (number, text) = (line.number, line.text);
+            let fault = |what| Fault { line: number, what };
+            if text.starts_with('\t') {
+                return Err(fault("a tab is no indentation"));
+            }
+            let Some((name, rest)) = scalar::key(text).map_err(fault)? else {
+                return Err(fault("neither a member nor its value"));
+            };
+            if names.contains(&name) {
+                return Err(fault("a member repeats"));
+            }
+            *at += 1;
+            let value = if rest.is_empty() || rest.starts_with('#') {
+                // A list may stand in the column of its name.
+                let list = self
+                    .lines
+                    .get(*at)
+                    .is_some_and(|line| line.indent == indent && line.is_dash());
+                self.below(at, if list { indent } else { indent + 1 }, depth)?
+            } else {
+                self.scalar(at, number, rest, indent)?
+            };
+            built.raw(&name, value);
+            if names.len() < SEEN {
+                names.push(name);
+            }
+        }
+        Ok(built.finish())
+    }
+
+    /// A value that begins on a line; `indent` is that of what it is the value of.
+    fn scalar(&mut self, at: &mut usize, number: usize, text: &str, indent: usize) -> Result<Vec<u8>, Fault> {
+        let fault = |what| Fault { line: number, what };
+        let value = match scalar::read(text).map_err(fault)? {
+            Scalar::Value(value) => value,
+            Scalar::Block(header) => {
+                let first = number + 1;
+                let (text, length) =
+                    scalar::block(&self.raw[first..], header, indent).map_err(|(line, what)| Fault {
+                        line: first + line,
+                        what,
+                    })?;
+                let end = first + length;
+                while self.lines.get(*at).is_some_and(|line| line.number < end) {
+                    *at += 1;
+                }
+                quoted(&text)
+            }
+        };
+        if let Some(next) = self.lines.get(*at).filter(|next| next.indent > indent) {
+            return Err(next.fault("a text that goes on in the next line is not read"));
+        }
+        Ok(value)
+    }
+}
+
+/// Members of a map that are held against one another.
+const SEEN: usize = 256;

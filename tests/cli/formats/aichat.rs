@@ -1,0 +1,122 @@
+//! Sessions of aichat.
+
+use crate::env::{CHAT, Env};
+
+const FILE: &str = "model: openai:gpt-4o
+save_session: true
+compressed_messages:
+- role: user
+  content: first question
+- role: assistant
+  content: first answer
+messages:
+- role: system
+  content: They talked.
+- role: user
+  content: |-
+    one
+    two
+- role: assistant
+  content: three
+";
+
+#[test]
+fn a_file_is_known_and_counted() {
+    let env = Env::new();
+    env.write("talk.yaml", FILE);
+    env.run(&["detect", "talk.yaml"]).fine().gives("aichat\n");
+    let counted = env.run(&["count", "--json", "talk.yaml"]).fine().objects();
+    assert_eq!(counted[0]["log"]["messages"], 4);
+    assert_eq!(counted[0]["view"]["messages"], 2);
+    env.run(&["check", "--for", "anthropic", "talk.yaml"]).status(0);
+    env.run(&["show", "talk.yaml"]).fine();
+    env.run(&["cat", "--to", "aichat", "talk.yaml"])
+        .fine()
+        .gives(FILE);
+    env.run(&["migrate", "-q", "talk.yaml"]).fine();
+    env.run(&["cat", "-q", "--to", "aichat", "talk"])
+        .status(0)
+        .gives(FILE);
+}
+
+#[test]
+fn it_is_changed_where_it_lies() {
+    let env = Env::new();
+    env.write("talk.yaml", FILE);
+    env.run(&["append", "-i", "talk.yaml", "And: now?"]).fine();
+    let grown = env.read("talk.yaml");
+    assert_eq!(grown, format!("{FILE}- role: user\n  content: \"And: now?\"\n"));
+    // What is covered goes to what was compressed, as the lines that it was.
+    let said = format!(
+        "content: '{}'",
+        "motor crate divert hopper late count reject ".repeat(40)
+    );
+    let long = grown.replace("content: three", &said);
+    env.write("talk.yaml", &long);
+    env.run(&["summarize", "-q", "--keep-last", "1", "-i", "talk.yaml"])
+        .fine();
+    let summed = env.read("talk.yaml");
+    let moved = format!("- role: assistant\n  {said}\nmessages:\n- role: system\n");
+    assert!(summed.contains(&moved), "{summed}");
+    assert!(
+        summed.ends_with("- role: user\n  content: \"And: now?\"\n"),
+        "{summed}"
+    );
+    // What was compressed comes back.
+    env.run(&["restore", "-q", "-i", "talk.yaml"]).fine();
+    let back = env.read("talk.yaml");
+    let live =
+        "model: openai:gpt-4o\nsave_session: true\nmessages:\n- role: user\n  content: first question\n";
+    assert!(back.starts_with(live) && back.contains(&said), "{back}");
+    env.write("talk.yaml", FILE);
+    env.run(&["truncate", "-q", "--keep-last", "0", "-i", "talk.yaml"])
+        .fine();
+    let cut = env.read("talk.yaml");
+    assert!(
+        !cut.contains("three") || cut.contains("compressed_messages:"),
+        "{cut}"
+    );
+    env.run(&["count", "talk.yaml"]).fine();
+}
+
+#[test]
+fn any_session_is_a_file() {
+    let env = Env::new();
+    let made = env.pipe(&["cat", "-q", "--to", "aichat"], CHAT).status(0);
+    env.write("made.yaml", made.out());
+    let again = env.run(&["cat", "-q", "--to", "aichat", "made.yaml"]).status(0);
+    assert_eq!(again.out(), made.out());
+    let lines = env
+        .run(&["cat", "-q", "--to", "jsonl", "made.yaml"])
+        .fine()
+        .objects();
+    let calls: Vec<_> = lines
+        .iter()
+        .filter(|line| line["tool_calls"].is_array())
+        .collect();
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0]["tool_calls"][0]["function"]["name"], "weather");
+    env.pipe(&["cat", "--strict", "--to", "aichat"], CHAT)
+        .status(65)
+        .gives("");
+}
+
+#[test]
+fn damage_is_told_with_its_line() {
+    let env = Env::new();
+    env.write("talk.yaml", FILE.replace("content: three", "content: *three"));
+    env.run(&["count", "talk.yaml"])
+        .status(65)
+        .says("talk.yaml:16: byte ");
+    env.run(&["cat", "--strict", "talk.yaml"]).status(65);
+    env.write("other.yaml", "model: x\nname: y\n");
+    env.run(&["count", "other.yaml"]).status(65);
+    env.run(&["count", "--from", "aichat", "other.yaml"])
+        .status(65)
+        .says("not an aichat session: it has no messages");
+    for tenth in 0..10 {
+        env.write("cut.yaml", &FILE[..FILE.len() * tenth / 10]);
+        let run = env.run(&["count", "--from", "aichat", "cut.yaml"]);
+        assert!([0, 65].contains(&run.status), "{tenth}: {run}");
+    }
+}
