@@ -38,7 +38,7 @@ pub fn write(
         record.text("id", &id);
     }
     let turns = made.turns.iter().filter_map(|turn| match turn {
-        Element::New(raw) => Some(raw),
+        Element::New(raw) | Element::Changed(_, raw) => Some(raw),
         Element::Old(_) => None,
     });
     record.raw(header.spelling.list(), array(turns));
