@@ -245,19 +245,11 @@ fn write(format: Format, session: &Session) -> (Vec<u8>, Report) {
 }
 
 /// What goes without a word: of which format, what, and of what.
-const SILENT: [(Format, Loss, &str); 3] = [
-    (
-        Format::ClineRoo,
-        Loss::Timestamp,
-        "what no element of its own has",
-    ),
-    (Format::Continue, Loss::Usage, "every answer"),
-    (
-        Format::Opencode,
-        Loss::Timestamp,
-        "a message that is joined with another",
-    ),
-];
+const SILENT: [(Format, Loss, &str); 1] = [(
+    Format::Opencode,
+    Loss::Timestamp,
+    "a message that is joined with another",
+)];
 
 /// The formats that are written and read; turns of one question and one answer, as PenguiFlow has them, hold no session as it
 /// was said, and an export is not meant to come back.
