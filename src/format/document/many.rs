@@ -41,13 +41,16 @@ pub struct Piece<'p> {
     pub made: usize,
 }
 
+/// Whether an object is a piece.
+pub type IsPiece = Box<dyn Fn(&[u8]) -> bool>;
+
 /// Makes sessions of a piece.
 pub type ReadPiece = Box<dyn Fn(Piece<'_>, &mut Report) -> Vec<Session>>;
 
 /// How an input is cut into pieces.
 pub struct Cut {
     /// Whether an object is a piece.
-    pub is: Box<dyn Fn(&[u8]) -> bool>,
+    pub is: IsPiece,
     /// Makes sessions of it.
     pub read: ReadPiece,
 }

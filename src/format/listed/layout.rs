@@ -52,10 +52,7 @@ impl<'a> Layout<'a> {
     }
 
     fn found(bytes: &'a [u8]) -> Layout<'a> {
-        let start = bytes
-            .starts_with(b"\xef\xbb\xbf")
-            .then_some(3)
-            .unwrap_or_default();
+        let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         let start = json::skip_space(bytes, start);
         match bytes.get(start) {
             Some(b'[') => Layout::array(bytes, start, bytes.len()),
