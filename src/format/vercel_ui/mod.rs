@@ -75,6 +75,7 @@ pub const OLD_FORM: Form = Form {
     }),
     loses: &[
         Loss::Id,
+        Loss::Timestamp,
         Loss::Usage,
         Loss::Model,
         Loss::Reasoning,
