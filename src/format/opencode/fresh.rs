@@ -30,6 +30,7 @@ pub fn elements(
     making: &mut Making,
     report: &mut Report,
 ) -> Vec<Vec<u8>> {
+    making.tells = source.purpose == Purpose::Export;
     let mut made = Vec::new();
     let mut answer: Vec<&[u8]> = Vec::new();
     for nth in items {

@@ -20,6 +20,8 @@ pub struct Making {
     pub clock: i64,
     /// The id of the user's last message.
     pub asked: Option<String>,
+    /// Whether ids and times that do not come along are told.
+    pub tells: bool,
     /// The last id, and what ids are made of that would not be behind it otherwise.
     last: String,
     base: String,
@@ -36,6 +38,7 @@ impl Making {
             model: "unknown".to_string(),
             clock: 0,
             asked: None,
+            tells: false,
             last: "msg_".to_string(),
             base: "msg_".to_string(),
             made: 0,

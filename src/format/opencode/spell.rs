@@ -2,7 +2,7 @@
 
 use super::NAME;
 use super::content;
-use super::element::kind;
+use super::element::{kind, rfc3339};
 use super::make::{self, Making, Told, times, tokens};
 use super::part;
 use crate::format::grouped;
@@ -87,8 +87,22 @@ fn new_info(said: &[(&[u8], Message<'_>)], making: &mut Making, report: &mut Rep
     let time = making.time(make::said(first.timestamp));
     let own = first.id();
     let (id, kept) = making.message_id(own.as_deref());
-    let others = said.len() - 1;
-    report.lose(Loss::Id, u64::from(own.is_some() && !kept) + others as u64);
+    if making.tells {
+        let ids = said[1..]
+            .iter()
+            .filter(|(_, message)| message.id.is_some())
+            .count();
+        report.lose(Loss::Id, u64::from(own.is_some() && !kept) + ids as u64);
+        // The steps of an answer have the time of the first; what came of calls is told with them.
+        let steps = said[1..]
+            .iter()
+            .filter(|(_, message)| message.role() != Role::Tool);
+        let steps = steps.filter(|(_, message)| message.timestamp.is_some()).count();
+        let moment = |text: &str| crate::model::time::moment(text);
+        let now = rfc3339(time).and_then(|text| moment(&text));
+        let moved = first.timestamp().is_some_and(|text| moment(&text) != now);
+        report.lose(Loss::Timestamp, u64::from(moved) + steps as u64);
+    }
     if first.role() == Role::User {
         return making.user(&id, time);
     }
@@ -336,7 +350,7 @@ impl Laying<'_, '_> {
             if json::member(noted, name).is_none() {
                 state.raw(name, self.output(result));
             }
-            if note.is_none() && self.making.is_some() {
+            if note.is_none() && self.making.as_ref().is_some_and(|making| making.tells) {
                 self.report
                     .lose(Loss::Timestamp, u64::from(result.timestamp.is_some()));
             }
