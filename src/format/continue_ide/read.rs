@@ -118,12 +118,13 @@ pub fn history(
         place.line += memchr::memchr_iter(b'\n', &document[counted..offset]).count() as u64;
         place.offset = (offset + source.bytes.len() - document.len()) as u64;
         counted = offset;
-        // Thoughts, and what was said then.
-        let thoughts = roles[at..]
-            .iter()
-            .take_while(|role| role.as_deref() == Some("thinking"))
-            .count();
+        // Thoughts, and what was said then; a summary stands for what is up to its item, so that it ends them.
+        let is_thought = |nth: &usize| roles[*nth].as_deref() == Some("thinking");
+        let run = (at..items.len()).take_while(is_thought).count();
+        let summed = (at..at + run).position(|nth| has_summary(&items[nth]));
+        let thoughts = summed.map_or(run, |nth| nth + 1);
         let followed = thoughts > 0
+            && summed.is_none()
             && roles
                 .get(at + thoughts)
                 .is_some_and(|role| role.as_deref() == Some("assistant"));
@@ -166,6 +167,11 @@ pub fn history(
         at = behind;
     }
     History { session, units }
+}
+
+/// Whether an item carries a summary of what was said up to it.
+fn has_summary(item: &[u8]) -> bool {
+    json::member(item, "conversationSummary").is_some_and(|raw| raw.starts_with(b"\""))
 }
 
 fn push(session: &mut Session, mut body: Vec<u8>, place: Place) {

@@ -43,8 +43,11 @@ impl Calls {
     }
 }
 
+/// The name of a call and its arguments.
+type Call = (Vec<u8>, Vec<u8>);
+
 /// Names and arguments of the calls in a text, both as strings of JSON, and whether it is an array; none when it holds none.
-pub fn read(text: &str) -> Option<(Vec<(Vec<u8>, Vec<u8>)>, bool)> {
+pub fn read(text: &str) -> Option<(Vec<Call>, bool)> {
     let text = text.trim().as_bytes();
     if !text.starts_with(b"[") {
         return one(text).map(|call| (vec![call], false));

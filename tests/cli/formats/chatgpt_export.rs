@@ -87,7 +87,7 @@ fn nothing_is_written_in_its_form() {
     env.run(&["cat", "--to", "chatgpt-export", "conversations.json"])
         .status(2)
         .says("only read")
-        .says("openai-chat");
+        .says("this format is only read");
     for verb in [
         &["truncate", "--keep-last", "1"][..],
         &["compact", "--budget", "10"],
