@@ -183,19 +183,27 @@ fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
 }
 
 /// The lines as a log, each hanging on one that is there: what was settled is gone, and its children hang on what stands
-/// before them.
+/// before them. Where none hangs on another and several hang on nothing, the order of the lines is that of the talk: one
+/// that were tied would part the others from it.
 fn tied(lines: Vec<Vec<u8>>) -> Vec<u8> {
     let id = |raw: Option<&[u8]>| raw.and_then(Id::of);
-    let all: HashSet<Id> = lines
+    let ids: Vec<(Option<Id>, Option<Id>)> = lines
         .iter()
-        .filter_map(|line| id(Facts::of(line).ok()?.uuid))
+        .filter_map(|line| Facts::of(line).ok())
+        .map(|facts| (id(facts.uuid), id(facts.parent)))
         .collect();
+    let all: HashSet<Id> = ids.iter().filter_map(|(own, _)| *own).collect();
+    let hangs = |parent: &Option<Id>| parent.is_some_and(|parent| all.contains(&parent));
+    let roots = ids
+        .iter()
+        .filter(|(own, parent)| own.is_some() && parent.is_none());
+    let loose = !ids.iter().any(|(_, parent)| hangs(parent)) && roots.count() > 1;
     let mut bytes = Vec::new();
     let mut last: Option<Vec<u8>> = None;
     for line in lines {
         let facts = Facts::of(&line).ok();
         let parent = facts.as_ref().and_then(|facts| facts.parent);
-        let lost = id(parent).is_some_and(|id| !all.contains(&id));
+        let lost = !loose && id(parent).is_some_and(|id| !all.contains(&id));
         let changed = lost.then(|| {
             let own = json::member(&line, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
             let name = if own { "parentUuid" } else { "logicalParentUuid" };

@@ -173,3 +173,27 @@ fn what_a_log_cannot_say_is_told() {
     let roles: Vec<String> = shown(&again[0]).into_iter().map(|(role, _)| role).collect();
     assert_eq!(roles, ["user", "user", "assistant"]);
 }
+
+/// Where lines hang on nothing their order is that of the talk; one that hangs on what is not there stays so.
+#[test]
+fn a_log_in_which_nothing_hangs_on_anything_stays_one_session() {
+    let log = log(&[
+        user("u1", "", "one"),
+        user("u2", "", "two"),
+        user("u3", "gone", "three"),
+    ]);
+    let (sessions, _) = read(&log, false);
+    assert_eq!((sessions.len(), shown(&sessions[0]).len()), (1, 3));
+    let mut native = Session::default();
+    (0..sessions[0].len()).for_each(|index| native.push_new(sessions[0].record(index).body));
+    let (out, _) = written(&native, Purpose::Export);
+    let (again, _) = read(&out, false);
+    assert_eq!(again.len(), 1, "{}", String::from_utf8_lossy(&out));
+    assert_eq!(shown(&again[0]), shown(&native));
+    // With what is added it is still one.
+    native.push_new(br#"{"role":"assistant","content":"four","id":"x"}"#);
+    let (out, _) = written(&native, Purpose::Export);
+    let (again, _) = read(&out, false);
+    assert_eq!(again.len(), 1, "{}", String::from_utf8_lossy(&out));
+    assert_eq!(shown(&again[0]).len(), 4);
+}
