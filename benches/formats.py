@@ -36,15 +36,13 @@ def records(stream):
             found.append(json.loads(line))
         except ValueError:
             pass
-    return found
+    return [line for line in found if isinstance(line, dict)]
 
 
 def sessions(lines):
     """The records of a stream, session by session."""
     found = []
     for line in lines:
-        if not isinstance(line, dict):
-            continue
         if line.get("type") == "session" or not found:
             found.append([])
         found[-1].append(line)

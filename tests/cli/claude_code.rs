@@ -232,3 +232,19 @@ fn a_log_is_kept_in_the_store_with_all_its_sessions() {
     env.run(&["show", "11111111-2222-4333-8444-555555555555.b1"])
         .fine();
 }
+
+/// What another program said is no part of the talk, and nobody is to think that it is.
+#[test]
+fn lines_of_another_log_are_told_and_carried_along() {
+    let env = Env::new();
+    for strange in [
+        r#"{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"pi says"}}"#,
+        r#"{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","content":"codex says"}}"#,
+        r#"{"role":"user","content":"anybody says"}"#,
+    ] {
+        let run = env.pipe(&["cat"], format!("{}{strange}\n", log())).status(65);
+        assert!(run.out().contains(strange), "{}", run.out());
+        run.says("a line of another kind of log")
+            .says(&format!("-:{}: byte ", log().lines().count() + 1));
+    }
+}

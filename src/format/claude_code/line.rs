@@ -151,6 +151,8 @@ impl<'a> Facts<'a> {
             fault: None,
         };
         let (mut kind, mut parent, mut logical, mut message) = (None, None, None, None);
+        // Something is said in it, but not as a log of this kind says it.
+        let mut says = false;
         let mut members = Members::new(body, Dialect::Strict)?;
         while let Some(member) = members.next()? {
             let value = member.value;
@@ -164,6 +166,8 @@ impl<'a> Facts<'a> {
                 "isMeta" => facts.meta = value == b"true",
                 "timestamp" => facts.timestamp = filled(value),
                 "message" => message = Some(value),
+                "role" => says = true,
+                "payload" => says |= value.starts_with(b"{"),
                 name => {
                     if let Some(name) = OTHERS.iter().find(|other| **other == name) {
                         facts.others.push((name, value));
@@ -192,7 +196,13 @@ impl<'a> Facts<'a> {
             "progress" if facts.uuid.is_some() => Kind::Progress,
             "system" if facts.other("subtype") == Some(b"\"compact_boundary\"") => Kind::Boundary,
             _ if facts.uuid.is_some() => Kind::Chain,
-            _ => Kind::Other,
+            _ => {
+                says |= message.is_some_and(|raw| json::member(raw, "role").is_some());
+                if says && facts.other("sessionId").is_none() {
+                    facts.fault = Some("a line of another kind of log; it is carried along");
+                }
+                Kind::Other
+            }
         };
         Ok(facts)
     }

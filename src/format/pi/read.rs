@@ -72,6 +72,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
     let entries = entry::entries(bytes, start);
     let strange = entries.iter().filter(|entry| entry.is_strange());
     report.strange(strange.map(|entry| entry.place), "a pi file");
+    tell_newer(&entries, report);
     let tree = Tree::of(&entries);
     let reading = Reading::of(&source, &entries, &tree);
     tree.paths
@@ -79,6 +80,25 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
         .enumerate()
         .map(|(nth, path)| reading.session(nth, path, report))
         .collect()
+}
+
+/// The newest version of the format that is known here.
+const NEWEST: u64 = 3;
+
+/// Tells that a file says it is of a version that is not known: it is read as the newest that is.
+fn tell_newer(entries: &[Entry<'_>], report: &mut Report) {
+    let first = entries.iter().find(|entry| entry.kind == Kind::Session);
+    let version = first.and_then(|first| {
+        std::str::from_utf8(first.get("version")?)
+            .ok()?
+            .parse::<u64>()
+            .ok()
+    });
+    if let (Some(first), Some(version)) = (first, version.filter(|version| *version > NEWEST)) {
+        let what =
+            format!("pi's version {version} is newer than any known here: it is read as version {NEWEST}");
+        report.damage(first.place, what);
+    }
 }
 
 struct Reading<'a> {

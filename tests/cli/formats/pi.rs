@@ -91,3 +91,18 @@ fn damage_is_told_with_its_line_and_kept() {
         assert!([0, 65].contains(&run.status), "{tenth}: {run}");
     }
 }
+
+#[test]
+fn a_version_that_is_not_known_is_told() {
+    let env = Env::new();
+    env.write("newer.jsonl", file().replace("\"version\":3", "\"version\":9"));
+    let run = env.run(&["cat", "newer.jsonl"]).status(65);
+    assert_eq!(
+        run.objects()
+            .iter()
+            .filter(|line| line["role"].is_string())
+            .count(),
+        5
+    );
+    run.says("newer.jsonl:1: byte 0: pi's version 9 is newer than any known here");
+}
