@@ -1,5 +1,6 @@
 //! The table of formats: what it says of each is so.
 
+pub mod bed;
 mod damage;
 mod laws;
 pub mod truth;

@@ -3,8 +3,8 @@
 use super::NAME;
 use super::element::{self, Kind, stamp, text};
 use super::panel::{self, Panel};
-use crate::error::{Error, Kind as Fault, Place, Result};
-use crate::format::listing::{Listing, Unit};
+use crate::error::{Place, Result};
+use crate::format::listing::{Listing, Unit, refused, whole};
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted, wrapped};
@@ -39,36 +39,21 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
 
 /// The list that a history is.
 pub fn listing(bytes: &[u8]) -> Result<Listing<'_>> {
-    let refuse = |offset: usize, what: String| Error {
-        at: Some((
-            String::new(),
-            Place {
-                line: 1 + memchr::memchr_iter(b'\n', &bytes[..offset.min(bytes.len())]).count() as u64,
-                offset: offset as u64,
-            },
-        )),
-        ..Error::new(Fault::Data, what)
-    };
-    let mark = usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3;
-    let start = json::skip_space(bytes, mark);
-    let end = json::value_end(bytes, start, Dialect::Strict)
-        .map_err(|fault| refuse(fault.offset.min(bytes.len()), format!("not JSON: {}", fault.what)))?;
-    if let Err(error) = std::str::from_utf8(bytes) {
-        return Err(refuse(error.valid_up_to(), "not UTF-8".to_string()));
-    }
-    if !bytes[end..].trim_ascii().is_empty() {
-        return Err(refuse(end, "something follows the history".to_string()));
-    }
+    let start = whole(bytes, "history")?;
     let Some(listing) = Listing::of(bytes, None) else {
-        return Err(refuse(start, "no array of messages".to_string()));
+        return Err(refused(bytes, start, "no array of messages"));
     };
     let elements = || (0..listing.elements.len()).map(|nth| listing.element(nth));
     if elements().any(|raw| text(raw, "say").is_some() || text(raw, "ask").is_some()) {
-        let error = refuse(start, "what Cline or Roo show, not what they send".to_string());
+        let error = refused(
+            bytes,
+            start,
+            "what Cline or Roo show, not what they send".to_string(),
+        );
         return Err(error.hint("api_conversation_history.json beside it is the session"));
     }
     if !elements().any(|raw| json::member(raw, "role").is_some()) {
-        return Err(refuse(start, "no messages in it".to_string()));
+        return Err(refused(bytes, start, "no messages in it".to_string()));
     }
     Ok(listing)
 }

@@ -2,8 +2,8 @@
 
 use super::NAME;
 use super::item::{self, role, text};
-use crate::error::{Error, Kind, Place, Result};
-use crate::format::listing::{Listing, Unit};
+use crate::error::{Place, Result};
+use crate::format::listing::{Listing, Unit, refused, whole};
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted, rest_object, wrapped};
@@ -46,36 +46,19 @@ fn begun(index: &[u8], id: &str) -> Option<String> {
 
 /// The document without byte order mark, and the list in it.
 pub fn listing(bytes: &[u8]) -> Result<(&[u8], Listing<'_>)> {
-    let refuse = |offset: usize, what: String| Error {
-        at: Some((
-            String::new(),
-            Place {
-                line: 1 + memchr::memchr_iter(b'\n', &bytes[..offset.min(bytes.len())]).count() as u64,
-                offset: offset as u64,
-            },
-        )),
-        ..Error::new(Kind::Data, what)
-    };
+    let start = whole(bytes, "document")?;
     let mark = usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3;
-    let start = json::skip_space(bytes, mark);
-    let end = json::value_end(bytes, start, Dialect::Strict)
-        .map_err(|fault| refuse(fault.offset.min(bytes.len()), format!("not JSON: {}", fault.what)))?;
-    if let Err(error) = std::str::from_utf8(bytes) {
-        return Err(refuse(error.valid_up_to(), "not UTF-8".to_string()));
-    }
-    if !bytes[end..].trim_ascii().is_empty() {
-        return Err(refuse(end, "something follows the document".to_string()));
-    }
     if bytes[start] == b'[' {
-        let error = refuse(start, "no session of Continue's, but an array".to_string());
+        let error = refused(bytes, start, "no session of Continue's, but an array");
         return Err(error.hint("sessions.json is the index of the sessions beside it"));
     }
     let document = &bytes[mark..];
     match Listing::of(document, Some("history")) {
         Some(listing) => Ok((document, listing)),
-        None => Err(refuse(
+        None => Err(refused(
+            bytes,
             start,
-            "no session of Continue's: it has no history".to_string(),
+            "no session of Continue's: it has no history",
         )),
     }
 }

@@ -9,10 +9,10 @@ use crate::error::Place;
 use crate::filter::truncate::{self, Cut};
 use crate::filter::{Plan, Stamp};
 use crate::format::report::Report;
+pub use crate::format::tests::bed::through_lines;
 use crate::format::{Purpose, Returned};
 use crate::model::json;
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::sync::Arc;
@@ -24,22 +24,6 @@ pub fn session(log: &[u8]) -> (Session, Report) {
         read::read(None, log, Place { line: 0, offset: 0 }, &mut report),
         report,
     )
-}
-
-/// The lines of a session read anew, as if they had been a file.
-pub fn through_lines(session: &Session) -> Session {
-    let mut again = Session::default();
-    let mut offset = 0;
-    for index in 0..session.len() {
-        let full = session.full(index);
-        let place = Place {
-            line: index as u64 + 1,
-            offset,
-        };
-        again.push(&Record::parse(full, place));
-        offset += full.len() as u64;
-    }
-    again
 }
 
 /// A session as a log, made of its records alone.

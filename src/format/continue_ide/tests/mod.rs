@@ -7,9 +7,9 @@ mod small;
 use super::{read, write};
 use crate::error::Result;
 use crate::format::report::Report;
+pub use crate::format::tests::bed::{through_lines, with};
 use crate::format::{Purpose, Source};
 use crate::model::json;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
@@ -22,27 +22,11 @@ pub fn try_session(bytes: &[u8], report: &mut Report) -> Result<Session> {
     read::read(&Source::alone(bytes), report).map(|mut all| all.remove(0))
 }
 
-/// The lines of a session read anew, as if they had been a file; what it came from is not known then.
-pub fn through_lines(session: &Session) -> Session {
-    let mut again = Session::default();
-    for index in 0..session.len() {
-        again.push(&Record::parse(session.full(index), session.place(index)));
-    }
-    again
-}
-
 /// A session as a document.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     write::write(session, &View::replay(session), purpose, &mut out, &mut report).unwrap();
     (out, report)
-}
-
-/// The session with these lines more.
-pub fn with<L: AsRef<[u8]>>(session: &Session, lines: &[L]) -> Session {
-    let mut session = session.clone();
-    lines.iter().for_each(|line| session.push_new(line.as_ref()));
-    session
 }
 
 /// The session with some of the messages in view dropped.

@@ -5,13 +5,11 @@ mod fixtures;
 mod small;
 
 use super::{read, write};
-use crate::filter::truncate::{self, Cut};
-use crate::filter::{Plan, Stamp};
 use crate::format::report::Report;
+pub use crate::format::tests::bed::{cut, through_lines, with};
 use crate::format::tests::truth;
 use crate::format::{Input, Purpose, Returned};
 use crate::model::json;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
@@ -30,15 +28,6 @@ pub fn try_sessions(bytes: &[u8], report: &mut Report) -> crate::error::Result<V
         returns: true,
     })?;
     truth::all(reader.as_mut(), report)
-}
-
-/// The lines of a session read anew, as if they had been a file; what it came from is not known then.
-pub fn through_lines(session: &Session) -> Session {
-    let mut again = Session::default();
-    for index in 0..session.len() {
-        again.push(&Record::parse(session.full(index), session.place(index)));
-    }
-    again
 }
 
 /// A session as a log, made of its records alone.
@@ -63,27 +52,6 @@ pub fn returned(sessions: &[Session], changed: bool) -> Vec<u8> {
     let mut out = Vec::new();
     write::back(&returned, &mut out, &mut Report::default()).unwrap();
     out
-}
-
-/// The session with a cut that keeps its last messages; none when there is nothing to cut.
-pub fn cut(session: &Session, keep: usize) -> Option<Session> {
-    let stamp = |_: &str| {
-        Ok(Stamp {
-            id: "evt_1".to_string(),
-            at: "2026-01-01T00:00:00Z".to_string(),
-        })
-    };
-    match truncate::plan(session, &Cut::LastMessages(keep), stamp).unwrap() {
-        Plan::Lines(lines, _) => Some(with(session, &lines)),
-        Plan::Nothing(_) => None,
-    }
-}
-
-/// The session with these lines more.
-pub fn with<L: AsRef<[u8]>>(session: &Session, lines: &[L]) -> Session {
-    let mut session = session.clone();
-    lines.iter().for_each(|line| session.push_new(line.as_ref()));
-    session
 }
 
 /// What a model would be sent, without books.

@@ -5,6 +5,7 @@ mod properties;
 
 use super::*;
 use crate::error::Kind;
+pub use crate::format::tests::bed::through_lines;
 use crate::format::{Purpose, write};
 use crate::model::view::View;
 
@@ -30,22 +31,6 @@ pub fn written_for(session: &Session, purpose: Purpose) -> (String, Report) {
 
 pub fn written_back(session: &Session) -> String {
     written_for(session, Purpose::Return).0
-}
-
-/// The lines of a session read anew, as if they had been a file.
-pub fn through_lines(session: &Session) -> Session {
-    let mut again = Session::default();
-    let mut offset = 0;
-    for index in 0..session.len() {
-        let full = session.full(index);
-        let place = Place {
-            line: index as u64 + 1,
-            offset,
-        };
-        again.push(&Record::parse(full, place));
-        offset += full.len() as u64;
-    }
-    again
 }
 
 /// A state of these messages, of which the model has seen so many.

@@ -5,15 +5,12 @@ mod fixtures;
 mod small;
 
 use super::write;
-use crate::error::Place;
-use crate::filter::truncate::{self, Cut};
-use crate::filter::{Plan, Stamp};
 use crate::format::report::Report;
 use crate::format::sessions::Input;
+pub use crate::format::tests::bed::{cut, through_lines, with};
 use crate::format::tests::truth;
 use crate::format::{Purpose, Returned};
 use crate::model::json;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
@@ -56,19 +53,6 @@ pub fn sessions(bytes: &[u8]) -> Vec<Session> {
     sessions
 }
 
-/// The lines of a session read anew, as if they had been a file.
-pub fn through_lines(session: &Session) -> Session {
-    let mut again = Session::default();
-    for index in 0..session.len() {
-        let place = Place {
-            line: index as u64 + 1,
-            offset: 1,
-        };
-        again.push(&Record::parse(session.full(index), place));
-    }
-    again
-}
-
 /// A session as what it came as, made of its records alone.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
@@ -90,27 +74,6 @@ pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec
         write::back(&[returned], &mut out, &mut Report::default())?;
     }
     Ok(out)
-}
-
-/// The session with a cut that keeps its last messages; none when there is nothing to cut.
-pub fn cut(session: &Session, keep: usize) -> Option<Session> {
-    let stamp = |_: &str| {
-        Ok(Stamp {
-            id: "evt_1".to_string(),
-            at: "2026-01-01T00:00:00Z".to_string(),
-        })
-    };
-    match truncate::plan(session, &Cut::LastMessages(keep), stamp).unwrap() {
-        Plan::Lines(lines, _) => Some(with(session, &lines)),
-        Plan::Nothing(_) => None,
-    }
-}
-
-/// The session with these lines more.
-pub fn with(session: &Session, lines: &[Vec<u8>]) -> Session {
-    let mut session = session.clone();
-    lines.iter().for_each(|line| session.push_new(line));
-    session
 }
 
 /// What a model would be sent, without books.

@@ -6,13 +6,11 @@ mod small;
 
 use super::{read, write};
 use crate::error::Place;
-use crate::filter::truncate::{self, Cut};
-use crate::filter::{Plan, Stamp};
 use crate::format::report::Report;
+pub use crate::format::tests::bed::{cut, through_lines, with};
 use crate::format::{Purpose, Returned};
 use crate::model::json;
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::sync::Arc;
@@ -24,22 +22,6 @@ pub fn sessions(file: &[u8]) -> (Vec<Session>, Report) {
         read::read(None, file, Place { line: 0, offset: 0 }, &mut report),
         report,
     )
-}
-
-/// The lines of a session read anew, as if they had been a file.
-pub fn through_lines(session: &Session) -> Session {
-    let mut again = Session::default();
-    let mut offset = 0;
-    for index in 0..session.len() {
-        let full = session.full(index);
-        let place = Place {
-            line: index as u64 + 1,
-            offset,
-        };
-        again.push(&Record::parse(full, place));
-        offset += full.len() as u64;
-    }
-    again
 }
 
 /// A session as a file, made of its records alone.
@@ -74,27 +56,6 @@ pub fn returned(sessions: &[Session], bytes: &[u8]) -> crate::error::Result<Vec<
     let mut out = Vec::new();
     write::back(&returned, &mut out, &mut Report::default())?;
     Ok(out)
-}
-
-/// The session with a cut that keeps its last messages; none when there is nothing to cut.
-pub fn cut(session: &Session, keep: usize) -> Option<Session> {
-    let stamp = |_: &str| {
-        Ok(Stamp {
-            id: "evt_1".to_string(),
-            at: "2026-01-01T00:00:00Z".to_string(),
-        })
-    };
-    match truncate::plan(session, &Cut::LastMessages(keep), stamp).unwrap() {
-        Plan::Lines(lines, _) => Some(with(session, &lines)),
-        Plan::Nothing(_) => None,
-    }
-}
-
-/// The session with these lines more.
-pub fn with(session: &Session, lines: &[Vec<u8>]) -> Session {
-    let mut session = session.clone();
-    lines.iter().for_each(|line| session.push_new(line));
-    session
 }
 
 /// What a model would be sent, without books and without what stands for cuts.

@@ -5,9 +5,9 @@ mod properties;
 mod small;
 
 use crate::format::report::Report;
+pub use crate::format::tests::bed::through_lines;
 use crate::format::tests::truth;
 use crate::format::{Format, Input, Purpose};
-use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
 use serde_json::Value;
@@ -51,13 +51,4 @@ pub fn session(lines: &[Value]) -> Session {
         session.push_new(line.to_string().as_bytes());
     }
     session
-}
-
-/// The lines of a session read anew, as if they had been a file.
-pub fn through_lines(session: &Session) -> Session {
-    let mut again = Session::default();
-    for index in 0..session.len() {
-        again.push(&Record::parse(session.full(index), session.place(index)));
-    }
-    again
 }
