@@ -337,3 +337,27 @@ fn a_session_that_grew_is_split_under_other_names() {
         .status(0)
         .gives("again.1\nagain.2\nagain.3\n");
 }
+
+/// Of an export, or any other file of many sessions.
+#[test]
+fn each_session_goes_to_a_file_of_its_own() {
+    let env = Env::new();
+    let many = "{\"messages\":[{\"role\":\"user\",\"content\":\"one\"}]}\n{\"messages\":[{\"role\":\"user\",\"content\":\"two\"},{\"role\":\"assistant\",\"content\":\"2\"}]}\n";
+    env.write("many.jsonl", many);
+    let run = env.run(&["split", "--out", "files", "many.jsonl"]).fine();
+    assert_eq!(run.out().lines().count(), 2, "{}", run.out());
+    for (path, text) in run.out().lines().zip(["one", "two"]) {
+        assert!(env.read(path).contains(text));
+        env.run(&["count", path]).fine();
+    }
+    // Again nothing is made twice.
+    env.run(&["split", "--out", "files", "many.jsonl"]).fine();
+    let run = env
+        .run(&["split", "--out", "pages", "--to", "markdown", "many.jsonl"])
+        .status(0);
+    assert!(run.out().lines().all(|path| path.ends_with(".md")), "{}", run.out());
+    env.run(&["split", "many.jsonl"])
+        .status(2)
+        .says("what ends a piece is not said")
+        .says("--out DIR alone");
+}

@@ -31,13 +31,18 @@ use std::time::Duration;
 ///
 /// In the store the pieces are new sessions, whose ids are printed; the session stays as it is and tells of them. The
 /// same command again makes nothing twice. A stream comes out as several sessions.
+///
+/// With --out alone nothing is cut: each session of the input, as of an export, is written to a file of its own.
 #[derive(Args, Debug)]
-#[command(override_usage = "convo split <WHERE>... [OPTIONS] [INPUT]...")]
+#[command(
+    override_usage = "convo split <WHERE>... [OPTIONS] [INPUT]...\n       convo split --out <DIR> [OPTIONS] [INPUT]..."
+)]
 #[command(before_long_help = "Examples:
   convo split chat --max-messages 200                    a session of the store
   convo split chat --gap 6h --dry-run                    where the pauses are
   convo split --per-day < in.jsonl | convo count         a stream, counted day by day
   convo split big.jsonl --max-tokens 100k --out parts/   a file for each piece
+  convo split --out chats/ conversations.json            a file for each session of an export
   convo split chat --at msg_7ab3e65541d09f2c             in two, ahead of this message")]
 pub struct Split {
     /// Sessions: names, files, or - for standard input [default: -]
@@ -80,7 +85,7 @@ pub struct Split {
 }
 
 #[derive(Args, Debug)]
-#[group(required = true, multiple = true)]
+#[group(multiple = true)]
 #[command(next_help_heading = "What ends a piece")]
 struct Cutting {
     /// It has N messages
@@ -107,6 +112,15 @@ struct Cutting {
     per_day: bool,
 }
 
+impl Cutting {
+    /// Whether nothing ends a piece.
+    fn is_empty(&self) -> bool {
+        let limits = [self.max_messages, self.max_tokens, self.every_turns];
+        let other = self.gap.is_some() || self.per_day || !self.at.is_empty();
+        limits.iter().all(Option::is_none) && !other
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Carry {
     System,
@@ -122,6 +136,15 @@ impl Run for Split {
         }
         if self.cutting.max_tokens.is_some() || self.dry_run {
             self.counting.tell_estimate(context)?;
+        }
+        if self.cutting.is_empty() && self.out.is_none() {
+            let error = Error::new(
+                Kind::Usage,
+                "what ends a piece is not said: --max-messages N, --max-tokens N, --every-turns N, --at ID, --gap TIME or --per-day",
+            );
+            return Err(error
+                .hint("--out DIR alone writes each session to a file of its own")
+                .into());
         }
         let inputs = Input::all(&self.inputs);
         if self.dry_run {
