@@ -355,7 +355,11 @@ fn each_session_goes_to_a_file_of_its_own() {
     let run = env
         .run(&["split", "--out", "pages", "--to", "markdown", "many.jsonl"])
         .status(0);
-    assert!(run.out().lines().all(|path| path.ends_with(".md")), "{}", run.out());
+    assert!(
+        run.out().lines().all(|path| path.ends_with(".md")),
+        "{}",
+        run.out()
+    );
     env.run(&["split", "many.jsonl"])
         .status(2)
         .says("what ends a piece is not said")
