@@ -26,10 +26,15 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    if purpose == Purpose::Export {
-        tell_lines(session, report);
-    }
     let origin = session.origin().filter(|_| purpose == Purpose::Return);
+    let is_roo = |carried: &Vec<(Vec<Vec<u8>>, _)>| {
+        let mut raws = carried.iter().flat_map(|(raws, _)| raws);
+        raws.any(|raw| is_tagged(raw))
+    };
+    let roo = carried(session).filter(|carried| origin.is_none() && is_roo(carried));
+    if purpose == Purpose::Export {
+        tell_lines(session, roo.is_some(), report);
+    }
     let whole = match origin {
         Some(origin) => {
             let listing = read::listing(&origin.bytes)?;
@@ -48,11 +53,7 @@ pub fn write(
             };
             listing.with(&history.after(session, view, report)?)
         }
-        None => match carried(session).filter(|carried| {
-            carried
-                .iter()
-                .any(|(raws, _)| raws.iter().any(|raw| is_tagged(raw)))
-        }) {
+        None => match roo {
             Some(carried) => again(carried, session, view, report)?,
             None => array(fresh(session, view, purpose, report)),
         },
@@ -393,7 +394,7 @@ fn prepared(body: &[u8], apart: bool, purpose: Purpose, report: &mut Report) -> 
 }
 
 /// Counts the lines that a history has no place for.
-fn tell_lines(session: &Session, report: &mut Report) {
+fn tell_lines(session: &Session, roo: bool, report: &mut Report) {
     let kept = ["type", "version", "id", "key", "created_at", "source"];
     for index in 0..session.len() {
         let body = session.record(index).body;
@@ -402,7 +403,8 @@ fn tell_lines(session: &Session, report: &mut Report) {
             Class::Header => report.lose(Loss::Header, u64::from(rest_object(body, &kept).is_some())),
             Class::Event => {
                 let summary = json::member(body, "type") == Some(b"\"summary\"");
-                let own = is("format") || is("strategy") || is("by") || summary;
+                // What Cline leaves out it says in another file; Roo on the elements themselves.
+                let own = is("format") || (roo && is("strategy")) || is("by") || summary;
                 report.lose(Loss::Event, u64::from(!own));
             }
             Class::Unreadable => report.lose(Loss::Unreadable, 1),

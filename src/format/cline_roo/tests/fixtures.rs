@@ -1,7 +1,7 @@
 //! The histories that are at hand.
 
 use super::{cut, session, shown, through_lines, written};
-use crate::format::report::Report;
+use crate::format::report::{Loss, Report};
 use crate::format::tests::truth;
 use crate::format::{Format, Purpose};
 use crate::model::json;
@@ -55,7 +55,8 @@ fn what_does_not_change_is_the_bytes_it_was() {
             assert!(report.losses.is_empty(), "{report:?}");
             assert!(json::same(stream.trim_ascii_end(), &bytes), "{name}");
         } else {
-            // What is left out in another file does not come along.
+            // What is left out in another file does not come along, and is told.
+            assert!(report.losses.contains_key(&Loss::Event), "{report:?}");
             assert_eq!(shown(&session(&stream, None)), shown(&read), "{name}");
         }
         held += 1;

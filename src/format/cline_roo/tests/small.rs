@@ -246,10 +246,12 @@ fn what_cline_leaves_out_is_said_beside_it() {
     // What is to leave would be said in other files.
     let refused = written(&without(&read, 1), Purpose::Return).unwrap_err();
     assert_eq!(refused.kind, Kind::Usage);
-    let new = written(&through_lines(&without(&read, 1)), Purpose::Export)
-        .unwrap()
-        .0;
+    let (new, report) = written(&through_lines(&without(&read, 1)), Purpose::Export).unwrap();
     assert_eq!(String::from_utf8(new).unwrap(), format!("[{}]\n", elements[3]));
+    // That something was left out does not come along, and is told.
+    let own = written(&through_lines(&read), Purpose::Export).unwrap().1;
+    assert_eq!(own.losses.get(&Loss::Event), Some(&1));
+    assert!(report.losses.contains_key(&Loss::Event));
 }
 
 #[test]
