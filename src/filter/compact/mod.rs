@@ -26,6 +26,7 @@ pub use work::Level;
 use super::{Plan, Stamp};
 use crate::error::{Error, Kind, Result};
 use crate::filter::summarize::{Instructions, Rule};
+use crate::format::Format;
 use crate::model::event::Event;
 use crate::model::exchange::Cuts;
 use crate::model::health::Health;
@@ -343,7 +344,7 @@ fn thrash(work: &Work<'_>) -> Result<()> {
             }
             Class::Event if live.binary_search(&index).is_ok() => {
                 let record = session.record(index);
-                if record.event().map(Event::name).as_deref() != Some("compact") {
+                if record.event().map(Event::name).as_deref() != Some("compact") || is_foreign(record.body) {
                     continue;
                 }
                 if exchanges + usize::from(before.is_some()) > THRASH {
@@ -364,6 +365,12 @@ fn thrash(work: &Work<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a compaction is what another program hid in its own file: it says so by the name of its format.
+fn is_foreign(event: &[u8]) -> bool {
+    let strategy = json::member(event, "strategy").and_then(json::text);
+    strategy.is_some_and(|name| Format::from_name(&name).is_some())
 }
 
 fn unreachable(work: &Work<'_>, target: &Target, smallest: u64) -> Error {

@@ -106,3 +106,18 @@ fn a_version_that_is_not_known_is_told() {
     );
     run.says("newer.jsonl:1: byte 0: pi's version 9 is newer than any known here");
 }
+
+/// What the file itself hides was not compacted here: it is no sign that a budget cannot be kept.
+#[test]
+fn hidden_entries_do_not_stand_in_the_way_of_a_compaction() {
+    let env = Env::new();
+    let run = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2026-11-01T10:00:02.000Z","message":{{"role":"bashExecution","command":"ls","output":"x","exitCode":0,"excludeFromContext":true,"timestamp":1}}}}"#
+        )
+    };
+    let long = file().replace("answer", &"A long answer about many things. ".repeat(200));
+    let hidden = [run("h1", "e"), run("h2", "h1"), run("h3", "h2"), run("h4", "h3")].join("\n");
+    env.write("hidden.jsonl", format!("{long}{hidden}\n"));
+    env.run(&["compact", "--budget", "400", "hidden.jsonl"]).status(0);
+}
