@@ -64,10 +64,14 @@ pub const FORM: Form = Form {
         Loss::Id,
         Loss::Usage,
         Loss::Model,
+        Loss::Reasoning,
+        Loss::Signature,
         Loss::Arguments,
         Loss::Attachment,
         Loss::Part,
         Loss::Name,
+        Loss::Category,
+        Loss::Metadata,
         Loss::Message,
         Loss::Event,
         Loss::Header,
@@ -187,10 +191,26 @@ fn lose_of_turns(session: &Session, view: &View, state: &State, purpose: Purpose
             .filter(|message| !message.text().is_empty())
             .count();
         report.lose(Loss::Message, texts.saturating_sub(1) as u64);
-        let thoughts = answers.filter(|message| message.reasoning.is_some()).count();
-        let kept = usize::from(placed.turn.digest.is_some() && thoughts > 0);
-        report.lose(Loss::Reasoning, (thoughts - kept) as u64);
+        lose_thoughts(answers, placed.turn.digest.is_some(), report);
     }
+}
+
+/// Counts the parts of thoughts that do not come along: the texts of the last one do, in the digest where there is one.
+fn lose_thoughts<'m>(answers: impl Iterator<Item = &'m Message<'m>>, has_digest: bool, report: &mut Report) {
+    let has = |part: &&&[u8], names: &[&str]| names.iter().any(|name| json::member(part, name).is_some());
+    let (mut parts, mut kept, mut signed) = (0, 0, 0);
+    for thought in answers.filter_map(|message| json::elements(message.reasoning?, Dialect::Strict)) {
+        let texts = thought.iter().filter(|part| has(part, &["text"])).count();
+        let own = ["signature", "encrypted_content", "data"];
+        signed += thought.iter().filter(|part| has(part, &own)).count();
+        parts += thought.len();
+        kept = if texts > 0 { texts } else { kept };
+    }
+    report.lose(
+        Loss::Reasoning,
+        (parts - if has_digest { kept } else { 0 }) as u64,
+    );
+    report.lose(Loss::Signature, signed as u64);
 }
 
 /// What happened and no question follows is in the document, where PenguiFlow does not look for it.

@@ -251,8 +251,8 @@ const SILENT: [(Format, Loss, &str); 1] = [(
     "a message that is joined with another",
 )];
 
-/// The formats that are written and read; turns of one question and one answer, as PenguiFlow has them, hold no session as it
-/// was said, and an export is not meant to come back.
+/// The formats that are written and read; turns of one question, one answer and a digest of its calls, as PenguiFlow has them,
+/// hold no session as it was said, and an export is not meant to come back.
 fn formats() -> impl Iterator<Item = Format> {
     let both = |format: &Format| {
         let form = format.form();
