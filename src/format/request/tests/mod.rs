@@ -2,6 +2,7 @@
 
 mod arbitrary;
 mod fixtures;
+mod results;
 mod small;
 
 use super::{Api, Request, elements};
