@@ -45,7 +45,8 @@ fn tame(text: &str) -> Option<String> {
     let mut before = "";
     // A run of backticks that nothing on its line ends may end on another: then none says what is code.
     let spans = text.split('\n').all(|line| is_border(line) || is_paired(line));
-    for line in text.split('\n') {
+    let mut lines = text.split('\n').peekable();
+    while let Some(line) = lines.next() {
         if !out.is_empty() || !before.is_empty() {
             out.push('\n');
         }
@@ -75,6 +76,10 @@ fn tame(text: &str) -> Option<String> {
             before = "";
             continue;
         }
+        let next = lines.peek().copied().unwrap_or_default();
+        if begins_metadata(line, next) {
+            return None;
+        }
         // Behind the marks of quotations and lists: where a fence there ends is not seen here.
         let inner = rest.trim_start_matches(|c: char| "> \t-+*.):".contains(c) || c.is_ascii_digit());
         if inner.len() < rest.len() && (inner.starts_with("```") || inner.starts_with("~~~")) {
@@ -87,6 +92,11 @@ fn tame(text: &str) -> Option<String> {
         before = rest;
     }
     open.is_none().then_some(out)
+}
+
+/// Whether a line and the next one begin what some readers take for metadata, up to the next such line: speakers with it.
+fn begins_metadata(line: &str, next: &str) -> bool {
+    matches!(line.trim_end(), "---" | "+++") && !next.trim().is_empty()
 }
 
 /// Whether a line is a heading that looks like one of a page.

@@ -117,6 +117,21 @@ fn long_results_are_folded() {
     assert_eq!(seen(&page).codes[0].lines().count(), 40);
 }
 
+/// Some readers take what stands between two such lines for metadata, and the speakers there with it.
+#[test]
+fn what_looks_like_metadata_takes_no_speaker_along() {
+    let made = session(&[
+        json!({"type":"session","version":1,"id":"a"}),
+        json!({"role":"user","content":"---\nuser"}),
+        json!({"role":"user","content":"---"}),
+        json!({"role":"assistant","content":"one\n\n---\n\ntwo"}),
+    ]);
+    let (page, _) = page(&made);
+    assert_eq!(seen(&page).headings, ["a", "user", "user", "assistant"], "{page}");
+    // A rule as it is usual stays one.
+    assert!(page.contains("one\n\n---\n\ntwo"), "{page}");
+}
+
 /// Lines that try to leave their place.
 fn line() -> impl Strategy<Value = String> {
     let nasty = prop::sample::select(vec![
