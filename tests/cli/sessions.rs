@@ -215,3 +215,13 @@ fn packed_sessions_are_migrated_and_appended() {
         "{all}"
     );
 }
+
+/// A session begins with its header, whatever empty lines stand ahead of it.
+#[test]
+fn empty_lines_ahead_of_a_session_do_not_hide_its_name() {
+    let env = Env::new();
+    let stream =
+        "\n\n{\"type\":\"session\",\"version\":1,\"id\":\"one\"}\n{\"role\":\"user\",\"content\":\"a\"}\n";
+    let run = env.pipe(&["cat", "--session", "one"], stream).fine();
+    assert_eq!(ids(run.out()), ["one"]);
+}

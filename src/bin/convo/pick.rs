@@ -118,12 +118,7 @@ impl<'r> Pick<'r> {
     /// [`Kind::NotFound`].
     pub fn only(reading: &Reading, session: &Session) -> convo::Result<()> {
         let mut pick = Pick::new(reading, Format::Native);
-        let header = if session.is_empty() {
-            &[][..]
-        } else {
-            session.record(0).body
-        };
-        pick.takes_header(header);
+        pick.takes(names_of(session), Lineage::of(session));
         pick.finish()
     }
 
@@ -132,12 +127,7 @@ impl<'r> Pick<'r> {
         if self.session.is_none() && !self.tells_apart {
             return Taken::Wanted(session);
         }
-        let header = if session.is_empty() {
-            &[][..]
-        } else {
-            session.record(0).body
-        };
-        let wanted = self.takes_header(header);
+        let wanted = self.takes(names_of(&session), Lineage::of(&session));
         if self.branch.is_none() {
             return match wanted {
                 true => Taken::Wanted(session),
@@ -153,13 +143,17 @@ impl<'r> Pick<'r> {
         }
     }
 
-    /// Whether the next session, of which this is the header, is wanted.
+    /// Whether the next session is wanted, of which this is the first line.
     pub fn takes_header(&mut self, header: &[u8]) -> bool {
         let names = ["id", "key"].map(|name| {
             let text = json::member(header, name).and_then(json::text);
             text.map(|text| text.into_owned())
         });
-        let aside = self.aside(header, names[0].as_deref());
+        self.takes(names, Lineage::of_header(header))
+    }
+
+    fn takes(&mut self, names: [Option<String>; 2], lineage: Option<Lineage>) -> bool {
+        let aside = self.aside(lineage, names[0].as_deref());
         if let Some(branch) = &mut self.branch {
             return match aside {
                 None => {
@@ -183,7 +177,7 @@ impl<'r> Pick<'r> {
     }
 
     /// What a session is beside one that went by; none when it stands for itself.
-    fn aside(&mut self, header: &[u8], id: Option<&str>) -> Option<Aside> {
+    fn aside(&mut self, lineage: Option<Lineage>, id: Option<&str>) -> Option<Aside> {
         if !self.tells_apart {
             return None;
         }
@@ -193,7 +187,7 @@ impl<'r> Pick<'r> {
             let beside = lineage.parent.as_ref().map_or(!self.family.is_empty(), known);
             beside.then_some(aside)
         };
-        let aside = Lineage::of_header(header).and_then(of);
+        let aside = lineage.and_then(of);
         if aside.is_none() {
             self.family.clear();
             self.before.clear();
@@ -224,4 +218,9 @@ impl<'r> Pick<'r> {
             .as_ref()
             .map_or(Ok(()), |wanted| wanted.finish("branch"))
     }
+}
+
+/// The id and the key of a session, as they are by now.
+fn names_of(session: &Session) -> [Option<String>; 2] {
+    ["id", "key"].map(|name| session.header_text(name))
 }
