@@ -15,3 +15,30 @@ mod opencode;
 mod pi;
 mod sharegpt;
 mod vercel_ui;
+
+use crate::env::Env;
+
+/// A file in the working directory goes through every verb: it is detected, and comes back in its own format as the
+/// bytes that it is; what is `said` in it is there in another.
+fn every_verb_takes(env: &Env, path: &str, format: &str, file: &str, said: &str) {
+    let detected = env.run(&["detect", path]).fine();
+    assert!(detected.out().contains(format), "{detected}");
+    env.run(&["count", path]).fine();
+    env.run(&["check", "--for", "anthropic", path]).status(0);
+    let chat = env.run(&["cat", "--to", "openai-chat", path]).status(0);
+    assert!(chat.out().contains(said), "{chat}");
+    env.run(&["cat", "--to", format, path]).fine().gives(file);
+    env.run(&["migrate", path]).status(0);
+    env.run(&["compact", "--budget", "4000", path]).status(0);
+}
+
+/// Of an array with an element a line a cut in place leaves the bracket and the lines from this one on, byte by byte.
+fn the_last_exchange_stays_as_it_was(file: &str, from: usize) {
+    let env = Env::new();
+    env.write("chat.json", file);
+    env.run(&["truncate", "--keep-last", "1", "-i", "chat.json"])
+        .fine();
+    let lines: Vec<&str> = file.lines().collect();
+    let kept = [&lines[..1], &lines[from..]].concat().join("\n") + "\n";
+    assert_eq!(env.read("chat.json"), kept);
+}

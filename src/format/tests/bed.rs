@@ -3,8 +3,12 @@
 use crate::error::Place;
 use crate::filter::truncate::{self, Cut};
 use crate::filter::{Plan, Stamp};
+use crate::format::form::{Back, Save};
+use crate::format::report::Report;
+use crate::format::{Purpose, Returned};
 use crate::model::record::Record;
 use crate::model::session::Session;
+use crate::model::view::View;
 
 /// The lines of a session read anew, as if they had been a file.
 pub fn through_lines(session: &Session) -> Session {
@@ -41,4 +45,27 @@ pub fn with<L: AsRef<[u8]>>(session: &Session, lines: &[L]) -> Session {
     let mut session = session.clone();
     lines.iter().for_each(|line| session.push_new(line.as_ref()));
     session
+}
+
+/// A session as a writer makes it, of its records alone, and what is told.
+pub fn written(write: Save, session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    let view = View::replay(session);
+    write(session, &view, purpose, &mut out, &mut report).unwrap();
+    (out, report)
+}
+
+/// Sessions as the input that they came from, one by one.
+pub fn returned(back: Back, sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for session in sessions {
+        let view = View::replay(session);
+        let returned = Returned {
+            session,
+            view: &view,
+            changed,
+        };
+        back(&[returned], &mut out, &mut Report::default())?;
+    }
+    Ok(out)
 }

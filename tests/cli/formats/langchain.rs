@@ -16,28 +16,12 @@ const FILE: &str = r#"[
 fn every_verb_takes_it() {
     let env = Env::new();
     env.write("chat.json", FILE);
-    let detected = env.run(&["detect", "chat.json"]).fine();
-    assert!(detected.out().contains("langchain"), "{detected}");
-    env.run(&["count", "chat.json"]).fine();
-    env.run(&["check", "--for", "anthropic", "chat.json"]).status(0);
-    let chat = env.run(&["cat", "--to", "openai-chat", "chat.json"]).status(0);
-    assert!(chat.out().contains(r#"{\"ref\": 5e-06}"#), "{chat}");
-    env.run(&["cat", "--to", "langchain", "chat.json"])
-        .fine()
-        .gives(FILE);
-    env.run(&["migrate", "chat.json"]).status(0);
-    env.run(&["compact", "--budget", "4000", "chat.json"]).status(0);
+    super::every_verb_takes(&env, "chat.json", "langchain", FILE, r#"{\"ref\": 5e-06}"#);
 }
 
 #[test]
 fn in_place_elements_stay_the_bytes_they_were() {
-    let env = Env::new();
-    env.write("chat.json", FILE);
-    env.run(&["truncate", "--keep-last", "1", "-i", "chat.json"])
-        .fine();
-    let lines: Vec<&str> = FILE.lines().collect();
-    let kept = [&lines[..1], &lines[5..]].concat().join("\n") + "\n";
-    assert_eq!(env.read("chat.json"), kept);
+    super::the_last_exchange_stays_as_it_was(FILE, 5);
 }
 
 #[test]

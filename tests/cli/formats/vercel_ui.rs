@@ -13,29 +13,13 @@ const FILE: &str = r#"[
 fn every_verb_takes_it() {
     let env = Env::new();
     env.write("chat.json", FILE);
-    let detected = env.run(&["detect", "chat.json"]).fine();
-    assert!(detected.out().contains("vercel-ui"), "{detected}");
-    env.run(&["count", "chat.json"]).fine();
-    env.run(&["check", "--for", "anthropic", "chat.json"]).status(0);
-    let chat = env.run(&["cat", "--to", "openai-chat", "chat.json"]).status(0);
-    assert!(chat.out().contains(r#"{\"city\":"#), "{chat}");
-    env.run(&["cat", "--to", "vercel-ui", "chat.json"])
-        .fine()
-        .gives(FILE);
-    env.run(&["migrate", "chat.json"]).status(0);
-    env.run(&["compact", "--budget", "4000", "chat.json"]).status(0);
+    super::every_verb_takes(&env, "chat.json", "vercel-ui", FILE, r#"{\"city\":"#);
     env.run(&["cat", "--to", "vercel-ui-v4", "chat.json"]).status(0);
 }
 
 #[test]
 fn in_place_messages_stay_the_bytes_they_were() {
-    let env = Env::new();
-    env.write("chat.json", FILE);
-    env.run(&["truncate", "--keep-last", "1", "-i", "chat.json"])
-        .fine();
-    let lines: Vec<&str> = FILE.lines().collect();
-    let kept = [&lines[..1], &lines[3..]].concat().join("\n") + "\n";
-    assert_eq!(env.read("chat.json"), kept);
+    super::the_last_exchange_stays_as_it_was(FILE, 3);
 }
 
 #[test]

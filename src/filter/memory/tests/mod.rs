@@ -1,3 +1,4 @@
+mod different;
 mod properties;
 mod scenarios;
 mod sessions;

@@ -1,7 +1,8 @@
 //! Logs that are cut, damaged or made to hurt.
 
-use super::small::{call, event, log, output, said, thought, turn, user};
+use super::small::{META, call, event, log, output, said, thought, turn, user};
 use super::{returned, session, through_lines, written};
+use crate::format::report::Report;
 use crate::model::json;
 use crate::model::session::Class;
 use crate::model::view::View;
@@ -110,4 +111,35 @@ proptest! {
         let (session, _) = session(&bytes);
         prop_assert!(returned(&session, &bytes) == bytes);
     }
+}
+
+#[test]
+fn logs_behind_one_another_are_sessions_of_their_own() {
+    let other = META.replace("019e8377", "019e9999");
+    let one = log(&[user("q"), said("a")]);
+    let two = [other.as_bytes(), b"\n", user("r").as_bytes(), b"\noops\n"].concat();
+    let bytes = [one.clone(), two.clone()].concat();
+    let mut report = Report::default();
+    let mut reader = crate::format::codex::read::open(crate::format::Input {
+        name: Some("x".to_string()),
+        head: bytes[..10].to_vec(),
+        rest: Box::new(std::io::Cursor::new(bytes[10..].to_vec())),
+        returns: true,
+    })
+    .unwrap();
+    let mut sessions = Vec::new();
+    while let Some(session) = reader.next(&mut report).unwrap() {
+        sessions.push(session);
+    }
+    assert_eq!(sessions.len(), 2);
+    assert_eq!(sessions[0].origin().unwrap().bytes, one);
+    assert_eq!(sessions[1].origin().unwrap().bytes, two);
+    assert_eq!(
+        sessions[1].header_text("id").unwrap(),
+        "019e9999-7ad8-7470-898e-dbe92ce983e3"
+    );
+    // Damage is told where it stands in the whole.
+    assert_eq!(report.findings[0].place.line, 6);
+    let start = bytes.len() - 5;
+    assert_eq!(report.findings[0].place.offset, start as u64);
 }

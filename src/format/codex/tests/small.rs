@@ -7,7 +7,7 @@ use crate::model::json;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 
-const META: &str = r#"{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"019e8377-7ad8-7470-898e-dbe92ce983e3","timestamp":"2026-01-01T00:00:00Z","cwd":"/w","model_provider":"openai"}}"#;
+pub const META: &str = r#"{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"019e8377-7ad8-7470-898e-dbe92ce983e3","timestamp":"2026-01-01T00:00:00Z","cwd":"/w","model_provider":"openai"}}"#;
 
 pub fn item(payload: &str) -> String {
     format!(r#"{{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{payload}}}"#)
@@ -423,35 +423,4 @@ fn a_session_from_elsewhere_is_a_log_that_reads_the_same() {
     );
     assert!(text.contains(r#""model":"gpt""#));
     assert!(!(0..again.len()).any(|index| again.class(index) == Class::Unreadable));
-}
-
-#[test]
-fn logs_behind_one_another_are_sessions_of_their_own() {
-    let other = META.replace("019e8377", "019e9999");
-    let one = log(&[user("q"), said("a")]);
-    let two = [other.as_bytes(), b"\n", user("r").as_bytes(), b"\noops\n"].concat();
-    let bytes = [one.clone(), two.clone()].concat();
-    let mut report = Report::default();
-    let mut reader = super::read::open(crate::format::Input {
-        name: Some("x".to_string()),
-        head: bytes[..10].to_vec(),
-        rest: Box::new(std::io::Cursor::new(bytes[10..].to_vec())),
-        returns: true,
-    })
-    .unwrap();
-    let mut sessions = Vec::new();
-    while let Some(session) = reader.next(&mut report).unwrap() {
-        sessions.push(session);
-    }
-    assert_eq!(sessions.len(), 2);
-    assert_eq!(sessions[0].origin().unwrap().bytes, one);
-    assert_eq!(sessions[1].origin().unwrap().bytes, two);
-    assert_eq!(
-        sessions[1].header_text("id").unwrap(),
-        "019e9999-7ad8-7470-898e-dbe92ce983e3"
-    );
-    // Damage is told where it stands in the whole.
-    assert_eq!(report.findings[0].place.line, 6);
-    let start = bytes.len() - 5;
-    assert_eq!(report.findings[0].place.offset, start as u64);
 }

@@ -5,11 +5,11 @@ mod fixtures;
 mod small;
 
 use super::write;
+use crate::format::Purpose;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
 pub use crate::format::tests::bed::{cut, through_lines, with};
-use crate::format::tests::truth;
-use crate::format::{Purpose, Returned};
+use crate::format::tests::{bed, truth};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -40,25 +40,12 @@ pub fn sessions_and_tail(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
 
 /// A session as a document, made of its records alone.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
-    let (mut out, mut report) = (Vec::new(), Report::default());
-    let view = View::replay(session);
-    write::write(session, &view, purpose, &mut out, &mut report).unwrap();
-    (out, report)
+    bed::written(write::write, session, purpose)
 }
 
 /// Sessions as the input that they came from.
 pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    for session in sessions {
-        let view = View::replay(session);
-        let returned = Returned {
-            session,
-            view: &view,
-            changed,
-        };
-        write::back(&[returned], &mut out, &mut Report::default())?;
-    }
-    Ok(out)
+    bed::returned(write::back, sessions, changed)
 }
 
 /// What a model would be sent, without books and without what stands for cuts.

@@ -35,6 +35,10 @@ fn session(lines: &[String]) -> Session {
     session
 }
 
+fn native(lines: &[&str]) -> Session {
+    session(&lines.iter().map(ToString::to_string).collect::<Vec<_>>())
+}
+
 fn printed(api: Api, session: &Session, purpose: Purpose) -> (String, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);

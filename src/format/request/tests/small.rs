@@ -20,10 +20,6 @@ fn raws(request: &Request) -> Vec<&str> {
         .collect()
 }
 
-fn native(lines: &[&str]) -> Session {
-    session(&lines.iter().map(ToString::to_string).collect::<Vec<_>>())
-}
-
 const CHAT: [&str; 6] = [
     r#"{"role":"system","content":"rules"}"#,
     r#"{"role":"user","content":"hi"}"#,
@@ -105,27 +101,6 @@ fn ids_that_repeat_are_told_apart_for_anthropic() {
         .map(str::to_string)
         .collect();
     assert_eq!(ids, ["x", "x", "x_2", "x_2"]);
-}
-
-#[test]
-fn results_without_ids_answer_the_last_calls_one_by_one() {
-    let calls = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":""}},{"id":"b","type":"function","function":{"name":"f","arguments":""}}]}"#;
-    let bare = r#"{"role":"tool","content":"r"}"#;
-    let named = r#"{"role":"tool","tool_call_id":"b","content":"r"}"#;
-    for (lines, orphans) in [
-        (vec![calls, bare, bare], 0),
-        (vec![calls, bare, named], 0),
-        (vec![calls, named, bare], 0),
-        (vec![calls, bare, bare, bare], 1),
-        (vec![bare, calls], 3),
-    ] {
-        let report = request(Api::Anthropic, &native(&lines)).1;
-        assert_eq!(
-            report.losses.get(&Loss::Orphan).copied().unwrap_or(0),
-            orphans,
-            "{lines:?}"
-        );
-    }
 }
 
 #[test]
@@ -224,40 +199,6 @@ fn chat_gets_the_attachments_of_others_and_no_other_parts() {
         ]
     );
     assert_eq!(report.losses, [(Loss::Attachment, 1)].into());
-}
-
-#[test]
-fn gemini_calls_without_ids_are_paired_by_name_and_place() {
-    let text = r#"[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"i":1}},"thoughtSignature":"S"},{"functionCall":{"name":"f","args":{"i":1}}},{"functionCall":{"name":"g","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"g","response":{"output":"3"}}},{"functionResponse":{"name":"f","response":{"error":"1"}}},{"functionResponse":{"name":"f","response":{"list":[1.0]}}}]}]"#;
-    let session = read(Api::Gemini, text);
-    let view = View::replay(&session);
-    let messages: Vec<_> = view.messages(&session).collect();
-    let ids: Vec<_> = messages[1].tool_calls().into_iter().map(|call| call.id).collect();
-    assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), 3);
-    let answered: Vec<_> = messages[2..].iter().map(|m| m.tool_call_id().unwrap()).collect();
-    assert_eq!(answered, [ids[2].clone(), ids[0].clone(), ids[1].clone()]);
-    let texts: Vec<_> = messages[2..].iter().map(|m| m.text()).collect();
-    assert_eq!(texts, ["3", "1", "{\"list\":[1.0]}"]);
-    let failed = |m: &Message<'_>| {
-        m.metadata
-            .is_some_and(|raw| json::member(raw, "is_error").is_some())
-    };
-    assert_eq!(
-        messages[2..].iter().map(failed).collect::<Vec<_>>(),
-        [false, true, false]
-    );
-    same(&printed(Api::Gemini, &session, Purpose::Return).0, text);
-}
-
-#[test]
-fn gemini_ids_and_places_are_paired_beside_each_other() {
-    let text = r#"[{"role":"model","parts":[{"functionCall":{"id":"own","name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"own","name":"f","response":{"output":"1"}}},{"functionResponse":{"name":"f","response":{"output":"2"}}},{"functionResponse":{"name":"f","response":{"output":"3"}}}]}]"#;
-    let session = read(Api::Gemini, text);
-    let view = View::replay(&session);
-    let messages: Vec<_> = view.messages(&session).collect();
-    let ids: Vec<_> = messages[0].tool_calls().into_iter().map(|call| call.id).collect();
-    let answered: Vec<_> = messages[1..].iter().map(Message::tool_call_id).collect();
-    assert_eq!(answered, [Some(ids[0].clone()), Some(ids[1].clone()), None]);
 }
 
 #[test]
