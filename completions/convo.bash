@@ -1,32 +1,37 @@
-_clap_complete_convo() {
-    local IFS=$'\013'
-    local _CLAP_COMPLETE_INDEX=${COMP_CWORD}
-    local _CLAP_COMPLETE_COMP_TYPE=${COMP_TYPE}
-    if compopt +o nospace 2> /dev/null; then
-        local _CLAP_COMPLETE_SPACE=false
-    else
-        local _CLAP_COMPLETE_SPACE=true
-    fi
+# Replies come from file names and aliases, which other people choose: none reaches the command line unquoted.
+_convo_complete() {
+    local word=$2 reply open
     local words=("${COMP_WORDS[@]}")
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        words[COMP_CWORD]="$2"
+    local typed=${words[COMP_CWORD]//\\?/}
+    if [[ $typed == *[\'\"]* ]]; then
+        open=1
+    else
+        # Without the backslashes of an earlier reply, the program finds the name again.
+        word=${word//\\/}
     fi
-    COMPREPLY=( $( \
-        _CLAP_IFS="$IFS" \
-        _CLAP_COMPLETE_INDEX="$_CLAP_COMPLETE_INDEX" \
-        _CLAP_COMPLETE_COMP_TYPE="$_CLAP_COMPLETE_COMP_TYPE" \
-        _CLAP_COMPLETE_SPACE="$_CLAP_COMPLETE_SPACE" \
-        COMPLETE="bash" \
-        "convo" -- "${words[@]}" \
-    ) )
-    if [[ $? != 0 ]]; then
-        unset COMPREPLY
-    elif [[ $_CLAP_COMPLETE_SPACE == false ]] && [[ "${COMPREPLY-}" =~ [=/:]$ ]]; then
-        compopt -o nospace
+    words[COMP_CWORD]=$word
+    COMPREPLY=()
+    compopt +o nospace 2> /dev/null
+    while IFS= read -r -d $'\013' reply || [[ -n $reply ]]; do
+        # A control character can neither be shown nor typed.
+        [[ $reply == *[[:cntrl:]]* ]] && continue
+        # Readline adds to a quote that is open; everything else is quoted here.
+        [[ -n $open ]] || printf -v reply %q "$reply"
+        COMPREPLY+=("$reply")
+    done < <(
+        _CLAP_IFS=$'\013' _CLAP_COMPLETE_INDEX=$COMP_CWORD _CLAP_COMPLETE_COMP_TYPE=$COMP_TYPE \
+            _CLAP_COMPLETE_SPACE=false COMPLETE=bash convo -- "${words[@]}"
+    )
+    if [[ -n $open ]]; then
+        # Without this switch (bash 3) a quote in a name would end the quote that is open.
+        compopt -o filenames 2> /dev/null || COMPREPLY=()
+    elif [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[=/:] ]]; then
+        compopt -o nospace 2> /dev/null
     fi
+    return 0
 }
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -o nospace -o bashdefault -o nosort -F _clap_complete_convo convo
+if [[ ${BASH_VERSINFO[0]} -gt 4 || ${BASH_VERSINFO[0]} -eq 4 && ${BASH_VERSINFO[1]} -ge 4 ]]; then
+    complete -o nospace -o bashdefault -o nosort -F _convo_complete convo
 else
-    complete -o nospace -o bashdefault -F _clap_complete_convo convo
+    complete -o nospace -o bashdefault -F _convo_complete convo
 fi

@@ -15,6 +15,7 @@ mod cat;
 mod check;
 mod claude_code;
 mod compact;
+mod completion;
 mod context;
 #[path = "continue.rs"]
 mod continuing;

@@ -34,8 +34,14 @@ pub fn shell(name: OsString) -> Option<&'static dyn EnvCompleter> {
     SHELLS.into_iter().find(|shell| shell.is(name))
 }
 
+/// The script of bash. The engine's own inserts file names unquoted, so that one with `$(...)` would run a command.
+const BASH: &str = include_str!("complete.bash");
+
 /// The script that makes a shell ask the program named `program`.
 pub fn script(shell: &dyn EnvCompleter, program: &str) -> convo::Result<String> {
+    if shell.name() == "bash" {
+        return Ok(BASH.replace("PROGRAM", &quoted(program)));
+    }
     let mut script = Vec::new();
     shell
         .write_registration(VARIABLE, "convo", "convo", program, &mut script)
@@ -70,6 +76,17 @@ pub fn answer(shell: &dyn EnvCompleter, arguments: &[OsString]) -> anyhow::Resul
             .map_err(|error| Error::io("cannot write", error))?)
     })?;
     Ok(0)
+}
+
+/// A word as a POSIX shell reads it back.
+fn quoted(word: &str) -> String {
+    match word
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte))
+    {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 /// How this program was called, so that it is found from every folder.
