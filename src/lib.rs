@@ -17,12 +17,19 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(test, allow(clippy::unwrap_used, missing_docs))]
 
+#[forbid(unsafe_code)]
 pub mod check;
+#[forbid(unsafe_code)]
 pub mod error;
+#[forbid(unsafe_code)]
 pub mod filter;
+#[forbid(unsafe_code)]
 pub mod format;
+#[forbid(unsafe_code)]
 pub mod model;
+// Denied here too, but for the one file that asks the kernel for leases: `store/lease.rs`.
 pub mod store;
+#[forbid(unsafe_code)]
 pub mod tokens;
 
 pub use error::{Error, Result};

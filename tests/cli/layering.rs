@@ -19,6 +19,9 @@ const PRINTING: [&str; 3] = [
     "bin/convo/output.rs",
 ];
 
+/// The one file that needs `unsafe`: no library wraps leases.
+const UNSAFE: &str = "store/lease.rs";
+
 /// Crates that one plugin alone may know: what they cost is not to be paid by every start of the program.
 const PLUGINS: [(&str, &str); 2] = [("rusqlite", "bin/convo-sqlite/"), ("ureq", "bin/convo-llm/")];
 
@@ -379,4 +382,25 @@ fn a_verb_has_a_file_of_the_same_name_here() {
             assert!(test.is_file(), "there is no {}", test.display());
         }
     }
+}
+
+#[test]
+fn one_file_is_unsafe() {
+    let is_unsafe = |file: &&File| {
+        let words = [
+            "unsafe {",
+            "unsafe fn",
+            "unsafe impl",
+            "allow(unsafe_code",
+            "expect(\n    unsafe_code",
+        ];
+        words.iter().any(|word| file.code.contains(word))
+    };
+    let files = files();
+    let found: Vec<&str> = files
+        .iter()
+        .filter(is_unsafe)
+        .map(|file| file.name.as_str())
+        .collect();
+    assert_eq!(found, [UNSAFE]);
 }

@@ -1,5 +1,6 @@
 //! A reply or a summary by a model, over HTTP: the verb `convo llm`. A plugin, since a client for HTTP and TLS is more code
 //! than all that convo itself needs, and most pipes never ask a model.
+#![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod arguments;

@@ -1,5 +1,6 @@
 //! Sessions that other systems keep in SQLite databases, as a stream: the verb `convo sqlite`. A plugin, since SQLite
 //! takes longer to compile than everything else, and most pipes never meet a database.
+#![forbid(unsafe_code)]
 
 mod agents;
 mod database;

@@ -1,4 +1,5 @@
 //! The program: parse, run, status.
+#![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod args;
