@@ -1,23 +1,20 @@
-//! The command line of `convo llm`. It is read twice: by the plugin, and by `convo generate`, which makes its manual page;
-//! so it knows nothing but clap.
+//! The command line of `convo llm`. The plugin and `convo generate`, which writes its manual page, both compile this file;
+//! so it depends on clap alone.
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Ask a model for a reply, or for a summary
+/// Send a session to a model and print the reply
 ///
-/// Reads a session from standard input, in any format that convo reads, and prints the reply as message records, for
-/// `convo append --stream`; on a terminal the text alone, as it comes. What `convo summarize --with llm` asks is answered
-/// with a summary. Nothing is stored here, and what fails prints no reply: the status is 69.
+/// Reads a session in any format from standard input and prints the reply as records for `convo append --stream`, or as text on a
+/// terminal. Answers `convo summarize --with llm` with a summary. Stores nothing; on failure, prints no reply and exits with 69.
 ///
-/// Which model, where and with which key is said by options, by the environment (CONVO_LLM_MODEL and so on, as the options
-/// are called), or by the table `[llm]` of the config file. The key comes from CONVO_LLM_KEY or a file, never from an
-/// argument. OPENAI_API_KEY and ANTHROPIC_API_KEY count as well, but they are sent to their own services only, or to
-/// OPENAI_BASE_URL and ANTHROPIC_BASE_URL.
+/// Model, URL and key come from options, CONVO_LLM_* variables or the table [llm] of the configuration file, in this order. The key
+/// is never an argument. OPENAI_API_KEY and ANTHROPIC_API_KEY are sent only to their own services or to OPENAI_BASE_URL and
+/// ANTHROPIC_BASE_URL.
 ///
-/// HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY are heeded; this machine itself is never reached through a proxy.
-/// Redirects are refused, so that a key goes where it was meant to go.
+/// Honors HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY except for this machine; follows no redirects.
 #[derive(Parser, Debug)]
 #[command(
     name = "convo llm",
@@ -42,12 +39,12 @@ pub struct Arguments {
     pub waiting: Waiting,
     #[command(flatten)]
     pub showing: Showing,
-    /// Read standard input as this format [default: detected]
+    /// Input format [default: detected]
     #[arg(short, long, value_name = "FORMAT", hide_short_help = true)]
     pub from: Option<String>,
 }
 
-/// An interface that is asked.
+/// The API of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Interface {
     /// POST /v1/chat/completions: OpenAI, Ollama, vLLM, llama.cpp and most others
@@ -58,136 +55,153 @@ pub enum Interface {
     Anthropic,
 }
 
-/// Who is asked.
+/// The model to use.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "The model")]
+#[command(next_help_heading = "Model")]
 pub struct Model {
-    /// The model, as its service calls it
+    /// Model name
     #[arg(short, long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// Where: up to and with /v1, or the whole address
+    /// Base URL including /v1, or the complete endpoint
     ///
-    /// By default the service that the interface is of.
+    /// Default: the service of the API.
     #[arg(short, long, value_name = "URL", value_hint = ValueHint::Url)]
     pub base_url: Option<String>,
-    /// The interface: openai-chat, openai-responses, anthropic
+    /// API: openai-chat, openai-responses, anthropic
     ///
-    /// By default what the address shows, else what the model's name does, else openai-chat.
+    /// Default: from the URL, then from the model name, then openai-chat.
     #[arg(short, long, value_name = "API", value_enum, hide_possible_values = true)]
     pub api: Option<Interface>,
-    /// A file with the key in it, and nothing else
+    /// Allow a key over plain HTTP to another machine
+    ///
+    /// Otherwise the run is refused with status 77. Also CONVO_LLM_INSECURE_HTTP=1.
+    #[arg(long, hide_short_help = true)]
+    pub insecure_http: bool,
+    /// File with the API key
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key_file: Option<PathBuf>,
-    /// Trust the authorities of this PEM file alone [default: SSL_CERT_FILE, else Mozilla's]
+    /// Trust only these CA certificates (PEM) [default: SSL_CERT_FILE, else Mozilla's]
     #[arg(long, value_name = "FILE", hide_short_help = true, value_hint = ValueHint::FilePath)]
     pub ca_file: Option<PathBuf>,
-    /// A header of the request (repeatable); a key is refused here
+    /// Add a request header (repeatable); keys are rejected
     #[arg(long, value_name = "NAME=VALUE", hide_short_help = true, value_parser = header)]
     pub header: Vec<(String, String)>,
 }
 
-/// What is sent beside the session.
+/// Members of the request.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "The request")]
+#[command(next_help_heading = "Request")]
 pub struct Request {
-    /// Most tokens of a reply
+    /// Maximum length of the reply, in tokens
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_tokens: Option<u64>,
-    /// How much chance there is in it
+    /// Sampling temperature
     #[arg(long, value_name = "NUMBER", value_parser = temperature)]
     pub temperature: Option<String>,
-    /// Instructions ahead of the session's own; not stored
+    /// File with instructions to send before the session's own
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub system: Option<PathBuf>,
-    /// Another member: JSON, or else text (repeatable)
+    /// Set a request member: JSON or text (repeatable)
     ///
-    /// It takes the place of one that is sent by itself; null takes that out.
+    /// Overrides defaults; null removes a member.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
     pub param: Vec<(String, String)>,
 }
 
-/// What the model may call.
+/// Tools that the model may call.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Tools")]
 pub struct Tools {
-    /// Offer a tool whose calls a command answers (repeatable)
+    /// Offer a tool that runs a shell command (repeatable)
     ///
-    /// The shell runs it: the arguments are JSON on its standard input, what it prints is the result. With another status than
-    /// 0 the result is marked as an error and ends with what it said on standard error. The model is asked again with the
-    /// results, until it calls nothing more.
+    /// The command receives the arguments as JSON on standard input; its standard output is the result. A nonzero status marks the
+    /// result as an error and appends standard error. Repeats until the model makes no further call.
     #[arg(long = "tool", value_name = "NAME=COMMAND", value_parser = named)]
     pub commands: Vec<(String, String)>,
-    /// What a tool takes, as JSON schema (repeatable)
+    /// JSON schema of a tool's parameters (repeatable)
     ///
-    /// Or an object with description and parameters, as the interfaces spell tools. Without a --tool of this name it is offered all the same, and its calls come back as records.
+    /// Or an object with description and parameters. Without --tool, calls are returned as records.
     #[arg(long = "tool-schema", value_name = "NAME=FILE", value_parser = named)]
     pub schemas: Vec<(String, String)>,
-    /// How long a command may take
+    /// Pass this variable to tools, although it holds a key (repeatable)
+    ///
+    /// CONVO_LLM_KEY, CONVO_LLM_KEY_FILE, OPENAI_API_KEY and ANTHROPIC_API_KEY are removed from the environment of a tool: the model
+    /// chooses its arguments and reads its output.
+    #[arg(long = "tool-env", value_name = "NAME", hide_short_help = true)]
+    pub environment: Vec<String>,
+    /// Maximum number of calls to run per reply
+    ///
+    /// Further calls are answered with an error and not run.
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_calls: u32,
+    /// Maximum number of calls to run in all
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+    pub max_total_calls: u32,
+    /// Kill a tool after this long
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, hide_short_help = true)]
     pub tool_timeout: Duration,
-    /// How often the model is asked at most
+    /// Maximum number of requests
     ///
-    /// What was said by then is printed, every call answered, and the status is 1.
+    /// Then prints the messages so far, with every call answered, and exits with 1.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_steps: u32,
 }
 
-/// How long, and how often.
+/// Time limits and retries.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Waiting")]
+#[command(next_help_heading = "Timeouts and retries")]
 pub struct Waiting {
-    /// How long a reply may take [default: 10m]
+    /// Time limit of a reply [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
-    /// How long it may take to get through [default: 10s]
+    /// Time limit to connect [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub connect_timeout: Option<Duration>,
-    /// How long nothing may come of a reply that is streamed [default: 2m]
+    /// Longest pause in a streamed reply [default: 2m]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub idle_timeout: Option<Duration>,
-    /// How often to ask again when it fails [default: 3]
+    /// Retries after a failure [default: 3]
     ///
-    /// Asked again is a service that is busy (429), fails (5xx) or cannot be reached, and one whose reply was cut off while
-    /// nothing of it was shown.
+    /// On status 429 or 5xx, connection failures, and replies cut off before any text was shown.
     #[arg(long, value_name = "N")]
     pub retries: Option<u32>,
-    /// How long to wait before that; each further time doubles it [default: 1s]
+    /// Delay before a retry; doubles each time [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub backoff: Option<Duration>,
-    /// How long to wait at most when the service says how long [default: 60s]
+    /// Longest Retry-After to honor [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub max_wait: Option<Duration>,
 }
 
-/// What is printed.
+/// Form of the output.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct Showing {
-    /// Have the reply sent piece by piece [default: on a terminal]
+    /// Stream the reply [default: on a terminal]
     #[arg(long, overrides_with = "no_stream")]
     pub stream: bool,
-    /// Have it sent as a whole
+    /// Request the reply in one piece
     #[arg(long)]
     pub no_stream: bool,
-    /// Print records [default: unless it is a terminal]
+    /// Print records [default: unless on a terminal]
     #[arg(long, conflicts_with = "text")]
     pub json: bool,
-    /// Print the text alone
+    /// Print only text
     #[arg(long)]
     pub text: bool,
-    /// Print the text as it comes too, as JSON lines
+    /// Also print partial text as JSON lines
     ///
-    /// Lines {"type":"partial","text":"..."}, then the records; only these are to be kept. Also CONVO_PARTIAL=1.
+    /// {"type":"partial","text":"..."}, then the records to store. Also CONVO_PARTIAL=1.
     #[arg(long, conflicts_with = "text")]
     pub partial: bool,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long)]
     pub quiet: bool,
 }
 
 /// A span of time: a number and `ms`, `s`, `m` or `h`; a bare number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "a time is a number and ms, s, m or h".to_string();
+    let wrong = || "expected a duration, e.g. 500ms, 10s, 5m, 1h".to_string();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let factor: u64 = match unit {
@@ -199,7 +213,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: u64 = number.parse().map_err(|_| wrong())?;
     match number.checked_mul(factor) {
-        Some(0) => Err("it must be more than nothing".to_string()),
+        Some(0) => Err("expected more than 0".to_string()),
         Some(time) if time <= LONGEST => Ok(Duration::from_millis(time)),
         _ => Err("too long".to_string()),
     }
@@ -208,22 +222,22 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// A week, in milliseconds: no more can be meant.
 const LONGEST: u64 = 7 * 86_400_000;
 
-/// Reads a temperature; it stays as it is spelled.
+/// Checks a temperature, which is sent as it was written.
 pub fn temperature(text: &str) -> Result<String, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number >= 0.0 => Ok(number.to_string()),
-        _ => Err("this must be a number from 0 on".to_string()),
+        _ => Err("expected a number of at least 0".to_string()),
     }
 }
 
 fn named(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("this must be NAME=...")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=...")?;
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || name.len() > 64 || !name.chars().all(letter) {
         return Err("a tool's name is up to 64 letters, digits, _ and -".to_string());
     }
     match value.trim() {
-        "" => Err("behind = there must be something".to_string()),
+        "" => Err("expected a value after '='".to_string()),
         value => Ok((name.to_string(), value.to_string())),
     }
 }
@@ -231,11 +245,11 @@ fn named(text: &str) -> Result<(String, String), String> {
 fn parameter(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
-        _ => Err("this must be NAME=VALUE".to_string()),
+        _ => Err("expected NAME=VALUE".to_string()),
     }
 }
 
-/// Headers that carry a key: arguments are seen by everybody on the machine.
+/// Headers that carry a key: every user of the machine can see arguments.
 const SECRET: [&str; 6] = [
     "authorization",
     "proxy-authorization",
@@ -249,10 +263,12 @@ fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = parameter(text)?;
     let token = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     if !name.bytes().all(token) || !value.bytes().all(|b| (b' '..=b'~').contains(&b)) {
-        return Err("no such header can be sent".to_string());
+        return Err("invalid header name or value".to_string());
     }
     if SECRET.contains(&name.to_ascii_lowercase().as_str()) {
-        return Err("others see arguments: a key belongs in CONVO_LLM_KEY or --key-file".to_string());
+        return Err(
+            "arguments are visible to other users: give the key in CONVO_LLM_KEY or --key-file".to_string(),
+        );
     }
     Ok((name, value))
 }

@@ -1,5 +1,5 @@
-//! A command that answers a call: it gets the arguments, so much time and no more; then it is ended with all that it started,
-//! and so it is when this program is interrupted.
+//! A command that answers a tool call. It is killed, with everything that it started, when its time is over and when this
+//! program is interrupted.
 
 use crate::interrupt::Interrupt;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -10,11 +10,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// What a command gave.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Outcome {
     pub text: String,
-    /// Whether it is an error that the model is to know of.
+    /// Whether to mark the result as an error.
     pub failed: bool,
 }
 
@@ -27,38 +27,52 @@ impl Outcome {
 /// Most bytes of a result: more fits no window.
 const MOST: u64 = 4 << 20;
 
-/// How many of the last bytes that it says on standard error are told.
+/// How many of the last bytes of standard error to include in a result.
 const TAIL: usize = 2048;
 
-/// How long its output may stay open when it has ended.
+/// How long to read on after the command has ended.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long it may take to end when this program is interrupted: whoever did that does not wait for long either.
+/// How long to wait for the end of the command when this program is interrupted.
 const HASTE: Duration = Duration::from_millis(200);
 
-/// Runs a line of the shell with the arguments on its standard input.
-pub fn run(line: &str, tool: &str, arguments: &str, timeout: Duration, interrupt: &Interrupt) -> Outcome {
+/// A line of the shell that answers the calls of a tool.
+pub struct ShellCommand<'t> {
+    pub line: &'t str,
+    /// Name of the tool, which the command receives as CONVO_TOOL.
+    pub tool: &'t str,
+    pub timeout: Duration,
+    /// Variables of the environment that it does not receive: a model chooses its arguments and reads its output.
+    pub withheld: &'t [&'static str],
+}
+
+/// Runs a command with the arguments on its standard input.
+pub fn run(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) -> Outcome {
     interrupt.hold();
-    let outcome = attended(line, tool, arguments, timeout, interrupt);
+    let outcome = attended(command, arguments, interrupt);
     if let Some(interrupted) = interrupt.release() {
         interrupted.obey();
     }
     outcome
 }
 
-fn attended(line: &str, tool: &str, arguments: &str, timeout: Duration, interrupt: &Interrupt) -> Outcome {
-    let spawned = Command::new("/bin/sh")
+fn attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) -> Outcome {
+    let timeout = command.timeout;
+    let mut shell = Command::new("/bin/sh");
+    shell
         .arg("-c")
-        .arg(line)
-        .env("CONVO_TOOL", tool)
+        .arg(command.line)
+        .env("CONVO_TOOL", command.tool)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn();
-    let mut child = match spawned {
+        .process_group(0);
+    for name in command.withheld {
+        shell.env_remove(name);
+    }
+    let mut child = match shell.spawn() {
         Ok(child) => child,
-        Err(error) => return Outcome::failed(format!("it did not start: {error}")),
+        Err(error) => return Outcome::failed(format!("cannot start: {error}")),
     };
     let (given, said) = attend(&mut child, arguments);
     let status = wait(&mut child, timeout, || interrupt.came().is_some());
@@ -66,7 +80,7 @@ fn attended(line: &str, tool: &str, arguments: &str, timeout: Duration, interrup
         end(&child, Signal::TERM);
         let _ = wait(&mut child, HASTE, || false);
         end(&child, Signal::KILL);
-        return Outcome::failed("it was interrupted".to_string());
+        return Outcome::failed("interrupted".to_string());
     }
     // What it left behind may hold its outputs open: all of it has had its time.
     end(&child, Signal::TERM);
@@ -77,13 +91,13 @@ fn attended(line: &str, tool: &str, arguments: &str, timeout: Duration, interrup
     let status = status.or_else(|| child.wait().ok());
     let given = match given {
         Ok(bytes) if bytes.len() as u64 > MOST => {
-            return Outcome::failed(format!("its result is longer than {MOST} bytes"));
+            return Outcome::failed(format!("result longer than {MOST} bytes"));
         }
         Ok(bytes) => text(bytes),
         Err(_) => String::new(),
     };
     let why = match status {
-        _ if late => format!("it took longer than {} ms", timeout.as_millis()),
+        _ if late => format!("timed out after {} ms", timeout.as_millis()),
         Some(status) if status.success() => {
             return Outcome {
                 text: given,
@@ -91,7 +105,7 @@ fn attended(line: &str, tool: &str, arguments: &str, timeout: Duration, interrup
             };
         }
         Some(status) => ended(status),
-        None => "nothing is known of its end".to_string(),
+        None => "ended for an unknown reason".to_string(),
     };
     let said = text(said);
     let parts = [given.trim_end(), &why, said.trim_end()];
@@ -101,8 +115,8 @@ fn attended(line: &str, tool: &str, arguments: &str, timeout: Duration, interrup
 
 fn ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
-        (Some(code), _) => format!("it ended with status {code}"),
-        (None, signal) => format!("it was ended by signal {}", signal.unwrap_or_default()),
+        (Some(code), _) => format!("failed with status {code}"),
+        (None, signal) => format!("killed by signal {}", signal.unwrap_or_default()),
     }
 }
 
@@ -115,7 +129,7 @@ fn text(bytes: Vec<u8>) -> String {
     text
 }
 
-/// Gives it the arguments and listens to it, each on a thread of its own: whatever it does first, nobody waits for the other.
+/// Writes the arguments and reads both outputs, each on a thread of its own, so that no order of reading and writing blocks.
 fn attend(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<Vec<u8>>) {
     let (tell_given, given) = channel();
     let (tell_said, said) = channel();

@@ -1,4 +1,4 @@
-//! A reply to a session, and the calls in it answered, until the model calls nothing more.
+//! Replies to a session, with tool calls answered, until the model makes no further call.
 
 use crate::ask::Model;
 use crate::output::Output;
@@ -8,15 +8,16 @@ use convo::error::{Error, Kind, Result};
 use convo::model::message::ToolCall;
 use convo::model::session::Session;
 
-/// Asks, runs what is called, asks again; prints what was said. What fails later than at the first question leaves what was
-/// said before: those records are whole, every call in them has its result.
+/// Requests replies and runs the tools that they call, then prints all records. After a failure of a later request, the records
+/// so far are printed: they are complete, and every call in them has its result.
 pub fn run(model: &Model<'_>, mut session: Session, tools: &Toolbox, most: u32) -> Result<()> {
     let mut records: Vec<Vec<u8>> = Vec::new();
     let mut ended = Err(Error::new(
         Kind::No,
-        format!("the model still calls tools after {most} steps"),
+        format!("the model still calls tools after {most} requests"),
     )
-    .hint("what was said is printed, every call answered; --max-steps allows more"));
+    .hint("the messages so far are printed, with every call answered; raise --max-steps"));
+    let mut answered = 0;
     for _ in 0..most {
         let reply = match model.ask(&session, &tools.offers) {
             Ok(reply) => reply,
@@ -25,9 +26,9 @@ pub fn run(model: &Model<'_>, mut session: Session, tools: &Toolbox, most: u32) 
                 break;
             }
         };
-        tell_end(&reply, model.output);
+        report_end(&reply, model.output);
         model.output.end_text()?;
-        let results = reply.with_calls(|calls| answer(calls, tools, model.output));
+        let results = reply.with_calls(|calls| answer(calls, tools, &mut answered, model.output));
         for record in reply.records.iter().chain(results.iter().flatten()) {
             session.push_new(record);
         }
@@ -41,41 +42,51 @@ pub fn run(model: &Model<'_>, mut session: Session, tools: &Toolbox, most: u32) 
         }
     }
     if ended.as_ref().is_err_and(|error| error.kind != Kind::No) && !records.is_empty() {
-        model.output.tell(&format!(
-            "what was said before is printed: {} messages",
-            records.len()
-        ));
+        model
+            .output
+            .tell(&format!("printing the {} messages so far", records.len()));
     }
     model.output.records(&records)?;
     ended
 }
 
-/// The results of calls; none when there are no calls, or when others are to answer them.
-fn answer(calls: &[ToolCall<'_>], tools: &Toolbox, output: &Output) -> Option<Vec<Vec<u8>>> {
+/// The results of calls; `None` when there are no calls, or when the caller answers them.
+fn answer(
+    calls: &[ToolCall<'_>],
+    tools: &Toolbox,
+    answered: &mut usize,
+    output: &Output,
+) -> Option<Vec<Vec<u8>>> {
     if calls.is_empty() {
         return None;
     }
     let answers = tools.answers(calls);
-    for call in calls {
-        let waits = if answers {
-            ""
-        } else {
-            ", which waits for its result"
-        };
+    let over = if answers {
+        tools.over_limit(calls.len(), *answered)
+    } else {
+        0
+    };
+    for call in &calls[..calls.len() - over] {
+        let waits = if answers { "" } else { " (no result yet)" };
         output.tell(&format!("calls {} {}{waits}", call.name, call.arguments));
     }
-    answers.then(|| calls.iter().map(|call| tools.run(call)).collect())
+    if over > 0 {
+        output.tell(&format!(
+            "{over} more calls are not run; raise --max-calls or --max-total-calls"
+        ));
+    }
+    answers.then(|| tools.run_all(calls, answered))
 }
 
-fn tell_end(reply: &Reply, output: &Output) {
+fn report_end(reply: &Reply, output: &Output) {
     if reply.is_cut() {
         output.tell(&format!(
-            "the reply was cut at its longest ({}); --max-tokens allows more",
+            "the reply reached its maximum length ({}); raise --max-tokens",
             reply.stop_reason
         ));
     } else if reply.is_filtered() {
         output.tell(&format!(
-            "the service kept back a part of it ({})",
+            "the service withheld part of the reply ({})",
             reply.stop_reason
         ));
     }

@@ -98,16 +98,16 @@ pub fn retried<T>(
         }
         let asked = failure.after.filter(|asked| *asked > settings.max_wait);
         if let Some(asked) = asked {
-            failure.what += &format!("; it wants to be left alone for {}", span(asked));
-            let hint = format!("--max-wait {}s waits as long", asked.as_secs() + 1);
+            failure.what += &format!("; retry after {}", span(asked));
+            let hint = format!("wait as long with --max-wait {}s", asked.as_secs() + 1);
             return Err(failure.hint(hint).into());
         }
         let pause = failure.after.unwrap_or(wait);
-        output.tell(&format!("{}; asked again in {}", failure.what, span(pause)));
+        output.tell(&format!("{}; retrying in {}", failure.what, span(pause)));
         std::thread::sleep(pause);
         wait = (wait * 2).min(LONGEST);
     }
-    Err(Error::new(Kind::Unavailable, "it was not asked"))
+    Err(Error::new(Kind::Unavailable, "no request was sent"))
 }
 
 /// A time in words.

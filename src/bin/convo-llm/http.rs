@@ -97,17 +97,17 @@ impl<'s> Service<'s> {
                 after(settings.connect_timeout)
             )),
             ureq::Error::Timeout(Timeout::PerRead) => Failure::again(format!(
-                "nothing came from {host} for {}",
+                "no data from {host} for {}",
                 after(settings.idle_timeout)
             )),
             ureq::Error::Timeout(_) => {
-                let what = format!("no whole reply from {host} within {}", after(settings.timeout));
-                Failure::new(what).hint("--timeout gives it more time")
+                let what = format!("no complete reply from {host} within {}", after(settings.timeout));
+                Failure::new(what).hint("raise --timeout")
             }
-            ureq::Error::HostNotFound => Failure::again(format!("no host {host} is known")),
+            ureq::Error::HostNotFound => Failure::again(format!("{host}: unknown host")),
             ureq::Error::ConnectionFailed => Failure::again(format!("no connection to {host}")),
             ureq::Error::BodyExceedsLimit(_) => {
-                Failure::new(format!("the reply of {host} is longer than {MOST} bytes"))
+                Failure::new(format!("the reply from {host} is longer than {MOST} bytes"))
             }
             ureq::Error::Rustls(error) => untrusted(&host, &error.to_string()),
             ureq::Error::Tls(what) => untrusted(&host, what),
@@ -119,10 +119,12 @@ impl<'s> Service<'s> {
             }
             ureq::Error::Io(error) => Failure::again(format!("the connection to {host} failed: {error}")),
             ureq::Error::ConnectProxyFailed(why) => Failure::new(format!("the proxy refused: {why}")),
-            ureq::Error::Protocol(error) => {
-                Failure::again(format!("what came from {host} is no whole reply: {error}"))
+            // Only a redirect has the library read an address of the service's; to ask again gives the same.
+            ureq::Error::Protocol(error) if error.to_string().contains("header") => {
+                Failure::new(format!("{host} sent an invalid header: {error}"))
             }
-            error => Failure::new(format!("asking {host} failed: {error}")),
+            ureq::Error::Protocol(error) => Failure::again(format!("incomplete reply from {host}: {error}")),
+            error => Failure::new(format!("request to {host} failed: {error}")),
         }
     }
 
@@ -133,12 +135,10 @@ impl<'s> Service<'s> {
         if (300..400).contains(&status) {
             let place = headers.get("location").and_then(|value| value.to_str().ok());
             let place = place.and_then(|text| text.parse::<Uri>().ok());
-            let elsewhere = place
-                .as_ref()
-                .and_then(Uri::host)
-                .unwrap_or("another address of it");
-            let what = format!("{host} redirects to {elsewhere} (status {status}), which is not followed");
-            return Failure::new(what).hint("name the address itself with --base-url");
+            let elsewhere = place.as_ref().and_then(Uri::host).unwrap_or("another address");
+            let what =
+                format!("{host} redirects to {elsewhere} (status {status}); redirects are not followed");
+            return Failure::new(what).hint("give the final address with --base-url");
         }
         let mut body = Vec::new();
         // Half of what it says is better than nothing.
@@ -154,8 +154,8 @@ impl<'s> Service<'s> {
             (_, said) => said,
         };
         let what = match said {
-            Some(said) => format!("{host} answers {status}: {said}"),
-            None => format!("{host} answers {status}"),
+            Some(said) => format!("{host}: status {status}: {said}"),
+            None => format!("{host}: status {status}"),
         };
         let mut failure = match status {
             _ if header(&headers, "x-should-retry") == Some("false") => Failure::new(what),
@@ -165,7 +165,7 @@ impl<'s> Service<'s> {
             _ => Failure::new(what),
         };
         if status == 401 && self.settings.key.is_none() {
-            failure = failure.hint("CONVO_LLM_KEY or --key-file is the key for this address");
+            failure = failure.hint("give a key with CONVO_LLM_KEY or --key-file");
         }
         failure.status = Some(status);
         failure
@@ -195,8 +195,8 @@ impl Reply {
 }
 
 fn untrusted(host: &str, why: &str) -> Failure {
-    let failure = Failure::new(format!("no safe connection to {host}: {why}"));
-    failure.hint("--ca-file names the PEM file of an authority of your own")
+    let failure = Failure::new(format!("no secure connection to {host}: {why}"));
+    failure.hint("trust a CA of your own with --ca-file")
 }
 
 fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
@@ -211,7 +211,7 @@ fn wait_asked(headers: &HeaderMap) -> Option<Duration> {
 fn authorities(path: &Path) -> Result<RootCerts> {
     let name = path.to_string_lossy();
     let pem = std::fs::read(path).map_err(|error| {
-        Error::io(format!("cannot read the authorities in {name}"), error).kind(Kind::Config)
+        Error::io(format!("{name}: cannot read CA certificates"), error).kind(Kind::Config)
     })?;
     let mut found = Vec::new();
     for item in parse_pem(&pem) {
@@ -224,7 +224,7 @@ fn authorities(path: &Path) -> Result<RootCerts> {
     if found.is_empty() {
         return Err(Error::new(
             Kind::Config,
-            format!("there is no certificate in {name}"),
+            format!("{name}: contains no certificate"),
         ));
     }
     Ok(RootCerts::new_with_certs(&found))
@@ -242,8 +242,8 @@ fn proxy(url: &Uri) -> Result<Option<Proxy>> {
     let Some((name, value)) = names.iter().find_map(|name| Some((name, variable(name)?))) else {
         return Ok(None);
     };
-    let proxy = Proxy::new(&value)
-        .map_err(|_| Error::new(Kind::Config, format!("{name} is not the address of a proxy")))?;
+    let proxy =
+        Proxy::new(&value).map_err(|_| Error::new(Kind::Config, format!("{name}: not a proxy address")))?;
     // Who is excepted is read by the library, which does so only where it reads the proxy as well.
     let excepted = Proxy::try_from_env().is_some_and(|known| known.is_no_proxy(url));
     Ok((!excepted).then_some(proxy))

@@ -24,10 +24,8 @@ pub enum Asked {
 pub fn read(from: Option<&str>, output: &Output) -> Result<Asked> {
     let mut input = std::io::stdin();
     if input.is_terminal() {
-        return Err(
-            Error::new(Kind::Usage, "no session: standard input is a terminal")
-                .hint("convo context NAME | convo llm"),
-        );
+        return Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
+            .hint("pipe a session in: convo context NAME | convo llm"));
     }
     let mut bytes = Vec::new();
     input
@@ -44,15 +42,12 @@ pub fn read(from: Option<&str>, output: &Output) -> Result<Asked> {
         };
     }
     if bytes.trim_ascii().is_empty() {
-        return Err(Error::new(
-            Kind::Data,
-            "standard input is empty: there is no session",
-        ));
+        return Err(Error::new(Kind::Data, "standard input contains no session"));
     }
     let format = match from {
         Some(name) => Format::from_name(name)
             .filter(|format| format.is_read())
-            .ok_or_else(|| Error::new(Kind::Usage, format!("--from: no format {name:?}")))?,
+            .ok_or_else(|| Error::new(Kind::Usage, format!("--from '{name}': unknown format")))?,
         None => detected(&bytes, output)?,
     };
     session(format, bytes, output).map(Asked::Reply)
@@ -82,13 +77,13 @@ fn detected(bytes: &[u8], output: &Output) -> Result<Format> {
         let error = Error::new(Kind::Data, what);
         return Err(match verdict.hint {
             Some(hint) => error.hint(hint),
-            None => error.hint("--from names the format"),
+            None => error.hint("give the format with --from"),
         });
     };
     // Plain messages read the same in each of them.
     if !verdict.others.is_empty() && format.api().is_none() {
         output.tell(&format!(
-            "ambiguous: read as {}, could be {}; --from says which",
+            "ambiguous format: reading {}, also matches {}; give the format with --from",
             format.name(),
             verdict.others.join(", ")
         ));
@@ -114,16 +109,16 @@ fn session(format: Format, bytes: Vec<u8>, output: &Output) -> Result<Session> {
     for finding in &report.findings {
         if finding.damage {
             let error = Error::new(Kind::Data, finding.what.clone()).at("-", finding.place);
-            return Err(error.hint("a reply to half of a session would be a reply to another one"));
+            return Err(error.hint("a damaged session is not sent to a model; repair it first"));
         }
         output.tell(&finding.what);
     }
     let Some(first) = first else {
-        return Err(Error::new(Kind::Data, "there is no session on standard input"));
+        return Err(Error::new(Kind::Data, "standard input contains no session"));
     };
     if others > 0 {
-        let error = Error::new(Kind::Data, "there is more than one session on standard input");
-        return Err(error.hint("one is answered at a time"));
+        let error = Error::new(Kind::Data, "standard input contains more than one session");
+        return Err(error.hint("send one session at a time"));
     }
     Ok(first)
 }

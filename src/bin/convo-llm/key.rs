@@ -1,4 +1,4 @@
-//! The key of a service: where it comes from, and that it is seen nowhere.
+//! The key of a service: where to find it, and how to keep it out of every output.
 
 use crate::settings::variable;
 use convo::error::{Error, Kind, Result};
@@ -6,7 +6,15 @@ use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// A key. What prints it prints something else.
+/// Variables that hold a key, or name the file of one. No tool that a model may call receives them.
+pub const VARIABLES: [&str; 4] = [
+    "CONVO_LLM_KEY",
+    "CONVO_LLM_KEY_FILE",
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+];
+
+/// A key, which prints as a placeholder.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
@@ -21,11 +29,11 @@ impl Key {
     fn new(text: &str, whence: &str) -> Result<Key> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(Error::new(Kind::Config, format!("there is no key in {whence}")));
+            return Err(Error::new(Kind::Config, format!("{whence}: contains no key")));
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            let error = Error::new(Kind::Config, format!("what is in {whence} is no key"));
-            return Err(error.hint("a key is one word, without anything around it"));
+            let error = Error::new(Kind::Config, format!("{whence}: not a key"));
+            return Err(error.hint("give the key as one word with nothing around it"));
         }
         Ok(Key(text.to_string()))
     }
@@ -62,23 +70,16 @@ fn of_file(path: &Path, tell: &dyn Fn(&str)) -> Result<Key> {
     let failed = |error| Error::io(format!("cannot read the key in {name}"), error).kind(Kind::Config);
     let about = std::fs::metadata(path).map_err(failed)?;
     if about.len() > MOST {
-        return Err(Error::new(
-            Kind::Config,
-            format!("what is in {name} is no key: it is too long"),
-        ));
+        return Err(Error::new(Kind::Config, format!("{name}: not a key: too long")));
     }
     // Where secrets are mounted into a container everybody may read them, so it is no error.
     if about.is_file() && about.permissions().mode() & 0o077 != 0 {
         tell(&format!(
-            "others on this machine can read the key in {name}: chmod 600 {name}"
+            "{name}: other users can read this key; restrict it with: chmod 600 {name}"
         ));
     }
     let text = std::fs::read(path).map_err(failed)?;
-    let text = String::from_utf8(text).map_err(|_| {
-        Error::new(
-            Kind::Config,
-            format!("what is in {name} is no key: it is not UTF-8"),
-        )
-    })?;
+    let text = String::from_utf8(text)
+        .map_err(|_| Error::new(Kind::Config, format!("{name}: not a key: not UTF-8")))?;
     Key::new(&text, &name)
 }

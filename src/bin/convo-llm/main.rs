@@ -1,5 +1,5 @@
-//! A reply or a summary by a model, over HTTP: the verb `convo llm`. A plugin, since a client for HTTP and TLS is more code
-//! than all that convo itself needs, and most pipes never ask a model.
+//! The plugin `convo llm`: replies and summaries by a model over HTTP. A plugin, since a client for HTTP and TLS is more code
+//! than everything that convo itself needs, and most pipes never ask a model.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -96,7 +96,7 @@ fn instructions(path: &Path) -> Result<String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| Error::io(format!("cannot read {name}"), error))?;
     match text.trim_end().to_string() {
-        text if text.is_empty() => Err(Error::new(Kind::Usage, format!("{name} is empty"))),
+        text if text.is_empty() => Err(Error::new(Kind::Usage, format!("{name}: empty file"))),
         text => Ok(text),
     }
 }

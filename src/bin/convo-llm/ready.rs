@@ -46,13 +46,13 @@ pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session>
                 left.rule.id,
                 left.message
             );
-            return Err(Error::new(Kind::Data, what).hint("convo check tells where"));
+            return Err(Error::new(Kind::Data, what).hint("locate the violations with: convo check"));
         }
         let Plan::Lines(lines, told) = plan else {
             return Ok(session);
         };
         output.tell(&format!(
-            "repaired for {}, for this request alone: {told}",
+            "repaired for {} in this request only: {told}",
             api.name()
         ));
         for line in lines {
@@ -60,7 +60,7 @@ pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session>
         }
     }
     let what = format!("{} would refuse it, and no repair holds", api.name());
-    Err(Error::new(Kind::Data, what).hint("convo check tells where"))
+    Err(Error::new(Kind::Data, what).hint("locate the violations with: convo check"))
 }
 
 fn answerable(session: &Session, api: Api) -> Result<()> {
@@ -75,21 +75,15 @@ fn answerable(session: &Session, api: Api) -> Result<()> {
         .into_iter()
         .find(|finding| ANSWERED.contains(&finding.rule.id) && !finding.is_error());
     if let Some(open) = open {
-        let error = Error::new(
-            Kind::Data,
-            format!("a call waits for its result: {}", open.message),
-        );
-        return Err(error.hint("append it as a message of the role tool, or let --tool answer it"));
+        let error = Error::new(Kind::Data, format!("tool call without result: {}", open.message));
+        return Err(error.hint("append it with --role tool, or pass --tool"));
     }
     let last = view.items.iter().rev().find_map(|item| item.traits(session));
     match last.map(|traits| traits.role) {
-        None if view.items.is_empty() => Err(Error::new(Kind::Data, "there is no message in the session")),
+        None if view.items.is_empty() => Err(Error::new(Kind::Data, "the session contains no message")),
         Some(Role::Assistant) => {
-            let error = Error::new(
-                Kind::Data,
-                "the last message is the model's: there is nothing to answer",
-            );
-            Err(error.hint("append a message first"))
+            let error = Error::new(Kind::Data, "the last message is from the assistant");
+            Err(error.hint("append a user message first"))
         }
         _ => Ok(()),
     }

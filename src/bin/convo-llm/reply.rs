@@ -98,7 +98,7 @@ pub fn read(api: Api, body: &[u8]) -> Result<Reply, Failure> {
     };
     let calls = reply.with_calls(|calls| calls.len());
     match (calls, reply.is_cut()) {
-        (1.., true) => Err(Failure::new("the reply was cut off in the middle of a call").hint(MORE)),
+        (1.., true) => Err(Failure::new("the reply was cut off within a tool call").hint(MORE)),
         (0, cut) if reply.text.trim().is_empty() && !has_parts(&reply) => {
             let failure = Failure::new(format!("the reply is empty ({})", reply.stop_reason));
             Err(if cut { failure.hint(MORE) } else { failure })
@@ -107,7 +107,7 @@ pub fn read(api: Api, body: &[u8]) -> Result<Reply, Failure> {
     }
 }
 
-const MORE: &str = "--max-tokens allows more";
+const MORE: &str = "raise --max-tokens";
 
 /// Whether something else than text was said: what the service did by itself.
 fn has_parts(reply: &Reply) -> bool {
@@ -127,20 +127,23 @@ fn whole(body: &[u8]) -> Result<&[u8], Failure> {
     match body.first() {
         None => Err(Failure::again("the reply is empty")),
         Some(b'<') => {
-            let what = format!("the reply is a page of HTML: {}", begins());
+            let what = format!("the reply is an HTML page: {}", begins());
             Err(Failure::new(what)
-                .hint("something else than the service answers there: look at --base-url and the proxy"))
+                .hint("another server answers at this address: check --base-url and the proxy"))
         }
         Some(b'{') => match json::value_end(body, 0, Dialect::Strict) {
             Ok(end) if end == body.len() && std::str::from_utf8(body).is_ok() => Ok(body),
             Ok(end) if end == body.len() => Err(Failure::new("the reply is not UTF-8")),
-            Ok(_) => Err(Failure::new("the reply is no JSON: something follows the value")),
+            Ok(_) => Err(Failure::new("the reply is not valid JSON: text after the value")),
             Err(fault) => Err(Failure::again(format!(
-                "the reply is no JSON: byte {}: {}",
+                "the reply is not valid JSON: byte {}: {}",
                 fault.offset, fault.what
             ))),
         },
-        Some(_) => Err(Failure::new(format!("the reply is no JSON object: {}", begins()))),
+        Some(_) => Err(Failure::new(format!(
+            "the reply is not a JSON object: {}",
+            begins()
+        ))),
     }
 }
 
@@ -165,9 +168,9 @@ fn chat(body: &[u8]) -> Result<Parts<'_>, Failure> {
     let choices = elements(json::member(body, "choices"));
     let choice = choices
         .first()
-        .ok_or_else(|| Failure::new("the reply has no choices in it"))?;
+        .ok_or_else(|| Failure::new("the reply has no choices"))?;
     let message = json::member(choice, "message").filter(|raw| raw.starts_with(b"{"));
-    let message = message.ok_or_else(|| Failure::new("the reply has no message in it"))?;
+    let message = message.ok_or_else(|| Failure::new("the reply has no message"))?;
     let mut element = ObjectBuilder::default();
     element.text("role", "assistant");
     for (name, value) in members(message) {
@@ -214,7 +217,7 @@ fn calls(raw: &[u8]) -> Vec<u8> {
 
 fn anthropic(body: &[u8]) -> Result<Parts<'_>, Failure> {
     let content = json::member(body, "content").filter(|raw| raw.starts_with(b"["));
-    let content = content.ok_or_else(|| Failure::new("the reply has no content in it"))?;
+    let content = content.ok_or_else(|| Failure::new("the reply has no content"))?;
     let blocks: Vec<Vec<u8>> = elements(Some(content)).into_iter().map(without_nulls).collect();
     let mut element = ObjectBuilder::default();
     element.text("role", "assistant");
@@ -243,7 +246,7 @@ fn without_nulls(block: &[u8]) -> Vec<u8> {
 
 fn responses(body: &[u8]) -> Result<Parts<'_>, Failure> {
     let output = json::member(body, "output").filter(|raw| raw.starts_with(b"["));
-    let output = output.ok_or_else(|| Failure::new("the reply has no output in it"))?;
+    let output = output.ok_or_else(|| Failure::new("the reply has no output"))?;
     let items: Vec<Vec<u8>> = elements(Some(output)).into_iter().map(item).collect();
     let raws: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
     let units = request::read(Api::OpenaiResponses, &raws);

@@ -47,7 +47,7 @@ impl Asking<'_> {
             .map(|(name, value)| (name.as_str(), value.as_deref()))
             .collect();
         json::with_members(&body.finish(), &changes)
-            .map_err(|fault| Error::new(Kind::Data, format!("the request cannot be made: {}", fault.what)))
+            .map_err(|fault| Error::new(Kind::Data, format!("cannot build the request: {}", fault.what)))
     }
 
     fn chat(&self, request: &Request, body: &mut ObjectBuilder) {

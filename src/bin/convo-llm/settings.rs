@@ -1,4 +1,4 @@
-//! Who is asked, and how: options before environment before the config file's table `[llm]`.
+//! Service, model and limits: options, then the environment, then the table `[llm]` of the configuration file.
 
 use crate::arguments::{self, Arguments, Interface};
 use crate::key::{self, Key};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use ureq::http::Uri;
 
-/// What a run goes by.
+/// The settings of a run.
 #[derive(Debug)]
 pub struct Settings {
     pub api: Api,
@@ -39,6 +39,7 @@ struct Table {
     api: Option<String>,
     base_url: Option<String>,
     model: Option<String>,
+    insecure_http: Option<bool>,
     key_file: Option<PathBuf>,
     ca_file: Option<PathBuf>,
     max_tokens: Option<u64>,
@@ -73,8 +74,8 @@ impl Settings {
         let table = table()?;
         let (asked, waiting) = (&arguments.model, &arguments.waiting);
         let model = text(&asked.model, "MODEL", table.model).ok_or_else(|| {
-            let hint = "--model MODEL, CONVO_LLM_MODEL, or model in the table [llm] of the config file";
-            Error::new(Kind::Config, "no model is named").hint(hint)
+            let hint = "use --model, CONVO_LLM_MODEL or model in [llm] of the configuration file";
+            Error::new(Kind::Config, "no model given").hint(hint)
         })?;
         let named = match asked.api {
             Some(api) => Some(api),
@@ -92,14 +93,21 @@ impl Settings {
         let key = key::find(key_file.as_deref(), place.own_key, tell)?;
         let host = place.url.host().unwrap_or_default();
         if key.is_none() && matches!(host, "api.openai.com" | "api.anthropic.com") {
-            let error = Error::new(Kind::Config, format!("no key for {host}"));
-            let hint = format!("set CONVO_LLM_KEY or {}, or name a --key-file", place.usual_key());
+            let error = Error::new(Kind::Config, format!("{host}: no API key"));
+            let hint = format!("set CONVO_LLM_KEY or {}, or use --key-file", place.usual_key());
             return Err(error.hint(hint));
         }
         if key.is_some() && place.url.scheme_str() == Some("http") && !is_here(host) {
-            tell(&format!(
-                "the key goes to {host} in clear text: the address begins with http:"
-            ));
+            let is_allowed = asked.insecure_http
+                || variable("CONVO_LLM_INSECURE_HTTP").is_some_and(|set| set == "1")
+                || table.insecure_http.unwrap_or_default();
+            if !is_allowed {
+                let error = Error::new(
+                    Kind::Unsafe,
+                    format!("{host}: a key over plain HTTP to another machine"),
+                );
+                return Err(error.hint("use an https:// address, or accept the risk with --insecure-http"));
+            }
         }
         let ca_file = asked
             .ca_file
@@ -199,17 +207,17 @@ impl Place {
 /// An address that can be posted to.
 fn address(text: &str) -> Result<Uri> {
     let wrong = |what: &str| {
-        Error::new(Kind::Config, format!("the base URL {what}"))
-            .hint("it looks like https://host/v1 or http://127.0.0.1:11434/v1")
+        Error::new(Kind::Config, format!("base URL: {what}"))
+            .hint("use an address such as https://host/v1 or http://127.0.0.1:11434/v1")
     };
-    let uri: Uri = text.trim().parse().map_err(|_| wrong("is no address"))?;
+    let uri: Uri = text.trim().parse().map_err(|_| wrong("not an address"))?;
     match (uri.scheme_str(), uri.authority()) {
         (_, Some(authority)) if authority.as_str().contains('@') => {
-            Err(wrong("holds a user or a password, which others would see"))
+            Err(wrong("contains a user or a password, which other users can see"))
         }
         (Some("http" | "https"), Some(_)) if uri.query().is_none() => Ok(uri),
-        (Some("http" | "https"), Some(_)) => Err(wrong("has something behind a ?")),
-        _ => Err(wrong("begins neither with https:// nor http://")),
+        (Some("http" | "https"), Some(_)) => Err(wrong("contains a query after '?'")),
+        _ => Err(wrong("starts with neither https:// nor http://")),
     }
 }
 
@@ -245,7 +253,7 @@ fn whole(api: Api, base: &Uri) -> Result<Uri> {
     let authority = base.authority().map(ToString::to_string).unwrap_or_default();
     format!("{scheme}://{authority}{path}")
         .parse()
-        .map_err(|_| Error::new(Kind::Config, "the base URL is no address"))
+        .map_err(|_| Error::new(Kind::Config, "base URL: not an address"))
 }
 
 /// Whether a host is this machine.
@@ -281,7 +289,7 @@ fn text(given: &Option<String>, name: &str, known: Option<String>) -> Option<Str
 
 fn interface(name: String) -> Result<Interface> {
     <Interface as clap::ValueEnum>::from_str(&name, false)
-        .map_err(|_| wrong("api", "there are openai-chat, openai-responses and anthropic"))
+        .map_err(|_| wrong("api", "expected openai-chat, openai-responses or anthropic"))
 }
 
 /// The variable of an option: `max-wait` is `CONVO_LLM_MAX_WAIT`.
@@ -297,7 +305,7 @@ fn number<N: std::str::FromStr>(name: &str, given: Option<N>, known: Option<N>) 
         Some(text) => text
             .parse()
             .map(Some)
-            .map_err(|_| wrong(name, "this must be a number")),
+            .map_err(|_| wrong(name, "expected a number")),
         None => Ok(known),
     }
 }
@@ -313,7 +321,7 @@ fn duration(name: &str, given: Option<Duration>, known: Option<String>, default:
 fn wrong(name: &str, why: &str) -> Error {
     Error::new(
         Kind::Config,
-        format!("{name} in the environment or the config file: {why}"),
+        format!("{name} in the environment or the configuration file: {why}"),
     )
 }
 
@@ -330,6 +338,11 @@ fn table() -> Result<Table> {
         return Ok(Table::default());
     };
     let at = |error: Error| error.at(path.to_string_lossy(), convo::error::Place::default());
+    // A FIFO would be waited for, a device read without end. /dev/null is an empty file.
+    let is_read = |about: std::fs::Metadata| about.is_file() || path == Path::new("/dev/null");
+    if std::fs::metadata(&path).is_ok_and(|about| !is_read(about)) {
+        return Err(at(Error::new(Kind::Config, "not a regular file")));
+    }
     match std::fs::read_to_string(&path) {
         Ok(text) => match toml::from_str::<File>(&text) {
             Ok(file) => Ok(file.llm),

@@ -15,8 +15,8 @@ pub fn run(model: &Model<'_>, pieces: &[Vec<u8>], system: Option<&str>) -> Resul
         let session = question(piece, previous.as_deref(), system)?;
         let reply = model.ask(&session, &[])?;
         if reply.is_cut() {
-            let error = Error::new(Kind::Unavailable, "the summary was cut off at its longest");
-            return Err(error.hint("--max-tokens or CONVO_LLM_MAX_TOKENS allows more"));
+            let error = Error::new(Kind::Unavailable, "the summary reached its maximum length");
+            return Err(error.hint("raise --max-tokens or CONVO_LLM_MAX_TOKENS"));
         }
         let text = without_thinking(&reply.text);
         if text.is_empty() {
@@ -40,7 +40,7 @@ pub fn run(model: &Model<'_>, pieces: &[Vec<u8>], system: Option<&str>) -> Resul
 /// The question: what to do as instructions, and the rest as data that nobody is to follow.
 fn question(piece: &[u8], previous: Option<&str>, system: Option<&str>) -> Result<Session> {
     if json::value_end(piece, 0, Dialect::Strict) != Ok(piece.len()) {
-        return Err(Error::new(Kind::Data, "the request for a summary is damaged"));
+        return Err(Error::new(Kind::Data, "the summary request is damaged"));
     }
     let instructions = json::member(piece, "instructions").and_then(json::text);
     let mut data = ObjectBuilder::default();

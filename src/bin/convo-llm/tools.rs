@@ -1,8 +1,9 @@
 //! Tools: what is offered to a model, and the commands that answer its calls.
 
 use crate::arguments::Tools;
-use crate::command::{self, Outcome};
+use crate::command::{self, Outcome, ShellCommand};
 use crate::interrupt::Interrupt;
+use crate::key;
 use convo::error::{Error, Kind, Result};
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::message::ToolCall;
@@ -69,8 +70,18 @@ impl Offer {
 pub struct Toolbox {
     pub offers: Vec<Offer>,
     timeout: Duration,
+    /// Variables that no command receives.
+    withheld: Vec<&'static str>,
+    limits: CallLimits,
     /// There where a command may run.
     interrupt: Option<Interrupt>,
+}
+
+/// How many calls of a model run a command: a reply may hold any number of them.
+#[derive(Clone, Copy, Debug)]
+struct CallLimits {
+    per_reply: usize,
+    per_run: usize,
 }
 
 impl Toolbox {
@@ -79,7 +90,7 @@ impl Toolbox {
         let mut offers: Vec<Offer> = Vec::new();
         for (name, command) in &arguments.commands {
             if offers.iter().any(|offer| offer.name == *name) {
-                return Err(Error::new(Kind::Usage, format!("--tool {name} is there twice")));
+                return Err(Error::new(Kind::Usage, format!("--tool {name}: given twice")));
             }
             offers.push(Offer {
                 command: Some(command.clone()),
@@ -96,13 +107,17 @@ impl Toolbox {
         }
         let interrupt = match arguments.commands.is_empty() {
             true => None,
-            false => {
-                Some(Interrupt::new().map_err(|error| Error::io("signals cannot be listened to", error))?)
-            }
+            false => Some(Interrupt::new().map_err(|error| Error::io("cannot handle signals", error))?),
         };
+        let is_passed = |name: &&str| !arguments.environment.iter().any(|passed| passed == name);
         Ok(Toolbox {
             offers,
             timeout: arguments.tool_timeout,
+            withheld: key::VARIABLES.into_iter().filter(is_passed).collect(),
+            limits: CallLimits {
+                per_reply: arguments.max_calls as usize,
+                per_run: arguments.max_total_calls as usize,
+            },
             interrupt,
         })
     }
@@ -117,52 +132,89 @@ impl Toolbox {
         some && !calls.iter().any(left)
     }
 
-    /// Runs the command of a call; the result as a record.
-    pub fn run(&self, call: &ToolCall<'_>) -> Vec<u8> {
-        let offer = self.offers.iter().find(|offer| offer.name == call.name);
-        let command = offer.and_then(|offer| offer.command.as_deref());
-        let outcome = match command.zip(self.interrupt.as_ref()) {
-            Some((command, interrupt)) => {
-                // Models leave out an object that is empty.
-                let given = match call.arguments.trim() {
-                    "" => "{}",
-                    given => given,
-                };
-                command::run(command, &call.name, given, self.timeout, interrupt)
-            }
-            None => Outcome {
-                text: format!("there is no tool {:?}", call.name),
-                failed: true,
-            },
-        };
-        let mut record = ObjectBuilder::default();
-        record
-            .text("role", "tool")
-            .text("tool_call_id", &call.id)
-            .text("name", &call.name)
-            .text("content", &outcome.text);
-        if outcome.failed {
-            record.raw("metadata", r#"{"is_error":true}"#);
+    /// Answers the calls of one reply, each with a record; `answered` counts the calls of the whole run. A call over a limit
+    /// is answered without running anything, so that the history stays valid.
+    pub fn run_all(&self, calls: &[ToolCall<'_>], answered: &mut usize) -> Vec<Vec<u8>> {
+        let mut records = Vec::with_capacity(calls.len());
+        for (place, call) in calls.iter().enumerate() {
+            let limit = match *answered {
+                _ if place >= self.limits.per_reply => Some(("reply", self.limits.per_reply)),
+                run if run >= self.limits.per_run => Some(("run", self.limits.per_run)),
+                _ => None,
+            };
+            let outcome = match limit {
+                Some((scope, limit)) => Outcome {
+                    text: format!("not run: more than {limit} calls in one {scope}"),
+                    failed: true,
+                },
+                None => {
+                    *answered += 1;
+                    self.run(call)
+                }
+            };
+            records.push(record(call, &outcome));
         }
-        record.finish()
+        records
+    }
+
+    /// How many of a reply's calls are not run because there are too many.
+    pub fn over_limit(&self, calls: usize, answered: usize) -> usize {
+        let room = self.limits.per_run.saturating_sub(answered);
+        calls.saturating_sub(self.limits.per_reply.min(room))
+    }
+
+    fn run(&self, call: &ToolCall<'_>) -> Outcome {
+        let offer = self.offers.iter().find(|offer| offer.name == call.name);
+        let line = offer.and_then(|offer| offer.command.as_deref());
+        let Some((line, interrupt)) = line.zip(self.interrupt.as_ref()) else {
+            return Outcome {
+                text: format!("no such tool: {:?}", call.name),
+                failed: true,
+            };
+        };
+        // Models leave out an object that is empty.
+        let arguments = match call.arguments.trim() {
+            "" => "{}",
+            arguments => arguments,
+        };
+        let command = ShellCommand {
+            line,
+            tool: &call.name,
+            timeout: self.timeout,
+            withheld: &self.withheld,
+        };
+        command::run(&command, arguments, interrupt)
     }
 }
 
+/// The result of a call as a record.
+fn record(call: &ToolCall<'_>, outcome: &Outcome) -> Vec<u8> {
+    let mut record = ObjectBuilder::default();
+    record
+        .text("role", "tool")
+        .text("tool_call_id", &call.id)
+        .text("name", &call.name)
+        .text("content", &outcome.text);
+    if outcome.failed {
+        record.raw("metadata", r#"{"is_error":true}"#);
+    }
+    record.finish()
+}
 /// Most bytes of a file with a schema.
 const MOST: u64 = 1 << 20;
 
 fn describe(offer: &mut Offer, file: &str) -> Result<()> {
-    let wrong = |what: &str| Error::new(Kind::Data, format!("the schema in {file} {what}"));
+    let wrong = |what: &str| Error::new(Kind::Data, format!("{file}: {what}"));
     let about = std::fs::metadata(file).map_err(|error| Error::io(format!("cannot read {file}"), error))?;
     if about.len() > MOST {
-        return Err(wrong("is too long"));
+        return Err(wrong("schema too long"));
     }
     let bytes = std::fs::read(file).map_err(|error| Error::io(format!("cannot read {file}"), error))?;
     let raw = bytes.trim_ascii();
     match json::value_end(raw, 0, Dialect::Strict) {
         Ok(end) if end == raw.len() && raw.starts_with(b"{") => {}
-        Ok(_) => return Err(wrong("is no JSON object")),
-        Err(fault) => return Err(wrong(&format!("is no JSON: {}", fault.what))),
+        Ok(_) => return Err(wrong("not a JSON object")),
+        Err(fault) => return Err(wrong(&format!("not valid JSON: {}", fault.what))),
     }
     let (raw, _) = json::compact(raw);
     // As the interfaces spell tools: the schema in a member of its own, or the whole of it in `function`.

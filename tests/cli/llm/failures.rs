@@ -48,34 +48,34 @@ fn cases() -> Vec<Case> {
     let once: &[&str] = &["--retries", "0"];
     let twice: &[&str] = &["--retries", "1"];
     vec![
-        case("no headers", &["--timeout", "300ms"], "no whole reply", 1, |_| {
+        case("no headers", &["--timeout", "300ms"], "no complete reply", 1, |_| {
             vec![Act::Hang]
         }),
         case(
             "half of the headers",
             &["--timeout", "300ms"],
-            "no whole reply",
+            "no complete reply",
             1,
             |_| hang("HTTP/1.1 200 OK\r\ncon"),
         ),
         case(
             "half of the body",
             &["--timeout", "300ms"],
-            "no whole reply",
+            "no complete reply",
             1,
             |_| hang(&format!("{OK}content-length: 900\r\n\r\n{{\"id\":")),
         ),
         case(
             "silence in a stream",
             &["--stream", "--text", "--idle-timeout", "300ms", "--retries", "0"],
-            "nothing came from",
+            "no data from",
             1,
             |_| hang(&format!("{SSE}{}", &STREAM[..200])),
         ),
         case(
             "silence ahead of a stream",
             &["--stream", "--idle-timeout", "200ms", "--retries", "1"],
-            "nothing came from",
+            "no data from",
             2,
             |_| vec![Act::Hang],
         ),
@@ -86,7 +86,7 @@ fn cases() -> Vec<Case> {
         case("closed in the body", twice, "127.0.0.1", 2, |_| {
             send(&format!("{OK}content-length: 900\r\n\r\n{{\"id\":"))
         }),
-        case("closed in a body without length", twice, "no JSON", 2, |_| {
+        case("closed in a body without length", twice, "not valid JSON", 2, |_| {
             send(&format!("{OK}\r\n{}", &HELLO[..80]))
         }),
         case(
@@ -103,28 +103,28 @@ fn cases() -> Vec<Case> {
         case(
             "closed in a stream",
             &["--stream", "--text"],
-            "cut off in the middle",
+            "the reply was cut off",
             1,
             |_| send(&format!("{SSE}{}", &STREAM[..200])),
         ),
         case(
             "closed in a stream that is not shown",
             &["--stream", "--json", "--retries", "1"],
-            "cut off in the middle",
+            "the reply was cut off",
             2,
             |_| send(&format!("{SSE}{}", &STREAM[..260])),
         ),
         case(
             "a stream without its end",
             &["--stream", "--retries", "1"],
-            "cut off in the middle",
+            "the reply was cut off",
             2,
             |_| chunks(&[&STREAM.as_bytes()[..230]], true),
         ),
         case(
             "a damaged stream",
             &["--stream", "--retries", "0"],
-            "no JSON",
+            "not valid JSON",
             1,
             |_| chunks(&[b"data: {\"choices\":[}\n\n"], true),
         ),
@@ -155,7 +155,7 @@ fn cases() -> Vec<Case> {
         case(
             "broken for ever",
             &[],
-            "answers 500",
+            "status 500",
             4,
             error("500 Broken", "oops"),
         ),
@@ -196,16 +196,16 @@ fn cases() -> Vec<Case> {
             1,
             error("502 Bad Gateway", "<html><title>Bad \u{202e}</title>"),
         ),
-        case("wrong JSON", once, "the reply is no JSON: byte", 1, |_| {
+        case("wrong JSON", once, "the reply is not valid JSON: byte", 1, |_| {
             json("{\"choices\":[,]}")
         }),
-        case("half of the JSON", once, "the reply is no JSON: byte", 1, |_| {
+        case("half of the JSON", once, "the reply is not valid JSON: byte", 1, |_| {
             json(&HELLO[..100])
         }),
         case("JSON and more", once, "something follows", 1, |_| {
             json(&format!("{HELLO}x"))
         }),
-        case("no object", once, "no JSON object", 1, |_| json("[1,2]")),
+        case("no object", once, "not a JSON object", 1, |_| json("[1,2]")),
         case("no UTF-8", once, "not UTF-8", 1, |_| {
             let body = [b"{\"choices\":\"".as_slice(), &[0xff], b"\"}"].concat();
             let head = format!("{OK}content-length: {}\r\n\r\n", body.len());
@@ -250,7 +250,7 @@ fn cases() -> Vec<Case> {
         case(
             "a redirect",
             &[],
-            "redirects to another address of it (status 307)",
+            "redirects to another address (status 307)",
             1,
             |_| whole("307 Away", "location: /v2\r\n", ""),
         ),
@@ -282,7 +282,7 @@ fn every_failure_is_told_and_prints_no_record() {
         );
         assert!(!run.stderr.contains(['\u{1b}', '\u{202e}']), "{name}: {run}");
         assert_eq!(
-            run.stderr.matches("asked again").count() + 1,
+            run.stderr.matches("retrying in").count() + 1,
             case.asked,
             "{name}: {run}"
         );
@@ -322,7 +322,7 @@ fn nobody_there() {
         format!("http://127.0.0.1:{}", closed_port()),
     );
     let run = env.feed(command, ASKED.as_bytes()).status(69).says("127.0.0.1");
-    assert_eq!(run.stderr.matches("asked again").count(), 2, "{run}");
+    assert_eq!(run.stderr.matches("retrying in").count(), 2, "{run}");
 }
 
 #[test]
@@ -346,10 +346,10 @@ fn it_goes_well_in_the_end() {
     });
     let run = llm(&env, &server, &[], ASKED)
         .status(0)
-        .says("asked again in 1 ms");
+        .says("retrying in 1 ms");
     assert_eq!(run.objects()[0]["content"], "Hello.");
     assert_eq!(server.requests().len(), 4);
-    assert!(run.stderr.contains("answers 429; asked again in 0 s"), "{run}");
+    assert!(run.stderr.contains("status 429; retrying in 0 s"), "{run}");
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn it_waits_as_it_is_told_to_but_not_for_ever() {
         let server = Server::always(whole("429 Too Many", header, ""));
         let run = llm(&env, &server, &[], ASKED).status(69);
         let run = run
-            .says("it wants to be left alone for")
+            .says("retry after")
             .says(wanted)
             .says("--max-wait 3601s");
         assert_eq!(server.requests().len(), 1, "{run}");
@@ -376,7 +376,7 @@ fn it_waits_as_it_is_told_to_but_not_for_ever() {
     });
     llm(&env, &server, &[], ASKED)
         .status(0)
-        .says("asked again in 1 s");
+        .says("retrying in 1 s");
 }
 
 /// A redirect would hand the key to whoever it names.
@@ -396,6 +396,16 @@ fn no_redirect_is_followed() {
         assert_eq!((run.out(), server.requests().len()), ("", 1));
     }
     assert!(other.requests().is_empty());
+}
+
+/// Asked again it would say the same.
+#[test]
+fn a_malformed_redirect_is_not_retried() {
+    let env = Env::new();
+    let server = Server::always(whole("302 Found", "location: http://a\u{1}b/\r\n", ""));
+    let run = llm(&env, &server, &["--retries", "2"], ASKED).status(69);
+    assert_eq!((run.out(), server.requests().len()), ("", 1), "{run}");
+    assert!(run.stderr.contains("header"), "{run}");
 }
 
 #[test]
@@ -425,16 +435,16 @@ fn a_session_that_cannot_be_answered_asks_nobody() {
     let server = Server::always(json(HELLO));
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
     for (input, says) in [
-        (String::new(), "there is no session"),
-        ("\n \n".to_string(), "there is no session"),
+        (String::new(), "contains no session"),
+        ("\n \n".to_string(), "contains no session"),
         ("hello".to_string(), "no session that this version reads"),
         (ASKED.lines().next().unwrap().to_string(), "no message"),
         (
             format!("{ASKED}{{\"role\":\"assistant\",\"content\":\"Yes.\"}}\n"),
-            "nothing to answer",
+            "the last message is from the assistant",
         ),
         (format!("{ASKED}{{broken\n"), "-:4: byte"),
-        (format!("{ASKED}{call}\n"), "a call waits for its result"),
+        (format!("{ASKED}{call}\n"), "tool call without result"),
         (
             format!("{ASKED}{}", ASKED.replace("talk", "other")),
             "more than one session",

@@ -61,11 +61,11 @@ fn what_is_wrong_is_78() {
     env.write("plain.pem", "hello");
     let url = "http://127.0.0.1:9/v1";
     let cases: Vec<(Variables<'_>, Vec<&str>, &str)> = vec![
-        (vec![], vec![], "no model is named"),
-        (vec![], vec!["-m", "m"], "no key for api.openai.com"),
-        (vec![], vec!["-m", "claude-x"], "no key for api.anthropic.com"),
+        (vec![], vec![], "no model given"),
+        (vec![], vec!["-m", "m"], "api.openai.com: no API key"),
+        (vec![], vec!["-m", "claude-x"], "api.anthropic.com: no API key"),
         (vec![], vec!["-m", "m", "-b", "ftp://x/v1"], "https://"),
-        (vec![], vec!["-m", "m", "-b", "not an address"], "is no address"),
+        (vec![], vec!["-m", "m", "-b", "not an address"], "not an address"),
         (
             vec![],
             vec!["-m", "m", "-b", "https://me:secret@host/v1"],
@@ -74,7 +74,7 @@ fn what_is_wrong_is_78() {
         (
             vec![],
             vec!["-m", "m", "-b", "https://host/v1?key=x"],
-            "behind a ?",
+            "after '?'",
         ),
         (
             vec![],
@@ -84,22 +84,22 @@ fn what_is_wrong_is_78() {
         (
             vec![],
             vec!["-m", "m", "-b", url, "--key-file", "empty.key"],
-            "there is no key",
+            "empty.key: contains no key",
         ),
         (
             vec![],
             vec!["-m", "m", "-b", url, "--key-file", "two.key"],
-            "is no key",
+            "two.key: not a key",
         ),
         (
             vec![("CONVO_LLM_KEY", "a b")],
             vec!["-m", "m", "-b", url],
-            "CONVO_LLM_KEY is no key",
+            "CONVO_LLM_KEY: not a key",
         ),
         (
             vec![("CONVO_LLM_API", "soap")],
             vec!["-m", "m", "-b", url],
-            "there are openai-chat",
+            "expected openai-chat",
         ),
         (
             vec![("CONVO_LLM_TIMEOUT", "soon")],
@@ -124,7 +124,7 @@ fn what_is_wrong_is_78() {
         (
             vec![],
             vec!["-m", "m", "-b", url, "--ca-file", "plain.pem"],
-            "no certificate",
+            "plain.pem: contains no certificate",
         ),
         (
             vec![("HTTPS_PROXY", "::secret::")],
@@ -190,6 +190,28 @@ fn a_key_goes_where_it_belongs() {
     run(&env, &variables, &["-m", "claude-x"]).fine();
     assert_eq!(server.last().header("x-api-key"), Some(KEY));
     assert_eq!(server.last().path(), "/v1/messages");
+}
+
+/// Everybody on the way reads what goes over plain HTTP.
+#[test]
+fn a_key_never_leaves_this_machine_in_clear_text() {
+    let env = Env::new();
+    let key = [("CONVO_LLM_KEY", KEY)];
+    let elsewhere = ["-m", "m", "-b", "http://elsewhere.invalid/v1", "--retries", "0"];
+    let refused = run(&env, &key, &elsewhere).status(77).says("over plain HTTP");
+    assert!(
+        refused.stderr.contains("--insecure-http") && !refused.stderr.contains(KEY),
+        "{refused}"
+    );
+    // On purpose, or without a key, the host is asked, which is not there.
+    run(&env, &key, &[&elsewhere[..], &["--insecure-http"]].concat()).status(69);
+    run(
+        &env,
+        &[("CONVO_LLM_KEY", KEY), ("CONVO_LLM_INSECURE_HTTP", "1")],
+        &elsewhere,
+    )
+    .status(69);
+    run(&env, &[], &elsewhere).status(69);
 }
 
 #[test]

@@ -108,16 +108,16 @@ fn whatever_fails_changes_nothing_but_the_count() {
     let view_before = view(&env);
     let cases: Vec<(&str, Vec<Act>)> = vec![
         ("closed at once", Vec::new()),
-        ("answers 500", whole("500 Broken", "", "")),
-        ("answers 401: No [key]", whole("401 No", "", &format!("No {KEY}"))),
-        ("is no JSON", json("{")),
-        ("a page of HTML", whole("200 OK", "", "<html>")),
+        ("status 500", whole("500 Broken", "", "")),
+        ("status 401: No [key]", whole("401 No", "", &format!("No {KEY}"))),
+        ("not valid JSON", json("{")),
+        ("an HTML page", whole("200 OK", "", "<html>")),
         (
             "redirects to",
             whole("302 Found", "location: http://evil.invalid/\r\n", ""),
         ),
         (
-            "cut off at its longest",
+            "reached its maximum length",
             json(&HELLO.replace("\"stop\"", "\"length\"")),
         ),
         ("the reply is empty", json(&HELLO.replace("Hello.", "\\n"))),
@@ -126,7 +126,7 @@ fn whatever_fails_changes_nothing_but_the_count() {
             json(&HELLO.replace("Hello.", "<think>x</think>")),
         ),
         (
-            "wants to be left alone for 900 s",
+            "retry after 900 s",
             whole("429 Wait", "retry-after: 900\r\n", ""),
         ),
     ];

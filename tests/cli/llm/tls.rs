@@ -44,10 +44,10 @@ fn only_who_is_vouched_for_gets_the_key() {
     };
     let refused = run("localhost", &[], None).status(69).gives("");
     assert!(
-        refused.stderr.contains("no safe connection to localhost"),
+        refused.stderr.contains("no secure connection to localhost"),
         "{refused}"
     );
-    assert!(!refused.stderr.contains("asked again"), "{refused}");
+    assert!(!refused.stderr.contains("retrying in"), "{refused}");
     assert!(server.requests().is_empty());
     run("localhost", &["--ca-file", "own.pem"], None).fine();
     run("localhost", &[], Some("own.pem")).fine();
@@ -55,6 +55,6 @@ fn only_who_is_vouched_for_gets_the_key() {
     // The name counts too.
     run("127.0.0.1", &["--ca-file", "own.pem"], None)
         .status(69)
-        .says("no safe connection to 127.0.0.1");
+        .says("no secure connection to 127.0.0.1");
     assert_eq!(server.requests().len(), 2);
 }

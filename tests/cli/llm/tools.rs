@@ -66,10 +66,10 @@ fn a_command_answers_a_call() {
 fn a_command_that_fails_tells_the_model() {
     let env = Env::new();
     let (_, failed) = result(&env, "echo half; echo no such city >&2; exit 3", &[]);
-    assert_eq!(failed["content"], "half\nit ended with status 3\nno such city");
+    assert_eq!(failed["content"], "half\nfailed with status 3\nno such city");
     assert_eq!(failed["metadata"]["is_error"], true);
     let (_, failed) = result(&env, "kill -9 $$", &[]);
-    assert_eq!(failed["content"], "it was ended by signal 9");
+    assert_eq!(failed["content"], "killed by signal 9");
     let (_, failed) = result(&env, "yes", &[]);
     assert!(
         failed["content"].as_str().unwrap().contains("longer than"),
@@ -97,7 +97,7 @@ fn a_command_that_takes_too_long_is_ended() {
         late["content"]
             .as_str()
             .unwrap()
-            .contains("it took longer than 500 ms"),
+            .contains("timed out after 500 ms"),
         "{late}"
     );
     is_gone(&env.read("pid.txt"));
@@ -147,7 +147,7 @@ fn a_call_that_nobody_answers_comes_back() {
     );
     let offered = value!({"name": "page", "description": "A page.", "parameters": {"type": "object"}});
     assert_eq!(server.last().json()["tools"][0]["function"], offered);
-    assert!(run.stderr.contains("waits for its result"), "{run}");
+    assert!(run.stderr.contains("(no result yet)"), "{run}");
     // Then none of the others is run: half of the results would be no history.
     let server = calling(&["t", "page"]);
     let options = ["--tool", "t=touch ran", "--tool-schema", "page=page.json"];
@@ -165,7 +165,7 @@ fn a_tool_that_nobody_offered_is_answered_so() {
     let env = Env::new();
     let run = llm(&env, &calling(&["other"]), &["--tool", "t=true", "-q"], ASKED).status(0);
     let records = run.objects();
-    assert_eq!(records[1]["content"], "there is no tool \"other\"");
+    assert_eq!(records[1]["content"], "no such tool: \"other\"");
     assert_eq!(records[1]["metadata"]["is_error"], true);
 }
 
@@ -176,7 +176,7 @@ fn it_stops_after_so_many_steps() {
     let options = ["--tool", "t=echo x", "--max-steps", "3", "-q"];
     let run = llm(&env, &server, &options, ASKED)
         .status(1)
-        .says("after 3 steps");
+        .says("after 3 requests");
     assert_eq!(server.requests().len(), 3);
     assert_eq!(run.objects().len(), 6);
     let session = format!("{ASKED}{}", run.out());
@@ -194,7 +194,7 @@ fn a_failure_after_a_step_keeps_the_step() {
         _ => json(HELLO),
     });
     let run = llm(&env, &server, &["--tool", "t=echo x"], ASKED).status(69);
-    let run = run.says("printed: 2 messages");
+    let run = run.says("printing the 2 messages so far");
     assert_eq!(run.objects().len(), 2);
     let session = format!("{ASKED}{}", run.out());
     llm(&env, &server, &[], &session).status(0);
@@ -247,5 +247,63 @@ fn schemas_are_taken_as_any_interface_spells_them() {
             assert_eq!(sent.pointer(at), Some(&schema), "{nth} {api}");
             assert_eq!(sent.to_string().contains("T."), nth > 0, "{nth} {api}");
         }
+    }
+}
+
+/// A tool that a model may call can print its environment, or be made to.
+#[test]
+fn keys_do_not_reach_tools() {
+    let env = Env::new();
+    let keys = ["CONVO_LLM_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
+    let seen = |options: &[&str]| {
+        let server = calling(&["t"]);
+        let mut arguments = vec!["-m", "m", "--tool", "t=env; cat /proc/self/environ", "-q"];
+        arguments.extend(options);
+        let mut command = env.command(&["llm"]);
+        command
+            .args(&arguments)
+            .env("CONVO_LLM_BASE_URL", server.url())
+            .env("OTHER", "kept");
+        for key in keys {
+            command.env(key, format!("sk-{key}"));
+        }
+        let run = env.feed(command, ASKED.as_bytes()).status(0);
+        run.objects()[1]["content"].as_str().unwrap().to_string()
+    };
+    let content = seen(&[]);
+    assert!(content.contains("OTHER=kept"), "{content}");
+    assert!(!content.contains("sk-"), "{content}");
+    let content = seen(&["--tool-env", "OPENAI_API_KEY"]);
+    assert!(content.contains("OPENAI_API_KEY=sk-OPENAI_API_KEY"), "{content}");
+    assert!(!content.contains("sk-CONVO_LLM_KEY"), "{content}");
+}
+
+/// A reply may hold any number of calls, each of which would run a command.
+#[test]
+fn the_number_of_calls_is_limited() {
+    let env = Env::new();
+    let many = || Server::new(|nth, _| if nth < 3 { calls(&["t"; 50]) } else { json(HELLO) });
+    for (options, per_reply, in_all) in [
+        (&[][..], 32, 96),
+        (&["--max-calls", "5"], 5, 15),
+        (&["--max-total-calls", "40"], 32, 40),
+    ] {
+        let options = [&["--tool", "t=echo ran >> ran.txt", "-q"], options].concat();
+        let run = llm(&env, &many(), &options, ASKED).status(0);
+        let records = run.objects();
+        // Every call is answered, so that the history stays valid.
+        assert_eq!(records.len(), 3 * 51 + 1);
+        let is_refused = |record: &&Value| {
+            record["content"]
+                .as_str()
+                .is_some_and(|text| text.starts_with("not run: "))
+        };
+        assert_eq!(
+            records[1..51].iter().filter(is_refused).count(),
+            50 - per_reply,
+            "{options:?}"
+        );
+        assert_eq!(env.read("ran.txt").lines().count(), in_all, "{options:?}");
+        std::fs::remove_file(env.work().join("ran.txt")).unwrap();
     }
 }

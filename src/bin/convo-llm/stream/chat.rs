@@ -3,6 +3,7 @@
 use super::{Step, Text};
 use crate::request::list;
 use convo::model::json::{self, Dialect, ObjectBuilder};
+use std::collections::HashMap;
 
 /// What has come of a reply.
 #[derive(Debug, Default)]
@@ -16,12 +17,13 @@ pub struct Pieces {
     reasoning: Vec<(&'static str, Text)>,
     details: Vec<Vec<u8>>,
     calls: Vec<Call>,
+    /// Where the call of an index is in `calls`.
+    numbered: HashMap<Vec<u8>, usize>,
     finish_reason: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
 struct Call {
-    index: Option<Vec<u8>>,
     id: Text,
     name: Text,
     arguments: Text,
@@ -78,19 +80,17 @@ impl Pieces {
         let function = json::member(piece, "function").unwrap_or(b"{}");
         let begins = json::member(function, "name").filter(is_text).is_some();
         let known = match index {
-            Some(index) => self
-                .calls
-                .iter()
-                .position(|call| call.index.as_deref() == Some(index)),
+            Some(index) => self.numbered.get(index).copied(),
             None if begins => None,
             None => self.calls.len().checked_sub(1),
         };
         let at = known.unwrap_or_else(|| {
-            self.calls.push(Call {
-                index: index.map(<[u8]>::to_vec),
-                ..Call::default()
-            });
-            self.calls.len() - 1
+            let next = self.calls.len();
+            if let Some(index) = index {
+                self.numbered.insert(index.to_vec(), next);
+            }
+            self.calls.push(Call::default());
+            next
         });
         let call = &mut self.calls[at];
         // Some say id and name again with every piece.

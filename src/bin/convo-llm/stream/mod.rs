@@ -122,12 +122,14 @@ impl Stream {
             return Ok(());
         }
         if json::value_end(data, 0, Dialect::Strict) != Ok(data.len()) || std::str::from_utf8(data).is_err() {
-            return Err(Failure::again("the stream is damaged: a piece of it is no JSON"));
+            return Err(Failure::again(
+                "the stream is damaged: an event is not valid JSON",
+            ));
         }
         if is_error(data) {
             let what = said::message(data).unwrap_or_default();
             return Err(Failure::again(format!(
-                "the service failed in the middle: {}",
+                "the service failed within the reply: {}",
                 said::short(&what)
             )));
         }
@@ -162,7 +164,7 @@ impl Stream {
 }
 
 fn cut() -> Failure {
-    Failure::again("the reply was cut off in the middle")
+    Failure::again("the reply was cut off")
 }
 
 /// Whether an event tells of an error.
