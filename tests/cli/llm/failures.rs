@@ -202,7 +202,7 @@ fn cases() -> Vec<Case> {
         case("half of the JSON", once, "the reply is not valid JSON: byte", 1, |_| {
             json(&HELLO[..100])
         }),
-        case("JSON and more", once, "something follows", 1, |_| {
+        case("JSON and more", once, "text after the value", 1, |_| {
             json(&format!("{HELLO}x"))
         }),
         case("no object", once, "not a JSON object", 1, |_| json("[1,2]")),
@@ -211,7 +211,7 @@ fn cases() -> Vec<Case> {
             let head = format!("{OK}content-length: {}\r\n\r\n", body.len());
             vec![Act::Send(head.into()), Act::Send(body)]
         }),
-        case("a page of HTML", once, "a page of HTML: Log in", 1, |_| {
+        case("a page of HTML", once, "an HTML page: Log in", 1, |_| {
             whole(
                 "200 OK",
                 "content-type: text/html\r\n",
@@ -236,7 +236,7 @@ fn cases() -> Vec<Case> {
         case(
             "a call that was cut off",
             once,
-            "in the middle of a call",
+            "within a tool call",
             1,
             |_| {
                 json(
