@@ -4,7 +4,6 @@ use crate::error::{Error, Kind, Result};
 use crate::filter::compact::mark;
 use crate::model::event::{Action, Compact, Event, Span, Target};
 use crate::model::json::{self, Dialect};
-use crate::model::message::Category;
 use crate::model::session::{Class, Session};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -142,6 +141,7 @@ fn between(session: &Session, [first, last]: [&str; 2], nth: [u64; 2]) -> Vec<us
     let (Some(first), Some(last)) = (end(first, nth[0]), end(last, nth[1])) else {
         return Vec::new();
     };
-    let is_said = |index: &usize| matches!(session.class(*index), Class::Message(traits) if traits.category != Category::System);
+    let is_said =
+        |index: &usize| matches!(session.class(*index), Class::Message(traits) if !traits.is_system());
     (first..=last).filter(is_said).collect()
 }

@@ -186,6 +186,16 @@ impl Format {
         self.form().api
     }
 
+    /// The interface to which the program behind this format sends its sessions, where that is always the same.
+    pub fn sent_to(self) -> Option<Api> {
+        match self {
+            Format::ClaudeCode | Format::ClineRoo => Some(Api::Anthropic),
+            Format::Codex => Some(Api::OpenaiResponses),
+            Format::GeminiCli => Some(Api::Gemini),
+            _ => self.api(),
+        }
+    }
+
     /// The form in which a document of this format is, where there are several: what is written back is to have it.
     pub fn of(self, document: &[u8]) -> Format {
         self.form().variant.map_or(self, |variant| variant(document))

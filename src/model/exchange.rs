@@ -201,7 +201,7 @@ fn parted(atoms: &[Option<usize>]) -> Vec<usize> {
 }
 
 fn is_system(piece: &Piece) -> bool {
-    piece.traits.category == Category::System
+    piece.traits.is_system()
 }
 
 fn piece(session: &Session, item: &Item) -> Option<Piece> {
@@ -346,6 +346,19 @@ mod tests {
         assert_eq!(cuts.last_messages(1), Some(2));
         assert_eq!(cuts.last_messages(5), None);
         assert_eq!(cuts.last_messages(9), None);
+    }
+
+    #[test]
+    fn a_category_takes_no_reply_and_no_result_out_of_its_atom() {
+        let system = |line: &str| line.replacen('{', r#"{"category":"system","#, 1);
+        let (call, result, reply) = (system(CALL), system(RESULT), system(REPLY));
+        for (call, result) in [(CALL, result.as_str()), (call.as_str(), RESULT), (&call, &result)] {
+            let cuts = cuts(&[RULES, &reply, USER, call, result, USER, REPLY]);
+            assert_eq!(cuts.atom(3), cuts.atom(4));
+            assert!(cuts.atom(0).is_none() && cuts.atom(1).is_some());
+            assert_eq!(cuts.last_messages(3), Some(2));
+            assert!(!cuts.is_whole(4));
+        }
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use super::event::{Action, Compact, Event, Span, Standing, Summary, Target, Truncate};
 use super::excerpt::{Excerpt, Stands as Place};
 use super::json;
-use super::message::Category;
 use super::session::{Class, Session};
 use super::view::{Item, View};
 use std::borrow::Cow;
@@ -187,7 +186,7 @@ impl<'s> Replay<'s> {
     }
 
     fn is_system(&self, index: usize) -> bool {
-        matches!(self.session.class(index), Class::Message(traits) if traits.category == Category::System)
+        matches!(self.session.class(index), Class::Message(traits) if traits.is_system())
     }
 
     fn apply(&mut self, event: usize) {

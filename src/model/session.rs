@@ -82,6 +82,12 @@ impl Traits {
                 .is_some_and(|raw| raw != b"null" && raw != b"[]"),
         }
     }
+
+    /// Whether it never leaves the view by itself. A reply and a tool's result go with what they belong to, whatever
+    /// their category: kept alone, a result would lose its call, and the view would begin with the assistant.
+    pub fn is_system(&self) -> bool {
+        self.category == Category::System && !matches!(self.role, Role::Assistant | Role::Tool)
+    }
 }
 
 impl Class {

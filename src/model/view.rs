@@ -2,7 +2,7 @@
 
 use super::event::Action;
 use super::json;
-use super::message::{Category, Message};
+use super::message::Message;
 use super::record::{Kind, Record};
 use super::session::{Class, Session, Traits};
 use super::summary;
@@ -107,8 +107,7 @@ impl Item {
 
     /// Whether the item never leaves the view by itself.
     pub fn stays(&self, session: &Session) -> bool {
-        self.traits(session)
-            .is_none_or(|traits| traits.category == Category::System)
+        self.traits(session).is_none_or(|traits| traits.is_system())
     }
 }
 

@@ -201,3 +201,71 @@ fn what_could_not_be_written_is_not_told_as_done() {
     assert!(!full.stderr.contains("leave the view"), "{}", full.stderr);
     assert_eq!(full.stderr.lines().count(), 1, "{}", full.stderr);
 }
+
+/// Replies and results of the category system, which is for instructions.
+const IMPORTANT: &str = concat!(
+    r#"{"role":"assistant","content":"Hello.","category":"system","id":"a0"}"#,
+    "\n",
+    r#"{"role":"user","content":"Weather in Paris, please?","id":"u1"}"#,
+    "\n",
+    r#"{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}],"id":"a1"}"#,
+    "\n",
+    r#"{"role":"tool","tool_call_id":"c1","content":"sunny, and warm","category":"system","id":"t1"}"#,
+    "\n",
+    r#"{"role":"assistant","tool_calls":[{"id":"c2","type":"function","function":{"name":"f","arguments":"{}"}}],"category":"system","id":"a2"}"#,
+    "\n",
+    r#"{"role":"tool","tool_call_id":"c2","content":"still sunny","id":"t2"}"#,
+    "\n",
+    r#"{"role":"user","content":"Be brief.","category":"system","id":"u2"}"#,
+    "\n",
+    r#"{"role":"user","content":"And tomorrow?","id":"u3"}"#,
+    "\n",
+    r#"{"role":"assistant","content":"Rain.","category":"system","id":"a3"}"#,
+    "\n",
+    r#"{"role":"user","content":"Thanks.","id":"u4"}"#,
+    "\n",
+);
+
+#[test]
+fn a_category_parts_no_pair_and_puts_no_reply_in_front() {
+    let env = Env::new();
+    let header = r#"{"type":"session","version":1,"id":"weather"}"#;
+    let session = format!("{header}\n{IMPORTANT}");
+    let mut calls: Vec<String> = (0..5)
+        .map(|keep| format!("truncate --keep-last {keep}"))
+        .collect();
+    calls.extend((0..9).map(|keep| format!("truncate --keep-messages {keep}")));
+    for options in ["", " --with none"] {
+        calls.extend((2..20).map(|step| format!("compact --budget {}{options}", step * 7)));
+    }
+    for call in &calls {
+        let call: Vec<&str> = call.split(' ').collect();
+        let run = env.pipe(&call, &session);
+        assert!(
+            run.status == 0 || (call[0] == "compact" && run.status == 1),
+            "{call:?}: {run}"
+        );
+        if run.status == 1 {
+            assert_eq!(run.out(), session, "{call:?}");
+            continue;
+        }
+        env.pipe(&["check", "-q"], &run.stdout).status(0);
+        let ids = run.out();
+        assert!(ids.contains("\"u2\""), "instructions are kept: {call:?}: {run}");
+        let first = run.out().lines().find(|line| line.contains("\"role\"")).unwrap();
+        let cut = !run.out().contains("\"u1\"");
+        assert!(!cut || !first.contains("\"assistant\""), "{call:?}: {run}");
+    }
+    // The same in the store.
+    env.pipe(&["migrate", "-q"], "").status(0);
+    env.write("weather.jsonl", &session);
+    env.run(&["migrate", "-q", "weather.jsonl"]).status(0);
+    env.run(&["truncate", "weather", "--keep-last", "1"]).status(0);
+    let run = env.run(&["context", "weather"]).fine();
+    assert!(
+        !run.out().contains("\"t1\"") && !run.out().contains("\"a2\""),
+        "{run}"
+    );
+    env.run(&["restore", "weather"]).status(0);
+    assert_eq!(env.run(&["context", "weather"]).fine().out(), session);
+}

@@ -89,7 +89,7 @@ impl<'v> History<'v> {
 
     /// Whether the message is a rule, which by convo's rules never leaves by itself.
     pub fn is_rule(&self, message: usize) -> bool {
-        self.traits[message].category == Category::System
+        self.traits[message].is_system()
     }
 
     /// Whether the message has the role of instructions, whatever it is worth.

@@ -102,6 +102,7 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
         match (traits.category, traits.role) {
             _ if place >= start => taken.open.push(place),
             (Category::Context, Role::User) => happened.push(place),
+            (_, Role::Assistant | Role::Tool) => {} // goes with what it belongs to
             (Category::System | Category::Context, _) => taken.standing.push(place),
             _ => {}
         }
@@ -139,7 +140,7 @@ fn has_other_category(metadata: &[u8]) -> bool {
 fn open_exchange(session: &Session, view: &View) -> Option<usize> {
     let said = |item: &&Item| {
         let traits = item.traits(session);
-        traits.filter(|traits| matches!(traits.category, Category::Dialog | Category::SystemOutput))
+        traits.filter(|traits| traits.category != Category::Context && !traits.is_system())
     };
     let last = view.items.iter().rev().find_map(|item| said(&item))?;
     if last.role == Role::Assistant && !last.calls {

@@ -9,7 +9,6 @@ use super::{NO_GAIN, Options};
 use crate::error::{Error, Kind, Result};
 use crate::model::event::Action;
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::message::Category;
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 
@@ -107,7 +106,7 @@ fn ranges(session: &Session, ground: &Ground, items: &[usize]) -> Vec<[usize; 2]
     let after = items
         .last()
         .and_then(|at| (at + 1..view.len()).filter(stays).find_map(|at| view[at].line()));
-    let said = |index: &usize| matches!(session.class(*index), Class::Message(traits) if traits.category != Category::System);
+    let said = |index: &usize| matches!(session.class(*index), Class::Message(traits) if !traits.is_system());
     let lowest = (before.map_or(0, |line| line + 1)..=first)
         .find(said)
         .unwrap_or(first);

@@ -4,7 +4,7 @@ use super::Carry;
 use crate::model::chain::{self, COPIED_FROM};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
-use crate::model::message::{Category, Message};
+use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
@@ -25,10 +25,12 @@ pub(super) fn collect(
     carry: Carry,
     counter: Option<Counter>,
 ) -> Vec<Carried> {
-    let is_standing = |item: &Item| match item.traits(session).map(|traits| traits.category) {
-        Some(Category::System) => carry != Carry::None,
-        Some(Category::Context) => carry == Carry::Context,
-        _ => false,
+    let is_standing = |item: &Item| match item.traits(session) {
+        Some(traits) if traits.is_system() => carry != Carry::None,
+        // A reply or a result goes with what it belongs to.
+        Some(traits) if matches!(traits.role, Role::Assistant | Role::Tool) => false,
+        Some(traits) => traits.category == Category::Context && carry == Carry::Context,
+        None => false,
     };
     let mut found: Vec<Carried> = Vec::new();
     let mut tokens = 0;

@@ -52,9 +52,7 @@ pub fn write(
         }
         let asks = message.is_some_and(|message| asks(&message));
         // Rules stand ahead of the first turn.
-        let rules = item
-            .traits(session)
-            .is_some_and(|traits| traits.category == Category::System);
+        let rules = item.traits(session).is_some_and(|traits| traits.is_system());
         if asks || (turns == 0 && !rules) {
             line(&time, "turn_context", &about.turn(session, view, nth, turns))?;
             turns += 1;
