@@ -26,6 +26,8 @@ pub mod truncate;
 pub enum Plan {
     /// Nothing, and why.
     Nothing(String),
+    /// Nothing since it cannot be done: a stream keeps every line as it came.
+    Refused(String),
     /// The lines to append, without their newlines, and what they do in a few words.
     Lines(Vec<Vec<u8>>, String),
 }

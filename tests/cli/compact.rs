@@ -367,3 +367,39 @@ fn what_cannot_be_meant_is_told() {
     let run = compact(&["--budget", "10", "--pin-rules", "gone.txt"], CHAT).status(66);
     assert!(run.stderr.contains("gone.txt"));
 }
+
+#[test]
+fn a_budget_out_of_reach_changes_nothing_in_the_stream() {
+    let env = Env::new();
+    let stream = concat!(
+        r#"{"type":"session","version":1,"id":"s1"}"#,
+        "\n",
+        r#"{"role":"user","content":"the garden","id":"m1"}"#,
+        "\n",
+        r#"{"role":"assistant","content":"the seeds","id":"m2"}"#,
+        "\n",
+        r#"{"role":"user","content":"a second question","id":"m3"}"#,
+        "\n",
+        r#"{"type":"summary","id":"evt_1","at":"2026-01-01T00:00:00Z","content":"They spoke of the garden.","covers":["m1","m2"]}"#,
+        "\n",
+        r#"{"role":"assistant","content":"a second answer","id":"m4"}"#,
+    );
+    for more in [
+        &[][..],
+        &["--tiered"],
+        &["--to", "native"],
+        &["--compat", "penguin"],
+    ] {
+        let mut call = vec!["compact", "--budget", "2"];
+        call.extend(more);
+        let run = env.pipe(&call, stream).status(1);
+        assert_eq!(run.out(), stream, "{more:?}: {run}");
+    }
+    // Other sessions have their turn.
+    let big = format!("{stream}\n{}", crate::env::CHAT);
+    let run = env.pipe(&["compact", "--budget", "14"], &big);
+    assert!(
+        run.out().ends_with(crate::env::CHAT) && !run.out().contains("the seeds"),
+        "{run}"
+    );
+}

@@ -190,7 +190,7 @@ fn store(
                 context.output.tell(name, &told);
             }
             break (lines, told);
-        } else if let Plan::Nothing(why) = planned {
+        } else if let Plan::Nothing(why) | Plan::Refused(why) = planned {
             // It is so because of lines that perhaps nobody has synced.
             store.settle_lines(&id).map_err(|error| named(error, name))?;
             keep(&[]);
@@ -231,7 +231,9 @@ fn dry_run(
     };
     sessions_of(context, opened, reading, |session| {
         match plan(&session, &Stamps::new(context, &session, place)).map_err(|error| named(error, &label))? {
-            Plan::Nothing(why) => context.output.tell(&label, &format!("unchanged: {why}")),
+            Plan::Nothing(why) | Plan::Refused(why) => {
+                context.output.tell(&label, &format!("unchanged: {why}"));
+            }
             Plan::Lines(lines, told) => {
                 context.output.tell(&label, &format!("would change: {told}"));
                 for line in lines.iter().filter(|_| !changing.explains) {

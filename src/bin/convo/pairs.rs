@@ -75,7 +75,7 @@ pub fn change(
     Pick::only(reading, &session)?;
     let (lines, told) = match plan(&session)? {
         Plan::Lines(lines, told) => (lines, told),
-        Plan::Nothing(why) => {
+        Plan::Nothing(why) | Plan::Refused(why) => {
             pair.settle()?;
             context.output.detail(&label, &format!("unchanged: {why}"));
             return Ok(());

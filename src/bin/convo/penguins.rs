@@ -76,7 +76,7 @@ pub fn change(
     Pick::only(reading, &session)?;
     let lines = session.len();
     let told = match plan(&session)? {
-        Plan::Nothing(why) => {
+        Plan::Nothing(why) | Plan::Refused(why) => {
             // It is so because of a change that perhaps nobody has synced.
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             settle(folder.unwrap_or(Path::new(".")))?;

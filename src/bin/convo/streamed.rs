@@ -99,11 +99,15 @@ pub fn stream(
     let mut returning = Returning::new(&export);
     let mut sessions = Sessions::new(value.as_deref());
     let tail = picked_of(context, opened, reading, whole || back, |mut session, taken| {
-        let mut changed = false;
+        let (mut changed, mut refused) = (false, false);
         if taken {
             let planned = plan(&session, &Stamps::new(context, &session, place));
             let told = match planned.map_err(|error| named(error, &label))? {
                 Plan::Nothing(why) => format!("unchanged: {why}"),
+                Plan::Refused(why) => {
+                    refused = true;
+                    format!("unchanged: {why}")
+                }
                 Plan::Lines(lines, told) => {
                     lines.iter().for_each(|line| session.push_new(line));
                     changed = true;
@@ -116,7 +120,8 @@ pub fn stream(
         if back {
             return returning.write(session, changed, out);
         }
-        let log = changing.log && (to == Format::Native || to == opened_as && to == Format::Jsonl);
+        let log =
+            (changing.log || refused) && (to == Format::Native || to == opened_as && to == Format::Jsonl);
         if log || (!taken && to.is_lines()) {
             let mut lines = Lines::new(out);
             return Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?);

@@ -36,7 +36,7 @@ pub fn cut(session: &Session, keep: usize) -> Option<Session> {
     };
     match truncate::plan(session, &Cut::LastMessages(keep), stamp).unwrap() {
         Plan::Lines(lines, _) => Some(with(session, &lines)),
-        Plan::Nothing(_) => None,
+        Plan::Nothing(_) | Plan::Refused(_) => None,
     }
 }
 

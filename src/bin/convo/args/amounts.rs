@@ -29,8 +29,16 @@ impl Fitting {
         matches!(self.budget, Some(Amount::PerMille(_)))
     }
 
-    /// The budget in tokens, what is reserved taken off.
+    /// The budget in tokens, what is reserved taken off. No view fits into 0 tokens.
     pub fn budget(&self) -> convo::Result<Option<u64>> {
+        match self.limit()? {
+            Some(0) => Err(Error::new(Kind::Usage, "nothing fits into 0 tokens")),
+            budget => Ok(budget),
+        }
+    }
+
+    /// The same for a system in which 0 is a limit like any other.
+    pub fn limit(&self) -> convo::Result<Option<u64>> {
         let budget = match self.budget {
             None => return Ok(None),
             Some(Amount::Tokens(tokens)) => tokens,
@@ -43,7 +51,7 @@ impl Fitting {
             }
         };
         let reserve = self.reserve.unwrap_or(0);
-        if budget <= reserve {
+        if reserve > 0 && budget <= reserve {
             let what = format!("--reserve {reserve} leaves nothing of a budget of {budget} tokens");
             return Err(Error::new(Kind::Usage, what).hint("the budget must be larger than what is reserved"));
         }
@@ -63,7 +71,6 @@ fn amount(text: &str) -> Result<Amount, String> {
         return per_cent(text).map(Amount::PerMille);
     }
     match thousands(text) {
-        Some(0) => Err("nothing fits into 0 tokens".to_string()),
         Some(tokens) => Ok(Amount::Tokens(tokens)),
         None => Err("this must be a number of tokens, or a share such as 60%".to_string()),
     }

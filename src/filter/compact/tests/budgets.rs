@@ -64,7 +64,7 @@ pub fn floor(case: &Case, error: &Error) -> Result<(), TestCaseError> {
     prop_assert!(size > case.options.budget.unwrap());
     let reached = |outcome: Outcome| match (&outcome.plan, &outcome.report) {
         (Plan::Lines(..), report) => report.now.tokens,
-        (Plan::Nothing(_), report) => report.was.tokens,
+        (Plan::Nothing(_) | Plan::Refused(_), report) => report.was.tokens,
     };
     let best = case.with_budget(case.options.budget.unwrap(), true).unwrap();
     prop_assert_eq!(best.smallest, Some(size));

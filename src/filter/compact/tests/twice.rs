@@ -60,7 +60,7 @@ fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseErro
     let other_group = case.options.when.is_some() && case.options.budget.is_none();
     let shown = second.map(|outcome| match outcome.plan {
         Plan::Lines(lines, told) => format!("{told} {}", String::from_utf8_lossy(&lines[0])),
-        Plan::Nothing(why) => why,
+        Plan::Nothing(why) | Plan::Refused(why) => why,
     });
     prop_assert!(
         settled || other_group,

@@ -290,7 +290,7 @@ fn ids_that_repeat_are_told_apart() {
 fn within_the_budget_and_below_the_trigger_nothing_is_asked() {
     let session = session(6);
     let nothing = |options: Options| match extracted(&session, &options).unwrap() {
-        Plan::Nothing(why) => why,
+        Plan::Nothing(why) | Plan::Refused(why) => why,
         Plan::Lines(_, told) => told,
     };
     let budget = Some(100_000);

@@ -16,7 +16,7 @@ fn stamp(content: &str) -> Result<Stamp> {
 
 fn push(session: &mut Session, cut: &Cut) -> bool {
     match truncate::plan(session, cut, stamp).unwrap() {
-        Plan::Nothing(_) => false,
+        Plan::Nothing(_) | Plan::Refused(_) => false,
         Plan::Lines(lines, _) => {
             lines.iter().for_each(|line| session.push_new(line));
             true

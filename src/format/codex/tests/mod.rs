@@ -66,7 +66,7 @@ pub fn cut(session: &Session, keep: usize) -> Option<Session> {
             lines.iter().for_each(|line| session.push_new(line));
             Some(session)
         }
-        Plan::Nothing(_) => None,
+        Plan::Nothing(_) | Plan::Refused(_) => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The recorded results of langchain and openai-agents through the program, where it can be asked for the same:
 //! the lines
-//! bring their counts along, in thousandths, since nothing but a count above 0 is believed and no budget of 0 is taken.
+//! bring their counts along, in thousandths, since nothing but a count above 0 is believed.
 
 use super::{compat, ids};
 use serde_json::{Value, json};
@@ -63,7 +63,10 @@ const THOUSAND: u64 = 1000;
 
 /// A limit in the unit of the counts: what is nothing takes 1 of it, and there are few of these.
 fn limit(value: &Value) -> String {
-    (value.as_u64().unwrap() * THOUSAND + THOUSAND / 2).to_string()
+    match value.as_u64().unwrap() {
+        0 => "0".to_string(),
+        limit => (limit * THOUSAND + THOUSAND / 2).to_string(),
+    }
 }
 
 fn names(value: &Value) -> String {

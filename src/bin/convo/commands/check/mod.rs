@@ -171,7 +171,7 @@ impl Check {
                     .collect();
                 let told = |words: String| in_line(&format!("{words}{}", left.concat()));
                 Ok(match plan {
-                    Plan::Nothing(why) => Plan::Nothing(told(why)),
+                    Plan::Nothing(why) | Plan::Refused(why) => Plan::Nothing(told(why)),
                     Plan::Lines(lines, words) => {
                         Plan::Lines(lines, told(format!("{words}: {}", whats(&fixed.changes))))
                     }

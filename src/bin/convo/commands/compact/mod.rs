@@ -15,7 +15,7 @@ use compat::Compat;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::compact::{self, Options, Outcome};
-use convo::filter::compat::{self as systems, Rules, Way};
+use convo::filter::compat::{self as systems, Rules, System, Way};
 use convo::model::session::Session;
 use convo::tokens::Counter;
 use given::Given;
@@ -101,7 +101,7 @@ impl Run for Compact {
                     // This session stays as it is, and the others have their turn.
                     Err(error) if error.kind == Kind::No => {
                         context.output.error(&named(error, &id));
-                        Ok(Plan::Nothing("it stays as it is".to_string()))
+                        Ok(Plan::Refused("it stays as it is".to_string()))
                     }
                     Ok(Plan::Nothing(why))
                         if why == compact::NO_GAIN && self.strategy.on_no_gain == "error" =>
@@ -138,7 +138,8 @@ impl Compact {
             self.strategy.check()?;
         }
         self.strategy.check_writer()?;
-        let mut options = self.strategy.options()?;
+        let langchain = self.compat.compat == Some(System::Langchain);
+        let mut options = self.strategy.options(langchain)?;
         if self.compat.compat.is_some() && options.asks {
             let error = Error::new(
                 Kind::Usage,

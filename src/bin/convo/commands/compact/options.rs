@@ -276,10 +276,15 @@ impl Strategy {
     }
 
     /// What is asked for, checked.
-    pub fn options(&self) -> anyhow::Result<Options> {
+    /// With `zero`, a budget of 0 is a limit like any other.
+    pub fn options(&self, zero: bool) -> anyhow::Result<Options> {
         let defaults = Options::default();
         let steps = self.steps();
-        let budget = self.fitting.budget()?;
+        let budget = if zero {
+            self.fitting.limit()?
+        } else {
+            self.fitting.budget()?
+        };
         if self.fitting.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
             let error = Error::new(
                 Kind::Usage,
