@@ -2,6 +2,7 @@
 //! are opened here, when a verb asks for them.
 
 use crate::args::{Global, Input, Reading};
+use crate::config::{Config, home, variable};
 use crate::output::{Color, Output, path_name};
 use crate::source::has_spare;
 pub use crate::source::{SPARES, convert, detect_file, from_hint, head, source_name, unwrapped};
@@ -23,26 +24,15 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Keys of the config file; each is also a flag.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Config {
-    store: Option<PathBuf>,
-    lock_timeout: Option<String>,
-    color: Option<String>,
-    tokenizer: Option<String>,
-    ask_with: Option<String>,
-    /// For the plugin `convo-llm`, which reads it itself.
-    #[serde(rename = "llm")]
-    _llm: Option<toml::Table>,
-}
-
 /// What a run knows.
 pub struct Context {
     pub output: Output,
     pub chance: Chance,
     pub clock: Clock,
-    store_path: PathBuf,
+    /// Absent where the environment names no directory: only what needs the store fails then.
+    store_path: Option<PathBuf>,
+    /// The configuration file that may not be read, where it could name the store.
+    unread_config: Option<String>,
     lock_timeout: Duration,
     /// What environment and config file name.
     tokenizer: Option<String>,
@@ -68,14 +58,10 @@ pub struct Opened {
     pub packed: bool,
 }
 
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
 impl Context {
     /// From the options of the command line.
     pub fn new(global: &Global) -> Result<Context> {
-        let config = config(global)?;
+        let (config, unread) = Config::read(global)?;
         let color = match (global.color, config.color.as_deref()) {
             (Some(color), _) => color,
             (None, None) => Color::Auto,
@@ -88,20 +74,17 @@ impl Context {
                 .map_err(|why| Error::new(Kind::Config, format!("lock-timeout in the config file: {why}")))?,
             (None, None) => Duration::from_secs(10),
         };
-        let store_path = match global
-            .store
-            .clone()
-            .or(variable("CONVO_STORE").map(PathBuf::from))
-            .or(config.store)
-        {
-            Some(path) => path,
-            None => home("XDG_DATA_HOME", ".local/share")?.join("convo"),
-        };
+        let given = global.store.clone();
+        let given = given.or_else(|| variable("CONVO_STORE").map(PathBuf::from));
+        let unread_config = unread.filter(|_| given.is_none());
+        let default = || home("XDG_DATA_HOME", ".local/share").map(|data| data.join("convo"));
+        let store_path = given.or(config.store).or_else(default);
         Ok(Context {
             output: Output::new(global.quiet, global.verbose, color),
             chance: Chance::new(variable("CONVO_SEED")),
             clock: Clock::new(variable("CONVO_NOW").as_deref())?,
             store_path,
+            unread_config,
             lock_timeout,
             tokenizer: variable("CONVO_TOKENIZER").or(config.tokenizer),
             ask_with: variable("CONVO_ASK_WITH").or(config.ask_with),
@@ -110,8 +93,18 @@ impl Context {
     }
 
     /// Where the store is, or would be.
-    pub fn store_path(&self) -> &Path {
-        &self.store_path
+    ///
+    /// # Errors
+    /// [`Kind::Config`] where nothing says so.
+    pub fn store_path(&self) -> Result<&Path> {
+        if let Some(file) = &self.unread_config {
+            let error = Error::new(Kind::Config, "cannot read: permission denied");
+            return Err(named(error, file).hint("select a store with --store DIR, or use --no-config"));
+        }
+        self.store_path.as_deref().ok_or_else(|| {
+            Error::new(Kind::Config, "neither HOME nor XDG_DATA_HOME is set")
+                .hint("select a store with --store DIR")
+        })
     }
 
     /// The store, which must be there.
@@ -126,13 +119,14 @@ impl Context {
 
     fn opened(&self, open: fn(&Path) -> Result<Store>) -> Result<&Store> {
         if self.store.get().is_none() {
-            let mut store = open(&self.store_path)?;
+            let path = self.store_path()?;
+            let mut store = open(path)?;
             store.lock_timeout = self.lock_timeout;
             if let Some(system) = store.network()
                 && store.is_first_notice("network")
             {
                 self.output.tell(
-                    &path_name(&self.store_path),
+                    &path_name(path),
                     &format!("on {system}: what is promised here needs a local file system (told once)"),
                 );
             }
@@ -335,10 +329,7 @@ impl Context {
     ) -> Result<Format> {
         let verdict = detect_file(head, whole, path);
         let Some(format) = verdict.format else {
-            let error = Error::new(
-                Kind::Data,
-                format!("no session that this version reads: {}", verdict.evidence),
-            );
+            let error = Error::new(Kind::Data, format!("no session that this version reads: {}", verdict.evidence));
             return Err(error.hint(verdict.hint.unwrap_or_else(from_hint)));
         };
         if !verdict.others.is_empty() {
@@ -394,50 +385,4 @@ pub fn named(mut error: Error, label: &str) -> Error {
         None => error.at = Some((label.to_string(), Place::default())),
     }
     error
-}
-
-fn home(variable_name: &str, below: &str) -> Result<PathBuf> {
-    if let Some(path) = variable(variable_name).filter(|path| path.starts_with('/')) {
-        return Ok(path.into());
-    }
-    match variable("HOME") {
-        Some(home) => Ok(Path::new(&home).join(below)),
-        None => Err(
-            Error::new(Kind::Config, format!("neither HOME nor {variable_name} is set"))
-                .hint("name the store with --store DIR"),
-        ),
-    }
-}
-
-fn config(global: &Global) -> Result<Config> {
-    if global.no_config {
-        return Ok(Config::default());
-    }
-    let asked = global
-        .config
-        .clone()
-        .or(variable("CONVO_CONFIG").map(PathBuf::from));
-    let path = match (&asked, home("XDG_CONFIG_HOME", ".config")) {
-        (Some(path), _) => path.clone(),
-        (None, Ok(home)) => home.join("convo/config.toml"),
-        (None, Err(_)) => return Ok(Config::default()),
-    };
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if asked.is_none() && error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Config::default());
-        }
-        Err(error) => {
-            return Err(named(
-                Error::io("cannot read", error).kind(Kind::Config),
-                &path_name(&path),
-            ));
-        }
-    };
-    toml::from_str(&text).map_err(|error| {
-        named(
-            Error::new(Kind::Config, error.message().to_string()),
-            &path_name(&path),
-        )
-    })
 }

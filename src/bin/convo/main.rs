@@ -8,6 +8,7 @@ mod change;
 mod claims;
 mod commands;
 mod complete;
+mod config;
 mod context;
 mod continuation;
 mod counting;

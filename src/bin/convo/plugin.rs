@@ -25,8 +25,9 @@ pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Resul
         command.env("CONVO_STORE", store);
     } else if std::env::var_os("CONVO_STORE").is_none_or(|store| store.is_empty())
         && let Ok(context) = crate::context::Context::new(global)
+        && let Ok(store) = context.store_path()
     {
-        command.env("CONVO_STORE", context.store_path());
+        command.env("CONVO_STORE", store);
     }
     // An empty file says as much as none.
     let config = global.no_config.then(|| PathBuf::from("/dev/null"));

@@ -69,7 +69,9 @@ impl Named {
         if let Ok(own) = std::env::current_exe() {
             command.env("CONVO", own);
         }
-        command.env("CONVO_STORE", context.store_path());
+        if let Ok(store) = context.store_path() {
+            command.env("CONVO_STORE", store);
+        }
         let interrupt =
             Interrupt::new().map_err(|error| Error::io("signals cannot be listened to", error))?;
         Ok(Program {

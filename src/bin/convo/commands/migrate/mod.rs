@@ -247,7 +247,7 @@ impl Migrate {
             let foreign = Foreign::new(self.format(), folder.clone(), store)?;
             return Ok(Some(Target::Foreign(foreign)));
         }
-        if self.dry_run && !context.store_path().exists() {
+        if self.dry_run && !context.store_path()?.exists() {
             return Ok(None);
         }
         let store = if self.dry_run {

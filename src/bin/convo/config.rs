@@ -1,0 +1,73 @@
+//! The configuration file and the directories that the environment names.
+
+use crate::args::Global;
+use crate::context::named;
+use crate::output::path_name;
+use convo::error::{Error, Kind, Result};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Keys of the configuration file; each is also an option.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    pub store: Option<PathBuf>,
+    pub lock_timeout: Option<String>,
+    pub color: Option<String>,
+    pub tokenizer: Option<String>,
+    pub ask_with: Option<String>,
+    /// For the plugin `convo-llm`, which reads it itself.
+    #[serde(rename = "llm")]
+    _llm: Option<toml::Table>,
+}
+
+impl Config {
+    /// Reads the configuration file; without one, nothing is configured. A file at the default place that may not be
+    /// read, as when HOME is another user's, is named instead: it matters only where the store is needed.
+    pub fn read(global: &Global) -> Result<(Config, Option<String>)> {
+        if global.no_config {
+            return Ok(Default::default());
+        }
+        let given = global.config.clone();
+        let given = given.or_else(|| variable("CONVO_CONFIG").map(PathBuf::from));
+        let default = || home("XDG_CONFIG_HOME", ".config").map(|home| home.join("convo/config.toml"));
+        let is_default = given.is_none();
+        let Some(path) = given.or_else(default) else {
+            return Ok(Default::default());
+        };
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) => {
+                return match error.kind() {
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if is_default => {
+                        Ok(Default::default())
+                    }
+                    io::ErrorKind::PermissionDenied if is_default => {
+                        Ok((Config::default(), Some(path_name(&path))))
+                    }
+                    _ => {
+                        let error = Error::io("cannot read", error).kind(Kind::Config);
+                        Err(named(error, &path_name(&path)))
+                    }
+                };
+            }
+        };
+        let config = toml::from_str(&text).map_err(|error| {
+            let error = Error::new(Kind::Config, error.message().to_string());
+            named(error, &path_name(&path))
+        })?;
+        Ok((config, None))
+    }
+}
+
+/// An environment variable that is set and not empty.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// A directory of the user: the one that a variable names, or a path below HOME. None where neither is set.
+pub fn home(name: &str, below: &str) -> Option<PathBuf> {
+    let named = variable(name).filter(|path| path.starts_with('/'));
+    let default = || variable("HOME").map(|home| Path::new(&home).join(below));
+    named.map(PathBuf::from).or_else(default)
+}
