@@ -45,8 +45,7 @@ pub fn is_packed(head: &[u8]) -> bool {
 /// An output that takes the record stream and gives each session out as one line.
 pub struct Packer<'w> {
     out: &'w mut dyn Write,
-    /// A line whose end has not come yet.
-    open: Vec<u8>,
+    lines: LineBuffer,
     id: Option<String>,
     records: Vec<u8>,
 }
@@ -56,7 +55,7 @@ impl<'w> Packer<'w> {
     pub fn new(out: &'w mut dyn Write) -> Self {
         Packer {
             out,
-            open: Vec::new(),
+            lines: LineBuffer::default(),
             id: None,
             records: Vec::new(),
         }
@@ -120,34 +119,111 @@ impl<'w> Packer<'w> {
     /// # Errors
     /// Those of the output.
     pub fn finish(mut self) -> io::Result<()> {
-        let last = std::mem::take(&mut self.open);
-        if !last.is_empty() {
-            self.line(&last)?;
-        }
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.finish(|line| self.line(line))?;
         self.session()
     }
 }
 
 impl Write for Packer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut rest = bytes;
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            let line;
-            (line, rest) = rest.split_at(end + 1);
-            if self.open.is_empty() {
-                self.line(line)?;
-            } else {
-                let mut whole = std::mem::take(&mut self.open);
-                whole.extend_from_slice(line);
-                self.line(&whole)?;
-            }
-        }
-        self.open.extend_from_slice(rest);
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.write(bytes, |line| self.line(line))?;
+        self.lines = lines;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// An output that takes the record stream and gives out JSON objects only: a line that is none becomes a packed one,
+/// which is read back as that line, and blank lines are left out.
+pub struct Objects<'w> {
+    out: &'w mut dyn Write,
+    lines: LineBuffer,
+}
+
+impl<'w> Objects<'w> {
+    /// Over an output.
+    pub fn new(out: &'w mut dyn Write) -> Self {
+        Objects {
+            out,
+            lines: LineBuffer::default(),
+        }
+    }
+
+    /// Gives out the last line.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.lines.finish(|line| write_object(line, self.out))
+    }
+}
+
+impl Write for Objects<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.lines.write(bytes, |line| write_object(line, self.out))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Writes a line as a JSON object and its newline; a blank line as nothing.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_object(line: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let record = Record::parse(line, Place { line: 1, offset: 0 });
+    let is_object =
+        || std::str::from_utf8(record.body).is_ok() && json::members(record.body, Dialect::Strict).is_some();
+    match record.kind {
+        Kind::Blank => Ok(()),
+        Kind::Unreadable(_) if !is_object() => {
+            let mut packer = Packer::new(out);
+            packer.write_all(line)?;
+            packer.finish()
+        }
+        _ => {
+            out.write_all(record.body)?;
+            out.write_all(b"\n")
+        }
+    }
+}
+
+/// Puts lines together that come in pieces.
+#[derive(Default)]
+struct LineBuffer {
+    /// A line whose end has not come yet.
+    open: Vec<u8>,
+}
+
+impl LineBuffer {
+    fn write(&mut self, bytes: &[u8], mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut rest = bytes;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let line;
+            (line, rest) = rest.split_at(end + 1);
+            if self.open.is_empty() {
+                each(line)?;
+            } else {
+                let mut whole = std::mem::take(&mut self.open);
+                whole.extend_from_slice(line);
+                each(&whole)?;
+            }
+        }
+        self.open.extend_from_slice(rest);
+        Ok(())
+    }
+
+    fn finish(&mut self, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let last = std::mem::take(&mut self.open);
+        if last.is_empty() { Ok(()) } else { each(&last) }
     }
 }
 
@@ -170,6 +246,28 @@ mod tests {
         lines
             .flat_map(|line| unpack(&Record::parse(line, place)).unwrap())
             .collect()
+    }
+
+    #[test]
+    fn lines_that_are_no_objects_become_packed_ones_and_are_read_back() {
+        let stream =
+            b"\xef\xbb\xbf{\"role\":\"user\"}\r\n \n[1]\n{\"role\":7}\n\xff\n{\"a\":\n{\"type\":\"x\"}";
+        let mut out = Vec::new();
+        let mut objects = Objects::new(&mut out);
+        stream
+            .chunks(3)
+            .for_each(|chunk| objects.write_all(chunk).unwrap());
+        objects.finish().unwrap();
+        let lines: Vec<serde_json::Value> = out
+            .split_inclusive(|byte| *byte == b'\n')
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect();
+        assert_eq!(lines.len(), 6);
+        assert!(lines.iter().all(serde_json::Value::is_object));
+        assert_eq!(lines[1]["records"][0], "[1]");
+        assert_eq!(lines[2]["role"], 7);
+        let damaged = out.split_inclusive(|byte| *byte == b'\n').nth(3).unwrap();
+        assert_eq!(unpacked(damaged), b"\xff\n");
     }
 
     #[test]

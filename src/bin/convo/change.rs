@@ -14,7 +14,7 @@ use convo::filter::Plan;
 use convo::filter::settle::Joined;
 use convo::filter::summarize;
 use convo::format::Format;
-use convo::format::packed::Packer;
+use convo::format::packed::{Objects, Packer};
 use convo::format::report::Report;
 use convo::model::health::is_attempt;
 use convo::model::session::Session;
@@ -358,6 +358,9 @@ pub fn write_to(
     // Each input begins a line of its own, wherever the output goes.
     let write = |out: &mut dyn Write| packing(writing.pack, writing, out, |out| write(&mut Joined::new(out)));
     match &writing.output {
+        None if context.output.speaks_json() && writing.to.is_none_or(Format::is_lines) => {
+            context.output.stdout(|out| objects(out, write))
+        }
         None => context.output.stdout(write),
         Some(path) => {
             let options = Rewrite {
@@ -367,6 +370,17 @@ pub fn write_to(
             rewrite(path, &options, &crate::output::path_name(path), write)
         }
     }
+}
+
+/// Writes the record stream as JSON objects only, for `--json`.
+pub fn objects(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut objects = Objects::new(out);
+    let done = write(&mut objects);
+    let finished = objects.finish().map_err(|error| Error::io("cannot write", error));
+    done.and(finished.map_err(Into::into))
 }
 
 /// Writes the record stream, each session as one line where that is wanted.

@@ -55,6 +55,11 @@ impl Output {
         self.json.store(json, Ordering::Relaxed);
     }
 
+    /// Whether messages are JSON objects, for `--json`.
+    pub fn speaks_json(&self) -> bool {
+        self.json.load(Ordering::Relaxed)
+    }
+
     /// Whether standard output takes colour.
     pub fn colored(&self) -> bool {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
@@ -113,13 +118,13 @@ impl Output {
         let mut told = 0;
         for finding in findings.iter().filter(|finding| finding.damage || !self.quiet) {
             told += 1;
-            if told > TOLD && !self.verbose && !self.json.load(Ordering::Relaxed) {
+            if told > TOLD && !self.verbose && !self.speaks_json() {
                 continue;
             }
             let level = if finding.damage { "damage" } else { "note" };
             self.message(level, input, finding.place, &finding.what, None);
         }
-        if told > TOLD && !self.verbose && !self.json.load(Ordering::Relaxed) {
+        if told > TOLD && !self.verbose && !self.speaks_json() {
             let more = told - TOLD;
             self.message(
                 "note",
@@ -130,7 +135,7 @@ impl Output {
             );
         }
         for (loss, count) in std::mem::take(&mut report.losses) {
-            if self.json.load(Ordering::Relaxed) {
+            if self.speaks_json() {
                 let line = serde_json::json!({
                     "schema": "convo.loss/1", "input": input, "loss": loss.name(), "count": count,
                 });
@@ -148,7 +153,7 @@ impl Output {
     }
 
     fn message(&self, level: &str, input: &str, place: Place, what: &str, hint: Option<&str>) {
-        if self.json.load(Ordering::Relaxed) {
+        if self.speaks_json() {
             let mut line = serde_json::json!({
                 "schema": "convo.message/1", "level": level, "input": input, "message": what,
             });
@@ -184,7 +189,7 @@ impl Output {
 
     /// Shows progress on a terminal: the line is overwritten by the next one, and by `None` removed.
     pub fn progress(&self, text: Option<&str>) {
-        if self.quiet || self.json.load(Ordering::Relaxed) || !io::stderr().is_terminal() {
+        if self.quiet || self.speaks_json() || !io::stderr().is_terminal() {
             return;
         }
         let _ = io::stderr().write_all(format!("\r\x1b[K{}", text.unwrap_or_default()).as_bytes());

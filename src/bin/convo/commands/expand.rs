@@ -2,12 +2,14 @@
 
 use super::Run;
 use crate::args::{Input, Reading};
+use crate::change::objects;
 use crate::context::{Context, named};
 use crate::inputs::each_session;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::Error;
 use convo::filter::expand;
 use convo::filter::settle::Lines;
+use std::io::Write;
 
 /// Print what a mark, a digest or a summary stands for
 ///
@@ -62,21 +64,21 @@ impl Run for Expand {
                     }
                     return Ok(());
                 }
-                let mut out = Lines::new(out);
-                for index in lines {
-                    out.write(session.full(index))?;
+                let write = |out: &mut dyn Write| {
+                    let mut out = Lines::new(out);
+                    Ok(lines
+                        .into_iter()
+                        .try_for_each(|index| out.write(session.full(index)))?)
+                };
+                if self.json {
+                    objects(out, write)
+                } else {
+                    write(out)
                 }
-                Ok(())
             })
         })?;
         match missed {
             Some(error) if !found => Err(error.into()),
-            None if !found => {
-                let error = Error::new(Kind::No, "there is no session");
-                Err(error
-                    .hint("the id comes first, then the session: convo expand ID SESSION")
-                    .into())
-            }
             _ => Ok(()),
         }
     }
