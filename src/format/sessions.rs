@@ -128,7 +128,7 @@ impl<'r> Sessions<'r> {
         }
     }
 
-    /// The next session; a stream without any line has none.
+    /// The next session; a stream of blank lines has none.
     pub fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
         let reader = match &mut self.stream {
             Stream::Records(reader) => reader,
@@ -151,6 +151,6 @@ impl<'r> Sessions<'r> {
             begun |= !matches!(record.kind, Kind::Blank);
             session.push(&record);
         }
-        Ok((!session.is_empty()).then_some(session))
+        Ok(begun.then_some(session))
     }
 }

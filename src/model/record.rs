@@ -27,7 +27,7 @@ pub enum Kind<'a> {
     Event(Event<'a>),
     /// No JSON, no object, or neither message nor event: carried along, never dropped, never rewritten.
     Unreadable(Fault),
-    /// An empty line.
+    /// An empty line, or one of white space only.
     Blank,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Record<'a> {
     /// Reads a line; `full` may end in a newline.
     pub fn parse(full: &'a [u8], place: Place) -> Record<'a> {
         let body = body_of(full, place);
-        let kind = if body.is_empty() {
+        let kind = if body.trim_ascii_start().is_empty() {
             Kind::Blank
         } else {
             parse(body).unwrap_or_else(Kind::Unreadable)

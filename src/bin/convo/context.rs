@@ -244,9 +244,13 @@ impl Context {
             };
             return self.open_stream(label, io::Cursor::new(document), None, &reading);
         }
+        let is_blank = head.trim_ascii().is_empty();
+        // An empty pipe holds no session in any format, unless it is the state to which the first message is added.
+        let starts = reading.starts || reading.expect_provider.is_some();
         let format = match reading.from {
+            Some(_) if is_blank && whole && path.is_none() && !starts => Format::Native,
             Some(format) => format,
-            None if head.is_empty() && path.is_none() => Format::Native, // an empty pipe: no session, no error
+            None if is_blank && path.is_none() => Format::Native, // an empty pipe: no session, no error
             None => self.detected(label, &head, whole, path, reading.strict)?,
         };
         if reading.expect_provider.is_some() && format != Format::Goaitools {
@@ -329,7 +333,7 @@ impl Context {
     ) -> Result<Format> {
         let verdict = detect_file(head, whole, path);
         let Some(format) = verdict.format else {
-            let error = Error::new(Kind::Data, format!("no session that this version reads: {}", verdict.evidence));
+            let error = Error::new(Kind::Data, format!("unknown format: {}", verdict.evidence));
             return Err(error.hint(verdict.hint.unwrap_or_else(from_hint)));
         };
         if !verdict.others.is_empty() {

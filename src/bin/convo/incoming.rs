@@ -82,9 +82,11 @@ impl Incoming {
             return Err(Error::new(Kind::Usage, "no messages: standard input is a terminal").into());
         }
         let (head, whole) = first_line(&mut std::io::stdin().lock())?;
+        let is_blank = head.trim_ascii().is_empty();
         let format = match reading.from {
+            Some(_) if whole && is_blank => Format::Native,
             Some(format) => format,
-            None if head.is_empty() => Format::Native,
+            None if is_blank => Format::Native,
             None => detected(context, &head, whole, reading.strict)?,
         };
         let source = if format.is_lines() {
@@ -295,7 +297,7 @@ fn split<'g>(group: &'g [u8], at: &mut Place) -> Vec<(Cow<'g, [u8]>, Place)> {
     lines
 }
 
-/// Reads until there is a whole line, or enough to tell the format, or no more.
+/// Reads until there is a whole line that is not blank, or enough to tell the format, or no more.
 fn first_line(input: &mut impl Read) -> anyhow::Result<(Vec<u8>, bool)> {
     let mut head = Vec::new();
     loop {
@@ -303,7 +305,7 @@ fn first_line(input: &mut impl Read) -> anyhow::Result<(Vec<u8>, bool)> {
         if read == 0 {
             return Ok((head, true));
         }
-        if head.len() >= detect::HEAD || memchr::memchr(b'\n', &head).is_some() {
+        if head.len() >= detect::HEAD || memchr::memchr(b'\n', head.trim_ascii_start()).is_some() {
             return Ok((head, false));
         }
     }
@@ -329,10 +331,7 @@ fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow
             Ok(format)
         }
         None => Err(named(
-            Error::new(
-                Kind::Data,
-                format!("no messages that this version reads: {}", verdict.evidence),
-            ),
+            Error::new(Kind::Data, format!("unknown format: {}", verdict.evidence)),
             "-",
         )
         .hint(verdict.hint.unwrap_or_else(context::from_hint))

@@ -76,6 +76,9 @@ pub struct Reading {
     // Whether nothing is left out unless that is asked for: a verb's own choice.
     #[arg(skip)]
     pub takes_all: bool,
+    // Whether an empty input is a new session of the format that --from names: a command's own choice.
+    #[arg(skip)]
+    pub starts: bool,
     // Whether sessions go into a format that another program reads, so that what is left out is lost: a verb's own choice.
     #[arg(skip)]
     pub exports: bool,
