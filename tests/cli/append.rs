@@ -38,13 +38,7 @@ fn json_gives_the_record() {
 #[test]
 fn a_text_from_standard_input_loses_one_last_newline() {
     let env = Env::with_chat();
-    for (input, stored) in [
-        ("a\n", "a"),
-        ("b\n\n", "b\n"),
-        ("c", "c"),
-        ("", ""),
-        ("d\r\n", "d\r"),
-    ] {
+    for (input, stored) in [("a\n", "a"), ("b\n\n", "b\n"), ("c", "c"), ("d\r\n", "d\r")] {
         env.pipe(&["append", "trip"], input).fine();
         let log = env.run(&["cat", "trip"]).fine();
         let last = log.objects().pop().unwrap();
@@ -260,4 +254,31 @@ fn a_session_that_remembers_has_no_boundary() {
     env.run(&["continue", "m"]).fine();
     let first = env.run(&["cat", "m.1"]).fine().objects().remove(0);
     assert_eq!(first["memory"]["keep_last"], 2, "{first}");
+}
+
+#[test]
+fn an_empty_text_is_refused_unless_that_is_asked_for() {
+    let env = Env::new();
+    env.run(&["new", "--id", "chat"]).status(0);
+    let before = std::fs::read(env.log("chat")).unwrap();
+    for text in ["", "\n", " \n"] {
+        let run = env.pipe(&["append", "chat"], text).status(2);
+        run.says("the text is empty").says("--allow-empty");
+    }
+    env.run(&["append", "chat", ""]).status(2);
+    env.shell("false | convo append chat").status(2);
+    env.run(&["append", "chat", "-r", "tool"]).status(2);
+    assert_eq!(std::fs::read(env.log("chat")).unwrap(), before);
+    env.write("chat.jsonl", CHAT);
+    env.pipe(&["append", "-i", "chat.jsonl"], "").status(2);
+    assert_eq!(env.read("chat.jsonl"), CHAT);
+    env.pipe(&["append", "chat", "--allow-empty"], "").fine();
+    env.run(&["append", "chat", "--allow-empty", "-r", "tool", ""])
+        .fine();
+    let log = String::from_utf8(std::fs::read(env.log("chat")).unwrap()).unwrap();
+    assert_eq!(log.matches(r#""content":"""#).count(), 2);
+    // A stream without messages is not a message.
+    env.pipe(&["append", "chat", "--stream"], "")
+        .status(0)
+        .says("acknowledged 0");
 }

@@ -12,6 +12,7 @@ use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
 use convo::format::goaitools;
+use convo::format::packed::write_object;
 use convo::format::report::Report;
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::message::Category;
@@ -52,6 +53,14 @@ pub struct Append {
         help_heading = "The message"
     )]
     role: String,
+    /// Append the message even if its text is empty
+    #[arg(
+        long,
+        conflicts_with = "stream",
+        hide_short_help = true,
+        help_heading = "The message"
+    )]
+    allow_empty: bool,
     /// Something that happened: it begins no turn
     ///
     /// A message of the category context, which the model is told and need not answer.
@@ -144,6 +153,7 @@ impl Run for Append {
         // What is hidden in a log stays in it: an addition settles nothing.
         self.changing.log = true;
         self.changing.adds = true;
+        self.reading.starts = true;
         self.changing.tells = true;
         // What the model has seen is counted over the whole session.
         self.changing.sees_view = !self.processed;
@@ -164,6 +174,10 @@ impl Run for Append {
             return self.many(context, &input, stored);
         }
         let text = incoming::text(self.event.as_ref().or(self.text.as_ref()), &input, "append")?;
+        if text.trim().is_empty() && !self.allow_empty {
+            let error = Error::new(Kind::Usage, "the text is empty");
+            return Err(error.hint("append an empty message with --allow-empty").into());
+        }
         if let (true, Input::Name(name)) = (stored, &input)
             && !self.remembers(context, name)?
         {
@@ -337,8 +351,10 @@ impl Append {
                     target.push(record, line.as_deref())?;
                     let stored = line.as_deref().unwrap_or(record.body);
                     if self.changing.json {
-                        printed.push_str(&String::from_utf8_lossy(stored));
-                        printed.push('\n');
+                        let mut object = Vec::new();
+                        write_object(stored, &mut object)
+                            .map_err(|error| Error::io("cannot write", error))?;
+                        printed.push_str(&String::from_utf8_lossy(&object));
                     } else if self.ack {
                         let id = json::member(stored, "id").and_then(json::text);
                         printed.push_str(&in_line(id.as_deref().unwrap_or("-")));
