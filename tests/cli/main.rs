@@ -62,6 +62,7 @@ mod split;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod status;
+mod streams;
 mod summarize;
 mod thousand;
 mod truncate;

@@ -4,18 +4,21 @@ use super::beside::{RUN_STATE, beside};
 use super::lines::{has_body, native_line};
 use super::order::{self, named};
 use super::shape::{Shape, first_elements, seen_members};
-use super::{Detection, Format, Hints, excerpt};
+use super::{Detection, Format, Hints, excerpt, is_cut};
 use crate::format::{anthropic, goaitools, penguin};
 use crate::model::health::State;
 use crate::model::json::{self, Dialect};
 
-/// Judges one JSON value by its top-level members and first elements.
-pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
+/// Judges one JSON value by its top-level members and first elements; `whole` means that nothing of it is missing.
+pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     if text[0] == b'[' {
         return array(text, hints);
     }
     let (members, broken) = seen_members(text);
-    let damaged = broken
+    // What the end of the head cuts is not damaged.
+    let fault = json::value_end(text, 0, Dialect::Python).err();
+    let damage = broken.filter(|_| !fault.is_some_and(|fault| is_cut(&fault, text, whole)));
+    let damaged = damage
         .map(|what| format!("; damaged: {what}"))
         .unwrap_or_default();
     let known = |format, what: &str| Detection::known(format, format!("{what}{damaged}"));
@@ -107,7 +110,7 @@ pub(super) fn document(text: &[u8], hints: Hints<'_>) -> Detection {
     let names: Vec<&str> = members.0.iter().take(6).map(|(name, _)| name.as_ref()).collect();
     let what = format!("a JSON object with the members {}{damaged}", names.join(", "));
     Detection {
-        damaged: broken.is_some(),
+        damaged: damage.is_some(),
         ..Detection::unknown(what)
     }
 }

@@ -14,7 +14,7 @@ mod verdict;
 mod zip;
 
 use super::Format;
-use crate::model::json::{self, Dialect};
+use crate::model::json::{self, Dialect, Fault};
 use document::document;
 use lines::{header_line, vote};
 pub(super) use shape::Shape;
@@ -77,7 +77,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     }
     // What is one value all in all has lines that say nothing.
     if is_spread(text, whole) {
-        return document(text, hints);
+        return document(text, whole, hints);
     }
     // A first line that is a value of its own makes it a file of lines; so do later ones when it is damaged.
     let objects = lines
@@ -87,7 +87,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     if objects > 0 && (objects > 1 || json::members(lines[0], Dialect::Python).is_some()) {
         let single = whole && lines.len() == 1 && json::member(lines[0], "role").is_none();
         return if single {
-            document(text, hints)
+            document(text, whole, hints)
         } else {
             vote(&lines, hints)
         };
@@ -96,7 +96,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
         return Detection::known(Format::Picoclaw, "a .meta.json lies beside it");
     }
     match text[0] {
-        b'{' | b'[' => document(text, hints),
+        b'{' | b'[' => document(text, whole, hints),
         _ if text.contains(&0) => Detection::unknown("binary data, beginning with bytes that are no text"),
         _ => Detection::unknown(format!("text that is no JSON: {}", excerpt(text))),
     }
@@ -126,13 +126,15 @@ fn magic(head: &[u8]) -> Option<Detection> {
 fn is_spread(text: &[u8], whole: bool) -> bool {
     let end = match json::value_end(text, 0, Dialect::Python) {
         Ok(end) => end,
-        // What is cut ends no string and no list, and lacks what is behind the edge.
-        Err(fault) if !whole && (fault.what.contains("does not end") || fault.offset >= text.len()) => {
-            text.len()
-        }
+        Err(fault) if is_cut(&fault, text, whole) => text.len(),
         Err(_) => return false,
     };
     matches!(text[0], b'{' | b'[') && memchr::memchr(b'\n', &text[..end]).is_some()
+}
+
+/// Whether a value is faulty only because the head ends: it ends no string and no list, or lacks what follows the edge.
+fn is_cut(fault: &Fault, text: &[u8], whole: bool) -> bool {
+    !whole && (fault.what.contains("does not end") || fault.offset >= text.len())
 }
 
 /// The lines that are whole: one that the edge of the head cuts has no vote.
@@ -145,7 +147,7 @@ fn whole_lines(text: &[u8], whole: bool) -> Vec<&[u8]> {
         .into_iter()
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
         .collect();
-    lines.retain(|line| !line.is_empty());
+    lines.retain(|line| !line.trim_ascii_start().is_empty());
     lines.truncate(VOTERS);
     lines
 }

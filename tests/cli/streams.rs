@@ -1,0 +1,259 @@
+//! What every filter has in common: no store, an empty input, blank lines, and objects alone with `--json`.
+
+use crate::env::{BARE, CHAT, Env, OPENAI};
+use serde_json::Value;
+
+/// Every command that reads a stream and prints one, or what it found in it.
+const FILTERS: [&[&str]; 17] = [
+    &["cat"],
+    &["context"],
+    &["count"],
+    &["show"],
+    &["list", "-"],
+    &["check"],
+    &["check", "--for", "anthropic"],
+    &["check", "--for", "openai-chat", "--fix"],
+    &["truncate", "--keep-last", "1"],
+    &["compact", "--budget", "5000"],
+    &["summarize", "--keep-last", "1"],
+    &["split", "--max-messages", "9"],
+    &["join", "-"],
+    &["continue"],
+    &["migrate"],
+    &["expand", "m2"],
+    &["append", "-", "hello"],
+];
+
+#[test]
+fn a_filter_needs_no_store_and_no_home() {
+    let env = Env::new();
+    let bare = |arguments: &[&str], input: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_convo"));
+        command.env_clear().current_dir(env.work()).args(arguments);
+        env.feed(command, input.as_bytes())
+    };
+    for filter in FILTERS {
+        let run = bare(filter, CHAT);
+        assert!(matches!(run.status, 0 | 1), "{filter:?}: {run}");
+        assert!(
+            !run.stdout.is_empty() || filter[0] == "check",
+            "{filter:?}: {run}"
+        );
+    }
+    bare(&["detect"], CHAT).status(0);
+    bare(&["restore"], CHAT).status(1).says("nothing to undo");
+    bare(&["key", "--channel", "x", "--chat", "1"], "").status(0);
+    bare(&["new", "--stdout", "--id", "a"], "").status(0);
+    bare(&["plugins"], "").status(0);
+    // A name is looked up in a store, and there is none.
+    for named in [
+        &["cat", "chat"][..],
+        &["list"],
+        &["new"],
+        &["alias", "list"],
+        &["detect", "chat"],
+    ] {
+        bare(named, "")
+            .status(78)
+            .says("neither HOME nor XDG_DATA_HOME is set");
+    }
+}
+
+#[test]
+fn a_home_without_a_directory_is_like_none() {
+    let env = Env::new();
+    let file = env.write("file", "");
+    for home in [file.to_str().unwrap(), "/nonexistent"] {
+        let mut command = env.command(&["cat"]);
+        command.env_remove("XDG_CONFIG_HOME").env("HOME", home);
+        env.feed(command, BARE.as_bytes()).fine();
+    }
+}
+
+#[test]
+fn empty_standard_input_is_an_empty_stream() {
+    let env = Env::new();
+    for filter in FILTERS {
+        for input in ["", "\n", " \t\r\n\n  "] {
+            let run = env.pipe(filter, input).status(0);
+            let copies = filter[0] == "cat" && run.out() == input;
+            assert!(run.stdout.is_empty() || copies, "{filter:?} {input:?}: {run}");
+        }
+    }
+    env.pipe(&["restore"], "").status(0);
+    let formats = [
+        "jsonl",
+        "native",
+        "openai-chat",
+        "openai-responses",
+        "anthropic",
+        "gemini",
+        "claude-code",
+        "codex",
+        "gemini-cli",
+        "pi",
+        "picoclaw",
+        "penguin",
+        "penguiflow",
+        "goaitools",
+        "langchain",
+        "sharegpt",
+        "aichat",
+        "aider",
+        "opencode",
+        "goose",
+        "continue",
+        "vercel-ui",
+        "cline-roo",
+    ];
+    for format in formats {
+        for verb in ["cat", "context", "count"] {
+            let run = env.pipe(&[verb, "--from", format], "").status(0);
+            assert!(run.stdout.is_empty(), "{verb} --from {format}: {run}");
+            let run = env.pipe(&[verb, "--from", format], "\n").status(0);
+            assert!(run.out().trim().is_empty(), "{verb} --from {format}: {run}");
+        }
+        let both = ["truncate", "--keep-last", "1", "--from", format, "--to", format];
+        assert!(env.pipe(&both, "").status(0).stdout.is_empty(), "{format}");
+        let run = env.pipe(&["cat", "--to", format], " \n").status(0);
+        assert!(run.out().trim().is_empty(), "cat --to {format}: {run}");
+    }
+    // A state begins with the first message.
+    let run = env.pipe(&["append", "--from", "goaitools", "--to", "goaitools", "hi"], "");
+    assert!(run.status(0).out().contains("hi"));
+}
+
+#[test]
+fn a_named_file_without_a_byte_is_damage() {
+    let env = Env::new();
+    for name in ["empty.jsonl", "empty.json"] {
+        env.write(name, "");
+        for verb in ["cat", "context", "count", "show"] {
+            env.run(&[verb, name]).status(65);
+        }
+    }
+}
+
+#[test]
+fn lines_of_white_space_are_blank_lines() {
+    let env = Env::new();
+    let spaced = CHAT.replace("\n", "\n  \t\n");
+    let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+    let run = env.pipe(&["cat"], format!(" \n{spaced}")).fine();
+    assert_eq!(run.out(), format!(" \n{spaced}"));
+    for filter in FILTERS {
+        let plain = env.pipe(filter, CHAT);
+        let run = env.pipe(filter, &spaced);
+        assert_eq!(run.status, plain.status, "{filter:?}: {run}");
+        assert_eq!(lines(run.out()), lines(plain.out()), "{filter:?}: {run}");
+    }
+    env.run(&["new", "--id", "chat"]).status(0);
+    let run = env.pipe(&["append", "chat", "--stream"], format!(" \n\n{BARE} \n"));
+    run.status(0).says("acknowledged 2");
+}
+
+#[test]
+fn json_is_objects_alone_also_of_damage() {
+    let env = Env::new();
+    let damaged: Vec<u8> = [
+        &b"\xef\xbb\xbf"[..],
+        CHAT.as_bytes(),
+        b"not json\n[1,2]\n\n{\"role\":7}\n\"text\"\n\xff\xfe\n{\"role\":\"user\",\"cont",
+    ]
+    .concat();
+    env.write("damaged.jsonl", &damaged);
+    env.run(&["migrate", "-q", "damaged.jsonl"]);
+    let filters: [&[&str]; 12] = [
+        &["cat", "--json"],
+        &["cat", "--json", "--to", "jsonl"],
+        &["cat", "--json", "--pack"],
+        &["context", "--json"],
+        &["count", "--json"],
+        &["list", "--json", "-"],
+        &["check", "--json"],
+        &["check", "--json", "--for", "anthropic", "--fix"],
+        &["truncate", "--json", "--keep-last", "1"],
+        &["compact", "--json", "--budget", "5000"],
+        &["append", "--json", "-", "hi"],
+        &["expand", "--json", "m2"],
+    ];
+    let objects = |run: &crate::env::Run, what: &[&str]| {
+        assert!(!run.stdout.is_empty(), "{what:?}: {run:?}", run = run.stderr);
+        for line in run.stdout.split_inclusive(|byte| *byte == b'\n') {
+            let value: Value = serde_json::from_slice(line)
+                .unwrap_or_else(|error| panic!("{what:?}: {error}: {}", String::from_utf8_lossy(line)));
+            assert!(value.is_object(), "{what:?}: {value}");
+        }
+    };
+    for filter in filters {
+        objects(&env.pipe(filter, &damaged), filter);
+    }
+    let named: [&[&str]; 5] = [
+        &["cat", "--json", "trip"],
+        &["count", "--json", "trip"],
+        &["list", "--json"],
+        &["check", "--json", "trip"],
+        &["fsck", "--json"],
+    ];
+    for call in named {
+        objects(&env.run(call), call);
+    }
+    // Nothing is lost on the way, and a file gets the lines as they are.
+    let run = env.pipe(&["cat", "--json"], &damaged).status(65);
+    let back = env.pipe(&["cat"], &run.stdout).status(65);
+    let lines = |bytes: &[u8]| {
+        bytes
+            .split(|b| *b == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(<[u8]>::to_vec)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        lines(&back.stdout),
+        lines(damaged.strip_prefix(b"\xef\xbb\xbf").unwrap())
+    );
+    env.pipe(&["cat", "--json", "-o", "copy.jsonl"], &damaged)
+        .status(65);
+    assert_eq!(std::fs::read(env.work().join("copy.jsonl")).unwrap(), damaged);
+    env.pipe(&["new", "--id", "chat"], "").status(0);
+    let run = env.pipe(&["append", "--json", "chat", "--stream"], &damaged);
+    objects(&run, &["append"]);
+    // A document is no line.
+    assert!(
+        env.pipe(&["cat", "--json", "--to", "openai-chat"], OPENAI)
+            .fine()
+            .out()
+            .starts_with('{')
+    );
+}
+
+#[test]
+fn unknown_json_beyond_the_head_is_unknown_and_not_damaged() {
+    let env = Env::new();
+    let rows: Vec<String> = (0..2000)
+        .map(|nth| format!("{{\"size\":{nth},\"text\":\"{}\"}}", "x".repeat(60)))
+        .collect();
+    for (name, text) in [
+        ("line.json", format!("{{\"rows\":[{}]}}", rows.join(","))),
+        (
+            "spread.json",
+            format!("{{\n \"rows\": [\n{}\n ]\n}}\n", rows.join(",\n")),
+        ),
+    ] {
+        assert!(text.len() > 64 * 1024);
+        env.write(name, &text);
+        let run = env.run(&["cat", name]).status(65);
+        assert!(
+            run.stderr.contains("a JSON object with the members rows") && !run.stderr.contains("damaged"),
+            "{run}"
+        );
+        let run = env.run(&["migrate", "--json", name]).status(65);
+        assert!(
+            !run.out().contains("\"damaged\"") && !run.out().starts_with("damaged"),
+            "{run}"
+        );
+        // What ends early is damage.
+        env.write("cut.json", &text.as_bytes()[..2000]);
+        env.run(&["cat", "cut.json"]).status(65).says("damaged");
+    }
+}
