@@ -101,7 +101,7 @@ fn alone(index: usize, is_last: bool, facts: &Facts, findings: &mut Findings<'_>
         let at = (index, part);
         match block {
             Block::Text { blank: true } => findings.add("AN07", at, || "a blank text block".to_string()),
-            Block::Thinking { .. } if options.thinking && facts.role != Role::Assistant => {
+            Block::Thinking { .. } if facts.role != Role::Assistant => {
                 findings.add("AN10", at, || "thinking that is not the assistant's".to_string());
             }
             Block::Thinking { signed: false } if options.thinking => {

@@ -38,9 +38,10 @@ impl Provider for Gemini {
             alone(index, facts, findings);
             let before = index.checked_sub(1).map(|before| &pieces[before].facts);
             if facts.calls().next().is_some() {
-                if before.is_some_and(|before| before.role != Role::User) {
-                    findings.add("GE02", (index, 0), || {
-                        "a turn with calls follows one that is not the user's".to_string()
+                if before.is_none_or(|before| before.role != Role::User) {
+                    findings.add("GE02", (index, 0), || match before {
+                        Some(_) => "a turn with calls follows one that is not the user's".to_string(),
+                        None => "the history begins with a turn with calls".to_string(),
                     });
                 }
                 answers(index, pieces, findings);
