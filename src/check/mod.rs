@@ -12,13 +12,15 @@ mod openai_responses;
 mod options;
 mod raw;
 mod rules;
+mod structure;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use crate::format::request::Api;
 pub use history::{Change, Fixed, Mended};
 pub use options::Options;
-pub use rules::{ALTERNATE, Level, RULES, Rule};
+pub use rules::{ALTERNATE, Level, RULES, Rule, STRUCTURE};
+pub use structure::structure;
 
 use history::{Piece, Provider};
 
@@ -29,9 +31,9 @@ pub struct Finding {
     pub rule: &'static Rule,
     /// How grave it is under the options of the check.
     pub level: Level,
-    /// Whose rule it is.
-    pub api: Api,
-    /// The element, from 0.
+    /// Whose rule it is; none: of every history.
+    pub api: Option<Api>,
+    /// The element, from 0; of a broken structure, the item of the view.
     pub index: usize,
     /// What is wrong, in words.
     pub message: String,
@@ -173,7 +175,7 @@ impl<'o> Findings<'o> {
             self.list.push(Finding {
                 rule,
                 level,
-                api: self.api,
+                api: Some(self.api),
                 index,
                 message: message(),
                 part,

@@ -51,6 +51,7 @@ impl Rule {
     pub fn of(id: &str) -> Option<&'static Rule> {
         RULES
             .iter()
+            .chain(&STRUCTURE)
             .chain([&ALTERNATE])
             .find(|rule| rule.id.eq_ignore_ascii_case(id))
     }
@@ -270,6 +271,39 @@ pub static RULES: [Rule; 43] = [
         "only reported",
     )),
 ];
+
+/// What every history keeps, whichever provider it is for.
+pub static STRUCTURE: [Rule; 8] = [
+    structure("ST01", "a result answers a call before it", UNREPAIRED),
+    structure(
+        "ST02",
+        "a call has a result, unless it is the last of the session",
+        UNREPAIRED,
+    ),
+    structure("ST03", "call ids are unique in a message", UNREPAIRED),
+    warn(structure("ST04", "a call has one result", UNREPAIRED)),
+    structure("ST05", "message ids are unique", UNREPAIRED),
+    structure(
+        "ST06",
+        "the role is system, developer, user, assistant, tool or function",
+        UNREPAIRED,
+    ),
+    warn(structure("ST07", "the arguments of a call are JSON", UNREPAIRED)),
+    warn(structure("ST08", "times do not go back", "only reported")),
+];
+
+/// What to do about a broken structure.
+const UNREPAIRED: &str = "none by itself; --for API --fix repairs what that API refuses";
+
+const fn structure(id: &'static str, text: &'static str, fix: &'static str) -> Rule {
+    Rule {
+        id,
+        api: None,
+        level: Level::Error,
+        text,
+        fix,
+    }
+}
 
 /// Looked for on request only: what templates of open models refuse.
 pub static ALTERNATE: Rule = Rule {

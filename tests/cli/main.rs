@@ -13,6 +13,7 @@ mod branches;
 mod bytes;
 mod cat;
 mod check;
+mod check_default;
 mod claude_code;
 mod compact;
 mod completion;

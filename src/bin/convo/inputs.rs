@@ -5,8 +5,8 @@ use crate::context::{Context, Opened, named, stopped};
 use crate::export::too_much;
 use crate::pick::{Pick, Taken};
 use convo::error::{Error, Kind};
-use convo::format::Sessions;
 use convo::format::report::{Loss, Report};
+use convo::format::{Format, Sessions};
 use convo::model::lineage::Aside;
 use convo::model::session::Session;
 use std::ops::ControlFlow;
@@ -35,14 +35,27 @@ pub fn each_session(
     reading: &Reading,
     mut each: impl FnMut(&str, Session) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    each_session_and_format(context, inputs, reading, |label, _, session| each(label, session))
+}
+
+/// The same with the format of the input.
+pub fn each_session_and_format(
+    context: &Context,
+    inputs: &[Input],
+    reading: &Reading,
+    mut each: impl FnMut(&str, Format, Session) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     for input in inputs {
         let label = input.label();
         let done = match excerpt(context, input, reading) {
-            Ok(Some(session)) => each(&label, session),
+            Ok(Some(session)) => each(&label, Format::Native, session),
             Ok(None) => context
                 .open(input, reading)
                 .map_err(anyhow::Error::from)
-                .and_then(|opened| sessions_of(context, opened, reading, |session| each(&label, session))),
+                .and_then(|opened| {
+                    let format = opened.format;
+                    sessions_of(context, opened, reading, |session| each(&label, format, session))
+                }),
             Err(error) => Err(error.into()),
         };
         tell_and_go_on(context, done, inputs.len())?;

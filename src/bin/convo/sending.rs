@@ -13,9 +13,14 @@ use convo::model::view::{Item, View};
 use convo::tokens::Counter;
 use std::io::Write;
 
-/// An interface by name.
+/// An interface by its name, or by that of the provider's main one.
 pub fn api(name: &str) -> Result<Api, String> {
-    Api::from_name(name).ok_or_else(|| {
+    let api = match name {
+        "claude" => Some(Api::Anthropic),
+        "openai" => Some(Api::OpenaiChat),
+        _ => Api::from_name(name),
+    };
+    api.ok_or_else(|| {
         let names: Vec<_> = Api::ALL.into_iter().map(Api::name).collect();
         format!("no such interface; there are {}", names.join(", "))
     })

@@ -1,48 +1,56 @@
 //! `check`: is a session valid for a provider's interface.
 
 mod options;
+mod report;
 
 use super::Run;
 use crate::args::{Changing, Input, Reading};
 use crate::change::{self, tell_dangling};
 use crate::context::Context;
-use crate::inputs::each_session;
-use crate::output::{counted, in_line};
+use crate::inputs::each_session_and_format;
+use crate::output::in_line;
 use crate::sending;
 use clap::Args;
-use convo::check::{Api, Change, Finding, Mode, Options, check};
+use convo::check::{Api, Change, Finding, Level, Mode, Options, Rule};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::repair::{self, How, Repaired};
-use convo::format::report::Report;
-use convo::format::request;
+use convo::format::Format;
+use convo::model::json;
 use convo::model::session::Session;
-use convo::model::view::{Item, View};
+use convo::model::view::View;
 use options::RequestOptions;
-use std::collections::HashMap;
+use report::{Checked, Places};
 
-/// Look whether a provider would take a session; --fix repairs it
+/// Check sessions against the rules of a provider's API
 ///
-/// Looks at the view as `context --to` would send it, and at a file of that interface as it is. Prints one line a
-/// finding: where, which rule, how grave, what is wrong, and what a repair does. Ends with 1 if there was an error;
-/// with --strict a warning counts as one. The rules are in convo(1).
+/// Checks the view as `context --to` would send it, or a file of that API as it is. Prints one violation per line:
+/// location, rule, level, problem, repair. Exits with 1 if there are errors; with --strict, also if there are warnings.
+/// convo(1) lists the rules.
+///
+/// Without --for, checks the structure of the session (pairs of calls and results, ids, roles) and the rules of the API
+/// that the input's format belongs to: anthropic for claude-code and cline-roo, openai-responses for codex, gemini for
+/// gemini-cli. An unanswered final call and a missing signature are warnings then.
 ///
 /// With --fix only what breaks a rule is changed, warnings included. In the store that is one event that `restore`
 /// takes back; a stream comes out repaired. What cannot be repaired is told, with status 1.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
+  convo check session.jsonl                              its structure, and the API of its format
   convo check --for anthropic chat                       a session of the store
   convo check --for openai-chat request.json             a file, as it is
-  convo check --for gemini --json chat | jq -r .rule     which rules it breaks
+  convo check --for gemini --json chat | jq -r '.rule // empty'   which rules it breaks
   convo check --for openai-chat --fix chat               repair it; convo restore chat takes it back
   convo check --for openai-chat --fix=drop -i log.jsonl  in place, calls without a result go")]
 pub struct Check {
     /// Sessions: names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
-    /// Whose rules: openai-chat, openai-responses, anthropic, gemini
+    /// API: openai-chat, openai-responses, anthropic, gemini [default: structure, and the API of the format]
+    ///
+    /// openai and claude are accepted for openai-chat and anthropic.
     #[arg(long = "for", value_name = "API", value_parser = sending::api, help_heading = "How")]
-    api: Api,
+    api: Option<Api>,
     /// Repair it: drop, stub or text
     ///
     /// drop takes out the smallest piece that breaks a rule, stub puts in what is missing, text makes words of a result
@@ -59,6 +67,19 @@ pub struct Check {
     changing: Changing,
 }
 
+/// The API that the input's format belongs to; a native session has the one of the file that it was read from.
+fn api_of(format: Format, session: &Session) -> Option<Api> {
+    let source = || {
+        let (_, source) = session.header().into_iter().find(|(name, _)| name == "source")?;
+        let name = json::member(&source, "format").and_then(json::text)?;
+        Format::from_name(&name)
+    };
+    match format {
+        Format::Native => source()?.sent_to(),
+        format => format.sent_to(),
+    }
+}
+
 fn mode(name: &str) -> Result<Mode, String> {
     let mode = Mode::ALL.into_iter().find(|mode| mode.name() == name);
     mode.ok_or_else(|| "a repair is drop, stub or text".to_string())
@@ -68,17 +89,22 @@ impl Run for Check {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         self.changing.tells = true;
         context.output.speak_json(self.changing.json);
-        let options = self.request.options(self.api)?;
+        self.request.check(self.api)?;
+        let options = self.request.options();
         let inputs = Input::all(&self.inputs);
-        match self.fix {
-            Some(mode) => self.fix(context, &inputs, &options, mode),
-            None => self.check(context, &inputs, &options),
+        match (self.fix, self.api) {
+            (Some(mode), Some(api)) => self.fix(context, &inputs, api, &options, mode),
+            (Some(_), None) => {
+                let error = Error::new(Kind::Usage, "--fix requires --for");
+                Err(error.hint("name the API with --for anthropic").into())
+            }
+            (None, _) => self.check(context, &inputs, options),
         }
     }
 }
 
 impl Check {
-    fn check(&self, context: &Context, inputs: &[Input], options: &Options) -> anyhow::Result<()> {
+    fn check(&self, context: &Context, inputs: &[Input], mut options: Options) -> anyhow::Result<()> {
         let Changing {
             in_place,
             stdout,
@@ -90,66 +116,68 @@ impl Check {
             let error = Error::new(Kind::Usage, "-i, -n, -o, --to and --stdout are for --fix");
             return Err(error.hint("without --fix nothing is changed").into());
         }
+        if self.api.is_none() {
+            // A session at rest may end with a call, and which model it goes to is not known.
+            options.open_end = true;
+            let signatures = Rule::of("GE07").map(|rule| (rule, Level::Warn));
+            options.levels.splice(0..0, signatures);
+        }
         context.output.stdout(|out| {
-            each_session(context, inputs, &self.reading, |label, session| {
+            each_session_and_format(context, inputs, &self.reading, |label, format, session| {
                 let view = View::replay(&session);
                 tell_dangling(context, label, &session, &view);
-                let request = request::elements(self.api, &session, &view, &mut Report::default())?;
-                let raws: Vec<&[u8]> = request
-                    .elements
-                    .iter()
-                    .map(|element| element.raw.as_slice())
-                    .collect();
-                let findings = check(self.api, &raws, &repair::options_for(&request, options));
+                let apis = match self.api {
+                    Some(api) => vec![Some(api)],
+                    None => [None]
+                        .into_iter()
+                        .chain(api_of(format, &session).map(Some))
+                        .collect(),
+                };
+                let checked = apis
+                    .into_iter()
+                    .map(|api| Checked::new(api, &session, &view, &options));
+                let checked = checked.collect::<convo::Result<Vec<_>>>()?;
                 let mut places = Places::new(&session, &view);
-                for finding in &findings {
-                    let items = request
-                        .elements
-                        .get(finding.index)
-                        .map(|element| element.items.as_slice());
-                    let place = places.of(items.and_then(|items| items.get(finding.part()).or(items.last())));
+                for (checked, finding) in checked.iter().flat_map(Checked::each) {
+                    let place = places.of(checked.item(finding));
                     let line = if self.changing.json {
-                        object(label, &session, finding, place)
+                        report::finding(label, &session, finding, place)
                     } else {
-                        line(label, finding, place)
+                        report::line(label, finding, place)
                     };
                     out.write_all(line.as_bytes())
                         .map_err(|error| Error::io("cannot write", error))?;
                 }
-                self.tell(context, label, raws.len(), &findings);
+                if checked
+                    .iter()
+                    .any(|checked| !checked.is_valid(self.reading.strict))
+                {
+                    context.output.note_status(Kind::No);
+                }
+                if self.changing.json {
+                    let line = report::summary(label, &session, &checked, self.reading.strict);
+                    return Ok(out
+                        .write_all(line.as_bytes())
+                        .map_err(|error| Error::io("cannot write", error))?);
+                }
+                for checked in &checked {
+                    context.output.tell(label, &checked.told());
+                }
                 Ok(())
             })
         })
-    }
-
-    fn tell(&self, context: &Context, label: &str, elements: usize, findings: &[Finding]) {
-        let errors = findings.iter().filter(|finding| finding.is_error()).count();
-        let warnings = findings.len() - errors;
-        if errors > 0 || self.reading.strict && warnings > 0 {
-            context.output.note_status(Kind::No);
-        }
-        let mut words = format!("{}, {}: ", self.api.name(), counted(elements as u64, "element"));
-        words.push_str(&match (errors, warnings) {
-            (0, 0) => "valid".to_string(),
-            (0, _) => format!("valid, {}", counted(warnings as u64, "warning")),
-            _ => {
-                let errors = counted(errors as u64, "error");
-                let hint = "convo check --fix repairs what can be repaired";
-                format!("{errors}, {} ({hint})", counted(warnings as u64, "warning"))
-            }
-        });
-        context.output.tell(label, &words);
     }
 
     fn fix(
         &self,
         context: &Context,
         inputs: &[Input],
+        api: Api,
         options: &Options,
         mode: Option<Mode>,
     ) -> anyhow::Result<()> {
         let how = How {
-            api: self.api,
+            api,
             options,
             mode,
             warnings: true,
@@ -194,82 +222,4 @@ fn whats(changes: &[Change]) -> String {
         words.push(format!("and {} more", changes.len() - TOLD));
     }
     words.join("; ")
-}
-
-/// Where the items of a view are, and what they are called.
-struct Places<'s> {
-    session: &'s Session,
-    view: &'s View,
-    /// Made when it is asked for.
-    derived: Option<HashMap<usize, String>>,
-}
-
-impl<'s> Places<'s> {
-    fn new(session: &'s Session, view: &'s View) -> Self {
-        Places {
-            session,
-            view,
-            derived: None,
-        }
-    }
-
-    /// Line of the input, 0 when it has none there, and id.
-    fn of(&mut self, item: Option<&usize>) -> (u64, Option<String>) {
-        let Some(item) = item.and_then(|item| self.view.items.get(*item)) else {
-            return (0, None);
-        };
-        let session = self.session;
-        let line = match item {
-            Item::Line(index) | Item::Edited(index, _) | Item::Summary(index) => Some(*index),
-            Item::Inserted(_) => None,
-        };
-        let own = match item {
-            Item::Summary(index) => session
-                .record(*index)
-                .event()
-                .and_then(|event| event.id())
-                .map(|id| id.into_owned()),
-            _ => item
-                .message(session)
-                .and_then(|message| Some(message.id()?.into_owned())),
-        };
-        let id = own.or_else(|| {
-            let derived = self
-                .derived
-                .get_or_insert_with(|| session.derived_ids().collect());
-            derived.get(&line?).cloned()
-        });
-        (line.map_or(0, |line| session.record(line).place.line), id)
-    }
-}
-
-fn line(label: &str, finding: &Finding, (line, id): (u64, Option<String>)) -> String {
-    let place = if line > 0 {
-        format!("{line}:")
-    } else {
-        String::new()
-    };
-    let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
-    let Finding {
-        rule, level, message, ..
-    } = finding;
-    let text = format!(
-        "{label}:{place} {} {}: {message}{id}; fix: {}",
-        rule.id,
-        level.name(),
-        rule.fix
-    );
-    format!("{}\n", in_line(&text))
-}
-
-fn object(label: &str, session: &Session, finding: &Finding, (line, id): (u64, Option<String>)) -> String {
-    let mut row = serde_json::json!({
-        "schema": "convo.check/1", "input": label, "session": session.header_text("id"), "rule": finding.rule.id,
-        "level": finding.level.name(), "api": finding.api.name(), "index": finding.index, "id": id,
-        "message": finding.message, "fix": finding.rule.fix,
-    });
-    if line > 0 {
-        row["line"] = line.into();
-    }
-    format!("{row}\n")
 }

@@ -56,8 +56,8 @@ fn rule(text: &str) -> Result<(&'static Rule, Level), String> {
 }
 
 impl RequestOptions {
-    /// The options for the rules of an interface; one that means nothing to it is refused.
-    pub fn options(&self, api: Api) -> convo::Result<Options> {
+    /// Refuses an option that means nothing to the interface; without one, those that mean something to a single one.
+    pub fn check(&self, api: Option<Api>) -> convo::Result<()> {
         let given = [
             ("--stateless", self.stateless, &[Api::OpenaiResponses][..]),
             (
@@ -71,6 +71,13 @@ impl RequestOptions {
             ("--gemini", self.gemini.is_some(), &[Api::Gemini]),
             ("--role", !self.role.is_empty(), &[Api::Anthropic, Api::Gemini]),
         ];
+        let Some(api) = api else {
+            let given = given.iter().find(|(_, given, _)| *given);
+            return given.map_or(Ok(()), |(name, _, apis)| {
+                let hint = format!("name the API with --for {}", apis[0].name());
+                Err(usage(format!("{name} requires --for")).hint(hint))
+            });
+        };
         let foreign = |(_, given, apis): &&(&str, bool, &[Api])| *given && !apis.contains(&api);
         if let Some((name, _, apis)) = given.iter().find(foreign) {
             let names: Vec<_> = apis.iter().map(|api| api.name()).collect();
@@ -84,10 +91,15 @@ impl RequestOptions {
             .rule
             .iter()
             .find(|(rule, _)| rule.api.is_some_and(|own| own != api));
-        if let Some((rule, _)) = other {
-            return Err(usage(format!("{} is no rule of {}", rule.id, api.name())));
+        match other {
+            Some((rule, _)) => Err(usage(format!("{} is not a rule of {}", rule.id, api.name()))),
+            None => Ok(()),
         }
-        Ok(Options {
+    }
+
+    /// The options for the rules.
+    pub fn options(&self) -> Options {
+        Options {
             stateless: self.stateless,
             previous_response: self.previous_response_id,
             thinking: self.thinking,
@@ -99,7 +111,7 @@ impl RequestOptions {
             roles: self.role.clone(),
             marks: 0,
             levels: self.rule.clone(),
-        })
+        }
     }
 }
 

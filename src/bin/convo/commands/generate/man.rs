@@ -6,7 +6,7 @@ use crate::commands::{self, Group, Verb};
 use crate::shipped;
 use clap::{Arg, Command};
 use clap_mangen::Man;
-use convo::check::{ALTERNATE, Api, Level, RULES, Rule};
+use convo::check::{ALTERNATE, Api, Level, RULES, Rule, STRUCTURE};
 use convo::error::{Error, Kind};
 use convo::format::Format;
 use convo::store::fsck::Trouble;
@@ -99,6 +99,8 @@ fn rules(page: &mut Page) {
             rule_item(page, rule);
         }
     }
+    page.heading_below("Without --for");
+    STRUCTURE.iter().for_each(|rule| rule_item(page, rule));
     page.heading_below("With --alternate");
     rule_item(page, &ALTERNATE);
 }

@@ -1,0 +1,208 @@
+//! What a check found in a session, as text and as JSON.
+
+use crate::output::{counted, in_line};
+use convo::check::{Api, Finding, Options, check, structure};
+use convo::filter::repair;
+use convo::format::report::Report;
+use convo::format::request;
+use convo::model::session::Session;
+use convo::model::view::{Item, View};
+use std::collections::HashMap;
+
+/// Line of the input, 0 when there is none, and id.
+type Location = (u64, Option<String>);
+
+/// A session checked against the rules of one API, or of every history.
+pub struct Checked {
+    api: Option<Api>,
+    findings: Vec<Finding>,
+    /// For each element the items of the view that it came from.
+    elements: Vec<Vec<usize>>,
+}
+
+impl Checked {
+    /// Checks the view; without an API its structure.
+    pub fn new(
+        api: Option<Api>,
+        session: &Session,
+        view: &View,
+        options: &Options,
+    ) -> convo::Result<Checked> {
+        let Some(api) = api else {
+            return Ok(Checked {
+                api: None,
+                findings: structure(session, view, options),
+                elements: (0..view.items.len()).map(|item| vec![item]).collect(),
+            });
+        };
+        let request = request::elements(api, session, view, &mut Report::default())?;
+        let raws: Vec<&[u8]> = request
+            .elements
+            .iter()
+            .map(|element| element.raw.as_slice())
+            .collect();
+        let findings = check(api, &raws, &repair::options_for(&request, options));
+        Ok(Checked {
+            api: Some(api),
+            findings,
+            elements: request
+                .elements
+                .into_iter()
+                .map(|element| element.items)
+                .collect(),
+        })
+    }
+
+    /// Its findings, each with what it was checked against.
+    pub fn each(&self) -> impl Iterator<Item = (&Checked, &Finding)> {
+        self.findings.iter().map(move |finding| (self, finding))
+    }
+
+    /// The item of the view that a finding is about.
+    pub fn item(&self, finding: &Finding) -> Option<usize> {
+        let items = self.elements.get(finding.index)?;
+        items.get(finding.part()).or(items.last()).copied()
+    }
+
+    /// Whether nothing was found that counts.
+    pub fn is_valid(&self, strict: bool) -> bool {
+        !self.findings.iter().any(|finding| strict || finding.is_error())
+    }
+
+    fn name(&self) -> &'static str {
+        self.api.map_or("structure", Api::name)
+    }
+
+    fn errors(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.is_error()).count()
+    }
+
+    fn warnings(&self) -> usize {
+        self.findings.len() - self.errors()
+    }
+
+    /// The result in one line.
+    pub fn told(&self) -> String {
+        let (errors, warnings) = (self.errors(), self.warnings());
+        let mut words = format!(
+            "{}, {}: ",
+            self.name(),
+            counted(self.elements.len() as u64, "element")
+        );
+        words.push_str(&match (errors, warnings) {
+            (0, 0) => "valid".to_string(),
+            (0, _) => format!("valid, {}", counted(warnings as u64, "warning")),
+            _ => {
+                let errors = counted(errors as u64, "error");
+                let warnings = counted(warnings as u64, "warning");
+                match self.api {
+                    Some(_) => {
+                        format!("{errors}, {warnings} (convo check --fix repairs what can be repaired)")
+                    }
+                    None => format!("{errors}, {warnings}"),
+                }
+            }
+        });
+        words
+    }
+}
+
+/// Where the items of a view are, and what they are called.
+pub struct Places<'s> {
+    session: &'s Session,
+    view: &'s View,
+    /// Made when the first is asked for.
+    derived: Option<HashMap<usize, String>>,
+}
+
+impl<'s> Places<'s> {
+    pub fn new(session: &'s Session, view: &'s View) -> Self {
+        Places {
+            session,
+            view,
+            derived: None,
+        }
+    }
+
+    /// The location of an item.
+    pub fn of(&mut self, item: Option<usize>) -> Location {
+        let Some(item) = item.and_then(|item| self.view.items.get(item)) else {
+            return (0, None);
+        };
+        let session = self.session;
+        let line = match item {
+            Item::Line(index) | Item::Edited(index, _) | Item::Summary(index) => Some(*index),
+            Item::Inserted(_) => None,
+        };
+        let own = match item {
+            Item::Summary(index) => session
+                .record(*index)
+                .event()
+                .and_then(|event| event.id())
+                .map(|id| id.into_owned()),
+            _ => item
+                .message(session)
+                .and_then(|message| Some(message.id()?.into_owned())),
+        };
+        let id = own.or_else(|| {
+            let derived = self
+                .derived
+                .get_or_insert_with(|| session.derived_ids().collect());
+            derived.get(&line?).cloned()
+        });
+        (line.map_or(0, |line| session.record(line).place.line), id)
+    }
+}
+
+/// A finding as a line of text.
+pub fn line(label: &str, finding: &Finding, (line, id): Location) -> String {
+    let place = if line > 0 {
+        format!("{line}:")
+    } else {
+        String::new()
+    };
+    let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
+    let Finding {
+        rule, level, message, ..
+    } = finding;
+    let text = format!(
+        "{label}:{place} {} {}: {message}{id}; fix: {}",
+        rule.id,
+        level.name(),
+        rule.fix
+    );
+    format!("{}\n", in_line(&text))
+}
+
+/// A finding as a JSON object.
+pub fn finding(label: &str, session: &Session, finding: &Finding, (line, id): Location) -> String {
+    let mut row = serde_json::json!({
+        "schema": "convo.check/1", "input": label, "session": session.header_text("id"), "rule": finding.rule.id,
+        "level": finding.level.name(), "api": finding.api.map_or("structure", Api::name), "index": finding.index,
+        "id": id, "message": finding.message, "fix": finding.rule.fix,
+    });
+    if line > 0 {
+        row["line"] = line.into();
+    }
+    format!("{row}\n")
+}
+
+/// The result of a session as a JSON object.
+pub fn summary(label: &str, session: &Session, checked: &[Checked], strict: bool) -> String {
+    let checks: Vec<_> = checked
+        .iter()
+        .map(|checked| {
+            serde_json::json!({
+                "api": checked.name(), "elements": checked.elements.len(), "errors": checked.errors(),
+                "warnings": checked.warnings(),
+            })
+        })
+        .collect();
+    let row = serde_json::json!({
+        "schema": "convo.check-summary/1", "input": label, "session": session.header_text("id"),
+        "valid": checked.iter().all(|checked| checked.is_valid(strict)),
+        "errors": checked.iter().map(Checked::errors).sum::<usize>(),
+        "warnings": checked.iter().map(Checked::warnings).sum::<usize>(), "checks": checks,
+    });
+    format!("{row}\n")
+}

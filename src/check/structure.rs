@@ -1,0 +1,184 @@
+//! The structure of a session, whichever provider it is for: pairs of calls and results, ids, roles and times.
+
+use super::raw::shown;
+use super::{Finding, Level, Options, Rule};
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, Role, ToolCall};
+use crate::model::session::Session;
+use crate::model::time;
+use crate::model::view::View;
+use std::collections::{HashMap, HashSet};
+
+/// A call that a result may answer.
+struct Call {
+    item: usize,
+    nth: usize,
+    id: String,
+    answered: bool,
+}
+
+/// What the view of a session does against the rules of every history, by item.
+pub fn structure(session: &Session, view: &View, options: &Options) -> Vec<Finding> {
+    let mut look = Structure {
+        options,
+        findings: Vec::new(),
+        calls: Vec::new(),
+        by_id: HashMap::new(),
+        newest: 0,
+        ids: HashSet::new(),
+        time: None,
+    };
+    for (item, message) in view.items.iter().enumerate() {
+        if let Some(message) = message.message(session) {
+            look.message(item, &message);
+        }
+    }
+    look.open_calls(view, session);
+    look.findings.sort_by_key(|finding| finding.index);
+    look.findings
+}
+
+struct Structure<'o> {
+    options: &'o Options,
+    findings: Vec<Finding>,
+    calls: Vec<Call>,
+    /// The calls of each id, oldest first.
+    by_id: HashMap<String, Vec<usize>>,
+    /// The first call of the message that called last.
+    newest: usize,
+    ids: HashSet<String>,
+    time: Option<i64>,
+}
+
+impl Structure<'_> {
+    fn add(&mut self, id: &str, (index, part): (usize, usize), message: String) {
+        self.note(id, (index, part), Level::Error, message);
+    }
+
+    fn note(&mut self, id: &str, (index, part): (usize, usize), most: Level, message: String) {
+        let Some(rule) = Rule::of(id) else { return };
+        let level = self.options.level(rule).min(most);
+        if level > Level::Off {
+            self.findings.push(Finding {
+                rule,
+                level,
+                api: None,
+                index,
+                message,
+                part,
+                open: false,
+            });
+        }
+    }
+
+    fn message(&mut self, item: usize, message: &Message<'_>) {
+        let role = message.role_name();
+        if message.role() == Role::Other
+            && role != "function"
+            && !self.options.roles.contains(&role.to_string())
+        {
+            let role = if role.is_empty() {
+                "an empty role".to_string()
+            } else {
+                format!("the unknown role {}", shown(&role))
+            };
+            self.add("ST06", (item, 0), role);
+        }
+        if let Some(id) = message.id()
+            && !self.ids.insert(id.to_string())
+        {
+            self.add("ST05", (item, 0), format!("a second message {}", shown(&id)));
+        }
+        if let Some(at) = message.timestamp().and_then(|text| time::milliseconds(&text)) {
+            if self.time.is_some_and(|before| at < before) {
+                self.add("ST08", (item, 0), "earlier than the message before".to_string());
+            }
+            self.time = Some(at);
+        }
+        let calls = message.tool_calls();
+        if !calls.is_empty() {
+            self.calls(item, calls);
+        }
+        if message.role() == Role::Tool {
+            let id = message.tool_call_id().unwrap_or_default();
+            self.result(item, &id);
+        }
+    }
+
+    fn calls(&mut self, item: usize, calls: Vec<ToolCall<'_>>) {
+        self.newest = self.calls.len();
+        let mut seen = HashSet::new();
+        for (nth, call) in calls.into_iter().enumerate() {
+            if !call.id.is_empty() && !seen.insert(call.id.to_string()) {
+                self.add("ST03", (item, nth), format!("a second call {}", shown(&call.id)));
+            }
+            let arguments = call.arguments.as_bytes();
+            if !arguments.is_empty() && !is_json(arguments) {
+                let what = format!("the arguments of {} are not JSON", shown(&call.name));
+                self.add("ST07", (item, nth), what);
+            }
+            let number = self.calls.len();
+            self.by_id.entry(call.id.to_string()).or_default().push(number);
+            self.calls.push(Call {
+                item,
+                nth,
+                id: call.id.into_owned(),
+                answered: false,
+            });
+        }
+    }
+
+    /// A result belongs to the nearest call of its id that has none yet; without an id, to the next one of the message
+    /// that called last.
+    fn result(&mut self, item: usize, id: &str) {
+        let open = |calls: &[Call], number: &usize| !calls[*number].answered;
+        let numbers: Vec<usize> = match id.is_empty() {
+            true => (self.newest..self.calls.len()).rev().collect(),
+            false => self.by_id.get(id).cloned().unwrap_or_default(),
+        };
+        match numbers.iter().rev().find(|number| open(&self.calls, number)) {
+            Some(number) => self.calls[*number].answered = true,
+            None if numbers.is_empty() => {
+                let what = if id.is_empty() {
+                    "a result that names no call".to_string()
+                } else {
+                    format!("the result for {} has no call before it", shown(id))
+                };
+                self.add("ST01", (item, 0), what);
+            }
+            None => {
+                let what = if id.is_empty() {
+                    "a result more than there are calls".to_string()
+                } else {
+                    format!("a second result for {}", shown(id))
+                };
+                self.add("ST04", (item, 0), what);
+            }
+        }
+    }
+
+    /// Calls without a result. A session at rest may end with them: then each is worth a warning.
+    fn open_calls(&mut self, view: &View, session: &Session) {
+        let role = |item: usize| view.items[item].traits(session).map(|traits| traits.role);
+        let end = (0..view.items.len())
+            .rev()
+            .find(|item| !matches!(role(*item), Some(Role::Tool)))
+            .unwrap_or(0);
+        for call in std::mem::take(&mut self.calls) {
+            if !call.answered {
+                let most = if call.item >= end {
+                    Level::Warn
+                } else {
+                    Level::Error
+                };
+                let what = format!("the call {} has no result", shown(&call.id));
+                self.note("ST02", (call.item, call.nth), most, what);
+            }
+        }
+    }
+}
+
+fn is_json(text: &[u8]) -> bool {
+    let start = json::skip_space(text, 0);
+    json::value_end(text, start, Dialect::Strict).is_ok_and(|end| json::skip_space(text, end) == text.len())
+}
