@@ -2,7 +2,7 @@
 
 use crate::error::Place;
 use crate::format::object::{Found, members};
-use crate::model::json::{self, Fault};
+use crate::model::json::{self, Dialect, Fault, Members};
 use crate::model::{record, time};
 use std::borrow::Cow;
 
@@ -65,6 +65,7 @@ impl<'a> Entry<'a> {
             Ok(members) => entry.members = members,
             Err(fault) => {
                 entry.kind = Kind::Unreadable(fault);
+                (entry.id, entry.parent) = readable_links(body);
                 return entry;
             }
         }
@@ -114,6 +115,23 @@ impl<'a> Entry<'a> {
             Kind::Message | Kind::BranchSummary | Kind::CustomMessage
         )
     }
+}
+
+/// The id and the parent of a damaged line, as far as they can be read: they are at its beginning.
+fn readable_links(body: &[u8]) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
+    let (mut id, mut parent) = (None, None);
+    let Ok(mut scan) = Members::new(body, Dialect::Strict) else {
+        return (id, parent);
+    };
+    while let Ok(Some(member)) = scan.next() {
+        let text = || json::text(member.value).filter(|text| !text.is_empty());
+        match member.name().as_ref() {
+            "id" => id = text(),
+            "parentId" => parent = text(),
+            _ => {}
+        }
+    }
+    (id, parent)
 }
 
 /// Whether a line begins a file.

@@ -35,8 +35,7 @@ impl Tree {
     /// is in the first path as it stands.
     pub fn of(entries: &[Entry<'_>]) -> Tree {
         let mut by_id: HashMap<&str, usize> = HashMap::new();
-        let stands =
-            |entry: &Entry<'_>| !matches!(entry.kind, Kind::Session | Kind::Blank | Kind::Unreadable(_));
+        let stands = |entry: &Entry<'_>| !matches!(entry.kind, Kind::Session | Kind::Blank);
         for (nth, entry) in entries.iter().enumerate().filter(|(_, entry)| stands(entry)) {
             if let Some(id) = entry.id.as_deref() {
                 by_id.entry(id).or_insert(nth);
@@ -53,15 +52,26 @@ impl Tree {
                 ..Tree::default()
             };
         }
-        // An id that repeats is the first entry's; the others hang where they say, and nothing hangs on them.
-        let parent = |nth: usize| {
-            let id = entries[nth].parent.as_deref()?;
-            by_id.get(id).copied().filter(|parent| *parent != nth)
-        };
         let in_tree: Vec<bool> = entries
             .iter()
             .map(|entry| stands(entry) && entry.id.is_some())
             .collect();
+        // Where the line of the parent is damaged beyond its id, the entry before takes its place.
+        let damaged = entries
+            .iter()
+            .position(|entry| matches!(entry.kind, Kind::Unreadable(_)) && entry.id.is_none());
+        let previous = |nth: usize| {
+            damaged.filter(|damaged| *damaged < nth)?;
+            (0..nth).rev().find(|before| in_tree[*before])
+        };
+        // An id that repeats is the first entry's; the others hang where they say, and nothing hangs on them.
+        let parent = |nth: usize| {
+            let id = entries[nth].parent.as_deref()?;
+            match by_id.get(id) {
+                Some(parent) => Some(*parent).filter(|parent| *parent != nth),
+                None => previous(nth),
+            }
+        };
         let mut tree = Tree {
             parents: (0..entries.len())
                 .map(|nth| parent(nth).filter(|_| in_tree[nth]))

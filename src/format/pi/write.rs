@@ -61,7 +61,9 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     let mut chain = Chain::new(has_ids || version.is_some(), ids, None);
     let leaf = |nth: usize| -> Option<String> {
         let path = paths.get(nth)?.entries.iter().rev();
-        let mut ids = path.filter_map(|at| all[*at].id.as_deref());
+        // The program cannot read a damaged line: nothing new hangs on it.
+        let read = path.filter(|at| !matches!(all[**at].kind, Kind::Unreadable(_)));
+        let mut ids = read.filter_map(|at| all[*at].id.as_deref());
         ids.next().map(str::to_string)
     };
     // The active one comes last: what is gone on with is the end of the file.

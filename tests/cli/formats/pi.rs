@@ -121,3 +121,52 @@ fn hidden_entries_do_not_stand_in_the_way_of_a_compaction() {
     env.write("hidden.jsonl", format!("{long}{hidden}\n"));
     env.run(&["compact", "--budget", "400", "hidden.jsonl"]).status(0);
 }
+
+#[test]
+fn a_damaged_line_parts_no_session() {
+    let env = Env::new();
+    let whole = file();
+    let third = whole.lines().nth(2).unwrap();
+    // Cut off behind its ids, and with nothing left of it.
+    for damaged in [&third[..120], "#####"] {
+        env.write("tree.jsonl", whole.replace(third, damaged));
+        let run = env.run(&["cat", "tree.jsonl"]).status(65);
+        let lines = run.objects();
+        let headers: Vec<_> = lines.iter().filter(|line| line["type"] == "session").collect();
+        assert_eq!(headers.len(), 2, "{damaged}: {run}");
+        assert_eq!(headers[1]["metadata"]["lineage"]["kind"], "branch");
+        let main: Vec<_> = run
+            .out()
+            .split(r#""kind":"branch""#)
+            .next()
+            .unwrap()
+            .lines()
+            .collect();
+        for said in ["ask", "more", "last"] {
+            assert!(
+                main.iter()
+                    .any(|line| line.contains(&format!("\"text\":\"{said}\""))),
+                "{damaged}: {run}"
+            );
+        }
+        // What is added hangs on what can be read.
+        env.run(&["append", "-i", "tree.jsonl", "And?"]).status(65);
+        assert!(
+            env.read("tree.jsonl")
+                .lines()
+                .last()
+                .unwrap()
+                .contains(r#""parentId":"e""#)
+        );
+    }
+    let last = whole.lines().last().unwrap();
+    env.write("torn.jsonl", whole.replace(last, &last[..100]).trim_end());
+    env.run(&["append", "-i", "torn.jsonl", "And?"]).status(65);
+    assert!(
+        env.read("torn.jsonl")
+            .lines()
+            .last()
+            .unwrap()
+            .contains(r#""parentId":"d""#)
+    );
+}
