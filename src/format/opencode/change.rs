@@ -143,18 +143,29 @@ impl Change<'_> {
         }
         let mut slots: Vec<Slot> = Vec::new();
         let mut changed = None;
-        for step in steps {
-            match step {
+        for (nth, step) in steps.iter().enumerate() {
+            match *step {
                 Step::Element(nth) => match self.fates[nth] {
                     Fate::Gone => {}
                     Fate::Changed => changed = Some(nth),
                     Fate::Same | Fate::Back if stands || shown[nth] => slots.push(Slot::Kept(nth)),
                     Fate::Same | Fate::Back => {}
                 },
-                Step::Items(new) => match changed.take() {
-                    Some(nth) => slots.extend(self.changed(nth, &new, making, report)),
+                Step::Items(ref new) => match changed.take() {
+                    Some(nth) => slots.extend(self.changed(nth, new, making, report)),
                     None => {
-                        let new = fresh::elements(self.source, &new, making, report);
+                        let before = slots.last().map(|slot| self.raw(slot).to_vec());
+                        let next = steps[nth + 1..].iter().find_map(|step| self.kept(step));
+                        let new = match next {
+                            Some(next) => {
+                                let before = before.as_deref().and_then(Element::of);
+                                let mut between = making.between(before.as_ref(), &next);
+                                let new = fresh::elements(self.source, new, &mut between, report);
+                                making.pass_numbers(&between);
+                                new
+                            }
+                            None => fresh::elements(self.source, new, making, report),
+                        };
                         slots.extend(new.into_iter().map(Slot::New));
                     }
                 },
@@ -164,6 +175,22 @@ impl Change<'_> {
             self.keep_tail(last.answer, &shown, &mut slots);
         }
         slots
+    }
+
+    /// The message that a slot holds.
+    fn raw<'s>(&'s self, slot: &'s Slot) -> &'s [u8] {
+        match slot {
+            Slot::Kept(nth) => &self.held.raws[*nth],
+            Slot::Instead(_, raw) | Slot::New(raw) => raw,
+        }
+    }
+
+    /// The message of a step, where that stays.
+    fn kept(&self, step: &Step) -> Option<Element<'_>> {
+        match step {
+            Step::Element(nth) if self.fates[*nth] != Fate::Gone => self.held.element(*nth),
+            _ => None,
+        }
     }
 
     /// An element of which these items are in view.

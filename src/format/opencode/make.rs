@@ -26,6 +26,8 @@ pub struct Making {
     last: String,
     base: String,
     made: u64,
+    /// Id and time of the message that new ones sort before: the program sorts messages by time, then by id.
+    next: Option<(String, i64)>,
 }
 
 impl Making {
@@ -42,7 +44,32 @@ impl Making {
             last: "msg_".to_string(),
             base: "msg_".to_string(),
             made: 0,
+            next: None,
         }
+    }
+
+    /// The same for messages between two that are there.
+    pub fn between(&self, before: Option<&Element<'_>>, next: &Element<'_>) -> Making {
+        let id = next.text("id").unwrap_or_default().into_owned();
+        let time = next.created().unwrap_or(self.clock);
+        let mut making = self.clone();
+        making.clock = before.and_then(Element::created).unwrap_or(time).min(time);
+        making.base = match before.and_then(|before| before.text("id")) {
+            Some(before) => before.into_owned(),
+            None => id_before(&id),
+        };
+        making.last.clone_from(&making.base);
+        making.asked = before.and_then(|before| match before.speaker {
+            super::element::Speaker::User => before.text("id").map(Cow::into_owned),
+            super::element::Speaker::Assistant => before.text("parentID").map(Cow::into_owned),
+        });
+        making.next = Some((id, time));
+        making
+    }
+
+    /// Goes on with the numbers of what was made between others.
+    pub fn pass_numbers(&mut self, other: &Making) {
+        self.made = other.made;
     }
 
     /// Goes on behind a message that is there.
@@ -69,21 +96,32 @@ impl Making {
     /// When what was said then is written: not ahead of what is there.
     pub fn time(&mut self, said: Option<i64>) -> i64 {
         self.clock = self.clock.max(said.unwrap_or(0));
+        if let Some((_, latest)) = self.next {
+            self.clock = self.clock.min(latest);
+        }
         self.clock
     }
 
     /// The id of the next message: its own where that may be. The second value tells whether it is.
     pub fn message_id(&mut self, own: Option<&str>) -> (String, bool) {
-        let fits = |id: &&str| id.starts_with("msg_") && *id > self.last.as_str() && !id.contains('#');
+        let is_early = |id: &str| self.next.as_ref().is_none_or(|(next, _)| id < next.as_str());
+        let fits = |id: &&str| {
+            id.starts_with("msg_") && *id > self.last.as_str() && is_early(id) && !id.contains('#')
+        };
         if let Some(own) = own.filter(fits) {
             (self.last, self.base) = (own.to_string(), own.to_string());
             return (own.to_string(), true);
         }
         self.made += 1;
-        let timely = format!("msg_{:012x}{:014x}", self.clock.max(0), self.made);
+        let timely = format!("msg_{}{:014x}", stamp(self.clock), self.made);
         let id = match timely > self.last && self.base == "msg_" {
             true => timely,
-            false => format!("{}{:06}", self.base, self.made),
+            false => {
+                if self.base == "msg_" {
+                    self.base.clone_from(&self.last);
+                }
+                format!("{}{:06}", self.base, self.made)
+            }
         };
         self.last = id.clone();
         (id, false)
@@ -94,7 +132,7 @@ impl Making {
         self.made += 1;
         match behind {
             Some(behind) => format!("{behind}{:06}", self.made),
-            None => format!("prt_{:012x}{:014x}", self.clock.max(0), self.made),
+            None => format!("prt_{}{:014x}", stamp(self.clock), self.made),
         }
     }
 
@@ -163,6 +201,34 @@ pub struct Told<'a> {
     pub calls: bool,
     /// Whether it is the answer to a question for a compaction.
     pub is_summary: bool,
+}
+
+/// A time as the ids of the program begin with it: 48 bits, the last twelve a number that is 0 here. Source: opencode,
+/// id/id.ts.
+fn stamp(milliseconds: i64) -> String {
+    format!("{:012x}", (milliseconds.max(0) << 12) & 0xffff_ffff_ffff)
+}
+
+/// What begins ids that sort before this one.
+fn id_before(id: &str) -> String {
+    let rest = id.strip_prefix("msg_").unwrap_or_default();
+    let at = rest
+        .find(|letter: char| letter > '0')
+        .unwrap_or(rest.len().saturating_sub(1));
+    format!("msg_{}0", &rest[..at])
+}
+
+/// A word or more for a session in addresses and paths, out of its title.
+pub fn slug(title: &str) -> String {
+    let words = title
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase);
+    let slug = words.take(6).collect::<Vec<_>>().join("-");
+    match slug.is_empty() {
+        true => "session".to_string(),
+        false => slug,
+    }
 }
 
 /// An object of times.

@@ -154,3 +154,192 @@ fn a_session_of_the_older_folder_is_read_with_what_belongs_to_it() {
         .says("a record of opencode's storage folder");
     env.run(&["migrate", "-r", "storage/session"]).status(0);
 }
+
+/// A session of many exchanges with calls, times rising.
+fn long() -> String {
+    let exchange = |nth: usize| {
+        let at = |second: usize| format!("2026-01-02T03:{:02}:{second:02}Z", 10 + nth);
+        format!(
+            concat!(
+                r#"{{"role":"user","content":"question {n} {u}","timestamp":"{a}"}}"#,
+                "\n",
+                r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c{n}","type":"function","function":{{"name":"read","arguments":"{{\"p\":{n}}}"}}}}],"timestamp":"{b}"}}"#,
+                "\n",
+                r#"{{"role":"tool","tool_call_id":"c{n}","content":"{d}","timestamp":"{c}"}}"#,
+                "\n",
+                r#"{{"role":"assistant","content":"answer {n} {z}","timestamp":"{c}"}}"#,
+                "\n"
+            ),
+            n = nth,
+            u = "word ".repeat(80),
+            d = "data ".repeat(300),
+            z = "more ".repeat(40),
+            a = at(0),
+            b = at(1),
+            c = at(2)
+        )
+    };
+    (0..12).map(exchange).collect()
+}
+
+/// The messages of a document are in the order in which the program sorts them: by time, then by id.
+fn is_sorted(document: &serde_json::Value) -> bool {
+    let messages = document["messages"].as_array().unwrap();
+    let key = |message: &serde_json::Value| {
+        let info = &message["info"];
+        (
+            info["time"]["created"].as_i64().unwrap(),
+            info["id"].as_str().unwrap().to_string(),
+        )
+    };
+    messages.iter().map(key).is_sorted()
+}
+
+/// Documents of sessions from elsewhere, and these after changes in place.
+fn documents(env: &Env) -> Vec<String> {
+    let made = env.pipe(&["cat", "-q", "--to", "opencode"], long()).status(0);
+    let mut documents = vec![
+        env.pipe(&["cat", "-q", "--to", "opencode"], CHAT)
+            .fine()
+            .out()
+            .to_string(),
+        made.out().to_string(),
+    ];
+    for budget in ["1500", "3000", "5000"] {
+        env.write("long.json", made.out());
+        env.run(&["compact", "-q", "--budget", budget, "-i", "long.json"])
+            .status(0);
+        documents.push(env.read("long.json"));
+        env.run(&[
+            "summarize",
+            "-q",
+            "--with",
+            "extract",
+            "--keep-last",
+            "2",
+            "-i",
+            "long.json",
+        ]);
+        documents.push(env.read("long.json"));
+    }
+    documents
+}
+
+#[test]
+fn what_is_put_in_sorts_where_the_view_has_it() {
+    let env = Env::new();
+    for document in documents(&env) {
+        let value: serde_json::Value = serde_json::from_str(&document).unwrap();
+        assert!(is_sorted(&value), "{document}");
+        let messages = value["messages"].as_array().unwrap();
+        let answers = messages
+            .iter()
+            .filter(|message| message["info"]["summary"] == true);
+        for answer in answers {
+            let asks = messages
+                .iter()
+                .find(|message| message["info"]["id"] == answer["info"]["parentID"]);
+            assert_eq!(asks.unwrap()["parts"][0]["type"], "compaction");
+        }
+    }
+}
+
+/// Members that the import requires. Source: opencode, its schemas of sessions, messages and parts.
+#[test]
+fn a_document_has_the_members_that_the_import_requires() {
+    let env = Env::new();
+    let has = |value: &serde_json::Value, names: &[&str]| {
+        names
+            .iter()
+            .for_each(|name| assert!(value.get(name).is_some(), "{name}: {value}"));
+    };
+    for document in documents(&env) {
+        let value: serde_json::Value = serde_json::from_str(&document).unwrap();
+        has(
+            &value["info"],
+            &["id", "slug", "projectID", "directory", "title", "version", "time"],
+        );
+        for message in value["messages"].as_array().unwrap() {
+            let info = &message["info"];
+            has(info, &["id", "sessionID", "role", "time"]);
+            match info["role"].as_str() {
+                Some("user") => has(info, &["agent", "model"]),
+                _ => has(
+                    info,
+                    &[
+                        "parentID",
+                        "modelID",
+                        "providerID",
+                        "mode",
+                        "agent",
+                        "path",
+                        "cost",
+                        "tokens",
+                    ],
+                ),
+            }
+            for part in message["parts"].as_array().unwrap() {
+                has(part, &["id", "sessionID", "messageID", "type"]);
+            }
+        }
+    }
+}
+
+/// The program itself, where it is: CONVO_TEST_OPENCODE, else `opencode` on PATH. It runs in directories of the test.
+fn program(env: &Env) -> Option<std::path::PathBuf> {
+    let named = std::env::var_os("CONVO_TEST_OPENCODE").map(std::path::PathBuf::from);
+    let found = || {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path)
+            .map(|folder| folder.join("opencode"))
+            .find(|file| file.is_file())
+    };
+    let program = named.or_else(found);
+    if program.is_none() {
+        eprintln!("skipped: opencode is not on PATH and CONVO_TEST_OPENCODE is not set");
+    }
+    for name in ["data", "config", "cache", "state", "home"] {
+        std::fs::create_dir_all(env.work().join(name)).unwrap();
+    }
+    program
+}
+
+#[test]
+fn the_program_imports_what_is_written() {
+    let env = Env::new();
+    let Some(program) = program(&env) else { return };
+    let run = |arguments: &[&str]| {
+        let mut command = env.program(&program);
+        for (name, folder) in [
+            ("XDG_DATA_HOME", "data"),
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_CACHE_HOME", "cache"),
+            ("XDG_STATE_HOME", "state"),
+            ("HOME", "home"),
+        ] {
+            command.env(name, env.work().join(folder));
+        }
+        for name in ["OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH"] {
+            command.env(name, "1");
+        }
+        env.wait({
+            command.args(arguments);
+            command
+        })
+    };
+    for (nth, document) in documents(&env).iter().enumerate() {
+        let mut value: serde_json::Value = serde_json::from_str(document).unwrap();
+        // An import adds messages to a session and changes none: each has a session of its own.
+        let text = document.replace(value["info"]["id"].as_str().unwrap(), &format!("ses_{nth:026}"));
+        let text = text
+            .replace("\"msg_", &format!("\"msg_{nth}"))
+            .replace("\"prt_", &format!("\"prt_{nth}"));
+        value = serde_json::from_str(&text).unwrap();
+        env.write("import.json", &text);
+        let imported = run(&["import", "import.json"]).status(0);
+        assert!(imported.out().contains("Imported session"), "{imported}");
+        let exported = run(&["export", &format!("ses_{nth:026}")]).status(0);
+        let exported: serde_json::Value = serde_json::from_str(exported.out()).unwrap();
+        assert_eq!(exported["messages"], value["messages"]);
+    }
+}
