@@ -26,7 +26,7 @@ fn list<'e>(object: &'e [u8], name: &str) -> Vec<&'e [u8]> {
     found.unwrap_or_default()
 }
 
-/// The items that a message is, behind it those of its results that stand nowhere else: `bodies` are its line and theirs.
+/// The items that a message is, after it those of its results that were items: `bodies` are its line and theirs.
 pub fn items(bodies: &[&[u8]], report: &mut Report) -> Vec<Vec<u8>> {
     let Some((body, results)) = bodies.split_first() else {
         return Vec::new();
@@ -107,8 +107,12 @@ pub fn items(bodies: &[&[u8]], report: &mut Report) -> Vec<Vec<u8>> {
     if !thought_only {
         items.push(item.finish());
     }
+    // The program sends what the states of calls say: a result that was no item becomes none.
     for result in results.iter().filter(|result| !is_state(result)) {
-        items.extend(self::items(&[result], report));
+        match note(result) {
+            Some(_) => items.extend(self::items(&[result], report)),
+            None => report_media(result, report),
+        }
     }
     items
 }
@@ -188,15 +192,39 @@ fn state(call: &[u8], result: Option<&[u8]>) -> Vec<u8> {
             parsed.map_or_else(|| b"{}".to_vec(), |text| json::compact(text.as_bytes()).0),
         );
     if let Some(result) = result {
-        let text = said(json::member(result, "content").unwrap_or(b"\"\""));
+        state.raw("output", array(outputs(result)));
+    }
+    state.finish()
+}
+
+/// The outputs that a result is, one for each of its texts.
+fn outputs(result: &[u8]) -> Vec<Vec<u8>> {
+    let mut texts: Vec<Vec<u8>> = list(result, "content")
+        .into_iter()
+        .filter_map(|part| json::member(part, "text").map(<[u8]>::to_vec))
+        .collect();
+    if texts.is_empty() {
+        texts.push(quoted(&said(json::member(result, "content").unwrap_or(b"\"\""))));
+    }
+    let output = |text: Vec<u8>| {
         let mut output = ObjectBuilder::default();
         output
             .text("name", "Tool result")
             .text("description", "Tool result")
-            .text("content", &text);
-        state.raw("output", array([output.finish()]));
+            .raw("content", text);
+        output.finish()
+    };
+    texts.into_iter().map(output).collect()
+}
+
+/// Reports the parts of a result that are no text.
+fn report_media(result: &[u8], report: &mut Report) {
+    for part in list(result, "content") {
+        if json::member(part, "text").is_none() {
+            let attached = Media::of(part).is_some();
+            report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+        }
     }
-    state.finish()
 }
 
 /// The text of content.

@@ -101,3 +101,28 @@ fn damage_is_told_with_its_line() {
     let stream = env.run(&["cat", "s-1.json"]).fine();
     assert_eq!(stream.objects()[0]["created_at"], "2025-06-16T20:13:27Z");
 }
+
+#[test]
+fn a_result_is_written_once_and_read_from_either_place() {
+    let env = Env::new();
+    let made = env.pipe(&["cat", "-q", "--to", "continue"], CHAT).fine();
+    assert_eq!(made.out().matches("22 C, sunny").count(), 1, "{made}");
+    let document: serde_json::Value = serde_json::from_str(made.out()).unwrap();
+    let items = document["history"].as_array().unwrap();
+    assert!(
+        items.iter().all(|item| item["message"]["role"] != "tool"),
+        "{made}"
+    );
+    let output = items
+        .iter()
+        .find_map(|item| item["toolCallStates"][0]["output"][0]["content"].as_str());
+    assert!(output.unwrap().contains("22 C, sunny"));
+    env.write("made.json", made.out());
+    let back = env.run(&["cat", "made.json"]).fine().objects();
+    let results: Vec<_> = back.iter().filter(|line| line["role"] == "tool").collect();
+    assert_eq!(results.len(), 1);
+    // One that stands in an item of its own is read from there.
+    let item = r#"{"sessionId":"s","title":"t","workspaceDirectory":"/w","history":[{"message":{"role":"user","content":"a"},"contextItems":[]},{"message":{"role":"assistant","content":"","toolCalls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{}"}}]},"contextItems":[]},{"message":{"role":"tool","content":"files","toolCallId":"c"},"contextItems":[]}]}"#;
+    let back = env.pipe(&["cat"], item).fine().objects();
+    assert_eq!(back.last().unwrap()["content"], "files");
+}
