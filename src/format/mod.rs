@@ -36,6 +36,7 @@ mod listing;
 mod markdown;
 pub mod native;
 mod object;
+mod opaque;
 mod openai_chat;
 mod openai_responses;
 pub mod opencode;
@@ -297,7 +298,10 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     match format.form().write {
-        Some(write) => write(session, view, purpose, out, report),
+        Some(write) => {
+            let readable = opaque::readable(format, session, view, report);
+            write(session, readable.as_ref().unwrap_or(view), purpose, out, report)
+        }
         None => Err(Error::new(
             Kind::Usage,
             format!("sessions are not written as {} here", format.name()),

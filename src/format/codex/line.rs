@@ -1,6 +1,7 @@
 //! One line of a log: what it is, and what stands around it.
 
 use crate::error::Place;
+use crate::format::openai_responses::is_unnamed;
 use crate::model::json::{self, Dialect, Fault};
 use crate::model::record;
 use std::borrow::Cow;
@@ -46,8 +47,10 @@ impl Item {
                 _ => Item::Other,
             },
             "reasoning" => Item::Reasoning,
-            kind if kind.ends_with("_call") && text("call_id").is_some() => Item::Call,
-            kind if kind.ends_with("_output") && text("call_id").is_some() => Item::Alone,
+            kind if kind.ends_with("_call") && (text("call_id").is_some() || is_unnamed(item)) => Item::Call,
+            kind if kind.ends_with("_output") && (text("call_id").is_some() || is_unnamed(item)) => {
+                Item::Alone
+            }
             kind if SERVER.contains(&kind) => Item::Server,
             _ => Item::Other,
         }

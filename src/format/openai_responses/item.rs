@@ -4,8 +4,9 @@ use super::part;
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::{array, quoted, rest_object};
 use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// What an item is to a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +32,23 @@ fn is_message(item: &[u8]) -> bool {
 }
 
 fn is_call(item: &[u8]) -> bool {
-    kind(item).ends_with("_call") && json::member(item, "call_id").is_some_and(|id| id.starts_with(b"\""))
+    kind(item).ends_with("_call") && (has_id(item) || is_unnamed(item))
+}
+
+fn is_output(item: &[u8]) -> bool {
+    kind(item).ends_with("_output") && (has_id(item) || is_unnamed(item))
+}
+
+fn has_id(item: &[u8]) -> bool {
+    json::member(item, "call_id").is_some_and(|id| id.starts_with(b"\""))
+}
+
+/// Whether an item is a client's call, or the output of one, whose `call_id` is null.
+pub(in crate::format) fn is_unnamed(item: &[u8]) -> bool {
+    const CLIENT: [&str; 3] = ["function_call", "custom_tool_call", "local_shell_call"];
+    let kind = kind(item);
+    let call = kind.strip_suffix("_output").unwrap_or(&kind);
+    CLIENT.contains(&call) && json::member(item, "call_id") == Some(b"null")
 }
 
 fn stage(item: &[u8]) -> Stage {
@@ -73,8 +90,37 @@ pub fn instructions(raw: &[u8]) -> Draft {
     draft
 }
 
-/// Ids under which tools were called that are no functions.
-pub type Tools = HashSet<String>;
+/// What is known of the calls before.
+#[derive(Debug, Default)]
+pub struct Tools {
+    /// Ids under which tools were called that are no functions.
+    custom: HashSet<String>,
+    /// Ids of calls with `call_id` null that no output has answered.
+    unnamed: VecDeque<String>,
+    /// How often a call with `call_id` null came, by its id.
+    times: HashMap<String, u64>,
+}
+
+impl Tools {
+    /// The id of a call without one: made of its bytes and, where it repeats, of how often it came.
+    fn name(&mut self, item: &[u8]) -> String {
+        let id = format!("call_{}", &key::sha256(item)[..16]);
+        let times = self.times.entry(id.clone()).or_default();
+        *times += 1;
+        let id = match *times {
+            1 => id,
+            times => format!("{id}_{times}"),
+        };
+        self.unnamed.push_back(id.clone());
+        id
+    }
+
+    /// The id of the call that an output without one answers: the first that waits.
+    fn answered(&mut self, item: &[u8]) -> String {
+        let waiting = self.unnamed.pop_front();
+        waiting.unwrap_or_else(|| format!("call_{}", &key::sha256(item)[..16]))
+    }
+}
 
 /// The native message that the items of a group are; none of what is no item.
 pub fn read(items: &[&[u8]], tools: &mut Tools) -> Vec<Draft> {
@@ -94,9 +140,7 @@ pub fn read(items: &[&[u8]], tools: &mut Tools) -> Vec<Draft> {
         draft.note("item", rest_object(first, &["role", "content"]));
         return vec![draft];
     }
-    if kind(first).ends_with("_output")
-        && json::member(first, "call_id").is_some_and(|id| id.starts_with(b"\""))
-    {
+    if is_output(first) {
         return vec![output(first, tools)];
     }
     let mut draft = draft::whole("assistant", first);
@@ -138,9 +182,11 @@ fn assistant(items: &[&[u8]], tools: &mut Tools) -> Draft {
             Stage::Call => {
                 if kind(item) != "function_call" {
                     let id = json::member(item, "call_id").and_then(json::text);
-                    tools.extend(id.map(Cow::into_owned));
+                    tools.custom.extend(id.map(Cow::into_owned));
                 }
-                let (call, note) = call(item);
+                let unnamed = is_unnamed(item).then(|| quoted(&tools.name(item)));
+                draft.note("unnamed", unnamed.as_ref().map(|_| b"true".to_vec()));
+                let (call, note) = call(item, unnamed.as_deref());
                 calls.push(call);
                 notes.push(note);
             }
@@ -174,9 +220,9 @@ fn assistant(items: &[&[u8]], tools: &mut Tools) -> Draft {
 }
 
 /// A call, and what it has beside id, name and arguments.
-fn call(item: &[u8]) -> (Vec<u8>, Vec<u8>) {
+fn call(item: &[u8], unnamed: Option<&[u8]>) -> (Vec<u8>, Vec<u8>) {
     let own = |name| json::member(item, name).unwrap_or(b"null");
-    let id = own("call_id");
+    let id = unnamed.unwrap_or(own("call_id"));
     match kind(item).as_ref() {
         "function_call" => {
             let arguments = own("arguments");
@@ -216,9 +262,14 @@ fn call(item: &[u8]) -> (Vec<u8>, Vec<u8>) {
     }
 }
 
-fn output(item: &[u8], tools: &Tools) -> Draft {
+fn output(item: &[u8], tools: &mut Tools) -> Draft {
     let mut draft = Draft::new("tool");
-    draft.raw("tool_call_id", json::member(item, "call_id").unwrap_or(b"\"\""));
+    match is_unnamed(item) {
+        true => draft
+            .raw("tool_call_id", quoted(&tools.answered(item)))
+            .note("unnamed", Some(b"true".to_vec())),
+        false => draft.raw("tool_call_id", json::member(item, "call_id").unwrap_or(b"\"\"")),
+    };
     match json::member(item, "output") {
         Some(raw) if raw.starts_with(b"\"") => draft.raw("content", raw),
         Some(raw) if raw.starts_with(b"[") => draft.raw("content", part::read_content(raw)),
@@ -230,7 +281,7 @@ fn output(item: &[u8], tools: &Tools) -> Draft {
         .and_then(json::text)
         .unwrap_or_default();
     let usual: &[&str] =
-        match kind(item) == "function_call_output" && !id.is_empty() && !tools.contains(id.as_ref()) {
+        match kind(item) == "function_call_output" && !id.is_empty() && !tools.custom.contains(id.as_ref()) {
             true => &["type", "call_id", "output"],
             false => &["call_id", "output"],
         };

@@ -22,9 +22,10 @@ pub use media::{attached, linked};
 pub use print::write;
 
 use super::report::Report;
-use super::{Purpose, anthropic, gemini, openai_chat, openai_responses};
+use super::{Purpose, anthropic, gemini, opaque, openai_chat, openai_responses};
 use crate::error::{Place, Result};
 use crate::model::json::{self, Dialect};
+use crate::model::key::Derive;
 use crate::model::message::{Message, Role};
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -112,6 +113,10 @@ pub(super) fn built_of(
     purpose: Purpose,
     report: &mut Report,
 ) -> Request {
+    let covered = (api == Api::OpenaiResponses && own && purpose == Purpose::Return)
+        .then(|| opaque::with_covered(session, view))
+        .flatten();
+    let view = covered.as_ref().unwrap_or(view);
     let mut request = if api == Api::OpenaiChat {
         openai_chat::request(session, view, purpose, report)
     } else {
@@ -123,6 +128,11 @@ pub(super) fn built_of(
                 view.items[item].message(session),
             ) {
                 (Some(text), _) => {
+                    let own = opaque::of_event(view.items[item].body(session));
+                    if let Some(own) = own.filter(|_| api == Api::OpenaiResponses) {
+                        pieces.push(Piece::Kept(vec![item], vec![own]));
+                        continue;
+                    }
                     let role = view.items[item].summary_role(session);
                     pieces.push(Piece::Summary(item, text, role));
                 }
@@ -234,6 +244,7 @@ fn agrees(api: Api, made: &[u8], now: &Said<'_>) -> bool {
     let message = &now.message;
     let calls = match api {
         Api::Gemini => functions(made) == functions(message),
+        Api::OpenaiResponses if now.noted("unnamed").is_some() => functions(made) == functions(message),
         _ => made.tool_calls == message.tool_calls && made.tool_call_id == message.tool_call_id,
     };
     calls
@@ -303,11 +314,24 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
     let mut at = 0;
     // The role that a message would be joined to.
     let mut before = None;
+    // The ids of the messages so far.
+    let mut ids: Vec<String> = Vec::new();
+    let mut derive = Derive::default();
     while at < elements.len() {
         let length = match api {
             Api::OpenaiResponses => openai_responses::group(&elements[at..]),
             _ => 1,
         };
+        if let (Api::OpenaiResponses, true) = (api, opaque::is_compaction(elements[at])) {
+            let covered = ids.first().zip(ids.last());
+            units.push(Unit {
+                elements: at..at + length,
+                records: vec![opaque::event(elements[at], covered)],
+            });
+            before = None;
+            at += length;
+            continue;
+        }
         let (mut drafts, exact) = unit(api, &elements[at..at + length], &mut seen);
         let role = |draft: Option<&Draft>| draft.and_then(|draft| joined_role(api, draft.role()));
         if let Some(first) = drafts.first_mut().filter(|_| exact)
@@ -318,9 +342,13 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
         }
         // Nothing is joined to an element that is kept whole.
         before = role(drafts.last()).filter(|_| exact);
+        let records: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.body(api)).collect();
+        if api == Api::OpenaiResponses {
+            ids.extend(records.iter().map(|record| derive.id(record)));
+        }
         units.push(Unit {
             elements: at..at + length,
-            records: drafts.iter().map(|draft| draft.body(api)).collect(),
+            records,
         });
         at += length;
     }

@@ -1,0 +1,118 @@
+//! Summaries that a provider encrypts: they say nothing to anybody else, and go nowhere but back.
+
+use super::Format;
+use super::report::{Loss, Report};
+use super::request::Api;
+use super::request::piece::{array, quoted, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
+use crate::model::session::Session;
+use crate::model::view::{Item, View};
+
+/// The word under which the event keeps its item.
+const OWN: &str = Api::OpenaiResponses.name();
+
+/// Whether an item or a part is the encrypted summary of OpenAI.
+pub fn is_compaction(raw: &[u8]) -> bool {
+    let kind = json::member(raw, "type").and_then(json::text);
+    matches!(
+        kind.as_deref(),
+        Some("compaction" | "compaction_summary" | "context_compaction")
+    ) && json::member(raw, "encrypted_content").is_some_and(|raw| raw.starts_with(b"\""))
+}
+
+/// The encrypted summary that an event is.
+pub fn of_event(event: &[u8]) -> Option<&[u8]> {
+    let own = json::member(json::member(event, "metadata")?, OWN)?;
+    json::member(own, "compaction")
+}
+
+/// The event that an encrypted summary is: it covers the messages before it, and has no text.
+pub fn event(raw: &[u8], covered: Option<(&String, &String)>) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "summary")
+        .text("id", &format!("evt_{}", &key::sha256(raw)[..16]))
+        .text("at", "1970-01-01T00:00:00Z")
+        .text("content", "");
+    match covered {
+        Some((first, last)) => event.raw("covers", array([quoted(first), quoted(last)])),
+        None => event.raw("here", "true"),
+    };
+    event.text("by", OWN);
+    let own = wrapped("compaction", raw);
+    event.raw("metadata", wrapped(OWN, &own));
+    event.finish()
+}
+
+/// The view with the messages that encrypted summaries cover, for a history on its way back: it keeps them where they are.
+pub fn with_covered(session: &Session, view: &View) -> Option<View> {
+    let is_own = |index: usize| of_event(session.record(index).body).is_some();
+    let stands = |item: &Item| matches!(item, Item::Summary(index) if is_own(*index));
+    if !view.items.iter().any(stands) {
+        return None;
+    }
+    let moving = session.live_events().into_iter();
+    let (own, others): (Vec<usize>, Vec<usize>) = moving
+        .filter(|index| View::is_moved_by(session, *index))
+        .partition(|index| is_own(*index));
+    let mut items = View::after(session, others).items;
+    for index in own {
+        let after = |item: &Item| item.line().is_some_and(|line| line > index);
+        let at = items.iter().position(after).unwrap_or(items.len());
+        items.insert(at, Item::Summary(index));
+    }
+    Some(View {
+        items,
+        ..View::default()
+    })
+}
+
+/// The view without what only OpenAI can read, where there is any and the format is not one of OpenAI's. What goes is
+/// reported.
+pub fn readable(format: Format, session: &Session, view: &View, report: &mut Report) -> Option<View> {
+    if matches!(format, Format::OpenaiResponses | Format::Codex | Format::Jsonl) {
+        return None;
+    }
+    let mut changed = false;
+    let mut items = Vec::with_capacity(view.items.len());
+    for item in &view.items {
+        let body = item.body(session);
+        if matches!(item, Item::Summary(_)) && of_event(body).is_some() {
+            report.lose(Loss::Summary, 1);
+            changed = true;
+            continue;
+        }
+        let Some(left) = without(body) else {
+            items.push(item.clone());
+            continue;
+        };
+        report.lose(Loss::Part, 1);
+        changed = true;
+        items.extend(left.map(|body| match item.line() {
+            Some(line) => Item::Edited(line, body),
+            None => Item::Inserted(body),
+        }));
+    }
+    changed.then(|| View {
+        items,
+        ..View::default()
+    })
+}
+
+/// A message without encrypted summaries: nothing where it has none, an empty result where it is nothing else.
+fn without(body: &[u8]) -> Option<Option<Vec<u8>>> {
+    memchr::memmem::find(body, b"encrypted_content")?;
+    let parts = json::elements(json::member(body, "content")?, Dialect::Strict)?;
+    let left: Vec<&[u8]> = parts
+        .iter()
+        .copied()
+        .filter(|part| !is_compaction(part))
+        .collect();
+    if left.len() == parts.len() {
+        return None;
+    }
+    let says = !left.is_empty() || json::member(body, "tool_calls").is_some();
+    let made = says.then(|| json::with_members(body, &[("content", Some(&array(&left)))]).ok());
+    Some(made.flatten())
+}
