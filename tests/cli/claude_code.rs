@@ -248,3 +248,112 @@ fn lines_of_another_log_are_told_and_carried_along() {
             .says(&format!("-:{}: byte ", log().lines().count() + 1));
     }
 }
+
+/// A prompt typed while the agent works, a memory file and a failed request, as Claude Code logs them.
+fn attached() -> String {
+    let attachment = |uuid: &str, parent: &str, attachment: &str| {
+        line("attachment", uuid, parent, "null")
+            .replace(r#""message":null"#, &format!(r#""attachment":{attachment}"#))
+    };
+    let failed = block("e1", "q1", "me", r#"{"type":"text","text":"API Error: 529"}"#).replace(
+        r#""type":"assistant","message""#,
+        r#""type":"assistant","isApiErrorMessage":true,"message""#,
+    );
+    let result = r#"{"role":"user","content":[{"tool_use_id":"c1","type":"tool_result","content":"22 C"}]}"#;
+    let lines = [
+        said("u1", "", "Weather?"),
+        attachment(
+            "n1",
+            "u1",
+            r#"{"type":"nested_memory","path":"/w/CLAUDE.md","content":{"type":"Project","path":"/w/CLAUDE.md","content":"Use Celsius."}}"#,
+        ),
+        block(
+            "a1",
+            "n1",
+            "m1",
+            r#"{"type":"tool_use","id":"c1","name":"weather","input":{}}"#,
+        ),
+        line("user", "r1", "a1", result),
+        attachment(
+            "q1",
+            "r1",
+            r#"{"type":"queued_command","prompt":"Rome too","commandMode":"prompt"}"#,
+        ),
+        failed,
+        attachment(
+            "q2",
+            "e1",
+            r#"{"type":"queued_command","prompt":[{"type":"text","text":"task 7 is done"}],"commandMode":"task-notification"}"#,
+        ),
+        attachment("x1", "q2", r#"{"type":"todo_reminder","content":[]}"#),
+        block("a2", "x1", "m2", r#"{"type":"text","text":"22 degrees."}"#),
+    ];
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn queued_prompts_and_memory_files_are_in_view_and_failed_requests_are_not() {
+    let env = Env::new();
+    let stream = env.pipe(&["cat"], attached()).fine();
+    let lines = stream.objects();
+    let category = |id: &str| {
+        let line = lines.iter().find(|line| line["id"] == id).unwrap();
+        line["category"].as_str().unwrap_or("dialog").to_string()
+    };
+    assert_eq!(
+        [category("n1"), category("q1"), category("q2")],
+        ["context", "dialog", "context"]
+    );
+    for to in ["anthropic", "openai-chat", "gemini", "codex", "pi"] {
+        let sent = env.pipe(&["cat", "-q", "--to", to], attached()).status(0);
+        let at = |text: &str| {
+            sent.out()
+                .find(text)
+                .unwrap_or_else(|| panic!("{to}: {text}: {sent}"))
+        };
+        let places = [
+            "Weather?",
+            "Contents of /w/CLAUDE.md:",
+            "22 C",
+            "Rome too",
+            "task 7 is done",
+            "22 degrees.",
+        ];
+        assert!(places.map(at).is_sorted(), "{to}: {sent}");
+        assert!(!sent.out().contains("529"), "{to}: {sent}");
+    }
+    env.pipe(&["check", "--for", "anthropic"], attached()).status(0);
+    env.pipe(&["cat", "--to", "claude-code"], attached())
+        .fine()
+        .gives(attached());
+    env.pipe(&["cat", "--to", "claude-code"], stream.out())
+        .fine()
+        .gives(attached());
+}
+
+#[test]
+fn attachments_are_cut_and_changed_in_place() {
+    let env = Env::new();
+    let log = attached().replace("Use Celsius.", &"Use Celsius and metric units. ".repeat(300));
+    env.write("s.jsonl", &log);
+    env.run(&["truncate", "--keep-last", "1", "-i", "s.jsonl"])
+        .status(0);
+    let cut = env.read("s.jsonl");
+    assert!(cut.contains("Rome too") && !cut.contains("CLAUDE.md"), "{cut}");
+    assert!(
+        cut.lines().next().unwrap().contains(r#""parentUuid":null"#),
+        "{cut}"
+    );
+    // A shortened text stands where the text stood.
+    let edit = r#"{"type":"compact","id":"evt_1","at":"2026-01-01T00:00:09Z","strategy":"x","edit":[{"of":"n1","content":"Contents of /w/CLAUDE.md:\n\nShort."},{"of":"q1","content":"Oslo"}]}"#;
+    let stream = env.pipe(&["cat"], attached()).fine();
+    let made = env
+        .pipe(
+            &["cat", "--to", "claude-code"],
+            format!("{}{edit}\n", stream.out()),
+        )
+        .status(0);
+    assert!(made.out().contains(r#""content":"Short.""#), "{made}");
+    assert!(made.out().contains(r#""prompt":"Oslo""#), "{made}");
+    assert_eq!(made.out().lines().count(), attached().lines().count(), "{made}");
+}

@@ -1,5 +1,6 @@
 //! One line of a log: what it is, and what ties it to others. Its bytes are looked through once.
 
+use super::attachment::Attachment;
 use crate::model::json::{self, Dialect, Members};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -57,7 +58,9 @@ pub enum Kind {
     Summary,
     /// Where a compaction took place.
     Boundary,
-    /// Neither, but lines hang on it: an attachment, a note of the program.
+    /// An attachment that the model is sent.
+    Attachment,
+    /// Neither, but lines hang on it: another attachment, a note of the program.
     Chain,
     /// A tick of a tool that runs; lines may hang on it.
     Progress,
@@ -86,6 +89,10 @@ pub struct Facts<'a> {
     pub agent: Option<&'a [u8]>,
     /// Whether it is no turn: `isMeta`.
     pub meta: bool,
+    /// Whether it reports a failed request, which is never sent: `isApiErrorMessage`.
+    pub api_error: bool,
+    /// What is sent of it, where it is an attachment.
+    pub attachment: Option<Attachment<'a>>,
     /// `timestamp`.
     pub timestamp: Option<&'a [u8]>,
     /// The members that only the header of a session asks for, and lines that are no messages.
@@ -145,12 +152,15 @@ impl<'a> Facts<'a> {
             sidechain: false,
             agent: None,
             meta: false,
+            api_error: false,
+            attachment: None,
             timestamp: None,
             others: Vec::new(),
             message: None,
             fault: None,
         };
         let (mut kind, mut parent, mut logical, mut message) = (None, None, None, None);
+        let mut attached = None;
         // Something is said in it, but not as a log of this kind says it.
         let mut says = false;
         let mut members = Members::new(body, Dialect::Strict)?;
@@ -164,6 +174,8 @@ impl<'a> Facts<'a> {
                 "isSidechain" => facts.sidechain = value == b"true",
                 "agentId" => facts.agent = filled(value),
                 "isMeta" => facts.meta = value == b"true",
+                "isApiErrorMessage" => facts.api_error = value == b"true",
+                "attachment" => attached = Some(value),
                 "timestamp" => facts.timestamp = filled(value),
                 "message" => message = Some(value),
                 "role" => says = true,
@@ -191,6 +203,14 @@ impl<'a> Facts<'a> {
                     (Some(_), "user") if facts.other("isCompactSummary") == Some(b"true") => Kind::Summary,
                     (Some(said), _) if said.role == "assistant" => Kind::Assistant,
                     (Some(_), _) => Kind::User,
+                }
+            }
+            "attachment" if facts.uuid.is_some() => {
+                facts.attachment = attached.and_then(Attachment::of);
+                facts.message = facts.attachment.as_ref().map(Attachment::message);
+                match facts.attachment {
+                    Some(_) => Kind::Attachment,
+                    None => Kind::Chain,
                 }
             }
             "progress" if facts.uuid.is_some() => Kind::Progress,

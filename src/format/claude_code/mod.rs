@@ -11,9 +11,13 @@
 //! | `raw` | message, summary | these lines whole, where they cannot be made again from the message |
 //! | `parts`, `part` | message | of one line: how many messages it became, and which this is |
 //!
+//! Attachments that the model is sent are messages: a prompt typed while the agent works is the user's, a memory file is a
+//! context message. A report of a failed request is a message out of view, since the program never sends it.
+//!
 //! All other lines are `foreign` events. Of ticks of running tools, of which a log may hold gigabytes, eight megabytes
 //! are carried along and the rest is counted.
 
+mod attachment;
 mod blocks;
 mod decide;
 mod fate;

@@ -1,5 +1,6 @@
 //! Lines of a log as records: the pieces of one message become one again, results become tools' messages.
 
+use super::attachment::Attachment;
 use super::line::{Facts, Id, Kind, Said};
 use super::log::Log;
 use super::{NAME, shell};
@@ -31,6 +32,8 @@ pub struct Made {
     pub body: Vec<u8>,
     /// Its id.
     pub id: String,
+    /// Whether the program never sends it.
+    pub hidden: bool,
 }
 
 impl<'l> Messages<'l> {
@@ -94,6 +97,9 @@ impl<'l> Messages<'l> {
                 .zip(lines)
                 .all(|(made, line)| json::same(made, self.log.body(*line)))
         });
+        // An attachment is never made again: what is said stands in a place of its own.
+        let same = same && facts.iter().all(|facts| facts.attachment.is_none());
+        let hidden = facts.iter().any(|facts| facts.api_error);
         let mut own = ObjectBuilder::default();
         match same {
             true => own.raw("lines", array(&shells)),
@@ -114,6 +120,7 @@ impl<'l> Messages<'l> {
                 } else {
                     format!("{id}.{}", nth + 1)
                 },
+                hidden,
             })
             .collect()
     }
@@ -144,6 +151,13 @@ pub fn drafts(facts: &[Facts<'_>]) -> Vec<Draft> {
             }
             element.raw("content", array(&blocks));
         }
+    }
+    let heading = facts[0].attachment.as_ref().and_then(Attachment::heading);
+    if let (Some(heading), Some(text)) = (heading, said.content.and_then(json::text)) {
+        element = ObjectBuilder::default();
+        element
+            .text("role", &said.role)
+            .text("content", &(heading + &text));
     }
     let mut drafts = anthropic::element(&element.finish());
     if drafts.is_empty() {
@@ -197,7 +211,8 @@ fn category(facts: &[Facts<'_>]) -> Option<&'static str> {
     if first.kind == Kind::Assistant {
         return None;
     }
-    if first.meta {
+    let queued = first.attachment.as_ref();
+    if first.meta || queued.is_some_and(|attachment| !attachment.is_typed()) {
         return Some("context");
     }
     let said = first.message.as_ref()?;
@@ -291,6 +306,24 @@ pub fn cut_event(body: &[u8], facts: &Facts<'_>) -> Vec<u8> {
     }
     event.raw("before", "null");
     // The mark of what the log itself says.
+    let mut metadata = ObjectBuilder::default();
+    metadata.raw(NAME, "{}");
+    event.raw("metadata", metadata.finish());
+    event.finish()
+}
+
+/// The event that keeps a message out of view which the program never sends.
+pub fn hidden_event(made: &Made, timestamp: Option<&[u8]>) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event
+        .text("type", "compact")
+        .text("id", &event_id("hidden", &made.body));
+    if let Some(timestamp) = timestamp {
+        event.raw("at", timestamp);
+    }
+    event
+        .text("strategy", NAME)
+        .raw("drop", array([quoted(&made.id)]));
     let mut metadata = ObjectBuilder::default();
     metadata.raw(NAME, "{}");
     event.raw("metadata", metadata.finish());

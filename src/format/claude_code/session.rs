@@ -234,7 +234,7 @@ impl<'l> Records<'l> {
         for &index in self.lines {
             let line = &self.log.lines[index];
             match line.kind {
-                Kind::User | Kind::Assistant => {
+                Kind::User | Kind::Assistant | Kind::Attachment => {
                     if let Some(pieces) = self.pieces.remove(&index) {
                         self.cut();
                         self.message(pieces);
@@ -259,6 +259,10 @@ impl<'l> Records<'l> {
     fn message(&mut self, pieces: Vec<usize>) {
         let place = self.log.lines[pieces[0]].place;
         for made in self.messages.of(&pieces) {
+            let hidden = made.hidden.then(|| {
+                let facts = self.log.facts(pieces[0]);
+                record::hidden_event(&made, facts.and_then(|facts| facts.timestamp))
+            });
             let times = self.seen.entry(made.id.clone()).or_default();
             *times += 1;
             let this = (made.id, *times);
@@ -267,6 +271,9 @@ impl<'l> Records<'l> {
                 None => self.covered = Some([this.clone(), this]),
             }
             self.push(made.body, place, pieces.clone());
+            if let Some(event) = hidden {
+                self.push(event, place, pieces.clone());
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a line has beside what is said in it, kept on the message so that the line can be made again: the line itself
 //! with a mark in the place of its content.
 
+use super::attachment;
 use super::line::{Facts, Said};
 use crate::format::request::piece::array;
 use crate::model::json::{self, Dialect};
@@ -18,7 +19,7 @@ pub enum Held {
 
 /// A line without what is said in it. The second value is what stands in its place.
 pub fn of(body: &[u8], facts: &Facts<'_>) -> (Vec<u8>, Held) {
-    let Some(said) = &facts.message else {
+    let (Some(said), None) = (&facts.message, &facts.attachment) else {
         return (body.to_vec(), Held::Nothing);
     };
     let held = held(said);
@@ -59,7 +60,9 @@ pub fn mark(shell: &[u8]) -> Held {
 
 /// A line with this content.
 pub fn with_content(line: &[u8], content: &[u8]) -> Option<Vec<u8>> {
-    let message = json::member(line, "message")?;
+    let Some(message) = json::member(line, "message") else {
+        return attachment::with_content(line, content);
+    };
     let message = json::with_members(message, &[("content", Some(content))]).ok()?;
     json::with_members(line, &[("message", Some(&message))]).ok()
 }

@@ -1,0 +1,81 @@
+//! Attachments that the model is sent: prompts typed while the agent works, and memory files.
+
+use super::line::Said;
+use crate::model::json;
+use std::borrow::Cow;
+
+/// An attachment that the model is sent.
+#[derive(Clone, Debug)]
+pub enum Attachment<'a> {
+    /// A queued prompt: a text or blocks, and whether the user typed it.
+    Prompt { content: &'a [u8], typed: bool },
+    /// A memory file: its text and its path.
+    Memory { content: &'a [u8], path: Cow<'a, str> },
+}
+
+impl<'a> Attachment<'a> {
+    /// The attachment of a line; none of a kind that is not sent as a message.
+    pub fn of(raw: &'a [u8]) -> Option<Attachment<'a>> {
+        let text = |name: &str| json::member(raw, name).and_then(json::text);
+        match text("type")?.as_ref() {
+            "queued_command" => Some(Attachment::Prompt {
+                content: json::member(raw, "prompt")
+                    .filter(|raw| matches!(raw.first(), Some(b'"' | b'[')))?,
+                // The program queues its own notices too, e.g. of finished tasks.
+                typed: text("commandMode").is_none_or(|mode| mode == "prompt")
+                    && json::member(raw, "isMeta") != Some(b"true"),
+            }),
+            "nested_memory" => {
+                let file = json::member(raw, "content")?;
+                Some(Attachment::Memory {
+                    content: json::member(file, "content").filter(|raw| raw.starts_with(b"\""))?,
+                    path: text("path").or_else(|| json::member(file, "path").and_then(json::text))?,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The message that it is, with the content as the line has it.
+    pub fn message(&self) -> Said<'a> {
+        let (Attachment::Prompt { content, .. } | Attachment::Memory { content, .. }) = self;
+        Said {
+            id: None,
+            role: Cow::Borrowed("user"),
+            content: Some(content),
+            model: None,
+            usage: None,
+        }
+    }
+
+    /// Whether the user typed it.
+    pub fn is_typed(&self) -> bool {
+        matches!(self, Attachment::Prompt { typed: true, .. })
+    }
+
+    /// The words before the text of a memory file. Source: the requests of Claude Code.
+    pub fn heading(&self) -> Option<String> {
+        match self {
+            Attachment::Memory { path, .. } => Some(format!("Contents of {path}:\n\n")),
+            Attachment::Prompt { .. } => None,
+        }
+    }
+}
+
+/// A line with another content of its attachment.
+pub fn with_content(line: &[u8], content: &[u8]) -> Option<Vec<u8>> {
+    let raw = json::member(line, "attachment")?;
+    let changed = match Attachment::of(raw)? {
+        Attachment::Prompt { .. } => json::with_members(raw, &[("prompt", Some(content))]),
+        memory @ Attachment::Memory { .. } => {
+            let text = json::text(content)?;
+            let text = text.strip_prefix(&*memory.heading()?).unwrap_or(&text);
+            let mut quoted = Vec::new();
+            json::push_text(&mut quoted, text);
+            let file =
+                json::with_members(json::member(raw, "content")?, &[("content", Some(&quoted))]).ok()?;
+            json::with_members(raw, &[("content", Some(&file))])
+        }
+    };
+    json::with_members(line, &[("attachment", Some(&changed.ok()?))]).ok()
+}
