@@ -86,6 +86,8 @@ pub struct Form {
     pub variant: Option<fn(&[u8]) -> Format>,
     /// What the writer tells as lost, of sessions that have it.
     pub loses: &'static [Loss],
+    /// The form of the model of a whole session, which it has a place for.
+    pub model: Option<&'static str>,
     /// What else is worth knowing of reading and writing it, in a few words.
     pub note: &'static str,
 }
@@ -106,6 +108,7 @@ impl Form {
         api: None,
         variant: None,
         loses: &[],
+        model: None,
         note: "",
     };
 

@@ -55,6 +55,7 @@ mod tests;
 mod values;
 mod vercel_ui;
 mod window;
+mod workspace;
 pub mod wrapping;
 
 use crate::error::{Error, Kind, Result};

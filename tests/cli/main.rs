@@ -32,6 +32,7 @@ mod fsck;
 mod gc;
 mod generated;
 mod goaitools;
+mod handover;
 mod join;
 mod key;
 mod layering;

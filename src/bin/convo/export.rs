@@ -6,7 +6,8 @@ use convo::error::{Error, Kind};
 use convo::format::report::Report;
 use convo::format::wrapping::Wrapped;
 use convo::format::{self, Format, Purpose, Returned, Stream};
-use convo::model::session::Session;
+use convo::model::json::{self, ObjectBuilder};
+use convo::model::session::{Class, Session};
 use convo::model::view::View;
 use std::io::Write;
 
@@ -49,6 +50,58 @@ impl Export<'_> {
             .write_all(&whole)
             .map_err(|error| Error::io("cannot write", error))?)
     }
+}
+
+/// A session with this model in its header, for a format that has a place for one.
+///
+/// # Errors
+/// [`Kind::Usage`] where the format has none, or takes another form of model, and for a session that came from the format:
+/// it keeps its own.
+pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<Session> {
+    let usage = |what: String| Error::new(Kind::Usage, format!("--model: {what}"));
+    let Some(form) = to.form().model else {
+        return Err(usage(format!(
+            "{} has no place for the model of a session",
+            to.name()
+        )));
+    };
+    let is_of_client = |model: &str| {
+        model
+            .split_once(':')
+            .is_some_and(|(client, model)| !client.is_empty() && !model.is_empty())
+    };
+    if model.is_empty() || (form.contains(':') && !is_of_client(model)) {
+        return Err(usage(format!("'{model}' is not {form}")));
+    }
+    let header = session.header();
+    let get = |name: &str| header.iter().find(|(known, _)| known == name);
+    let source = get("source").and_then(|(_, raw)| json::member(raw, "format"));
+    let returns = source.and_then(json::text).as_deref() == Some(to.name());
+    if returns && to != Format::Aichat {
+        let what = format!("the session comes from {} and keeps its own models", to.name());
+        return Err(usage(what));
+    }
+    let mut quoted = Vec::new();
+    json::push_text(&mut quoted, model);
+    let own = get("metadata").map_or(&b"{}"[..], |(_, raw)| raw);
+    let metadata = json::with_members(own, &[("model", Some(&quoted))]).unwrap_or_else(|_| own.to_vec());
+    let mut changed = Session::default();
+    if header.is_empty() {
+        let mut built = ObjectBuilder::default();
+        built
+            .text("type", "session")
+            .raw("version", "1")
+            .raw("metadata", &metadata);
+        changed.push_new(&built.finish());
+    }
+    let first = (0..session.len()).find(|index| session.class(*index) == Class::Header);
+    for index in 0..session.len() {
+        match json::with_members(session.record(index).body, &[("metadata", Some(&metadata))]) {
+            Ok(body) if Some(index) == first => changed.push_new(&body),
+            _ => changed.push_from(session, index),
+        }
+    }
+    Ok(changed)
 }
 
 /// The error of --strict.

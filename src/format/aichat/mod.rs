@@ -33,6 +33,7 @@ pub const FORM: Form = Form {
     name: NAME,
     about: "aichat: a session in YAML",
     read: Reading::Document(read::read),
+    model: Some("CLIENT:MODEL"),
     write: Some(write::write),
     back: Some(write::back),
     loses: &[
@@ -52,7 +53,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "The YAML that aichat writes is read; anchors, tags and folded texts are refused. Arguments of calls are spelled anew.",
+    note: "A model is written with --model CLIENT:MODEL only, unless the file had one. The YAML that aichat writes is read; anchors, tags and folded texts are refused. Arguments of calls are spelled anew.",
     ..Form::BLANK
 };
 
@@ -62,7 +63,12 @@ pub(super) const SIGNATURE: Signature = Signature {
     what: "an aichat session",
     text: |text| {
         let messages = has_line(text, "messages:") || has_line(text, "compressed_messages:");
-        has_line(text, "model:") && messages
+        // A file without a model is one that another program made; its elements are aichat's all the same.
+        let said = || {
+            text.split(|byte| *byte == b'\n')
+                .any(|line| line.trim_ascii().starts_with(b"- role: "))
+        };
+        messages && (has_line(text, "model:") || said())
     },
     ..Signature::BLANK
 };

@@ -6,6 +6,7 @@ use crate::error::{Error, Kind, Place, Result};
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted};
+use crate::format::workspace::Workspace;
 use crate::format::{Format, Source};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::{self, Derive};
@@ -165,7 +166,13 @@ impl Reading<'_> {
         }
         let id = key::id_for_key(&name);
         let mut metadata = ObjectBuilder::default();
-        metadata.raw(NAME, own.finish());
+        let own = own.finish();
+        // CLIENT:MODEL; other formats name the model alone.
+        let model = json::member(&own, "model").and_then(json::text);
+        let model = model.as_deref().and_then(|model| model.split_once(':'));
+        let model = model.map(|(_, model)| quoted(model));
+        Workspace::new(None, None, model.as_deref()).add_to(&mut metadata);
+        metadata.raw(NAME, own);
         let mut header = HeaderBuilder::default();
         header
             .text("title", source.name.map(|_| name.as_str()))

@@ -4,10 +4,11 @@ use super::element::{element, tell_books};
 use super::layout;
 use super::read::{self, Read};
 use super::{COMPRESSED, LIVE, NAME, spell, yaml};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Place, Result};
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
-use crate::format::request::piece::{array, quoted};
+use crate::format::request::piece::array;
+use crate::format::workspace::{Member, Workspace, unplaced};
 use crate::format::{Purpose, Returned, Source, written};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Message, Role};
@@ -15,9 +16,6 @@ use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::collections::HashSet;
 use std::io::Write;
-
-/// What is written where no model is known: the member has to be there.
-const UNKNOWN: &str = "unknown";
 
 /// Writes the view of a session.
 pub fn write(
@@ -40,18 +38,19 @@ pub fn write(
         .as_deref()
         .and_then(|own| json::members(own, Dialect::Strict))
         .unwrap_or_default();
-    if !settings.iter().any(|(name, _)| name == "model") {
-        let model = view
-            .items
-            .iter()
-            .filter_map(|item| json::member(item.body(session), "model").and_then(json::text))
-            .next_back();
-        text.push_str(&spell::member(
-            "model",
-            &quoted(model.as_deref().unwrap_or(UNKNOWN)),
-        ));
+    // The program takes CLIENT:MODEL only, and no other format names a client.
+    let given = Workspace::of(session).model.filter(|model| model.contains(&b':'));
+    let own = settings.iter().find(|(name, _)| name == "model");
+    match given.as_deref().or(own.map(|(_, model)| *model)) {
+        Some(model) => text.push_str(&spell::member("model", model)),
+        None if purpose == Purpose::Export => {
+            let what = "no model is written, and aichat requires one: name it with --model CLIENT:MODEL";
+            report.note(Place::default(), what);
+        }
+        None => {}
     }
-    for (name, value) in settings.iter().filter(|(name, _)| name != BEHIND) {
+    let others = |name: &str| name != BEHIND && name != "model";
+    for (name, value) in settings.iter().filter(|(name, _)| others(name)) {
         text.push_str(&spell::member(name, value));
     }
     let lists = lists(session, view, &[], b"", purpose, report);
@@ -374,10 +373,7 @@ fn is_carried(header: &[u8]) -> bool {
     members.iter().all(|(name, value)| match name.as_ref() {
         "type" | "version" | "id" | "key" | "source" => true,
         "title" => json::member(header, "metadata").is_some_and(|raw| json::member(raw, NAME).is_some()),
-        "metadata" => {
-            let inner = json::members(value, Dialect::Strict).unwrap_or_default();
-            inner.iter().all(|(name, _)| name == NAME)
-        }
+        "metadata" => unplaced(value, &[Member::Model], NAME).next().is_none(),
         _ => false,
     })
 }

@@ -8,6 +8,7 @@ use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::{array, quoted};
 use crate::format::request::{Api, draft};
+use crate::format::workspace::NO_DIRECTORY;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::{Category, Message, Role};
 use crate::model::record::Record;
@@ -43,6 +44,8 @@ pub struct Envelope {
     pub agent: Option<Vec<u8>>,
     /// Whether it is a sidechain.
     pub sidechain: bool,
+    /// The model of messages that name none.
+    pub model: Option<Vec<u8>>,
 }
 
 /// Makes lines.
@@ -96,7 +99,7 @@ impl Maker<'_> {
         );
         line.text("userType", "external");
         let known = |name: &str| self.envelope.members.iter().find(|(known, _)| *known == name);
-        line.raw("cwd", known("cwd").map_or(&b"\"/\""[..], |(_, value)| value));
+        line.raw("cwd", known("cwd").map_or(NO_DIRECTORY, |(_, value)| value));
         line.raw("sessionId", &self.envelope.session);
         line.raw("version", known("version").map_or(RELEASE, |(_, value)| value));
         line.raw(
@@ -171,6 +174,7 @@ impl Maker<'_> {
         };
         let record = Record::parse(body, Place { line: 0, offset: 1 });
         let model = json::member(body, "model").filter(|raw| raw.starts_with(b"\""));
+        let model = model.map(<[u8]>::to_vec).or_else(|| self.envelope.model.clone());
         let usage = json::member(body, "usage").filter(|raw| json::member(raw, "input_tokens").is_some());
         let first = match record.message() {
             Some(message) => self.own_uuid(message, body),
@@ -191,7 +195,7 @@ impl Maker<'_> {
             let above = lines.last().filter(|_| tied).map(|line| line.uuid.clone());
             let line = self.line("assistant", &uuid, above.as_deref().or(parent), |line| {
                 let mut said = ObjectBuilder::default();
-                said.raw("model", model.unwrap_or(br#""unknown""#))
+                said.raw("model", model.as_deref().unwrap_or(br#""unknown""#))
                     .text("id", &id)
                     .text("type", "message")
                     .text("role", "assistant")

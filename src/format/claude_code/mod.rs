@@ -55,6 +55,7 @@ pub const FORM: Form = Form {
     ending: ".jsonl",
     read: Reading::Sessions(open),
     holds: Holds::Many,
+    model: Some("MODEL"),
     write: Some(write::write),
     back: Some(patch::back),
     loses: &[

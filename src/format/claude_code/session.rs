@@ -7,6 +7,7 @@ use super::tree::{Beside, Group, groups};
 use super::{NAME, title};
 use crate::error::Place;
 use crate::format::native::HeaderBuilder;
+use crate::format::workspace::Workspace;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::record::Record;
@@ -143,7 +144,8 @@ impl Making {
         let mut metadata = ObjectBuilder::default();
         if let Some(first) = &first {
             let mut own = ObjectBuilder::default();
-            for name in ["sessionId", "cwd", "gitBranch", "version", "slug"] {
+            Workspace::new(first.other("cwd"), first.other("gitBranch"), None).add_to(&mut metadata);
+            for name in ["sessionId", "version", "slug"] {
                 first.other(name).map(|value| own.raw(name, value));
             }
             first.agent.map(|agent| own.raw("agentId", agent));

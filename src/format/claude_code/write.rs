@@ -13,6 +13,7 @@ use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::piece::quoted;
+use crate::format::workspace::{Member, Workspace, unplaced};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::origin::Origin;
 use crate::model::record::Record;
@@ -234,6 +235,12 @@ fn envelope(session: &Session, log: &Log) -> Envelope {
             .map(<[u8]>::to_vec)
     };
     let id = session.header_text("id").unwrap_or_default();
+    let workspace = Workspace::of(session);
+    let known = |name: &str| match name {
+        "cwd" => workspace.cwd.clone(),
+        "gitBranch" => workspace.branch.clone(),
+        name => member(name),
+    };
     Envelope {
         session: said("sessionId")
             .or_else(|| member("sessionId"))
@@ -241,7 +248,7 @@ fn envelope(session: &Session, log: &Log) -> Envelope {
             .unwrap_or_else(|| session_id(&id)),
         members: ["cwd", "version", "gitBranch", "slug"]
             .into_iter()
-            .filter_map(|name| Some((name, said(name).or_else(|| member(name))?)))
+            .filter_map(|name| Some((name, said(name).or_else(|| known(name))?)))
             .collect(),
         time: header
             .iter()
@@ -249,6 +256,7 @@ fn envelope(session: &Session, log: &Log) -> Envelope {
             .map(|(_, value)| value.clone()),
         agent: newest.as_ref().and_then(|facts| facts.agent).map(<[u8]>::to_vec),
         sidechain: newest.as_ref().is_some_and(|facts| facts.sidechain),
+        model: workspace.model,
     }
 }
 
@@ -272,10 +280,9 @@ fn is_carried(header: &Record<'_>) -> bool {
     let members = json::members(header.body, Dialect::Strict).unwrap_or_default();
     members.iter().all(|(name, value)| match name.as_ref() {
         "type" | "version" | "id" | "created_at" | "source" | "title" => true,
-        "metadata" => {
-            let inner = json::members(value, Dialect::Strict).unwrap_or_default();
-            inner.iter().all(|(name, _)| name == NAME)
-        }
+        "metadata" => unplaced(value, &[Member::Directory, Member::Branch, Member::Model], NAME)
+            .next()
+            .is_none(),
         _ => false,
     })
 }

@@ -7,6 +7,7 @@ use super::uuid;
 use crate::error::Result;
 use crate::format::report::{Loss, Report};
 use crate::format::request::{Api, piece};
+use crate::format::workspace::{Member, Workspace, unplaced};
 use crate::format::{Purpose, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Category, Message, Role};
@@ -119,7 +120,7 @@ fn tell(message: &Message<'_>, body: &[u8], report: &mut Report) {
 struct About {
     id: String,
     begun: Vec<u8>,
-    cwd: Vec<u8>,
+    workspace: Workspace,
     renamed: bool,
 }
 
@@ -150,11 +151,10 @@ impl About {
                 uuid::made(time.unwrap_or(0), &name)
             }
         };
-        let cwd = find("metadata").and_then(|raw| json::member(&raw, "cwd").map(<[u8]>::to_vec));
         About {
             id,
             begun,
-            cwd: cwd.unwrap_or_else(|| b"\"/\"".to_vec()),
+            workspace: Workspace::of(session),
             renamed,
         }
     }
@@ -164,11 +164,14 @@ impl About {
         let mut meta = ObjectBuilder::default();
         meta.text("id", &self.id)
             .raw("timestamp", &self.begun)
-            .raw("cwd", &self.cwd)
+            .raw("cwd", self.workspace.directory())
             .text("originator", "convo")
             .text("cli_version", env!("CARGO_PKG_VERSION"))
             .text("source", "cli")
             .text("model_provider", "openai");
+        if let Some(branch) = &self.workspace.branch {
+            meta.raw("git", piece::wrapped("branch", branch));
+        }
         meta.finish()
     }
 
@@ -189,10 +192,13 @@ impl About {
             "turn_id",
             &uuid::made(time.unwrap_or(0), format!("{}\n{turns}", self.id).as_bytes()),
         )
-        .raw("cwd", &self.cwd)
+        .raw("cwd", self.workspace.directory())
         .text("approval_policy", "on-request")
         .raw("sandbox_policy", sandbox.finish())
-        .raw("model", model.unwrap_or(UNKNOWN))
+        .raw(
+            "model",
+            model.or(self.workspace.model.as_deref()).unwrap_or(UNKNOWN),
+        )
         .text("summary", "auto");
         turn.finish()
     }
@@ -205,7 +211,10 @@ impl About {
                 Class::Header => {
                     let other =
                         piece::rest(session.record(index).body, &kept).any(|(name, raw)| match &*name {
-                            "metadata" => piece::rest(raw, &["cwd"]).next().is_some(),
+                            "metadata" => {
+                                let places = [Member::Directory, Member::Branch, Member::Model];
+                                unplaced(raw, &places, "").next().is_some()
+                            }
                             _ => true,
                         });
                     report.lose(Loss::Header, u64::from(other || self.renamed));

@@ -4,6 +4,7 @@ use super::line::{Kind, Line};
 use super::{NAME, uuid};
 use crate::error::Place;
 use crate::format::native::{self, HeaderBuilder};
+use crate::format::workspace::Workspace;
 use crate::format::{Format, Source};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::{key, time};
@@ -46,9 +47,8 @@ pub fn header(source: &Source<'_>, lines: &[Line<'_>], meta: Option<usize>) -> V
         .text("key", (id != name).then_some(name.as_str()))
         .raw("source", native::source_member(Format::Codex, source, &[]));
     let mut metadata = ObjectBuilder::default();
-    if let Some(cwd) = json::member(told, "cwd") {
-        metadata.raw("cwd", cwd);
-    }
+    let branch = json::member(told, "git").and_then(|git| json::member(git, "branch"));
+    Workspace::new(json::member(told, "cwd"), branch, None).add_to(&mut metadata);
     if let Some(lineage) = lineage(told) {
         metadata.raw("lineage", lineage);
     }

@@ -44,6 +44,7 @@ pub const FORM: Form = Form {
     about: "Codex: the log of a session",
     ending: ".jsonl",
     read: Reading::Sessions(read::open),
+    model: Some("MODEL"),
     write: Some(write::write),
     back: Some(write::back),
     loses: &[

@@ -31,6 +31,7 @@ pub const FORM: Form = Form {
     name: NAME,
     about: "Continue: a session, one document with its history",
     read: Reading::Document(read::read),
+    model: Some("MODEL"),
     write: Some(write::write),
     loses: &[
         Loss::Id,

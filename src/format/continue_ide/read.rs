@@ -7,6 +7,7 @@ use crate::format::listing::{Listing, Unit, refused, whole};
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted, rest_object, wrapped};
+use crate::format::workspace::Workspace;
 use crate::format::{Format, Source};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
@@ -199,11 +200,8 @@ fn header(source: &Source<'_>, document: &[u8], begun: Option<&str>) -> (Vec<u8>
     let compact = json::compact(document).0;
     if let Some(rest) = rest_object(&compact, &["history"]) {
         let mut metadata = ObjectBuilder::default();
-        if let Some(folder) =
-            json::member(&compact, "workspaceDirectory").filter(|raw| raw.starts_with(b"\""))
-        {
-            metadata.raw("cwd", folder);
-        }
+        let get = |name| json::member(&compact, name);
+        Workspace::new(get("workspaceDirectory"), None, get("chatModelTitle")).add_to(&mut metadata);
         metadata.raw(NAME, wrapped("session", &rest));
         header.raw("metadata", metadata.finish());
     }

@@ -9,6 +9,7 @@ use crate::format::listing::{Element, Listing, Made, Piece, Unit, weave};
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
 use crate::format::request::piece::{array, quoted, rest, rest_object};
+use crate::format::workspace::{Member, Workspace, unplaced};
 use crate::format::{Purpose, Source, written};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::{Class, Session};
@@ -58,7 +59,7 @@ pub fn write(
         }
         None => b"[]".to_vec(),
     };
-    let document = document(session, &made);
+    let document = document(session, view, &made);
     written(out.write_all(&indented(&document, 0)))?;
     written(out.write_all(b"\n"))
 }
@@ -284,7 +285,7 @@ fn kept(bodies: &[&[u8]]) -> Option<Vec<Vec<u8>>> {
 }
 
 /// The document of a session with these items.
-fn document(session: &Session, history: &[u8]) -> Vec<u8> {
+fn document(session: &Session, view: &View, history: &[u8]) -> Vec<u8> {
     let header = session.header();
     let find = |name: &str| {
         header
@@ -303,10 +304,14 @@ fn document(session: &Session, history: &[u8]) -> Vec<u8> {
             let title = session
                 .header_text("title")
                 .unwrap_or_else(|| "New Session".to_string());
-            built.text("sessionId", &id).text("title", &title).raw(
-                "workspaceDirectory",
-                json::member(&metadata, "cwd").unwrap_or(b"\"\""),
-            );
+            let workspace = Workspace::of(session);
+            built
+                .text("sessionId", &id)
+                .text("title", &title)
+                .raw("workspaceDirectory", workspace.cwd.as_deref().unwrap_or(b"\"\""));
+            if let Some(model) = workspace.last_model(session, view) {
+                built.raw("chatModelTitle", model);
+            }
         }
     }
     built.raw("history", history);
@@ -345,7 +350,10 @@ fn tell_lines(session: &Session, report: &mut Report) {
         match session.class(index) {
             Class::Header => {
                 let other = rest(body, &kept).any(|(name, raw)| match name.as_ref() {
-                    "metadata" => rest(raw, &["cwd", NAME]).next().is_some(),
+                    "metadata" => {
+                        let places = [Member::Directory, Member::Model];
+                        unplaced(raw, &places, NAME).next().is_some()
+                    }
                     "created_at" | "key" => !own,
                     _ => true,
                 });

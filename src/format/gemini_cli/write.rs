@@ -9,6 +9,7 @@ use crate::format::listing::{Element, Listing, Made, Piece, Unit, weave};
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
 use crate::format::request::piece::{array, quoted, rest_object, wrapped};
+use crate::format::workspace::{Member, Workspace, unplaced};
 use crate::format::{Purpose, Returned, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
@@ -221,7 +222,8 @@ fn first_line(session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u
     let begun = find("created_at").or_else(|| times.clone().next().map(<[u8]>::to_vec));
     let begun = begun.unwrap_or_else(|| EPOCH.to_vec());
     let newest = times.next_back().map_or_else(|| begun.clone(), <[u8]>::to_vec);
-    let cwd = get("cwd").and_then(json::text);
+    let workspace = Workspace::of(session);
+    let cwd = workspace.cwd.as_deref().and_then(json::text);
     if cwd.is_none() && purpose == Purpose::Export {
         let what = "no project is known of it (metadata.cwd): the program does not list it in any";
         report.note(Place { line: 0, offset: 0 }, what);
@@ -251,9 +253,9 @@ fn tell_lines(session: &Session, report: &mut Report) {
         match session.class(index) {
             Class::Header => {
                 let other = rest_object(body, &[&kept[..], &["metadata"]].concat()).is_some();
-                let metadata =
-                    json::member(body, "metadata").and_then(|raw| rest_object(raw, &["cwd", NAME]));
-                report.lose(Loss::Header, u64::from(other || metadata.is_some()));
+                let metadata = json::member(body, "metadata");
+                let lost = |raw| unplaced(raw, &[Member::Directory], NAME).next().is_some();
+                report.lose(Loss::Header, u64::from(other || metadata.is_some_and(lost)));
             }
             Class::Event => report.lose(Loss::Event, u64::from(!own("format") && !own("strategy"))),
             Class::Unreadable => report.lose(Loss::Unreadable, 1),

@@ -6,6 +6,7 @@ use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::piece::{array, quoted, rest};
+use crate::format::workspace::{Member, Workspace, unplaced};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::{Class, Session};
@@ -117,7 +118,7 @@ pub fn about(session: &Session, view: &View, report: &mut Report) -> ObjectBuild
     let begun = find("created_at").map(<[u8]>::to_vec).or_else(said);
     let begun = begun.unwrap_or_else(|| b"\"1970-01-01T00:00:00Z\"".to_vec());
     let newest = session.newest_time().map(|time| quoted(&time));
-    let cwd = find("metadata").and_then(|raw| json::member(raw, "cwd"));
+    let workspace = Workspace::of(session);
     let title = session.header_text("title").unwrap_or_default();
     let mut about = ObjectBuilder::default();
     about
@@ -125,27 +126,35 @@ pub fn about(session: &Session, view: &View, report: &mut Report) -> ObjectBuild
             "id",
             &session.header_text("id").unwrap_or_else(|| "session".to_string()),
         )
-        .raw("working_dir", cwd.unwrap_or(b"\"/\""))
+        .raw("working_dir", workspace.directory())
         .text("name", &title)
         .raw("user_set_name", if title.is_empty() { "false" } else { "true" })
         .text("session_type", "user")
         .raw("created_at", &begun)
         .raw("updated_at", newest.as_deref().unwrap_or(&begun))
         .raw("extension_data", "{}");
+    if let Some(model) = workspace.last_model(session, view) {
+        about.raw("model_config", model_config(&model));
+    }
     tell_lines(session, report);
     about
 }
 
+/// The settings of a model, all of which the program requires. Source: goose, ModelConfig.
+fn model_config(model: &[u8]) -> Vec<u8> {
+    let mut config = ObjectBuilder::default();
+    config.raw("model_name", model);
+    for name in ["context_limit", "temperature", "max_tokens"] {
+        config.raw(name, "null");
+    }
+    config.raw("toolshim", "false").raw("toolshim_model", "null");
+    config.finish()
+}
+
 /// The same as the first of its lines.
 pub fn first_line(session: &Session, messages: usize) -> Vec<u8> {
-    let header = session.header();
-    let metadata = header
-        .iter()
-        .find(|(name, _)| name == "metadata")
-        .map(|(_, raw)| raw.as_slice());
-    let cwd = metadata.and_then(|raw| json::member(raw, "cwd"));
     let mut line = ObjectBuilder::default();
-    line.raw("working_dir", cwd.unwrap_or(b"\"/\""))
+    line.raw("working_dir", Workspace::of(session).directory())
         .text("description", &session.header_text("title").unwrap_or_default())
         .raw("message_count", messages.to_string());
     for name in ["total_tokens", "input_tokens", "output_tokens"] {
@@ -162,7 +171,10 @@ pub fn tell_lines(session: &Session, report: &mut Report) {
             Class::Header => {
                 let body = session.record(index).body;
                 let other = rest(body, &kept).any(|(name, raw)| match name.as_ref() {
-                    "metadata" => rest(raw, &["cwd"]).next().is_some(),
+                    "metadata" => {
+                        let places = [Member::Directory, Member::Model];
+                        unplaced(raw, &places, "").next().is_some()
+                    }
                     _ => true,
                 });
                 report.lose(Loss::Header, u64::from(other));

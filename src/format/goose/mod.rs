@@ -37,6 +37,7 @@ pub const FORM: Form = Form {
     about: "goose: a session as its export prints it, or the lines that it was kept in",
     read: Reading::Sessions(read::open),
     holds: Holds::Many,
+    model: Some("MODEL"),
     write: Some(write::write),
     back: Some(write::back),
     joins: true,

@@ -12,6 +12,7 @@ use crate::format::pieces::{Piece, Pieces};
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted};
 use crate::format::values::{Value, Values};
+use crate::format::workspace::Workspace;
 use crate::format::{Format, Input, SessionReader, Source};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::origin::Origin;
@@ -353,9 +354,8 @@ impl Reading {
             .text("key", (id != name).then_some(name.as_str()))
             .raw("source", native::source_member(Format::Goose, &source, &[]));
         let mut metadata = ObjectBuilder::default();
-        if let Some(cwd) = get("working_dir").filter(|raw| raw.starts_with(b"\"")) {
-            metadata.raw("cwd", cwd);
-        }
+        let model = get("model_config").and_then(|config| json::member(config, "model_name"));
+        Workspace::new(get("working_dir"), None, model).add_to(&mut metadata);
         let mut own = ObjectBuilder::default();
         own.text("form", layout.name());
         if let Some(about) = about {

@@ -7,6 +7,7 @@ use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::figures::Figures;
 use crate::format::request::piece::{array, rest};
+use crate::format::workspace::{Member, Workspace, unplaced};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::message::{Category, Message, Role};
@@ -119,15 +120,14 @@ pub fn document(source: &Source<'_>, report: &mut Report) -> Vec<u8> {
             .find(|(known, _)| known == name)
             .map(|(_, raw)| raw.as_slice())
     };
-    let cwd = find("metadata")
-        .and_then(|raw| json::member(raw, "cwd"))
-        .and_then(json::text);
+    let workspace = Workspace::of(session);
+    let cwd = json::text(workspace.directory()).unwrap_or_default();
     let own = session.header_text("id").unwrap_or_default();
     let id = match own.starts_with("ses_") {
         true => own,
         false => format!("ses_{}", &key::sha256(own.as_bytes())[..26]),
     };
-    let mut making = Making::new(&id, cwd.as_deref().unwrap_or("/"));
+    let mut making = Making::new(&id, &cwd);
     let mut said = view
         .messages(session)
         .filter_map(|message| make::said(message.timestamp));
@@ -138,6 +138,7 @@ pub fn document(source: &Source<'_>, report: &mut Report) -> Vec<u8> {
         .items
         .iter()
         .filter_map(|item| json::member(item.body(session), "model"));
+    let models = workspace.model.as_deref().into_iter().chain(models);
     if let Some(model) = models.filter_map(json::text).next() {
         making.model = model.into_owned();
     }
@@ -146,17 +147,15 @@ pub fn document(source: &Source<'_>, report: &mut Report) -> Vec<u8> {
     }
     let items: Vec<usize> = (0..view.items.len()).collect();
     let elements = summary_first(source, &items, &mut making, report);
+    let title = session.header_text("title");
+    let title = title.unwrap_or_else(|| "Imported session".to_string());
     let mut info = ObjectBuilder::default();
     info.text("id", &id)
+        .text("slug", &make::slug(&title))
         .text("version", "0.0.0")
         .text("projectID", "global")
         .text("directory", &making.directory)
-        .text(
-            "title",
-            &session
-                .header_text("title")
-                .unwrap_or_else(|| "Imported session".to_string()),
-        )
+        .text("title", &title)
         .raw("time", times(&[("created", begun), ("updated", making.clock)]));
     let mut document = ObjectBuilder::default();
     document
@@ -212,7 +211,10 @@ fn tell_lines(session: &Session, report: &mut Report) {
             Class::Header => {
                 let body = session.record(index).body;
                 let other = rest(body, &kept).any(|(name, raw)| match name.as_ref() {
-                    "metadata" => rest(raw, &["cwd"]).next().is_some(),
+                    "metadata" => {
+                        let places = [Member::Directory, Member::Model];
+                        unplaced(raw, &places, "").next().is_some()
+                    }
                     _ => true,
                 });
                 report.lose(Loss::Header, u64::from(other));

@@ -41,6 +41,7 @@ pub const FORM: Form = Form {
     about: "opencode: a session as its export prints it",
     read: Reading::Sessions(read::open),
     holds: Holds::Many,
+    model: Some("MODEL"),
     write: Some(write::write),
     back: Some(write::back),
     joins: true,
@@ -61,7 +62,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "In place, a cut and a summary are a compaction behind the last message; any other change is made where it stands. Its database is read by `convo sqlite`; in its older folder the file of a session, with those of its messages, which are not changed.",
+    note: "In place, a cut and a summary are a compaction behind the last message; any other change is made where it stands. `opencode import` adds messages to a session and changes none: delete the session there first. Its database is read by `convo sqlite`; in its older folder the file of a session, with those of its messages, which are not changed.",
     ..Form::BLANK
 };
 

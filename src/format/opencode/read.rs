@@ -12,6 +12,7 @@ use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted};
 use crate::format::values::{Value, Values};
+use crate::format::workspace::Workspace;
 use crate::format::{Format, Input, SessionReader, Source};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
@@ -294,9 +295,7 @@ fn header(source: &Source<'_>, listing: &Listing<'_>, nth: usize) -> Vec<u8> {
         .text("key", (id != name).then_some(name.as_str()))
         .raw("source", native::source_member(Format::Opencode, source, &[]));
     let mut metadata = ObjectBuilder::default();
-    if let Some(cwd) = get("directory").filter(|raw| raw.starts_with(b"\"")) {
-        metadata.raw("cwd", cwd);
-    }
+    Workspace::new(get("directory"), None, None).add_to(&mut metadata);
     if let Some(parent) = text("parentID") {
         let mut lineage = ObjectBuilder::default();
         lineage

@@ -6,6 +6,7 @@ use super::made::{Chain, EPOCH};
 use crate::error::Result;
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::rest;
+use crate::format::workspace::{Member, Workspace, unplaced};
 use crate::format::{Purpose, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Message, Role};
@@ -34,7 +35,6 @@ pub fn write(
             .find_map(|message| message.timestamp.map(<[u8]>::to_vec))
     };
     let begun = find("created_at").or_else(said).unwrap_or_else(|| EPOCH.to_vec());
-    let cwd = find("metadata").and_then(|raw| json::member(&raw, "cwd").map(<[u8]>::to_vec));
     let mut first = ObjectBuilder::default();
     first
         .text("type", "session")
@@ -44,7 +44,7 @@ pub fn write(
             &session.header_text("id").unwrap_or_else(|| "session".to_string()),
         )
         .raw("timestamp", &begun)
-        .raw("cwd", cwd.unwrap_or_else(|| b"\"/\"".to_vec()));
+        .raw("cwd", Workspace::of(session).directory());
     let mut chain = Chain::new(true, HashSet::new(), None);
     chain.lines.push(first.finish());
     if let Some(title) = session.header_text("title") {
@@ -104,7 +104,7 @@ fn tell_lines(session: &Session, report: &mut Report) {
         match session.class(index) {
             Class::Header => {
                 let other = rest(session.record(index).body, &kept).any(|(name, raw)| match name.as_ref() {
-                    "metadata" => rest(raw, &["cwd"]).next().is_some(),
+                    "metadata" => unplaced(raw, &[Member::Directory], "").next().is_some(),
                     _ => true,
                 });
                 report.lose(Loss::Header, u64::from(other));

@@ -10,6 +10,7 @@ use crate::format::pieces::Pieces;
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::piece::{array, quoted, rest_object};
+use crate::format::workspace::Workspace;
 use crate::format::{Format, Input, SessionReader, Source};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::{self, Derive};
@@ -264,9 +265,7 @@ impl<'a> Reading<'a> {
             .text("key", (id != name).then_some(name.as_str()))
             .raw("source", self.source.clone());
         let mut metadata = ObjectBuilder::default();
-        if let Some(cwd) = get("cwd") {
-            metadata.raw("cwd", cwd);
-        }
+        Workspace::new(get("cwd"), None, None).add_to(&mut metadata);
         let mut lineage = ObjectBuilder::default();
         if nth > 0 {
             lineage

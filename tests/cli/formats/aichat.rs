@@ -120,3 +120,42 @@ fn damage_is_told_with_its_line() {
         assert!([0, 65].contains(&run.status), "{tenth}: {run}");
     }
 }
+
+#[test]
+fn a_model_is_written_that_aichat_accepts_or_none() {
+    let env = Env::new();
+    let said = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\",\"model\":\"gpt-4o\"}\n";
+    let made = env.pipe(&["cat", "--to", "aichat"], said).status(0);
+    assert!(made.out().starts_with("messages:\n"), "{made}");
+    let made = made.says("--model CLIENT:MODEL");
+    env.write("bare.yaml", made.out());
+    env.run(&["detect", "bare.yaml"]).fine().gives("aichat\n");
+    env.run(&["count", "bare.yaml"]).fine();
+    let model = ["cat", "-q", "--to", "aichat", "--model", "openai:gpt-4o"];
+    let made = env.pipe(&model, said).status(0);
+    assert!(
+        made.out().starts_with("model: openai:gpt-4o\nmessages:\n"),
+        "{made}"
+    );
+    // It takes the place of the file's own.
+    env.write("talk.yaml", FILE);
+    let again = env
+        .run(&["cat", "--to", "aichat", "--model", "claude:x", "talk.yaml"])
+        .status(0);
+    assert!(
+        again.out().starts_with("model: claude:x\nsave_session: true\n"),
+        "{again}"
+    );
+    env.pipe(&["cat", "--to", "aichat", "--model", "gpt-4o"], said)
+        .status(2)
+        .says("--model: 'gpt-4o' is not CLIENT:MODEL");
+    env.pipe(&["cat", "--to", "openai-chat", "--model", "m"], said)
+        .status(2)
+        .says("--model: openai-chat has no place for the model of a session");
+    let codex = env.pipe(
+        &["cat", "-q", "--to", "codex", "--model", "m-7"],
+        &said.replace(",\"model\":\"gpt-4o\"", ""),
+    );
+    assert!(codex.status(0).out().contains("\"model\":\"m-7\""));
+    env.pipe(&["cat", "--model", "m"], said).status(2);
+}

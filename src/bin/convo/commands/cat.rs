@@ -5,7 +5,7 @@ use crate::args::{Chained, Input, Reading, Writing};
 use crate::chains;
 use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
-use crate::export::{Returning, Sessions, goes_back, single, wrap};
+use crate::export::{Returning, Sessions, goes_back, single, with_model, wrap};
 use crate::inputs::{all_sessions_of, each_input, sessions_of};
 use clap::Args;
 
@@ -37,6 +37,11 @@ pub struct Cat {
     chained: Chained,
     #[command(flatten)]
     writing: Writing,
+    /// With --to: set the model of the session, e.g. openai:gpt-4o for aichat
+    ///
+    /// aichat takes CLIENT:MODEL. Messages that name a model keep it.
+    #[arg(long, value_name = "MODEL", help_heading = "Output", requires = "to")]
+    model: Option<String>,
     /// Messages as JSON, one object a line
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -55,7 +60,10 @@ impl Run for Cat {
                     written += 1;
                     match to {
                         Format::Native => whole(&session, out),
-                        _ => self.exporter(context, label, to).write(&session, written, out),
+                        _ => {
+                            let session = self.modeled(session, to)?;
+                            self.exporter(context, label, to).write(&session, written, out)
+                        }
                     }
                 });
             }
@@ -139,7 +147,8 @@ impl Cat {
             purpose: Purpose::Export,
             strict: self.reading.strict,
         };
-        if goes_back(&opened, to) && self.reading.session.is_none() && self.reading.branch.is_none() {
+        let returns = goes_back(&opened, to) && self.model.is_none();
+        if returns && self.reading.session.is_none() && self.reading.branch.is_none() {
             single(to, *written + 1)?;
             let mut sessions = Returning::new(&export);
             let tail = all_sessions_of(context, opened, self.reading.strict, |session| {
@@ -147,16 +156,27 @@ impl Cat {
             })?;
             return sessions.finish(&tail, written, out);
         }
-        let value = opened.value.take().filter(|_| opened.format == to);
+        let value = opened
+            .value
+            .take()
+            .filter(|_| opened.format == to && self.model.is_none());
         let mut sessions = Sessions::new(value.as_deref());
         let reading = Reading {
             exports: true,
             ..self.reading.clone()
         };
         sessions_of(context, opened, &reading, |session| {
-            sessions.write(session, &export, written, out)
+            sessions.write(self.modeled(session, to)?, &export, written, out)
         })?;
         sessions.finish(&export, written, out)
+    }
+
+    /// The session with the model of --model.
+    fn modeled(&self, session: Session, to: Format) -> convo::Result<Session> {
+        match &self.model {
+            Some(model) => with_model(&session, to, model),
+            None => Ok(session),
+        }
     }
 
     fn exporter<'e>(&self, context: &'e Context, label: &'e str, to: Format) -> Export<'e> {

@@ -1,0 +1,112 @@
+//! The working directory, the Git branch and the model of a session: members of the header's metadata that every format
+//! reads into and writes from, so that a session keeps them on its way from any format to any other.
+
+use super::request::piece::rest;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::Session;
+use crate::model::view::View;
+
+/// The directory of a session that names none: absolute on every machine, and of no user.
+pub const NO_DIRECTORY: &[u8] = b"\"/\"";
+
+/// Their names in `metadata`.
+const MEMBERS: [(&str, Member); 3] = [
+    ("cwd", Member::Directory),
+    ("git_branch", Member::Branch),
+    ("model", Member::Model),
+];
+
+/// One of the three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Member {
+    /// The working directory.
+    Directory,
+    /// The Git branch.
+    Branch,
+    /// The model of the session.
+    Model,
+}
+
+/// The three as they are written in JSON, each a string that is not empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workspace {
+    /// The working directory.
+    pub cwd: Option<Vec<u8>>,
+    /// The Git branch.
+    pub branch: Option<Vec<u8>>,
+    /// The model.
+    pub model: Option<Vec<u8>>,
+}
+
+impl Workspace {
+    /// Of the members that a file has.
+    pub fn new(cwd: Option<&[u8]>, branch: Option<&[u8]>, model: Option<&[u8]>) -> Workspace {
+        Workspace {
+            cwd: filled(cwd),
+            branch: filled(branch),
+            model: filled(model),
+        }
+    }
+
+    /// Adds them to the metadata of a header.
+    pub fn add_to(&self, metadata: &mut ObjectBuilder) {
+        for ((name, _), value) in MEMBERS.iter().zip([&self.cwd, &self.branch, &self.model]) {
+            if let Some(value) = value {
+                metadata.raw(name, value);
+            }
+        }
+    }
+
+    /// Of a session. Headers of older versions have the directory and the branch among the members of their format.
+    pub fn of(session: &Session) -> Workspace {
+        let header = session.header();
+        let Some((_, metadata)) = header.into_iter().find(|(name, _)| name == "metadata") else {
+            return Workspace::default();
+        };
+        let own = |name| json::member(&metadata, name);
+        let mut workspace = Workspace::new(own("cwd"), own("git_branch"), own("model"));
+        for (_, object) in rest(&metadata, &["lineage"]) {
+            let member = |name| filled(json::member(object, name));
+            workspace.cwd = workspace.cwd.or_else(|| member("cwd"));
+            workspace.branch = workspace.branch.or_else(|| member("gitBranch"));
+        }
+        workspace
+    }
+
+    /// The directory, for a format that requires one.
+    pub fn directory(&self) -> &[u8] {
+        self.cwd.as_deref().unwrap_or(NO_DIRECTORY)
+    }
+
+    /// The model of the session, else the one that answered last.
+    pub fn last_model(&self, session: &Session, view: &View) -> Option<Vec<u8>> {
+        let answered = || {
+            let mut models = view.items.iter().rev().filter_map(|item| {
+                let model = json::member(item.body(session), "model");
+                filled(model).filter(|model| model != br#""<synthetic>""#)
+            });
+            models.next()
+        };
+        self.model.clone().or_else(answered)
+    }
+}
+
+/// The metadata of a header without the members that a format has a place for; `own` is what it keeps besides.
+pub fn unplaced<'m>(
+    metadata: &'m [u8],
+    placed: &[Member],
+    own: &str,
+) -> impl Iterator<Item = std::borrow::Cow<'m, str>> {
+    let known: Vec<&str> = MEMBERS
+        .iter()
+        .filter(|(_, member)| placed.contains(member))
+        .map(|(name, _)| *name)
+        .chain([own])
+        .collect();
+    rest(metadata, &known).map(|(name, _)| name)
+}
+
+fn filled(raw: Option<&[u8]>) -> Option<Vec<u8>> {
+    raw.filter(|raw| raw.starts_with(b"\"") && raw.len() > 2)
+        .map(<[u8]>::to_vec)
+}
