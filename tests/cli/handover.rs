@@ -83,6 +83,11 @@ fn sources() -> Vec<Source> {
             ),
         ),
         source(
+            "cline-roo",
+            [true, false, false],
+            r##"[{"role":"user","content":[{"type":"text","text":"<task>\nask\n</task>"},{"type":"text","text":"<environment_details>\n# Current Workspace Directory (CWD) Files\na.rs\n</environment_details>"}],"ts":1767225600000},{"role":"assistant","content":[{"type":"text","text":"tell"}],"ts":1767225601000}]"##,
+        ),
+        source(
             "openai-chat",
             [false, false, false],
             r#"[{"role":"user","content":"ask"},{"role":"assistant","content":"tell","refusal":null}]"#,

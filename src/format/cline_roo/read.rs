@@ -8,6 +8,7 @@ use crate::format::listing::{Listing, Unit, refused, whole};
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted, wrapped};
+use crate::format::workspace::Workspace;
 use crate::format::{Format, Source};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::{self, Derive};
@@ -371,5 +372,27 @@ fn header(source: &Source<'_>, elements: &[Vec<u8>]) -> Vec<u8> {
         .text("created_at", begun.and_then(element::time).as_deref())
         .text("key", (id != name).then_some(name.as_str()))
         .raw("source", native::source_member(Format::ClineRoo, source, &[]));
+    let directory = elements.iter().find_map(|element| directory(element));
+    if let Some(directory) = directory {
+        let mut metadata = ObjectBuilder::default();
+        Workspace::new(Some(&directory), None, None).add_to(&mut metadata);
+        header.raw("metadata", metadata.finish());
+    }
     header.finish(&id)
+}
+
+/// The working directory, as the first `environment_details` name it: `# Current Workspace Directory (PATH) Files`.
+fn directory(element: &[u8]) -> Option<Vec<u8>> {
+    let heads: [&[u8]; 2] = [
+        b"# Current Workspace Directory (",
+        b"# Current Working Directory (",
+    ];
+    let find = |bytes: &[u8], what: &[u8]| memchr::memmem::find(bytes, what);
+    let (at, head) = heads
+        .into_iter()
+        .find_map(|head| Some((find(element, head)?, head)))?;
+    let rest = &element[at + head.len()..];
+    let path = &rest[..find(rest, b") Files")?];
+    let quoted = [b"\"", path, b"\""].concat();
+    (json::value_end(&quoted, 0, Dialect::Strict) == Ok(quoted.len())).then_some(quoted)
 }

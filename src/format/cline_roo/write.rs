@@ -6,8 +6,9 @@ use super::tags::{self, Summary};
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::listing::{Element, Listing, Made, Piece, Unit, weave};
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{array, rest_object};
+use crate::format::request::piece::{array, rest};
 use crate::format::request::{self, Api};
+use crate::format::workspace::{Member, unplaced};
 use crate::format::{Purpose, Source, written};
 use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
@@ -400,7 +401,19 @@ fn tell_lines(session: &Session, roo: bool, report: &mut Report) {
         let body = session.record(index).body;
         let is = |name| json::member(body, name).and_then(json::text).as_deref() == Some(NAME);
         match session.class(index) {
-            Class::Header => report.lose(Loss::Header, u64::from(rest_object(body, &kept).is_some())),
+            Class::Header => {
+                // The directory of its own sessions is in their text.
+                let placed: &[Member] = if came_from(session) {
+                    &[Member::Directory]
+                } else {
+                    &[]
+                };
+                let other = rest(body, &kept).any(|(name, raw)| match &*name {
+                    "metadata" => unplaced(raw, placed, "").next().is_some(),
+                    _ => true,
+                });
+                report.lose(Loss::Header, u64::from(other));
+            }
             Class::Event => {
                 let summary = json::member(body, "type") == Some(b"\"summary\"");
                 // What Cline leaves out it says in another file; Roo on the elements themselves.
