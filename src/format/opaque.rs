@@ -1,4 +1,4 @@
-//! Summaries that a provider encrypts: they say nothing to anybody else, and go nowhere but back.
+//! Summaries that a provider encrypts. They are written back to that provider and to nobody else.
 
 use super::Format;
 use super::report::{Loss, Report};
@@ -48,8 +48,8 @@ pub fn event(raw: &[u8], covered: Option<(&String, &String)>) -> Vec<u8> {
 /// The view with the messages that encrypted summaries cover, for a history on its way back: it keeps them where they are.
 pub fn with_covered(session: &Session, view: &View) -> Option<View> {
     let is_own = |index: usize| of_event(session.record(index).body).is_some();
-    let stands = |item: &Item| matches!(item, Item::Summary(index) if is_own(*index));
-    if !view.items.iter().any(stands) {
+    let is_summary = |item: &Item| matches!(item, Item::Summary(index) if is_own(*index));
+    if !view.items.iter().any(is_summary) {
         return None;
     }
     let moving = session.live_events().into_iter();
@@ -68,8 +68,8 @@ pub fn with_covered(session: &Session, view: &View) -> Option<View> {
     })
 }
 
-/// The view without what only OpenAI can read, where there is any and the format is not one of OpenAI's. What goes is
-/// reported.
+/// The view without encrypted summaries, for a format of another provider; none where there are none. Each is reported
+/// as a loss.
 pub fn readable(format: Format, session: &Session, view: &View, report: &mut Report) -> Option<View> {
     if matches!(format, Format::OpenaiResponses | Format::Codex | Format::Jsonl) {
         return None;

@@ -44,7 +44,7 @@ pub fn write(
     match given.as_deref().or(own.map(|(_, model)| *model)) {
         Some(model) => text.push_str(&spell::member("model", model)),
         None if purpose == Purpose::Export => {
-            let what = "no model is written, and aichat requires one: name it with --model CLIENT:MODEL";
+            let what = "no model is written, and aichat requires one: cat --to aichat --model CLIENT:MODEL";
             report.note(Place::default(), what);
         }
         None => {}

@@ -97,7 +97,7 @@ impl<'l> Messages<'l> {
                 .zip(lines)
                 .all(|(made, line)| json::same(made, self.log.body(*line)))
         });
-        // An attachment is never made again: what is said stands in a place of its own.
+        // The content of an attachment has a place of its own, so that its line is kept whole.
         let same = same && facts.iter().all(|facts| facts.attachment.is_none());
         let hidden = facts.iter().any(|facts| facts.api_error);
         let mut own = ObjectBuilder::default();

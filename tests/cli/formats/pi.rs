@@ -131,8 +131,13 @@ fn a_damaged_line_parts_no_session() {
     for damaged in [&third[..120], "#####"] {
         env.write("tree.jsonl", whole.replace(third, damaged));
         let run = env.run(&["cat", "tree.jsonl"]).status(65);
-        let lines = run.objects();
-        let headers: Vec<_> = lines.iter().filter(|line| line["type"] == "session").collect();
+        let lines = run
+            .out()
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let headers: Vec<serde_json::Value> = lines
+            .filter(|line: &serde_json::Value| line["type"] == "session")
+            .collect();
         assert_eq!(headers.len(), 2, "{damaged}: {run}");
         assert_eq!(headers[1]["metadata"]["lineage"]["kind"], "branch");
         let main: Vec<_> = run

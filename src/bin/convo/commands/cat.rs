@@ -37,9 +37,9 @@ pub struct Cat {
     chained: Chained,
     #[command(flatten)]
     writing: Writing,
-    /// With --to: set the model of the session, e.g. openai:gpt-4o for aichat
+    /// Set the model of the exported session, e.g. gpt-4o
     ///
-    /// aichat takes CLIENT:MODEL. Messages that name a model keep it.
+    /// For aichat, CLIENT:MODEL, e.g. openai:gpt-4o. Messages that name a model keep it.
     #[arg(long, value_name = "MODEL", help_heading = "Output", requires = "to")]
     model: Option<String>,
     /// Messages as JSON, one object a line
