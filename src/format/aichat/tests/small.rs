@@ -211,7 +211,7 @@ fn calls_and_results_are_one_message_there() {
 fn a_session_from_elsewhere_is_a_file_that_reads_the_same() {
     let mut made = Session::default();
     for line in [
-        r#"{"type":"session","version":1,"id":"x"}"#,
+        r#"{"type":"session","version":1,"id":"x","metadata":{"model":"openai:m"}}"#,
         r#"{"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}"#,
         r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":[1,\"x\\ny\"]}"}},{"id":"d","type":"function","function":{"name":"g","arguments":"no json"}}]}"#,
         r#"{"role":"tool","tool_call_id":"c","name":"f","content":"r"}"#,
