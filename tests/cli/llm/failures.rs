@@ -48,9 +48,13 @@ fn cases() -> Vec<Case> {
     let once: &[&str] = &["--retries", "0"];
     let twice: &[&str] = &["--retries", "1"];
     vec![
-        case("no headers", &["--timeout", "300ms"], "no complete reply", 1, |_| {
-            vec![Act::Hang]
-        }),
+        case(
+            "no headers",
+            &["--timeout", "300ms"],
+            "no complete reply",
+            1,
+            |_| vec![Act::Hang],
+        ),
         case(
             "half of the headers",
             &["--timeout", "300ms"],
@@ -86,9 +90,13 @@ fn cases() -> Vec<Case> {
         case("closed in the body", twice, "127.0.0.1", 2, |_| {
             send(&format!("{OK}content-length: 900\r\n\r\n{{\"id\":"))
         }),
-        case("closed in a body without length", twice, "not valid JSON", 2, |_| {
-            send(&format!("{OK}\r\n{}", &HELLO[..80]))
-        }),
+        case(
+            "closed in a body without length",
+            twice,
+            "not valid JSON",
+            2,
+            |_| send(&format!("{OK}\r\n{}", &HELLO[..80])),
+        ),
         case(
             "closed in a chunk",
             &["--stream", "--retries", "1"],
@@ -199,9 +207,13 @@ fn cases() -> Vec<Case> {
         case("wrong JSON", once, "the reply is not valid JSON: byte", 1, |_| {
             json("{\"choices\":[,]}")
         }),
-        case("half of the JSON", once, "the reply is not valid JSON: byte", 1, |_| {
-            json(&HELLO[..100])
-        }),
+        case(
+            "half of the JSON",
+            once,
+            "the reply is not valid JSON: byte",
+            1,
+            |_| json(&HELLO[..100]),
+        ),
         case("JSON and more", once, "text after the value", 1, |_| {
             json(&format!("{HELLO}x"))
         }),
@@ -233,17 +245,11 @@ fn cases() -> Vec<Case> {
             1,
             |_| json(r#"{"error":{"message":"No."}}"#),
         ),
-        case(
-            "a call that was cut off",
-            once,
-            "within a tool call",
-            1,
-            |_| {
-                json(
-                    r#"{"choices":[{"message":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{\"a"}}]},"finish_reason":"length"}]}"#,
-                )
-            },
-        ),
+        case("a call that was cut off", once, "within a tool call", 1, |_| {
+            json(
+                r#"{"choices":[{"message":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{\"a"}}]},"finish_reason":"length"}]}"#,
+            )
+        }),
         case("no HTTP", once, "127.0.0.1", 1, |_| {
             send("SSH-2.0-OpenSSH_9.9\r\n")
         }),
@@ -344,9 +350,7 @@ fn it_goes_well_in_the_end() {
         2 => Vec::new(),
         _ => json(HELLO),
     });
-    let run = llm(&env, &server, &[], ASKED)
-        .status(0)
-        .says("retrying in 1 ms");
+    let run = llm(&env, &server, &[], ASKED).status(0).says("retrying in 1 ms");
     assert_eq!(run.objects()[0]["content"], "Hello.");
     assert_eq!(server.requests().len(), 4);
     assert!(run.stderr.contains("status 429; retrying in 0 s"), "{run}");
@@ -364,19 +368,14 @@ fn it_waits_as_it_is_told_to_but_not_for_ever() {
     ] {
         let server = Server::always(whole("429 Too Many", header, ""));
         let run = llm(&env, &server, &[], ASKED).status(69);
-        let run = run
-            .says("retry after")
-            .says(wanted)
-            .says("--max-wait 3601s");
+        let run = run.says("retry after").says(wanted).says("--max-wait 3601s");
         assert_eq!(server.requests().len(), 1, "{run}");
     }
     let server = Server::new(|nth, _| match nth {
         0 => whole("503 Busy", "retry-after: 1\r\n", ""),
         _ => json(HELLO),
     });
-    llm(&env, &server, &[], ASKED)
-        .status(0)
-        .says("retrying in 1 s");
+    llm(&env, &server, &[], ASKED).status(0).says("retrying in 1 s");
 }
 
 /// A redirect would hand the key to whoever it names.

@@ -125,10 +125,7 @@ fn whatever_fails_changes_nothing_but_the_count() {
             "the summary is empty",
             json(&HELLO.replace("Hello.", "<think>x</think>")),
         ),
-        (
-            "retry after 900 s",
-            whole("429 Wait", "retry-after: 900\r\n", ""),
-        ),
+        ("retry after 900 s", whole("429 Wait", "retry-after: 900\r\n", "")),
     ];
     for (nth, (why, acts)) in cases.into_iter().enumerate() {
         let before = env.run(&["cat", "talk"]).fine().stdout;

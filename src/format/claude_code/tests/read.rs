@@ -7,7 +7,12 @@ use crate::model::session::Class;
 fn the_files_of_others_are_what_they_are_said_to_be() {
     // One record of every kind: attachments count as foreign records there, and some of them are messages.
     let heap = "stage0_all_event_types.jsonl";
-    truth::hold_but(Format::ClaudeCode, truth::anthropic_usage, heap, "foreign_records");
+    truth::hold_but(
+        Format::ClaudeCode,
+        truth::anthropic_usage,
+        heap,
+        "foreign_records",
+    );
 }
 
 fn bodies(session: &Session) -> Vec<String> {
