@@ -1,6 +1,7 @@
 //! The lines of a log and the chain of checksums that runs through them; see convo-format(5).
 
 use crate::error::{Error, Kind, Place, Result};
+use crate::model::json;
 use crate::model::record::{Kind as Line, Record};
 use std::borrow::Cow;
 
@@ -77,6 +78,15 @@ pub fn strip(line: &[u8]) -> Cow<'_, [u8]> {
     } else {
         Cow::Borrowed(line)
     }
+}
+
+/// A line as it enters a store: without its checksum, and without any other member of that name.
+pub fn bare(line: &[u8]) -> Cow<'_, [u8]> {
+    let line = strip(line);
+    if memchr::memmem::find(&line, b"\"_crc\"").is_none() || json::member(&line, "_crc").is_none() {
+        return line;
+    }
+    json::with_members(&line, &[("_crc", None)]).map_or(line, Cow::Owned)
 }
 
 /// Puts a line without its checksum into `bare`; whether it had one.
@@ -244,7 +254,10 @@ impl Pending {
     }
 
     fn add(&mut self, line: &[u8], kind: &Line<'_>) {
-        let closed = line.last() == Some(&b'}') && matches!(kind, Line::Message(_) | Line::Event(_));
+        let is_record = matches!(kind, Line::Message(_) | Line::Event(_));
+        let bare = if is_record { bare(line) } else { line.into() };
+        let line = bare.as_ref();
+        let closed = is_record && line.last() == Some(&b'}');
         let covered = match (closed, digits_of(line).is_some()) {
             (true, true) => Some(line.len() - SEAL),
             (true, false) => Some(line.len() - 1),
@@ -373,7 +386,6 @@ pub(super) mod tests {
             "not ours,\"_crc\":\"01234567\"}",
             "{,\"_crc\":\"01234567\"}",
             "{\"role\":\"user\"}",
-            "{\"role\":\"user\",\"_crc\":\"0123456X\"}",
         ];
         let log = stored(&odd);
         let back: Vec<u8> = log
@@ -386,6 +398,15 @@ pub(super) mod tests {
             stored(&["{\"role\":\"user\",\"_crc\":\"01234567\"}"]),
             stored(&["{\"role\":\"user\"}"])
         );
+        for forged in [
+            r#"{"_crc":"01234567","role":"user"}"#,
+            r#"{"role":"user","_crc":"0123456X"}"#,
+            r#"{"_crc":1,"role":"user","_crc":"01234567"}"#,
+        ] {
+            assert_eq!(stored(&[forged]), stored(&[r#"{"role":"user"}"#]), "{forged}");
+        }
+        let inner = r#"{"role":"user","metadata":{"_crc":"x"}}"#;
+        assert_eq!(strip(&stored(&[inner])), format!("{inner}\n").as_bytes());
         assert!(Pending::default().push(b"{\"role\":\n\"user\"}").is_err());
     }
 }

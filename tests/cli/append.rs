@@ -234,11 +234,13 @@ fn what_another_session_cut_off_cuts_nothing_here() {
         r#"{"role":"user","content":"new","id":"n2"}"#,
         "\n",
     );
-    env.pipe(&["append", "trip", "--stream"], log)
-        .status(0)
-        .says("1 cut left out");
-    let after = env.run(&["context", "trip"]).fine().objects();
-    assert_eq!(after.len(), before + 2);
+    for (nth, more) in [&[][..], &["--events"]].into_iter().enumerate() {
+        env.pipe(&[&["append", "trip", "--stream"], more].concat(), log)
+            .status(0)
+            .says("left out 1 event of another session: 1 truncate");
+        let after = env.run(&["context", "trip"]).fine().objects();
+        assert_eq!(after.len(), before + 2 * (nth + 1));
+    }
 }
 
 #[test]

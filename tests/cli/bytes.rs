@@ -27,7 +27,7 @@ const ODD: [&str; 16] = [
     r#"{"role":"user","content":[{"type":"text","text":"part"},{"type":"odd","x":1e999}]}"#,
     r#"{"type":"unheard-of","id":"evt_1","at":"2026-01-01T00:00:00Z","x":1e400}"#,
     r#"{"role":"user","content":"é \u00e9 日本 \u{202e}"}"#,
-    r#"{"role":"user","content":"seal?","_crc":"xyz"}"#,
+    r#"{"role":"user","content":"seal?","metadata":{"_crc":"xyz"}}"#,
 ];
 
 /// Lines that are none.

@@ -181,7 +181,7 @@ fn what_a_line_cannot_hold_is_told_and_strict_refuses_it() {
         &[],
     )
     .status(0)
-    .says("1 cut left out");
+    .says("1 truncate");
     assert_eq!(pair.added(log).lines().count(), 1);
     assert_eq!(pair.view(), ["u1", "a1", "u2", "a2", "a", "b"]);
     // Nothing but thinking: PicoClaw drops it without a word.

@@ -15,6 +15,7 @@ use convo::model::json;
 use convo::model::record::{Kind as Line, Record};
 use convo::tokens::{Tokenizer, counter};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -66,6 +67,8 @@ pub struct Incoming {
     place: Place,
     left_out: LeftOut,
     strict: bool,
+    /// Whether events are taken too.
+    events: bool,
 }
 
 enum Source {
@@ -77,7 +80,12 @@ enum Source {
 
 impl Incoming {
     /// Opens standard input and looks at what has come of it.
-    pub fn open(context: &Context, reading: &Reading, report: &mut Report) -> anyhow::Result<Incoming> {
+    pub fn open(
+        context: &Context,
+        reading: &Reading,
+        events: bool,
+        report: &mut Report,
+    ) -> anyhow::Result<Incoming> {
         if std::io::stdin().is_terminal() {
             return Err(Error::new(Kind::Usage, "no messages: standard input is a terminal").into());
         }
@@ -138,6 +146,7 @@ impl Incoming {
             place: Place::default(),
             left_out: LeftOut::default(),
             strict: reading.strict,
+            events,
         })
     }
 
@@ -152,7 +161,7 @@ impl Incoming {
             Source::Document(document) => {
                 let mut lines: Vec<Vec<u8>> = Vec::new();
                 while let Some(record) = document.next(report)? {
-                    if wanted(&record, &mut self.left_out) {
+                    if self.left_out.admits(&record, self.events) {
                         lines.push(record.body.to_vec());
                     }
                 }
@@ -188,7 +197,7 @@ impl Incoming {
                         if stop.is_some() {
                             break;
                         }
-                        if wanted(&record, &mut self.left_out) {
+                        if self.left_out.admits(&record, self.events) {
                             lines.push(record);
                         }
                     }
@@ -210,42 +219,60 @@ impl Incoming {
             let what = format!("{} session lines left out", self.left_out.headers);
             context.output.detail("-", &what);
         }
-        if self.left_out.cuts > 0 {
+        let events: u64 = self.left_out.events.values().sum();
+        if events > 0 {
+            let kinds = self.left_out.events.iter();
+            let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {kind}")).collect();
             let what = format!(
-                "{} left out: what was cut off is of the session that it came from",
-                counted(self.left_out.cuts, "cut")
+                "left out {} of another session: {}",
+                counted(events, "event"),
+                kinds.join(", ")
             );
             context.output.tell("-", &what);
         }
     }
 }
 
+/// Events that a session may take over from another one, when they are asked for. Links and what is of one log alone
+/// are not among them, and neither is a kind that is not known.
+const ADOPTED: [&str; 6] = ["meta", "truncate", "compact", "summary", "restore", "attempt"];
+
+/// Other events that reports name.
+const OF_ONE_LOG: [&str; 5] = ["link", "split", "gc", "repair", "archive"];
+
 /// Lines that are not taken.
 #[derive(Default)]
 struct LeftOut {
     headers: u64,
-    /// Cuts of all that was said before them.
-    cuts: u64,
+    /// Events by their kinds.
+    events: BTreeMap<&'static str, u64>,
+}
+
+impl LeftOut {
+    /// Whether a line is taken: messages, passthrough records and damaged lines are, events with `events` alone.
+    fn admits(&mut self, record: &Record<'_>, events: bool) -> bool {
+        let event = match &record.kind {
+            Line::Blank => return false,
+            Line::Event(event) => event,
+            _ => return true,
+        };
+        if event.is_header() {
+            self.headers += 1;
+            return false;
+        }
+        let name = event.name();
+        if name == "foreign" || events && ADOPTED.contains(&name.as_ref()) && !cuts_all(event) {
+            return true;
+        }
+        let known = ADOPTED.into_iter().chain(OF_ONE_LOG).find(|known| *known == name);
+        *self.events.entry(known.unwrap_or("other")).or_default() += 1;
+        false
+    }
 }
 
 /// Whether an event cuts off all that was said before it: in another session that is not what was meant.
 fn cuts_all(event: &Event<'_>) -> bool {
     matches!(event.action(), Action::Truncate(cut) if cut.before.is_none())
-}
-
-fn wanted(record: &Record<'_>, left_out: &mut LeftOut) -> bool {
-    match &record.kind {
-        Line::Blank => false,
-        Line::Event(event) if event.is_header() => {
-            left_out.headers += 1;
-            false
-        }
-        Line::Event(event) if cuts_all(event) => {
-            left_out.cuts += 1;
-            false
-        }
-        _ => true,
-    }
 }
 
 /// Reads once; interrupted reads are repeated.

@@ -79,6 +79,18 @@ pub struct Append {
     /// In any format. Lines are added as soon as they are there, in groups when they come fast.
     #[arg(long, help_heading = "The message")]
     stream: bool,
+    /// With --stream: also add the events that change header or view
+    ///
+    /// Without it only messages and passthrough records are added; other events belong to the session that they come
+    /// from, and are reported. meta, truncate, compact, summary, restore and attempt events are added; links and events
+    /// about a log (link, split, gc, repair) never are, and neither is a truncate event without a message.
+    #[arg(
+        long,
+        requires = "stream",
+        hide_short_help = true,
+        help_heading = "The message"
+    )]
+    events: bool,
     /// With --stream: print the id of each line as it becomes durable
     ///
     /// One line for each that was added, in order; `-` for one that has no id.
@@ -148,6 +160,9 @@ impl Run for Append {
         }
         if self.role.is_empty() {
             return Err(Error::new(Kind::Usage, "the role is empty").into());
+        }
+        if self.events && !self.stream {
+            return Err(Error::new(Kind::Usage, "--events requires --stream").into());
         }
         let input = Input::of(self.input.as_deref().unwrap_or("-"));
         // What is hidden in a log stays in it: an addition settles nothing.
@@ -341,7 +356,7 @@ impl Append {
             let id = target.id().to_string();
             let size = store.size(&id)?;
             let tokenizer = known(counter::name_in(&store.first_line(&id)?).as_deref());
-            let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
+            let mut incoming = Incoming::open(context, &self.reading, self.events, &mut report)?;
             let done = incoming.each_group(&mut report, |group| {
                 let mut printed = String::new();
                 for record in group {
@@ -377,7 +392,7 @@ impl Append {
             return done;
         }
         let mut lines: Vec<Vec<u8>> = Vec::new();
-        let mut incoming = Incoming::open(context, &self.reading, &mut report)?;
+        let mut incoming = Incoming::open(context, &self.reading, self.events, &mut report)?;
         incoming.each_group(&mut report, |group| {
             lines.extend(group.iter().map(|record| record.body.to_vec()));
             Ok(())
