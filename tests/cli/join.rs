@@ -73,13 +73,27 @@ fn sessions_without_links_stay_in_their_order() {
     snapshot!("join_files", env.run(&["join", "two.jsonl", "one.jsonl"]));
     env.write("trip.jsonl", CHAT);
     // Ids that occur twice are told apart, and so is what events mean by them.
-    let cut = CHAT.replace("\"trip\"", "\"other\"")
+    let cut = CHAT
+        .replace("\"trip\"", "\"other\"")
+        .replace("\"content\":\"", "\"content\":\"Other: ")
         + r#"{"type":"truncate","id":"e","at":"2026-11-02T00:00:00Z","before":"m6"}"#;
     env.write("other.jsonl", cut + "\n");
     snapshot!(
         "join_same_ids",
         env.run(&["join", "trip.jsonl", "other.jsonl", "--id", "both"])
     );
+    // A copy that went on shares what it has from the first.
+    let more = CHAT.replace("\"trip\"", "\"more\"") + r#"{"role":"user","content":"And then?","id":"m8"}"#;
+    env.write("more.jsonl", more + "\n");
+    let run = env.run(&["join", "trip.jsonl", "more.jsonl"]).status(0);
+    assert_eq!(run.out().matches("\"role\"").count(), 8, "{run}");
+    assert!(
+        run.stderr.contains("in several of them, and kept once: 7"),
+        "{run}"
+    );
+    env.run(&["join", "trip.jsonl", "other.jsonl"])
+        .status(65)
+        .says("two messages with the id m1 differ");
     let to = env
         .run(&["join", "two.jsonl", "one.jsonl", "--to", "openai-chat"])
         .status(0);

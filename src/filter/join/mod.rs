@@ -10,7 +10,7 @@ use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, COPIED_FROM, Order, Origin, Step};
 use crate::model::json::{self, Dialect};
 use crate::model::key;
-use crate::model::record::Kind as Line;
+use crate::model::record::{Kind as Line, Record};
 use crate::model::session::Session;
 use crate::model::view::View;
 use events::{Fate, Names};
@@ -30,8 +30,12 @@ pub struct Joined {
     pub left_out: u64,
     /// Copies that stay, since what they are copies of is not there.
     pub kept: u64,
-    /// Messages that got another id, since an earlier session has one of theirs.
+    /// Messages and events that an earlier session has too, and that are there once.
+    pub shared: u64,
+    /// Messages that got another id, since an earlier session has one of theirs with other content.
     pub renamed: u64,
+    /// The ids of those.
+    pub conflicts: Vec<String>,
 }
 
 /// Joins sessions in this order. Without an `id` it is made of the first one's and of what comes out.
@@ -189,8 +193,10 @@ struct Work {
     /// Messages that are there: the id under which a copy may name one, and the id that it has.
     there: HashMap<String, String>,
     alike: HashMap<Likeness, String>,
-    /// Ids of events that are there.
-    events: HashSet<String>,
+    /// Hashes of what messages say, by the ids that they came with.
+    said: HashMap<String, Vec<String>>,
+    /// Events that are there: their ids, and hashes of their lines as they are here.
+    events: HashMap<String, String>,
 }
 
 impl Work {
@@ -205,7 +211,7 @@ impl Work {
             .into_iter()
             .any(|index| View::is_moved_by(session, index));
         let mut fates = HashMap::new();
-        let mut new = Vec::new();
+        let (mut new, mut new_said) = (Vec::new(), Vec::new());
         for (index, _) in session.messages() {
             let record = session.record(index);
             let Some(message) = record.message() else { continue };
@@ -236,6 +242,15 @@ impl Work {
                 fates.insert(index, original.map_or(Fate::Gone, Fate::Copy));
                 continue;
             }
+            let content = own.as_ref().map(|_| said(&record));
+            if let (Some(own), Some(content)) = (&own, &content)
+                && self.said.get(own).is_some_and(|known| known.contains(content))
+                && let Some(now) = self.there.get(own)
+            {
+                self.joined.shared += 1;
+                fates.insert(index, Fate::Copy(now.clone()));
+                continue;
+            }
             if let Origin::Copy(of) = &origins[&index] {
                 self.joined.kept += 1;
                 // Further copies of it are copies of this one.
@@ -248,7 +263,11 @@ impl Work {
                     true => other_id("msg_", session, &id),
                     false => id.clone(),
                 });
-            self.joined.renamed += u64::from(taken && own.is_some());
+            if let (true, Some(own)) = (taken, &own) {
+                self.joined.renamed += 1;
+                self.joined.conflicts.push(own.clone());
+            }
+            new_said.extend(own.zip(content));
             let now = changed.clone().unwrap_or_else(|| id.clone());
             self.alike.entry(likeness()).or_insert_with(|| now.clone());
             new.push((now.clone(), now));
@@ -256,13 +275,17 @@ impl Work {
         }
         self.lines(session, &fates, moves);
         self.there.extend(new);
+        for (id, content) in new_said {
+            self.said.entry(id).or_default().push(content);
+        }
     }
 
     fn lines(&mut self, session: &Session, fates: &HashMap<usize, Fate>, moves: bool) {
         let names = moves.then(|| Names::of(session, fates));
+        let renames = fates.values().any(|fate| matches!(fate, Fate::Kept(Some(_))));
         let mut renamed: HashMap<String, String> = HashMap::new();
         let mut gone: HashSet<String> = HashSet::new();
-        let mut here: Vec<String> = Vec::new();
+        let mut here: Vec<(String, String)> = Vec::new();
         for index in 0..session.len() {
             let record = session.record(index);
             let event = match &record.kind {
@@ -293,7 +316,7 @@ impl Work {
             let copied = json::member(event.raw, COPIED_FROM).and_then(json::text);
             let is_left = event.is_header()
                 || OF_ONE.contains(&name.as_ref())
-                || copied.is_some_and(|of| self.events.contains(of.as_ref()))
+                || copied.is_some_and(|of| self.events.contains_key(of.as_ref()))
                 || name == "restore" && of.as_ref().is_some_and(|of| gone.contains(of.as_ref()));
             let line = match (is_left, &names) {
                 (true, _) => None,
@@ -305,13 +328,19 @@ impl Work {
                 continue;
             };
             if let Some(id) = id {
-                if self.events.contains(&id) {
+                // Equal only when the messages that it names are those that the other names.
+                let hash = key::sha256(&line);
+                if (names.is_some() || !renames) && self.events.get(&id) == Some(&hash) {
+                    self.joined.shared += 1;
+                    continue;
+                }
+                if self.events.contains_key(&id) {
                     let other = other_id("evt_", session, &id);
                     line = json::with_members(&line, &[("id", Some(&quoted(&other)))]).unwrap_or(line);
-                    here.push(other.clone());
+                    here.push((other.clone(), hash));
                     renamed.insert(id, other);
                 } else {
-                    here.push(id);
+                    here.push((id, hash));
                 }
             }
             if let Some(other) = of.and_then(|of| renamed.get(of.as_ref())) {
@@ -324,6 +353,22 @@ impl Work {
         }
         self.events.extend(here);
     }
+}
+
+/// A hash of what a message says: equal for two copies of which one has a count or a time that the other lacks.
+fn said(record: &Record<'_>) -> String {
+    const ASIDE: [(&str, Option<&[u8]>); 3] = [("tokens", None), ("timestamp", None), ("metadata", None)];
+    let said = json::with_members(record.body, &ASIDE);
+    let mut members =
+        json::members(said.as_deref().unwrap_or(record.body), Dialect::Strict).unwrap_or_default();
+    members.sort();
+    let mut whole = Vec::new();
+    for (name, value) in members {
+        json::push_text(&mut whole, &name);
+        whole.extend_from_slice(value);
+        whole.push(b'\n');
+    }
+    key::sha256(&whole)
 }
 
 fn quoted(text: &str) -> Vec<u8> {

@@ -14,7 +14,7 @@ fn counter() -> Counter {
 fn go_on(session: &mut Session) -> Session {
     let before = Before::told(session).unwrap();
     let source = session.header_text("id").unwrap();
-    let id = continuation::ids(&source, before.sessions + 1)[0].clone();
+    let id = continuation::ids(&source, before.sessions + 1).next().unwrap();
     let new = New {
         id: &id,
         created_at: Some("2026-11-20T18:02:03Z"),
@@ -291,4 +291,54 @@ fn what_happens_to_a_copy_happens_to_its_original() {
     let view = View::replay(&joined.session);
     let shown = view.shown(&joined.session).len();
     assert_eq!((view.dangling.len(), shown), (0, 6), "{}", joined.session.text());
+}
+
+#[test]
+fn copies_that_share_messages_have_each_of_them_once() {
+    let copy = |id: &str, third: &str, more: &[&str]| {
+        let mut session = Session::default();
+        session.push_new(format!(r#"{{"type":"session","version":1,"id":"{id}"}}"#).as_bytes());
+        session.push_new(br#"{"role":"user","content":"a","id":"1"}"#);
+        session.push_new(br#"{"role":"assistant","content":"b","id":"2"}"#);
+        session.push_new(br#"{"role":"user","content":"c","id":"3"}"#);
+        session.push_new(br#"{"type":"truncate","id":"e","at":"x","before":"2"}"#);
+        session.push_new(
+            format!(r#"{{"role":"assistant","content":"{third}","id":"4","tokens":1}}"#).as_bytes(),
+        );
+        for text in more {
+            session.push_new(format!(r#"{{"role":"user","content":"{text}","id":"{text}"}}"#).as_bytes());
+        }
+        session
+    };
+    let texts = |joined: &Joined| -> Vec<String> {
+        let messages = joined.session.messages();
+        messages
+            .map(|(index, _)| {
+                joined
+                    .session
+                    .record(index)
+                    .message()
+                    .unwrap()
+                    .text()
+                    .into_owned()
+            })
+            .collect()
+    };
+    let mut second = copy("b", "d", &["f"]);
+    second.push_new(br#"{"role":"user","content":"g","id":"g"}"#);
+    let (both, _) = joined(&[copy("a", "d", &["e"]), second.clone()]);
+    assert_eq!(texts(&both), ["a", "b", "c", "d", "e", "f", "g"]);
+    assert_eq!((both.shared, both.renamed), (5, 0), "{}", both.session.text());
+    assert_eq!(View::replay(&both.session).items.len(), 6);
+    assert_eq!(both.session.text().matches("truncate").count(), 1);
+    // A count, a time and where it came from are not what a message says.
+    let (again, _) = joined(&[both.session.clone(), copy("c", "d", &[])]);
+    assert_eq!(texts(&again).len(), 7);
+    // What differs under one id is there twice, and named.
+    let (differ, _) = joined(&[copy("a", "d", &[]), copy("b", "other", &[])]);
+    assert_eq!(texts(&differ), ["a", "b", "c", "d", "other"]);
+    assert_eq!(
+        (differ.renamed, &differ.conflicts[..]),
+        (1, &["4".to_string()][..])
+    );
 }

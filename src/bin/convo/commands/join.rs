@@ -6,21 +6,28 @@ use crate::chains::{self, Reach};
 use crate::change::{Export, tell_dangling, write_to};
 use crate::context::{Context, named, stopped};
 use crate::inputs::each_session;
+use crate::output::counted;
 use clap::Args;
-use convo::error::{Error, Kind};
+use convo::error::{Error, Kind, Place};
 use convo::filter::join::{self, Joined};
 use convo::filter::settle::Lines;
+use convo::format::report::Report;
 use convo::format::{Format, Purpose};
 use convo::model::chain::Order;
 use convo::model::key::checked_id;
 use convo::model::session::Session;
 use convo::model::view::View;
 
+/// So many messages whose ids are taken are named.
+const NAMED: usize = 10;
+
 /// Make one session of several
 ///
 /// A chain becomes one session again: in the order of its links, each message once. Copies that a continuation begins
 /// with are left out, and what events name is named anew. Sessions without links stay in the order given. What is
-/// missing and links without counterpart are told (status 65), and the rest is joined. One name of the store means the whole
+/// missing and links without counterpart are told (status 65), and the rest is joined. Messages of several sessions that
+/// have one id and the same content are kept once, at their first place; with different content each is kept, the later one with
+/// another id, and reported (status 65). One name of the store means the whole
 /// chain that it is in. In the store a new session is made and its id printed; the others stay as they are.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
@@ -74,6 +81,20 @@ impl Run for Join {
         }
         let joined =
             join::join(&sessions, &order, self.id.as_deref()).map_err(|error| named(error, label))?;
+        let mut report = Report::default();
+        for id in joined.conflicts.iter().take(NAMED) {
+            report.damage(
+                Place::default(),
+                format!("two messages with the id {id} differ: both are kept, the second with another id"),
+            );
+        }
+        if let Some(more) = joined.conflicts.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            report.damage(
+                Place::default(),
+                format!("and {}", counted(more as u64, "more message")),
+            );
+        }
+        context.output.report(label, &mut report);
         let view = View::replay(&joined.session);
         tell_dangling(context, &joined.id, &joined.session, &view);
         if is_stored && !self.streams() {
@@ -147,7 +168,7 @@ impl Join {
         let told = serde_json::json!({
             "schema": "convo.join/1", "id": joined.id, "sessions": sessions,
             "messages": session.messages().count(), "left_out": joined.left_out, "kept_copies": joined.kept,
-            "renamed": joined.renamed,
+            "shared": joined.shared, "renamed": joined.renamed,
         });
         context.output.print_done(&told.to_string())
     }
@@ -163,13 +184,14 @@ impl Join {
                 joined.kept,
                 "copies that stay, since what they are copies of is not here",
             ),
+            (joined.shared, "in several of them, and kept once"),
             (joined.renamed, "messages with another id, since theirs was taken"),
         ] {
             if count > 0 {
                 what.push_str(&format!("; {why}: {count}"));
             }
         }
-        match joined.kept + joined.renamed {
+        match joined.kept + joined.renamed + joined.shared {
             0 => context.output.detail(&joined.id, &what),
             _ => context.output.tell(&joined.id, &what),
         }
