@@ -13,6 +13,9 @@ pub(super) const ALIASES: &str = "aliases";
 /// So many sessions are told that claim one name. It means none of them for long, and further ones make no difference.
 const CLAIMS: usize = 64;
 
+/// Aliases, and the ids that each names.
+pub type Aliases = Vec<(String, Vec<String>)>;
+
 /// What became of a name that sessions may share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
@@ -124,26 +127,37 @@ impl Store {
         atomic::sync_directory(aliases).map_err(|error| error.kind(Kind::Unsure))
     }
 
-    /// All aliases with the ids that they name, sorted by name.
+    /// All aliases with the ids that they name, sorted by name. Entries that cannot be read are left out.
     pub fn aliases(&self) -> Result<Vec<(String, Vec<String>)>> {
+        self.aliases_and_faults().map(|(aliases, _)| aliases)
+    }
+
+    /// The same, and why entries cannot be read.
+    pub fn aliases_and_faults(&self) -> Result<(Aliases, Vec<Error>)> {
+        let mut faults = Vec::new();
         let named = |(file, ids): (String, Vec<String>)| Some((self.alias_name(&file, &ids)?, ids));
-        let mut all: Vec<_> = self.alias_files()?.into_iter().filter_map(named).collect();
+        let files = self.alias_files(&mut faults)?;
+        let mut all: Vec<_> = files.into_iter().filter_map(named).collect();
         all.sort();
-        Ok(all)
+        Ok((all, faults))
     }
 
     /// The files of all aliases, with the ids that they name.
-    pub(super) fn alias_files(&self) -> Result<Vec<(String, Vec<String>)>> {
+    pub(super) fn alias_files(&self, faults: &mut Vec<Error>) -> Result<Vec<(String, Vec<String>)>> {
         let Some(aliases) = self.aliases_folder()? else {
             return Ok(Vec::new());
         };
         let mut all = Vec::new();
         for file in aliases.names()? {
             // Temporary names begin with a dot, which no id does.
-            if key::is_id(&file)
-                && let Some(ids) = read(aliases, &file)?
-            {
-                all.push((file, ids));
+            if !key::is_id(&file) {
+                continue;
+            }
+            match read(aliases, &file) {
+                Ok(ids) => all.extend(ids.map(|ids| (file, ids))),
+                // A file that is no alias, and not a disk that fails.
+                Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => faults.push(error),
+                Err(error) => return Err(error),
             }
         }
         Ok(all)

@@ -215,8 +215,8 @@ impl Store {
 
     /// Takes away the aliases that name this session and no other.
     fn drop_aliases(&self, id: &str, any: &mut bool) -> Result<()> {
-        let all = match self.alias_files() {
-            // What is no alias is told by fsck, and holds nothing up.
+        // What is no alias is told by fsck, and holds nothing up.
+        let all = match self.alias_files(&mut Vec::new()) {
             Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => return Ok(()),
             all => all?,
         };

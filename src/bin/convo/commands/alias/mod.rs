@@ -104,7 +104,11 @@ impl Run for Alias {
                 Ok(())
             }
             Action::List { name, json } => {
-                let mut aliases = store.aliases()?;
+                let (mut aliases, faults) = store.aliases_and_faults()?;
+                // One bad entry hides no other.
+                for error in faults {
+                    context.output.error(&error);
+                }
                 if let Some(name) = name {
                     let id = store.resolve(&name)?;
                     aliases.retain(|(_, ids)| ids.contains(&id));
