@@ -99,6 +99,7 @@ impl<'s> Appender<'s> {
         let access = OFlags::RDWR | OFlags::APPEND;
         let (file, facts) = atomic::open_locked(sessions, &name, file, access, self.store.lock_timeout)?
             .ok_or_else(|| no_session(&self.id))?;
+        sessions.refuse_linked(&name, &facts)?;
         let shown = sessions.shown(&name);
         if self.expected.is_some_and(|expected| expected != facts.size) {
             return Err(Error::new(Kind::Locked, format!("{shown} was changed meanwhile")));

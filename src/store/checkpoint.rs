@@ -327,9 +327,10 @@ impl Store {
             self.directory().make(CACHE).ok()?;
             let cache = self.directory().inner(CACHE).ok()??;
             let name = file_name(id);
-            let known = cache.file(&name, OFlags::WRONLY | OFlags::TRUNC).ok()?;
+            let known = cache.file(&name, OFlags::WRONLY).ok()?;
             let mut file = match known {
-                Some(file) => file,
+                // Only now, when it is known that nobody else has it.
+                Some(file) => file.set_len(0).ok().map(|()| file)?,
                 None => cache.create(&name, FILE_MODE).ok()?,
             };
             file.write_all(&bytes).ok()

@@ -196,11 +196,53 @@ impl Directory {
             Err(errno) => return Err(failed(self.shown(name), errno)),
         };
         let stat = fs::fstat(&file).map_err(|errno| failed(self.shown(name), errno))?;
-        if facts(&stat).regular {
-            Ok(Some(file))
-        } else {
-            Err(irregular(self.shown(name)))
+        let facts = facts(&stat);
+        if !facts.regular {
+            return Err(irregular(self.shown(name)));
         }
+        if access.intersects(OFlags::WRONLY | OFlags::RDWR) {
+            self.refuse_linked(name, &facts)?;
+        }
+        Ok(Some(file))
+    }
+
+    /// Refuses to write to a file of a store that has a name outside of it too.
+    pub(super) fn refuse_linked(&self, name: impl AsRef<OsStr>, facts: &Facts) -> Result<()> {
+        if facts.links <= 1 || !self.has_outer_name(&name, facts) {
+            return Ok(());
+        }
+        let shown = self.shown(name);
+        Err(
+            Error::new(Kind::Unsafe, format!("{shown} has another name (hard link)")).hint(format!(
+                "replace it with a copy of its own: cp -p {shown} COPY && mv COPY {shown}"
+            )),
+        )
+    }
+
+    /// Whether a file of a store has more names than the store itself gives for a moment: a log that is being repaired
+    /// has one in the quarantine, one that is removed one in the trash, and a new one a hidden one beside its own.
+    pub(super) fn has_outer_name(&self, name: impl AsRef<OsStr>, facts: &Facts) -> bool {
+        if !self.ours || facts.links <= 1 {
+            return false;
+        }
+        let count = |folder: &Directory, counts: &dyn Fn(&str) -> bool| {
+            let names = folder.names().unwrap_or_default().into_iter();
+            let is_same = |name: &String| {
+                let other = folder.facts(name).ok().flatten();
+                other.is_some_and(|other| other.is_same_file(facts))
+            };
+            names.filter(|name| counts(name)).filter(is_same).count() as u64
+        };
+        let own = |other: &str| other.starts_with('.') || OsStr::new(other) == name.as_ref();
+        let mut known = count(self, &own);
+        for place in ["sessions", "quarantine", "trash"] {
+            if self.path.file_name() != Some(OsStr::new(place))
+                && let Ok(Some(folder)) = self.inner(&format!("../{place}"))
+            {
+                known += count(&folder, &|_| true);
+            }
+        }
+        known < facts.links
     }
 
     /// Makes a file under a name that nobody has.

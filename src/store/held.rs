@@ -29,6 +29,7 @@ impl<'s> Held<'s> {
         let sessions = store.sessions()?.ok_or_else(|| no_session(id))?;
         let opened = atomic::open_locked(sessions, &name, None, OFlags::RDONLY, store.lock_timeout)?;
         let (mut file, facts) = opened.ok_or_else(|| no_session(id))?;
+        sessions.refuse_linked(&name, &facts)?;
         store.settle_name(sessions, &facts)?;
         let mut bytes = Vec::with_capacity(usize::try_from(facts.size).unwrap_or(0));
         file.read_to_end(&mut bytes)

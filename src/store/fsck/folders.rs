@@ -7,7 +7,7 @@ use crate::store::alias::ALIASES;
 use crate::store::directory::Directory;
 use crate::store::gc::ARCHIVE;
 use crate::store::network::CACHE;
-use crate::store::{SESSIONS, Store, atomic, stage, trash};
+use crate::store::{SESSIONS, Store, atomic, pending, stage, trash};
 use rustix::fs::OFlags;
 use std::time::Duration;
 
@@ -110,6 +110,10 @@ impl Look<'_> {
                 );
                 continue;
             }
+            // Read with the links.
+            if place == SESSIONS && pending::is_mark(&name) {
+                continue;
+            }
             if name.starts_with('.') {
                 self.temporary(folder, &name)?;
                 continue;
@@ -133,7 +137,10 @@ impl Look<'_> {
                     format!("the {place} of {id}, which is not there; remove --purge {id} destroys it");
                 self.tell(folder.shown(&name), Trouble::Piece, what, None);
             }
-            if facts.mode & OTHERS != 0 {
+            if folder.has_outer_name(&name, &facts) {
+                let what = "it has another name (hard link): convo does not write to it";
+                self.stranger(folder, &name, what);
+            } else if facts.mode & OTHERS != 0 {
                 if self.repair {
                     narrow(folder, &name, facts.mode & !OTHERS)?;
                 }

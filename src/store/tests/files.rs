@@ -75,6 +75,62 @@ fn leftovers_of_the_dead_are_swept_and_those_of_the_living_not() {
 }
 
 #[test]
+fn hard_links_are_refused_for_writing() {
+    let (folder, store) = store();
+    let stamp = |what: &str| Ok((format!("evt_{}", key::sha256(what.as_bytes())), NOW.to_string()));
+    let repair = |store: &Store| {
+        let check = crate::store::fsck::Check {
+            ids: None,
+            repair: Some(&stamp),
+            link: &[],
+            force: false,
+        };
+        let mut found = Vec::new();
+        store.check(&check, &mut |one| found.push(one.trouble)).unwrap();
+        found
+    };
+    for id in ["one", "two"] {
+        begin(&store, id, &["a"]);
+    }
+    store.alias_add("chat", "two").unwrap();
+    let outside = folder.path().join("outside");
+    for (place, name) in [("sessions", "one.jsonl"), ("aliases", "chat")] {
+        let path = store.path().join(place).join(name);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::hard_link(&path, &outside).unwrap();
+        let before = fs::read(&outside).unwrap();
+        match place {
+            "sessions" => {
+                assert_eq!(kind(store.append("one", &[b"{}"])), Kind::Unsafe);
+                assert_eq!(kind(store.remove("one", NOW)), Kind::Unsafe);
+            }
+            _ => {
+                assert_eq!(kind(store.alias_move("chat", "one")), Kind::Unsafe);
+                assert_eq!(kind(store.alias_remove("chat")), Kind::Unsafe);
+            }
+        }
+        assert!(
+            repair(&store).contains(&crate::store::fsck::Trouble::Stranger),
+            "{place}"
+        );
+        assert_eq!(fs::metadata(&outside).unwrap().mode() & 0o777, 0o644, "{place}");
+        assert_eq!(fs::read(&outside).unwrap(), before, "{place}");
+        fs::remove_file(&outside).unwrap();
+        assert!(
+            !repair(&store).contains(&crate::store::fsck::Trouble::Stranger),
+            "{place}"
+        );
+    }
+    store.append("one", &[b"{}"]).unwrap();
+    // What the store itself gives two names for a moment.
+    fs::create_dir(store.path().join("quarantine")).unwrap();
+    let copy = store.path().join("quarantine/one.20261120T180203Z.copy");
+    fs::hard_link(log_path(&store, "one"), &copy).unwrap();
+    store.append("one", &[b"{}"]).unwrap();
+    assert_eq!(read(&store, "one").0.len(), 4);
+}
+
+#[test]
 fn links_and_pipes_are_refused() {
     let (folder, store) = store();
     begin(&store, "one", &["a"]);
