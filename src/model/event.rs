@@ -177,6 +177,11 @@ pub struct Meta<'a> {
     pub unset: Vec<Cow<'a, str>>,
 }
 
+impl Meta<'_> {
+    /// Members of the header that no event changes: what a session is called, how it is read, and what it continues.
+    pub const FIXED: [&'static str; 4] = ["id", "type", "version", "continued_from"];
+}
+
 /// `truncate`: messages ahead of one leave the view.
 #[derive(Debug)]
 pub struct Truncate<'a> {

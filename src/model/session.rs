@@ -1,6 +1,6 @@
 //! One session in memory: its lines in one piece of memory, and what each of them is.
 
-use super::event::Action;
+use super::event::{Action, Meta};
 use super::excerpt::Excerpt;
 use super::json::{self, Dialect};
 use super::key::{Derive, hash};
@@ -365,13 +365,17 @@ impl Session {
                 continue;
             };
             let set = meta.set.and_then(|raw| json::members(raw, Dialect::Strict));
+            let changes = |name: &str| !Meta::FIXED.contains(&name);
             for (name, value) in set.unwrap_or_default() {
+                if !changes(&name) {
+                    continue;
+                }
                 match header.iter_mut().find(|(known, _)| *known == name) {
                     Some(known) => known.1 = value.to_vec(),
                     None => header.push((name.into_owned(), value.to_vec())),
                 }
             }
-            header.retain(|(name, _)| !meta.unset.iter().any(|unset| unset == name));
+            header.retain(|(name, _)| !changes(name) || !meta.unset.iter().any(|unset| unset == name));
         }
         header
     }

@@ -76,7 +76,7 @@ impl Seen {
             let remedy = "it gets one with its id";
             look.tell(0, 0, Trouble::Header, "there is no session line", Some(remedy));
         }
-        for (index, trouble, what) in records::troubles(&session) {
+        for (index, trouble, what) in records::troubles(&session, id) {
             let line = look.origin.get(index).copied().unwrap_or_default();
             look.tell(line, 0, trouble, what, None);
         }

@@ -1,8 +1,9 @@
 //! What the records of a log say of each other.
 
 use super::{Links, Part, Trouble};
-use crate::model::event::{Action, Event};
-use crate::model::json;
+use crate::model::chain;
+use crate::model::event::{Action, Event, Meta};
+use crate::model::json::{self, Dialect};
 use crate::model::lineage::Lineage;
 use crate::model::record::Kind as Line;
 use crate::model::session::{Class, Session};
@@ -11,8 +12,13 @@ use crate::store::split;
 use std::collections::HashSet;
 
 /// What does not fit together: index of the session's line, what kind, and what.
-pub(super) fn troubles(session: &Session) -> Vec<(usize, Trouble, String)> {
+pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, String)> {
     let mut troubles = Vec::new();
+    if let Some(id) = session.header_text("id").filter(|id| id != name) {
+        let first = (0..session.len()).find(|index| session.class(*index) == Class::Header);
+        let what = format!("the header has the id {id:?}, and the log is named {name}");
+        troubles.push((first.unwrap_or(0), Trouble::Header, what));
+    }
     let mut headers = (0..session.len()).filter(|index| session.class(*index) == Class::Header);
     if let (Some(_), Some(second)) = (headers.next(), headers.next()) {
         troubles.push((second, Trouble::Header, "a second session line".to_string()));
@@ -35,6 +41,17 @@ pub(super) fn troubles(session: &Session) -> Vec<(usize, Trouble, String)> {
             let what = format!("it takes back the event {}, which is not there", restore.of);
             troubles.push((index, Trouble::DanglingEvent, what));
         }
+        if let Some(Action::Meta(meta)) = record.event().map(Event::action) {
+            let set = meta.set.and_then(|raw| json::members(raw, Dialect::Strict));
+            let set = set.unwrap_or_default().into_iter().map(|(name, _)| name);
+            for name in set
+                .chain(meta.unset)
+                .filter(|name| Meta::FIXED.contains(&name.as_ref()))
+            {
+                let what = format!("a meta event changes the member {name}: it is ignored");
+                troubles.push((index, Trouble::Header, what));
+            }
+        }
         let Some((is_message, id)) = id else { continue };
         if !is_message {
             events.insert(id.clone());
@@ -54,7 +71,13 @@ pub(super) fn links(session: &Session) -> Links {
         split_from: part(session),
         ..Links::default()
     };
-    for index in session.live_events() {
+    let live = session.live_events();
+    let events = (0..session.len()).filter(|index| session.class(*index) == Class::Event);
+    for index in events.filter(|index| live.binary_search(index).is_err()) {
+        let record = session.record(index);
+        links.unlinked.extend(record.event().and_then(chain::child));
+    }
+    for index in live {
         let record = session.record(index);
         let Some(event) = record.event() else { continue };
         let id = event.id().map(|id| id.into_owned());

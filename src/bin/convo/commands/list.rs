@@ -34,7 +34,7 @@ use std::time::Duration;
 #[command(before_long_help = "Examples:
   convo list
   convo list | cut -f1                          the ids
-  convo list --older-than 30d | cut -f1 | xargs -r convo remove
+  convo list --older-than 30d | cut -f1 | xargs -r -d '\\n' convo remove --
   convo list --json | jq -r 'select(.messages > 100).id'
   convo list --tree                             continuations and branches below their first session
   convo list ./session.json                     what a file holds
@@ -231,7 +231,12 @@ fn stored(context: &Context) -> anyhow::Result<Vec<Row>> {
         let one = |id: &String| {
             let mut report = Report::default();
             let session = store.load(id, &mut report)?;
-            Ok(row(&session, id, report.is_damaged()))
+            // The name of the log, whatever its lines say.
+            let id = id.clone();
+            Ok(Row {
+                id,
+                ..row(&session, "", report.is_damaged())
+            })
         };
         ids.iter().map(one).collect()
     };
