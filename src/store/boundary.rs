@@ -3,6 +3,7 @@
 
 use super::append::Appender;
 use super::counted::Count;
+use super::pending::Change;
 use super::{Facts, Store, atomic, log_name, no_session};
 use crate::error::{Error, Kind, Result};
 use crate::model::key;
@@ -50,7 +51,9 @@ impl<'s> Bounded<'s> {
         let known = self.count.take();
         let (kept, now) = self.store.count(&self.id, &held.file, &held.facts, known, true)?;
         self.count = Some(kept);
-        if let Some(child) = now.link {
+        if let Some(child) = now.link
+            && self.store.agrees(&child, &self.id)?
+        {
             self.appender.release(held);
             return Ok(Placed::ContinuedIn(child));
         }
@@ -92,8 +95,8 @@ impl Store {
         })
     }
 
-    /// The last session of the chain that this one is in, by the links forward; the session itself when nothing
-    /// continues it. Each is looked at: a link may have been taken back. The links are durable then: a run may have died
+    /// The last session of the chain that this one is in, by the links forward that both sides agree on; the session
+    /// itself when nothing continues it. Each is looked at: a link may have been taken back. The links are durable then: a run may have died
     /// before it synced one.
     pub fn end_of_chain(&self, id: &str) -> Result<String> {
         let Some(mut found) = self.counted(id)? else {
@@ -102,6 +105,9 @@ impl Store {
         let mut seen = HashSet::from([id.to_string()]);
         let mut end = id.to_string();
         while let (mut count, Some(child)) = (found.0, found.1.link) {
+            if !self.agrees(&child, &end)? {
+                break;
+            }
             if !seen.insert(child.clone()) {
                 let what = format!("the links from {id} lead in a circle");
                 return Err(Error::new(Kind::Data, what)
@@ -119,6 +125,7 @@ impl Store {
             };
             if count.settled.as_deref() != Some(&child) {
                 self.settle_lines(&end)?;
+                self.unmark(Change::Continue, &end);
                 // Not of a last line without its end, which still might become another.
                 if count.link.as_ref() == Some(&child) {
                     count.settled = Some(child.clone());

@@ -57,10 +57,11 @@ impl Count {
     }
 
     /// Looks where the session is continued, by all lines up to here: which of them count is told by the later ones.
-    fn look_for_link(&mut self, bytes: &[u8]) {
+    fn look_for_link(&mut self, bytes: &[u8], agrees: &dyn Fn(&str) -> bool) {
         let mut session = Session::default();
         each_record(bytes, |_, record| session.push(record));
-        let child = Links::of(&session).continued_to.into_iter().next();
+        let mut children = Links::of(&session).continued_to.into_iter();
+        let child = children.find(|child| agrees(child));
         if child != self.link {
             self.settled = None;
             self.link = child;
@@ -110,7 +111,12 @@ impl Count {
 
     /// Goes on to the end of the log; gives back what a last line without its end would change. It is a line to every
     /// reader, and still might become another.
-    fn catch_up(&mut self, file: &File, facts: &Facts) -> std::io::Result<Option<Count>> {
+    fn catch_up(
+        &mut self,
+        file: &File,
+        facts: &Facts,
+        agrees: &dyn Fn(&str) -> bool,
+    ) -> std::io::Result<Option<Count>> {
         let counted = self.length;
         let read = |from: u64, to: u64| {
             let mut bytes = vec![0; usize::try_from(to - from).map_err(std::io::Error::other)?];
@@ -118,7 +124,7 @@ impl Count {
         };
         let bytes = read(counted, facts.size)?;
         if self.go_over(&bytes) {
-            self.look_for_link(&read(0, self.length)?);
+            self.look_for_link(&read(0, self.length)?, agrees);
         }
         let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |newline| newline + 1);
         if whole == bytes.len() {
@@ -128,7 +134,7 @@ impl Count {
         if with.go_over(&[&bytes[whole..], b"\n"].concat()) {
             let mut all = read(0, facts.size)?;
             all.push(b'\n');
-            with.look_for_link(&all);
+            with.look_for_link(&all, agrees);
         }
         Ok(Some(with))
     }
@@ -181,8 +187,10 @@ impl Store {
         let mut count = known.or_else(from_cache).unwrap_or_default();
         let before = count.length;
         let shown = || self.directory().shown(format!("sessions/{}", log_name(id)));
+        // What cannot be read now is looked at again before a link is followed.
+        let agrees = |child: &str| self.agrees(child, id).unwrap_or(true);
         let with = count
-            .catch_up(file, facts)
+            .catch_up(file, facts, &agrees)
             .map_err(|error| Error::io(shown(), error))?;
         if writes && count.length - before >= FEW {
             self.keep_count(id, &count);
@@ -198,9 +206,10 @@ impl Store {
             self.directory().make(CACHE).ok()?;
             let cache = self.directory().inner(CACHE).ok()??;
             let name = file_name(id);
-            let known = cache.file(&name, OFlags::WRONLY | OFlags::TRUNC).ok()?;
+            let known = cache.file(&name, OFlags::WRONLY).ok()?;
             let mut file = match known {
-                Some(file) => file,
+                // Only now, when it is known that nobody else has it.
+                Some(file) => file.set_len(0).ok().map(|()| file)?,
                 None => cache.create(&name, FILE_MODE).ok()?,
             };
             file.write_all(text.as_bytes()).ok()

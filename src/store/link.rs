@@ -2,6 +2,7 @@
 //! tells of it. That line is the commit; a crash between leaves a session from which it can be derived.
 
 use super::append::HeldEnd;
+use super::pending::{Change, Planned};
 use super::{Appender, LogReader, Store, atomic, log_name, no_session};
 use crate::error::{Error, Kind, Result};
 use crate::format::report::Report;
@@ -71,7 +72,8 @@ impl Store {
         let mut appender = self.appender(parent)?;
         let held = appender.hold()?;
         let session = self.held_session(parent, &held, report)?;
-        if let Some(child) = Links::of(&session).continued_to.into_iter().next() {
+        if let Some(child) = self.child_of(parent, &session)? {
+            self.unmark(Change::Continue, parent);
             self.settle_links_of(parent, &session)?;
             return Ok(Continued::Before(child));
         }
@@ -79,43 +81,91 @@ impl Store {
             return Ok(Continued::Not);
         };
         let aliases = self.names_of(parent, &session)?;
-        let made = self.create_successor(parent, &successor)?;
+        // Whatever the session of this id claims: it is this one's when the store knows so.
+        let own = self.has(&successor.id)? && self.is_own(parent, &session, &successor.id)?;
+        let _mark = match own {
+            true => None,
+            false => {
+                let planned = Planned::of(&successor.id, &successor.lines);
+                Some(self.mark(Change::Continue, parent, &[planned])?)
+            }
+        };
+        let made = match own {
+            true => self.complete_successor(&successor).map(|()| false),
+            false => self
+                .create_session(&successor.id, &successor.lines)
+                .map(|()| true),
+        };
+        let made = made.inspect_err(|error| {
+            if !own && error.kind != Kind::Unsure {
+                self.unmark(Change::Continue, parent);
+            }
+        })?;
         let linked = self.tell(&mut appender, held, &successor, &aliases);
         if let (Err(error), true) = (&linked, made) {
             // Nobody knows of it yet.
-            if error.kind != Kind::Unsure && self.take_back(&successor.id).is_err() {
-                return linked
-                    .map_err(|error| error.kind(Kind::Unsure).hint("the same again completes it"))
-                    .map(|()| Continued::Not);
+            if error.kind != Kind::Unsure {
+                if self.take_back(&successor.id).is_err() {
+                    return linked
+                        .map_err(|error| error.kind(Kind::Unsure).hint("the same again completes it"))
+                        .map(|()| Continued::Not);
+                }
+                self.unmark(Change::Continue, parent);
             }
         }
         linked?;
+        self.unmark(Change::Continue, parent);
         self.move_aliases(&aliases, parent, &successor.id)?;
         Ok(Continued::Now(successor.id, aliases))
     }
 
     /// The id for the session that continues another: the first of these that nobody else has. With the lock of the
     /// old one held it stays so.
-    pub fn successor_id(&self, parent: &str, ids: &[String]) -> Result<String> {
+    /// One that a run has left which died in it is taken again.
+    pub fn successor_id(
+        &self,
+        parent: &str,
+        session: &Session,
+        ids: impl IntoIterator<Item = String>,
+    ) -> Result<String> {
         for id in ids {
-            let free = !self.has(id)? && self.alias_ids(id)?.is_none();
-            if free || self.has(id)? && self.continues(id, parent)? {
-                return Ok(id.clone());
+            let taken = match self.has(&id)? {
+                true => !self.is_own(parent, session, &id)?,
+                false => self.alias_ids(&id)?.is_some(),
+            };
+            if !taken {
+                return Ok(id);
             }
         }
-        Err(Error::new(
-            Kind::Exists,
-            format!("{} are other sessions", ids.join(" and ")),
-        ))
+        Err(Error::new(Kind::Exists, "every id for the new session is taken"))
+    }
+
+    /// Whether a session continues this one by what the store knows: it says so, and the session that it continues has
+    /// named it before, or a run was about to. That it says so alone proves nothing.
+    fn is_own(&self, parent: &str, session: &Session, id: &str) -> Result<bool> {
+        Ok(self.continues(id, parent)?
+            && (chain::has_named(session, id) || self.is_marked(Change::Continue, parent, id)?))
+    }
+
+    /// The session that continues this one: the first that both sides agree on.
+    fn child_of(&self, parent: &str, session: &Session) -> Result<Option<String>> {
+        for child in Links::of(session).continued_to {
+            if self.agrees(&child, parent)? {
+                return Ok(Some(child));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a session that another one names as its continuation says so too; one that is not there cannot deny it.
+    pub(super) fn agrees(&self, child: &str, parent: &str) -> Result<bool> {
+        let is_there = key::is_id(child) && self.has(child)?;
+        Ok(!is_there || self.continues(child, parent)?)
     }
 
     /// Whether a session says that it continues another.
     fn continues(&self, id: &str, parent: &str) -> Result<bool> {
-        let line = self.first_line(id)?;
-        let from = json::member(&super::log::strip(&line), "continued_from")
-            .and_then(json::text)
-            .is_some_and(|from| from == parent);
-        Ok(from)
+        Ok(continues(&self.first_line(id)?, parent))
     }
 
     /// The session of a log that is held.
@@ -127,14 +177,10 @@ impl Store {
         Ok(LogReader::new(file, held.facts.size).whole(report)?.0)
     }
 
-    /// Makes the new session; whether it was not there. One that a dead run left gets what it has not: messages of the
-    /// exchange that is open may have come meanwhile.
-    fn create_successor(&self, parent: &str, successor: &Successor) -> Result<bool> {
+    /// Adds to a session that a dead run has left what it has not: messages of the exchange that is open may have come
+    /// meanwhile.
+    fn complete_successor(&self, successor: &Successor) -> Result<()> {
         let id = &successor.id;
-        match self.create_session(id, &successor.lines) {
-            Err(error) if error.kind == Kind::Exists && self.has(id)? && self.continues(id, parent)? => {}
-            made => return made.map(|()| true),
-        }
         let there = self.load(id, &mut Report::default())?;
         let ids: HashSet<String> = (0..there.len())
             .filter_map(|index| own_id(there.record(index).body))
@@ -145,8 +191,7 @@ impl Store {
             .filter(|line| own_id(line).is_none_or(|id| !ids.contains(&id)))
             .collect();
         self.append(id, &missing)?;
-        self.settle_names()?;
-        Ok(false)
+        self.settle_names()
     }
 
     fn tell(
@@ -196,12 +241,16 @@ impl Store {
     }
 
     fn settle_links_of(&self, id: &str, session: &Session) -> Result<()> {
-        let (live, known) = (session.live_events(), Links::of(session).continued_to);
+        let live = session.live_events();
+        let known: HashSet<String> = Links::of(session).continued_to.into_iter().collect();
         for index in 0..session.len() {
             let record = session.record(index);
             let Some(child) = record.event().and_then(chain::child) else {
                 continue;
             };
+            if !self.agrees(&child, id)? {
+                continue;
+            }
             let (from, to) = match live.binary_search(&index) {
                 Ok(_) => (id, child.as_str()),
                 // It may be told a second time, and that one counts.
@@ -243,21 +292,26 @@ impl Store {
         if kept { self.settle_links(from) } else { Ok(()) }
     }
 
-    /// Tells in a session that another one continues it, unless it does already.
-    pub(super) fn add_link(&self, parent: &str, child: &str, (id, at): (&str, &str)) -> Result<()> {
+    /// Tells in a session that another one continues it, unless one does already; whether it does now.
+    pub(super) fn add_link(&self, parent: &str, child: &str, (id, at): (&str, &str)) -> Result<bool> {
         key::checked_id(parent)?;
         loop {
             let mut report = Report::default();
             let (session, length) = self.load_with_length(parent, &mut report)?;
-            let known = Links::of(&session)
-                .continued_to
-                .iter()
-                .any(|known| known == child);
-            if known || self.append_to(parent, &[&link(id, at, child, &[])], length)? {
-                return Ok(());
+            let known = self.child_of(parent, &session)?;
+            if known.is_some() || self.append_to(parent, &[&link(id, at, child, &[])], length)? {
+                self.unmark(Change::Continue, parent);
+                return Ok(known.is_none_or(|known| known == child));
             }
         }
     }
+}
+
+/// Whether a session says by its first line that it continues another.
+pub(super) fn continues(header: &[u8], parent: &str) -> bool {
+    let header = super::log::strip(header);
+    let from = json::member(&header, "continued_from").and_then(json::text);
+    from.is_some_and(|from| from == parent)
 }
 
 /// The key that the id of a session is made of, where it has one: what its header tells, or what the id spells. The

@@ -9,7 +9,7 @@ use super::{log, no_session, trash};
 use crate::error::{Error, Kind, Result};
 use crate::format::native;
 use crate::format::report::Report;
-use crate::model::chain::Links;
+use crate::model::chain::{self, Links};
 use crate::model::json;
 use crate::model::key;
 use crate::model::session::Session;
@@ -45,7 +45,7 @@ impl Kept {
     fn push(&mut self, lines: &[impl AsRef<[u8]>], change: u64) {
         for line in lines {
             let line = line.as_ref();
-            let bare = log::strip(line.strip_suffix(b"\n").unwrap_or(line));
+            let bare = log::bare(line.strip_suffix(b"\n").unwrap_or(line));
             self.session.push_new(&bare);
             self.bytes += bare.len() as u64 + 1;
         }
@@ -124,6 +124,11 @@ impl State {
     }
 
     /// Whether a session says that it continues another.
+    /// Whether a session that another one names as its continuation says so too; one that is not there cannot deny it.
+    fn agrees(&self, child: &str, parent: &str) -> bool {
+        !self.sessions.contains_key(child) || self.continues(child, parent)
+    }
+
     fn continues(&self, id: &str, parent: &str) -> bool {
         let header = self.sessions.get(id).map(|kept| kept.session.record(0).body);
         let from = header.and_then(|header| json::member(header, "continued_from"));
@@ -211,7 +216,11 @@ impl Sessions for Memory {
         loop {
             let mut found = Report::default();
             let (session, length) = self.load_with_length(parent, &mut found)?;
-            if let Some(child) = Links::of(&session).continued_to.into_iter().next() {
+            let children = Links::of(&session).continued_to;
+            if let Some(child) = children
+                .into_iter()
+                .find(|child| self.state().agrees(child, parent))
+            {
                 return Ok(Continued::Before(child));
             }
             // The plan may ask this store, so that nobody is kept out meanwhile.
@@ -224,7 +233,10 @@ impl Sessions for Memory {
             }
             report.findings.append(&mut found.findings);
             match state.create(&successor.id, &successor.lines) {
-                Err(error) if error.kind == Kind::Exists && state.continues(&successor.id, parent) => {}
+                Err(error)
+                    if error.kind == Kind::Exists
+                        && chain::has_named(&session, &successor.id)
+                        && state.continues(&successor.id, parent) => {}
                 made => made?,
             }
             let key = own_key(parent, |name| session.header_text(name));

@@ -3,6 +3,7 @@
 //! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
 //! - `lock` alone locks, only `naming`, `atomic` and `rewrite` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else
 //!   is at a file;
+//! - `pending` marks a continuation or a split that is under way: links are made for those alone;
 //! - `names` finds a session, `alias`, `link`, `split` and `trash` are what their names say;
 //! - `whole` adds lines that belong together;
 //! - `sessions` is what can be asked of a store wherever it is, `memory` one that lives in memory alone;
@@ -30,6 +31,7 @@ mod names;
 mod naming;
 mod network;
 pub mod pair;
+mod pending;
 mod pieces;
 mod reader;
 mod rewrite;

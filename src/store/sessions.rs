@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::alias::{self, Claim};
-use super::link::{Continued, Successor};
+use super::link::{Continued, Successor, continues};
 use super::names::{self, Entry};
 use crate::error::{Place, Result};
 use crate::format::report::Report;
@@ -138,7 +138,11 @@ pub trait Sessions {
             let line = self.last_line(&newest)?;
             let record = Record::parse(&line, Place { line: 0, offset: 1 });
             match record.event().and_then(chain::child) {
-                Some(child) if !record.event().is_some_and(Event::is_header) && self.is_there(&child)? => {
+                Some(child)
+                    if !record.event().is_some_and(Event::is_header)
+                        && self.is_there(&child)?
+                        && continues(&self.first_line(&child)?, &newest) =>
+                {
                     newest = child
                 }
                 _ => break,

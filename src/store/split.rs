@@ -1,6 +1,7 @@
 //! A session that is kept as several others too: first the pieces are there, whole, the last one first, so that none
 //! leads to one that is not; then the old one tells of them. That line is the commit.
 
+use super::pending::{Change, Planned};
 use super::{Store, atomic, log_name};
 use crate::error::{Error, Kind, Result};
 use crate::format::Reader;
@@ -51,9 +52,11 @@ impl Store {
         stamp: impl FnOnce() -> Result<(String, String)>,
     ) -> Result<bool> {
         let batch = self.batch()?;
-        let (mut ids, mut staged) = (Vec::new(), Vec::new());
+        let (mut ids, mut staged, mut planned) = (Vec::new(), Vec::new(), Vec::new());
         for piece in pieces {
             let (id, session) = piece?;
+            let lines = (0..session.len()).filter(|index| session.class(*index) != Class::Blank);
+            planned.push(Planned::of(&id, lines.map(|index| session.full(index))));
             if !self.begins_so(&id, &session)? {
                 let again = |error: Error| match error.kind {
                     Kind::Exists if self.tells_of_piece(parent, &id).unwrap_or(false) => Error {
@@ -69,6 +72,10 @@ impl Store {
             ids.push(id);
         }
         let (new, known) = (staged.len(), self.tells_of(parent, &ids)?);
+        let _mark = match known {
+            true => None,
+            false => Some(self.mark(Change::Split, parent, &planned)?),
+        };
         staged.reverse();
         let mut named = 0;
         let mut failed = None;
@@ -83,6 +90,9 @@ impl Store {
             ..error.kind(Kind::Unsure).hint("the same again completes it")
         };
         if let Some(error) = failed {
+            if named == 0 && error.kind != Kind::Unsure {
+                self.unmark(Change::Split, parent);
+            }
             return Err(if named > 0 { unfinished(error) } else { error });
         }
         if new < ids.len() {
@@ -94,11 +104,13 @@ impl Store {
             }
         }
         if known {
+            self.unmark(Change::Split, parent);
             self.settle_lines(parent)?;
             return Ok(new > 0);
         }
         let told = stamp().and_then(|(id, at)| self.append(parent, &[&event(&id, &at, &ids)]));
         told.map_err(|error| if new > 0 { unfinished(error) } else { error })?;
+        self.unmark(Change::Split, parent);
         Ok(true)
     }
 

@@ -68,3 +68,4 @@ mod streams;
 mod summarize;
 mod thousand;
 mod truncate;
+mod untrusted;

@@ -159,8 +159,8 @@ fn a_run_that_died_between_the_two_is_finished() {
     let old = "key_agent_3amain_3adirect_3au1";
     let promised =
         format!(r#"{{"type":"link","id":"evt_9","at":"2026-11-20T18:02:03Z","promoted_to":"{KEY}"}}"#);
-    env.pipe(&["append", "-q", old, "--stream", "--from", "native"], &promised)
-        .fine();
+    let written = std::fs::read_to_string(env.log(old)).unwrap() + &promised + "\n";
+    std::fs::write(env.log(old), written).unwrap();
     env.run(&["new", "-q", "--id", "second"]).fine();
     env.run(&["alias", "promote", "-q", "second", "agent:main:direct:u1"])
         .status(1);
@@ -170,8 +170,8 @@ fn a_run_that_died_between_the_two_is_finished() {
     assert_eq!(log(&env, old).matches("promoted_to").count(), 1);
     // A promise to a session that has found a history of its own is taken back.
     let env = older();
-    env.pipe(&["append", "-q", old, "--stream", "--from", "native"], &promised)
-        .fine();
+    let written = std::fs::read_to_string(env.log(old)).unwrap() + &promised + "\n";
+    std::fs::write(env.log(old), written).unwrap();
     env.run(&["append", "-q", KEY, "mine"]).fine();
     env.run(&["alias", "promote", KEY, "agent:main:direct:u1"])
         .status(1);

@@ -248,6 +248,12 @@ fn a_crash_between_is_completed_by_the_same_again_or_by_fsck() {
             &log[..log[..log.len() - 1].iter().rposition(|b| *b == b'\n').unwrap() + 1],
         )
         .unwrap();
+        let run = env.run(&["fsck"]).status(0);
+        assert!(
+            run.out().contains("trip.1, trip.2 claims to be a part of it"),
+            "{run}"
+        );
+        crate::untrusted::mark(&env, "split", "trip", &["trip.1", "trip.2"]);
         let run = env.run(&["fsck"]).status(1);
         assert!(
             run.out()

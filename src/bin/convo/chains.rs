@@ -50,10 +50,22 @@ pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>
         Reach::Back => Vec::new(),
         Reach::Both => Links::of(&sessions[named_at]).continued_to,
     };
+    let mut parent = id.clone();
+    let mut denied = Vec::new();
     while !forward.is_empty() {
         let mut found = Vec::new();
+        let above = std::mem::take(&mut parent);
         for child in std::mem::take(&mut forward) {
-            found.extend(next(&child)?);
+            match next(&child)? {
+                Some(session) if session.header_text("continued_from").as_deref() == Some(&above) => {
+                    parent = child;
+                    found.push(session);
+                }
+                Some(_) => denied.push(format!(
+                    "{above} names {child}, which does not continue it: left out"
+                )),
+                None => {}
+            }
         }
         // Of several that continue one the order tells; they need not be read to their ends.
         if let [only] = &found[..] {
@@ -62,7 +74,8 @@ pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>
         sessions.extend(found);
     }
     let last = (reach == Reach::Back).then_some(named_at);
-    let order = ordered(&sessions, last).map_err(|error| named(error, name))?;
+    let mut order = ordered(&sessions, last).map_err(|error| named(error, name))?;
+    order.faults.extend(denied);
     Ok((sessions, order))
 }
 

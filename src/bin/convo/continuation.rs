@@ -91,7 +91,7 @@ pub fn go_on(
             _ => before(store, session, asked)?,
         };
         taken.index = before.sessions.saturating_add(1);
-        let child = store.successor_id(id, &continuation::ids(id, taken.index))?;
+        let child = store.successor_id(id, session, continuation::ids(id, taken.index))?;
         let new = New {
             id: &child,
             created_at: Some(&now),

@@ -53,23 +53,29 @@ pub struct Continuation {
     pub left: u64,
 }
 
-/// The id of the session that continues this one: its own with the number of the continuation behind it, which is the
-/// same whenever it is asked for. The second is taken when somebody else has the first.
-pub fn ids(source: &str, index: u64) -> [String; 2] {
+/// Ids for the session that continues this one, the same whenever they are asked for: its own with the number of the
+/// continuation, then others for when sessions have the ones before.
+pub fn ids(source: &str, index: u64) -> impl Iterator<Item = String> {
     let before = format!(".{}", index.saturating_sub(1));
     let stem = match index {
         0 | 1 => source,
         _ => source.strip_suffix(&before).unwrap_or(source),
     };
+    let (source, stem) = (source.to_string(), stem.to_string());
     let digest = key::sha256(source.as_bytes());
-    let fit = |ending: String| match stem.len() + ending.len() <= key::LONGEST {
+    let fit = move |ending: String| match stem.len() + ending.len() <= key::LONGEST {
         true => format!("{stem}{ending}"),
         false => format!("session_{}{ending}", &digest[..16]),
     };
-    [
-        fit(format!(".{index}")),
-        fit(format!("-{}.{index}", &digest[..8])),
-    ]
+    let ending = move |nth: u64| match nth {
+        0 => format!(".{index}"),
+        1 => format!("-{}.{index}", &key::sha256(source.as_bytes())[..8]),
+        _ => format!(
+            "-{}.{index}",
+            &key::sha256(format!("{source}\n{nth}").as_bytes())[..16]
+        ),
+    };
+    (0..).map(move |nth| fit(ending(nth)))
 }
 
 /// The items of a view that a continuation takes along, in order.

@@ -8,6 +8,7 @@ use super::json;
 use super::message::Message;
 use super::session::{Class, Session};
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 pub use order::{Branched, Order, Step, order};
 
@@ -40,9 +41,10 @@ impl Links {
         let mut told = session.live_events();
         // What another system says in the session line counts least.
         told.extend(header);
+        let mut seen = HashSet::new();
         for index in told {
             if let Some(to) = session.record(index).event().and_then(child)
-                && !links.continued_to.contains(&to)
+                && seen.insert(to.clone())
             {
                 links.continued_to.push(to);
             }
@@ -64,6 +66,14 @@ pub fn child(event: &Event<'_>) -> Option<String> {
     json::member(holder, "continued_to")
         .and_then(json::text)
         .map(Cow::into_owned)
+}
+
+/// Whether an event of a session has named another one as its continuation, also one that was taken back since.
+pub fn has_named(session: &Session, id: &str) -> bool {
+    let events = (0..session.len()).filter(|index| session.class(*index) == Class::Event);
+    events
+        .filter_map(|index| session.record(index).event().and_then(child))
+        .any(|child| child == id)
 }
 
 /// Where a message of a session comes from.

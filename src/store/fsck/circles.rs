@@ -1,6 +1,6 @@
 //! Chains that lead back to where they began: nobody comes to their end.
 
-use super::{Check, Found, Links, Trouble, links::take_back};
+use super::{Found, Links, Trouble};
 use crate::error::Result;
 use crate::store::Store;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,48 +8,43 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// So many sessions of a circle are named.
 const NAMED: usize = 10;
 
-/// Tells each circle once, of the first of its sessions by name. A link that the session it leads to knows nothing of
-/// is what closes it, and is taken back.
+/// Tells each circle once, of the first of its sessions by name. Forward only links count that both sides agree on.
 pub(super) fn check(
     store: &Store,
-    check: &Check<'_>,
     links: &BTreeMap<String, Links>,
     tell: &mut dyn FnMut(Found),
 ) -> Result<()> {
-    let forward = |own: &Links| own.continued_to.first().map(|(child, _)| child.clone());
-    let back = |own: &Links| own.continued_from.clone();
+    let forward = |id: &str, own: &Links| {
+        let agrees = |child: &&(String, _)| {
+            let known = links.get(&child.0);
+            known.is_some_and(|child| child.continued_from.as_deref() == Some(id))
+        };
+        own.continued_to
+            .iter()
+            .find(agrees)
+            .map(|(child, _)| child.clone())
+    };
+    let back = |_: &str, own: &Links| own.continued_from.clone();
     let mut told: BTreeSet<BTreeSet<String>> = BTreeSet::new();
     for circle in circles(links, &forward).into_iter().chain(circles(links, &back)) {
         if !told.insert(circle.iter().cloned().collect()) {
             continue;
         }
-        let wrong = circle.iter().find_map(|id| {
-            let (child, event) = links.get(id)?.continued_to.first()?;
-            let known = links.get(child)?.continued_from.as_ref() == Some(id);
-            Some((id, event.as_ref()?)).filter(|_| !known)
-        });
         let mut named: Vec<&str> = circle.iter().take(NAMED).map(String::as_str).collect();
         if circle.len() > NAMED {
             named.push("…");
         }
         let what = format!("the links lead in a circle: {}", named.join(", "));
-        if let (Some(stamp), Some((id, event))) = (check.repair, wrong) {
-            take_back(store, id, event, stamp, &format!("circle {id}"))?;
-        }
-        let remedy = wrong.map(|(id, _)| format!("the link of {id} is taken back"));
-        tell(Found::of(
-            store,
-            &circle[0],
-            Trouble::BrokenLink,
-            what,
-            remedy.as_deref(),
-        ));
+        tell(Found::of(store, &circle[0], Trouble::BrokenLink, what, None));
     }
     Ok(())
 }
 
 /// The circles of these links, each beginning with the first of its sessions by name. Every session is passed once.
-fn circles(links: &BTreeMap<String, Links>, next: &dyn Fn(&Links) -> Option<String>) -> Vec<Vec<String>> {
+fn circles(
+    links: &BTreeMap<String, Links>,
+    next: &dyn Fn(&str, &Links) -> Option<String>,
+) -> Vec<Vec<String>> {
     let mut passed: HashMap<&str, usize> = HashMap::new();
     let mut circles = Vec::new();
     for (walk, start) in links.keys().enumerate() {
@@ -69,7 +64,7 @@ fn circles(links: &BTreeMap<String, Links>, next: &dyn Fn(&Links) -> Option<Stri
             }
             passed.insert(id, walk);
             path.push(id);
-            let child = links.get(id).and_then(next);
+            let child = links.get(id).and_then(|own| next(id, own));
             at = child
                 .and_then(|child| links.get_key_value(&child))
                 .map(|(id, _)| id.as_str());
@@ -93,7 +88,7 @@ mod tests {
             };
             links.insert(id.to_string(), own);
         }
-        let next = |own: &Links| own.continued_to.first().map(|(child, _)| child.clone());
+        let next = |_: &str, own: &Links| own.continued_to.first().map(|(child, _)| child.clone());
         assert_eq!(circles(&links, &next), [vec!["b", "d", "c"], vec!["e"]]);
     }
 }

@@ -1,5 +1,6 @@
 //! Links between sessions, and aliases.
 
+use super::marks::Marks;
 use super::{Check, Found, Links, Stamp, Trouble, quarantined};
 use crate::error::{Kind, Place, Result};
 use crate::model::json::ObjectBuilder;
@@ -17,38 +18,73 @@ pub(super) fn check(
     store: &Store,
     check: &Check<'_>,
     links: &BTreeMap<String, Links>,
+    marks: &Marks,
     tell: &mut dyn FnMut(Found),
 ) -> Result<()> {
     let found =
         |id: &str, trouble, what: String, remedy: Option<&str>| Found::of(store, id, trouble, what, remedy);
     let removed = removed(store)?;
+    let agrees = |parent: &str, child: &str| {
+        let known = links.get(child);
+        known.is_none_or(|child| child.continued_from.as_deref() == Some(parent))
+    };
+    // Sessions that are continued, by both sides.
+    let mut continued: HashSet<&str> = links
+        .iter()
+        .filter(|(id, own)| own.continued_to.iter().any(|(child, _)| agrees(id, child)))
+        .map(|(id, _)| id.as_str())
+        .collect();
+    let aliased = match check.link.is_empty() {
+        true => HashSet::new(),
+        false => store.aliases()?.into_iter().flat_map(|(_, ids)| ids).collect(),
+    };
     for (id, own) in links {
         if let Some(parent) = &own.continued_from {
             if !key::is_id(parent) || !is_there(store, parent, &removed)? {
                 let what = format!("it continues {parent}, which is not there");
                 tell(found(id, Trouble::BrokenLink, what, None));
-            } else if links
-                .get(parent)
-                .is_some_and(|other| other.continued_to.is_empty())
+            } else if let Some(other) = links.get(parent)
+                && !continued.contains(parent.as_str())
             {
-                let what = format!("{id} continues it, and it does not tell so");
-                tell(found(
-                    parent,
-                    Trouble::MissingLink,
-                    what,
-                    Some("a link event is added"),
-                ));
-                if let Some(stamp) = check.repair {
+                let is_ours = marks.vouch_for(parent, id);
+                let is_asked = check.link.contains(id);
+                // A link that somebody took back is not missing.
+                if !is_ours && !is_asked && other.unlinked.contains(id) {
+                    continue;
+                }
+                let is_free = is_ours || !aliased.contains(parent);
+                let (trouble, mut what) = match is_ours {
+                    true => (
+                        Trouble::MissingLink,
+                        format!("{id} continues it, and it does not tell so"),
+                    ),
+                    false => (Trouble::Claim, format!("{id} claims to continue it")),
+                };
+                if is_asked && !is_free {
+                    what.push_str(
+                        "; not linked, since an alias names the session that it claims to continue",
+                    );
+                }
+                let remedy = (is_ours || is_asked && is_free).then_some("a link event is added");
+                if let (Some(stamp), true) = (check.repair, remedy.is_some()) {
                     let (event, at) = stamp(&format!("link {parent} {id}"))?;
                     store.add_link(parent, id, (&event, &at))?;
                 }
+                if remedy.is_some() {
+                    continued.insert(parent);
+                }
+                tell(found(parent, trouble, what, remedy));
+            } else if check.link.contains(id) && links.get(parent).is_some_and(|other| !other.names(id)) {
+                let what = format!("{id} claims to continue it; not linked, since another session does");
+                tell(found(parent, Trouble::Claim, what, None));
             }
         }
         for (child, event) in &own.continued_to {
-            if key::is_id(child) && is_there(store, child, &removed)? {
-                continue;
-            }
-            let what = format!("it is continued in {child}, which is not there");
+            let what = match key::is_id(child) && is_there(store, child, &removed)? {
+                true if agrees(id, child) || event.is_none() => continue,
+                true => format!("it names {child} as its continuation, which does not continue it"),
+                false => format!("it is continued in {child}, which is not there"),
+            };
             let remedy = event.as_ref().map(|_| "the link is taken back");
             if let (Some(stamp), Some(event)) = (check.repair, event) {
                 take_back(store, id, event, stamp, &format!("unlink {id} {child}"))?;
@@ -57,6 +93,13 @@ pub(super) fn check(
         }
     }
     Ok(())
+}
+
+impl Links {
+    /// Whether it names a session as its continuation.
+    fn names(&self, child: &str) -> bool {
+        self.continued_to.iter().any(|(known, _)| known == child)
+    }
 }
 
 /// Takes an event of a session back; `what` tells the line that says so from others.
@@ -128,7 +171,7 @@ impl Store {
             let ids = match self.alias_ids(&name) {
                 Ok(None) => continue,
                 Ok(Some(ids)) => ids,
-                Err(error) if error.kind == Kind::Data => {
+                Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => {
                     tell(found(format!("the alias {name} is unreadable"), None));
                     continue;
                 }

@@ -6,6 +6,7 @@ mod folders;
 mod kept;
 mod links;
 mod log;
+mod marks;
 mod mend;
 mod records;
 mod repair;
@@ -15,7 +16,8 @@ use super::{Facts, SESSIONS, Store, atomic, log_name};
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
-use std::collections::BTreeMap;
+use marks::Marks;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 
 /// What can be wrong.
@@ -35,8 +37,10 @@ pub enum Trouble {
     Header,
     /// A session continues one that is not there.
     BrokenLink,
-    /// A session is continued and does not tell so.
+    /// A session was continued or split by a run that was cut off before it said so.
     MissingLink,
+    /// A session says that it belongs to another one, which does not say so.
+    Claim,
     /// An alias names no session.
     Alias,
     /// What the archive or the quarantine keeps is damaged, is missing, or is of a session that is gone.
@@ -51,7 +55,7 @@ pub enum Trouble {
 
 impl Trouble {
     /// Every trouble, in the order of the manual.
-    pub const ALL: [Trouble; 13] = [
+    pub const ALL: [Trouble; 14] = [
         Trouble::TornTail,
         Trouble::Unreadable,
         Trouble::Checksum,
@@ -60,6 +64,7 @@ impl Trouble {
         Trouble::Header,
         Trouble::BrokenLink,
         Trouble::MissingLink,
+        Trouble::Claim,
         Trouble::Alias,
         Trouble::Piece,
         Trouble::Temporary,
@@ -78,6 +83,7 @@ impl Trouble {
             Trouble::Header => "header",
             Trouble::BrokenLink => "broken-link",
             Trouble::MissingLink => "missing-link",
+            Trouble::Claim => "claim",
             Trouble::Alias => "alias",
             Trouble::Piece => "piece",
             Trouble::Temporary => "temporary",
@@ -95,8 +101,15 @@ impl Trouble {
             Trouble::DuplicateId => "two messages, or two events, have one id",
             Trouble::DanglingEvent => "an event names what is not there",
             Trouble::Header => "the session line is missing, stands elsewhere, or is of a later version",
-            Trouble::BrokenLink => "a session continues one that is not there, or a chain is a circle",
-            Trouble::MissingLink => "a session is continued and does not tell so",
+            Trouble::BrokenLink => {
+                "a link names a session that is not there or does not agree, or a chain is a circle"
+            }
+            Trouble::MissingLink => {
+                "a session was continued or split by a run that was cut off before it said so"
+            }
+            Trouble::Claim => {
+                "a session claims to continue or to be a part of another one, which does not name it; no damage, and no reason for status 1"
+            }
             Trouble::Alias => "an alias names no session",
             Trouble::Piece => {
                 "what the archive or the quarantine keeps is damaged, is missing, or is of a session that is gone"
@@ -116,11 +129,12 @@ impl Trouble {
                 "a single flipped bit is flipped back, a doubled or swapped line put right; any other line stays, and a repair event vouches for it",
             ),
             Trouble::MissingLink => Some("the link event is added"),
+            Trouble::Claim => Some("nothing, unless --link names the session: then the link event is added"),
             Trouble::Alias => Some("it goes to the quarantine"),
             Trouble::Temporary => Some("removed, unless it is in use"),
             Trouble::Permissions => Some("made the owner's alone"),
             Trouble::BrokenLink => {
-                Some("a link to a session that is gone, or that closes a circle, is taken back")
+                Some("a link to a session that is gone, or that does not agree, is taken back")
             }
             Trouble::Piece => Some("bytes that are no run go to the quarantine"),
             Trouble::Header => Some("one that is missing is made"),
@@ -179,6 +193,8 @@ pub struct Check<'a> {
     pub ids: Option<&'a [String]>,
     /// Mend, with these stamps.
     pub repair: Option<Stamp<'a>>,
+    /// Sessions whose claims to belong to others are believed by a repair.
+    pub link: &'a [String],
     /// Although another program has a log open.
     pub force: bool,
 }
@@ -189,12 +205,21 @@ struct Links {
     continued_from: Option<String>,
     /// The session that continues it, and the event that tells so; none when the header does.
     continued_to: Vec<(String, Option<String>)>,
+    /// Sessions that events named as its continuations and that were taken back.
+    unlinked: HashSet<String>,
     /// The session of which it is a piece.
     split_from: Option<Part>,
     /// Events that tell of pieces, and which.
     split_into: Vec<(String, Vec<String>)>,
     /// Events of gcs whose lines the archive must have.
     packed: Vec<String>,
+}
+
+impl Links {
+    /// Whether it says that it belongs to another session.
+    fn claims(&self) -> bool {
+        self.continued_from.is_some() || self.split_from.is_some()
+    }
 }
 
 /// Of which session one is a piece.
@@ -243,6 +268,12 @@ impl Store {
     fn look(&self, check: &Check<'_>, tell: &mut dyn FnMut(Found)) -> Result<Checked> {
         let mut checked = Checked::default();
         let mut links = BTreeMap::new();
+        for id in check.link {
+            if !self.examine(id, false)?.is_some_and(|seen| seen.links.claims()) {
+                let what = format!("{id} does not claim to continue or to be a part of a session");
+                return Err(Error::new(Kind::Usage, what));
+            }
+        }
         let mut ids = match check.ids {
             Some(ids) => ids.to_vec(),
             None => self.ids()?.into_iter().map(|entry| entry.id).collect(),
@@ -293,10 +324,12 @@ impl Store {
             }
             links.insert(id.clone(), seen.links);
         }
-        links::check(self, check, &links, tell)?;
-        circles::check(self, check, &links, tell)?;
-        splits::check(self, check, &links, tell)?;
+        let marks = Marks::of(self, &links)?;
+        links::check(self, check, &links, &marks, tell)?;
+        circles::check(self, &links, tell)?;
+        splits::check(self, check, &links, &marks, tell)?;
         if check.ids.is_none() {
+            marks.sweep(self, check.repair.is_some(), tell)?;
             self.check_aliases(check.repair, tell)?;
         }
         Ok(checked)

@@ -1,10 +1,12 @@
 //! What sessions say of those that they are pieces of, and the other way round.
 
 use super::links::{is_there, removed};
+use super::marks::Marks;
 use super::{Check, Found, Links, Trouble};
 use crate::error::Result;
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
+use crate::store::pending::Change;
 use crate::store::{Store, split};
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,6 +16,7 @@ pub(super) fn check(
     store: &Store,
     check: &Check<'_>,
     links: &BTreeMap<String, Links>,
+    marks: &Marks,
     tell: &mut dyn FnMut(Found),
 ) -> Result<()> {
     let found =
@@ -21,6 +24,13 @@ pub(super) fn check(
     let removed = removed(store)?;
     for (parent, pieces) in untold(links) {
         let id = format!("{parent} {}", pieces.ids.join(" "));
+        let is_ours = pieces.ids.iter().all(|id| marks.vouch_for(parent, id));
+        let is_asked = pieces.ids.iter().any(|id| check.link.contains(id));
+        if !is_ours && !is_asked {
+            let what = format!("{} claims to be a part of it", pieces.ids.join(", "));
+            tell(found(parent, Trouble::Claim, what, None));
+            continue;
+        }
         if pieces.ids.len() < pieces.parts {
             let (there, all) = (pieces.ids.len(), pieces.parts);
             let what = format!("a split of it is unfinished: {there} of {all} pieces are there");
@@ -34,6 +44,7 @@ pub(super) fn check(
         if let Some(stamp) = check.repair {
             let (event, at) = stamp(&format!("split {id}"))?;
             store.append(parent, &[&split::event(&event, &at, &pieces.ids)])?;
+            store.unmark(Change::Split, parent);
         }
         tell(found(
             parent,

@@ -1,5 +1,6 @@
 //! Sessions that are continued, and sessions that are full.
 
+use super::pending::{Change, Planned};
 use super::*;
 use std::collections::HashSet;
 
@@ -32,6 +33,8 @@ fn a_continued_session_is_there_before_anything_points_to_it() {
     );
     // A crash between: the new session is there, and nothing tells of it.
     let next = successor("one", "two", &["b"]);
+    let planned = Planned::of("two", &next.lines);
+    store.mark(Change::Continue, "one", &[planned]).unwrap();
     store.create_session("two", &next.lines).unwrap();
     let more = successor("one", "two", &["b", "c"]);
     let aliases = vec!["chat".to_string()];
@@ -61,7 +64,7 @@ fn a_continued_session_is_there_before_anything_points_to_it() {
     assert_eq!(read(&store, "four").0.len(), 2);
     assert_eq!(
         store
-            .successor_id("four", &["three".into(), "five".into()])
+            .successor_id("four", &Session::default(), ["three".into(), "five".into()])
             .unwrap(),
         "five"
     );
@@ -159,7 +162,55 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
     store
         .append("s5", &[&link::link("evt_round", NOW, "s1", &[])])
         .unwrap();
-    assert_eq!(kind(store.end_of_chain("s1")), Kind::Data);
+    // It continues another, whoever names it.
+    assert_eq!(store.end_of_chain("s1").unwrap(), "s5");
+    for (id, other) in [("r1", "r2"), ("r2", "r1")] {
+        let lines = successor(other, id, &[]).lines;
+        store.create_session(id, &lines).unwrap();
+        store
+            .append(id, &[&link::link("evt_r", NOW, other, &[])])
+            .unwrap();
+    }
+    assert_eq!(kind(store.end_of_chain("r1")), Kind::Data);
+}
+
+#[test]
+fn a_claim_makes_no_session_the_continuation_of_another() {
+    let (_folder, store) = store();
+    begin(&store, "one", &["a"]);
+    // The ids that a continuation would get, and one that is named by an event.
+    for id in ["two", "three"] {
+        let lines = successor("one", id, &["evil"]).lines;
+        store.create_session(id, &lines).unwrap();
+    }
+    begin(&store, "four", &["evil"]);
+    let named = link::link("evt_4", NOW, "four", &[]);
+    store.append("one", &[&named]).unwrap();
+    assert_eq!(store.end_of_chain("one").unwrap(), "one");
+    let mut bounded = store.bounded("one", 9).unwrap();
+    assert_eq!(bounded.append(&entries(&["b"]), false).unwrap(), Placed::All);
+    let session = store.load("one", &mut Report::default()).unwrap();
+    let ids = ["two", "three", "four", "five"].map(String::from);
+    assert_eq!(store.successor_id("one", &session, ids).unwrap(), "five");
+    assert_eq!(
+        kind(go_on(&store, "one", &successor("one", "two", &["b"]))),
+        Kind::Exists
+    );
+    assert!(store.marks().unwrap().is_empty());
+    // A mark vouches for what the store was about to make, and for no other session of that id.
+    let planned = Planned::of("two", successor("one", "two", &["b"]).lines);
+    drop(store.mark(Change::Continue, "one", &[planned]).unwrap());
+    assert!(!store.is_marked(Change::Continue, "one", "two").unwrap());
+    assert_eq!(
+        go_on(&store, "one", &successor("one", "five", &[])).unwrap(),
+        Continued::Now("five".into(), Vec::new())
+    );
+    assert_eq!(store.end_of_chain("one").unwrap(), "five");
+    let mut bounded = store.bounded("one", 9).unwrap();
+    assert_eq!(
+        bounded.append(&entries(&["b"]), false).unwrap(),
+        Placed::ContinuedIn("five".into())
+    );
 }
 
 #[test]

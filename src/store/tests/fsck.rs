@@ -1,5 +1,6 @@
 //! Damage is found with its line, and mended without a change of any good line.
 
+use super::pending::{Change, Planned};
 use super::*;
 use crate::store::fsck::{Check, Found, Trouble};
 use proptest::prelude::*;
@@ -14,6 +15,7 @@ fn look(store: &Store, repair: bool) -> Vec<Found> {
     let check = Check {
         ids: None,
         repair: if repair { Some(&stamp) } else { None },
+        link: &[],
         force: false,
     };
     let mut found = Vec::new();
@@ -186,6 +188,10 @@ fn links_and_aliases() {
     let (_folder, store) = store();
     begin(&store, "one", &["a"]);
     let child = [br#"{"type":"session","version":1,"id":"two","continued_from":"one"}"#.to_vec()];
+    // A run that was cut off after it made the session.
+    store
+        .mark(Change::Continue, "one", &[Planned::of("two", &child)])
+        .unwrap();
     store.create_session("two", &child).unwrap();
     begin(&store, "gone", &["b"]);
     begin(&store, "binned", &["b"]);
@@ -199,6 +205,7 @@ fn links_and_aliases() {
     look(&store, true);
     assert_eq!(look(&store, false), []);
     assert!(read(&store, "one").0[2].contains(r#""type":"link""#));
+    assert!(store.marks().unwrap().is_empty());
     let names: Vec<String> = store
         .aliases()
         .unwrap()

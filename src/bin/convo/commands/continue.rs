@@ -185,7 +185,9 @@ impl Continue {
             _ => Layout::Native,
         };
         let id = match layout {
-            Layout::Native => continuation::ids(&source, before.sessions.saturating_add(1))[0].clone(),
+            Layout::Native => continuation::ids(&source, before.sessions.saturating_add(1))
+                .next()
+                .unwrap_or_default(),
             Layout::Penguin => penguin_id(&source, created_at.as_deref()),
         };
         let new = New {

@@ -306,6 +306,7 @@ impl Place {
                 let check = Check {
                     ids: None,
                     repair: Some(&stamp),
+                    link: &[],
                     force: true,
                 };
                 drop(self.store.check(&check, &mut |_| {}));

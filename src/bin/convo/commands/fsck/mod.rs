@@ -43,6 +43,19 @@ pub struct Fsck {
     /// Mend what can be mended
     #[arg(long, help_heading = "How")]
     repair: bool,
+    /// With --repair: link the session ID to the one that it claims to continue
+    ///
+    /// For a session that says that it continues another one, or is a part of it, where that one does not name it: what a
+    /// session says of others proves nothing, so that a repair by itself links only what an interrupted convo has left. Not
+    /// where an alias names the other session, or a session continues it.
+    #[arg(
+        long,
+        value_name = "ID",
+        requires = "repair",
+        conflicts_with = "names",
+        help_heading = "How"
+    )]
+    link: Vec<String>,
     /// With --repair: although another program has a log open for writing
     #[arg(long, requires = "repair", help_heading = "How")]
     force: bool,
@@ -66,6 +79,9 @@ impl Run for Fsck {
                 }
                 _ => {}
             }
+        }
+        if !folders.is_empty() && !self.link.is_empty() {
+            return Err(Error::new(Kind::Usage, "--link is for sessions of the store").into());
         }
         if !folders.is_empty() {
             return self.folders(context, &folders);
@@ -126,17 +142,27 @@ impl Fsck {
             let id = context.new_id("evt_", || what.to_string())?;
             Ok((id, context.clock.now()))
         };
-        let (mut found, mut mendable, mut failed) = (0, false, None);
+        let link: Vec<String> = self
+            .link
+            .iter()
+            .map(|name| store.resolve_id(name))
+            .collect::<convo::Result<_>>()?;
+        let (mut found, mut claims, mut mendable, mut failed) = (0, 0, false, None);
         let mut check = Check {
             ids,
             repair: None,
+            link: &link,
             force: self.force,
         };
         if self.repair {
             check.repair = Some(&stamp);
         }
         let checked = store.check(&check, &mut |finding| {
-            found += 1;
+            // What a session claims is not damage of another one.
+            match finding.trouble {
+                Trouble::Claim => claims += 1,
+                _ => found += 1,
+            }
             mendable |= finding.remedy.is_some();
             failed = failed.take().or(self.print(context, &finding).err());
         })?;
@@ -159,7 +185,9 @@ impl Fsck {
         if self.repair && found > 0 {
             left = 0;
             check.repair = None;
-            let again = store.check(&check, &mut |_| left += 1).map_err(|error| {
+            check.link = &[];
+            let count = &mut |finding: Found| left += u64::from(finding.trouble != Trouble::Claim);
+            let again = store.check(&check, count).map_err(|error| {
                 error
                     .kind(Kind::Unsure)
                     .hint("it is mended, and could not be looked at again")
@@ -168,7 +196,7 @@ impl Fsck {
                 context.output.note_status(Kind::Unsure);
             }
         }
-        self.tell(context, &checked, (found, left), mendable && !self.repair);
+        self.tell(context, &checked, (found, left, claims), mendable && !self.repair);
         Ok(left)
     }
 
@@ -203,14 +231,20 @@ impl Fsck {
         let remedy = match remedy {
             Some(remedy) if self.repair => format!("; {remedy}"),
             Some(_) => String::new(),
-            None if self.repair => "; not mended".to_string(),
+            None if self.repair && found.trouble != Trouble::Claim => "; not mended".to_string(),
             None => String::new(),
         };
         let text = format!("{name}:{place}{}: {}{remedy}", found.trouble.name(), found.what);
         context.output.print(&in_line(&text))
     }
 
-    fn tell(&self, context: &Context, checked: &Checked, (found, left): (u64, u64), mendable: bool) {
+    fn tell(
+        &self,
+        context: &Context,
+        checked: &Checked,
+        (found, left, claims): (u64, u64, u64),
+        mendable: bool,
+    ) {
         let sessions = counted(checked.sessions, "session");
         let mut words = format!("{sessions}, {}: ", counted(checked.bytes, "byte"));
         let findings = counted(found, "finding");
@@ -219,6 +253,12 @@ impl Fsck {
             (_, 0) => words.push_str(&format!("{findings}, all mended")),
             _ if self.repair => words.push_str(&format!("{findings}, {left} left")),
             _ => words.push_str(&findings),
+        }
+        if claims > 0 {
+            words.push_str(&format!(
+                "; {} of sessions to belong to others",
+                counted(claims, "claim")
+            ));
         }
         if checked.unchecked > 0 {
             words.push_str(&format!(

@@ -110,7 +110,7 @@ impl Target<'_> {
             let mut next = || loop {
                 match existing.next(&mut report) {
                     Ok(Some(record)) if matches!(record.kind, Line::Blank) => {}
-                    Ok(Some(record)) => return Some(stored(&record) == log::strip(line).as_ref()),
+                    Ok(Some(record)) => return Some(stored(&record) == log::bare(line).as_ref()),
                     _ => return None,
                 }
             };
@@ -152,12 +152,12 @@ pub fn stage<'b>(
 ) -> Result<Staged<'b>> {
     let found = of(examined, nth)?;
     if found.session.is_some() {
-        return batch.stage(&found.id, stored_lines(found));
+        return batch.stage(&found.id, headed(found, stored_lines(found)));
     }
     match examined.format {
         Some(format) if format.is_lines() && !examined.stored => {
             let mut stream = Stream::open(&examined.path, found)?;
-            let staged = batch.stage(&found.id, &mut stream)?;
+            let staged = batch.stage(&found.id, headed(found, &mut stream))?;
             match stream.failed {
                 Some(error) => Err(error),
                 None => Ok(staged),
@@ -166,9 +166,33 @@ pub fn stage<'b>(
         _ => {
             let all = recent.again(examined)?;
             let again = unchanged(&all, nth, found)?;
-            batch.stage(&again.id, stored_lines(again))
+            batch.stage(&again.id, headed(found, stored_lines(again)))
         }
     }
+}
+
+/// A line of a session, or the header that takes the place of its own.
+enum Row<'f, L> {
+    Header(&'f [u8]),
+    Line(L),
+}
+
+impl<L: AsRef<[u8]>> AsRef<[u8]> for Row<'_, L> {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Row::Header(header) => header,
+            Row::Line(line) => line.as_ref(),
+        }
+    }
+}
+
+/// The lines of a session, of which the first is its header, with the one that is stored.
+fn headed<'f, L>(found: &'f Found, lines: impl Iterator<Item = L>) -> impl Iterator<Item = Row<'f, L>> {
+    let instead = found.instead.as_deref();
+    lines.enumerate().map(move |(nth, line)| match instead {
+        Some(header) if nth == 0 => Row::Header(header),
+        _ => Row::Line(line),
+    })
 }
 
 /// Hands out the lines of a session until the callback has seen enough.
@@ -180,18 +204,19 @@ fn each_line(
 ) -> Result<()> {
     let found = of(examined, nth)?;
     if found.session.is_some() {
-        let _ = stored_lines(found).all(&mut each);
+        let _ = headed(found, stored_lines(found)).all(|line| each(line.as_ref()));
         return Ok(());
     }
     match examined.format {
         Some(format) if format.is_lines() && !examined.stored => {
             let mut stream = Stream::open(&examined.path, found)?;
-            let _ = stream.by_ref().all(|line| each(&line));
+            let _ = headed(found, stream.by_ref()).all(|line| each(line.as_ref()));
             stream.failed.map_or(Ok(()), Err)
         }
         _ => {
             let all = recent.again(examined)?;
-            let _ = stored_lines(unchanged(&all, nth, found)?).all(&mut each);
+            let lines = stored_lines(unchanged(&all, nth, found)?);
+            let _ = headed(found, lines).all(|line| each(line.as_ref()));
             Ok(())
         }
     }

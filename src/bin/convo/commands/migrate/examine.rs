@@ -47,6 +47,8 @@ pub struct Found {
     pub id: String,
     /// Its header line, made when it had none.
     pub header: Vec<u8>,
+    /// The header that is stored instead of it.
+    pub instead: Option<Vec<u8>>,
     /// Whether the header was made in this run, so that what it says of the source is true of this file.
     pub made: bool,
     /// Where its first line begins in a file of lines.
@@ -231,6 +233,7 @@ fn converted(session: Session, keep: bool) -> Found {
         messages: session.messages().count() as u64,
         session: keep.then_some(session),
         header,
+        instead: None,
         made: true,
         notice: false,
         offset: 0,
@@ -326,6 +329,7 @@ impl Building {
             return Ok(Found {
                 id,
                 header,
+                instead: None,
                 made: false,
                 offset: self.offset,
                 fingerprint,
@@ -352,6 +356,7 @@ impl Building {
         Ok(Found {
             header: header.finish(&id),
             id,
+            instead: None,
             made: true,
             offset: self.offset,
             fingerprint: whole.to_string(),

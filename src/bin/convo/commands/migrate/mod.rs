@@ -1,6 +1,7 @@
 //! `migrate`: stored sessions of any format into native ones, or into the files of another system.
 
 mod carry;
+mod claims;
 mod examine;
 mod foreign;
 mod mark;
@@ -130,6 +131,9 @@ impl Run for Migrate {
                 self.threads(),
                 &memory,
             );
+        }
+        if let Some(Target::Store(store)) = &target {
+            claims::put_aside(&mut examined, store);
         }
         let mut steps = plan::decide(&examined, target.as_ref(), &recent);
         if !self.dry_run

@@ -85,6 +85,7 @@ fn look(store: &Store, id: &str, keep: bool, report: &mut Report) -> Result<Foun
             .and_then(json::text)
             .map_or(id.to_string(), |own| own.into_owned()),
         header: first.unwrap_or_else(|| b"{}".to_vec()),
+        instead: None,
         made: false,
         offset: 0,
         fingerprint: key::hex(&hash.finalize()),

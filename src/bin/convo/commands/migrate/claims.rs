@@ -1,0 +1,65 @@
+//! Claims of sessions to continue others. One is kept where both sessions come in the same run; any other would let a
+//! file speak for a session of the store, and goes to the metadata.
+
+use super::examine::{Examined, Found};
+use convo::model::json::{self, ObjectBuilder};
+use convo::store::{Store, log};
+use std::collections::HashMap;
+
+/// Members of a header that say which session it continues.
+const CLAIMS: [&str; 2] = ["continued_from", "continuation_index"];
+
+/// Puts aside what sessions claim of others that do not come in this run, or that are not those of the store.
+pub fn put_aside(examined: &mut [Examined], store: &Store) {
+    let all = || examined.iter().flat_map(|one| one.found.iter().flatten());
+    let headers: HashMap<&str, &[u8]> = all()
+        .map(|found| (found.id.as_str(), &found.header[..]))
+        .collect();
+    let is_known = |parent: &str| {
+        headers.get(parent).is_some_and(|header| {
+            let there = store.first_line(parent).ok();
+            there.is_none_or(|there| is_same(&there, header))
+        })
+    };
+    let doubtful = |found: &Found| parent(&found.header).is_some_and(|parent| !is_known(&parent));
+    let asides: Vec<Option<Vec<u8>>> = all()
+        .map(|found| doubtful(found).then(|| aside(&found.header)).flatten())
+        .collect();
+    let found = examined.iter_mut().flat_map(|one| one.found.iter_mut().flatten());
+    for (found, header) in found.zip(asides) {
+        found.instead = header;
+    }
+}
+
+/// The session that a header claims to continue.
+fn parent(header: &[u8]) -> Option<String> {
+    let parent = json::member(header, CLAIMS[0]).and_then(json::text)?;
+    Some(parent.into_owned())
+}
+
+/// Whether a session of the store begins as one that comes in; its source may have grown since.
+fn is_same(there: &[u8], header: &[u8]) -> bool {
+    let bare = |header: &[u8]| json::with_members(header, &[("source", None)]).ok();
+    let there = log::bare(there.strip_suffix(b"\n").unwrap_or(there)).into_owned();
+    let same = |header: Option<Vec<u8>>| header.is_some() && header == bare(&there);
+    same(bare(header)) || same(aside(header).and_then(|header| bare(&header)))
+}
+
+/// The header with its claims in the metadata; none where nothing can be changed in it.
+fn aside(header: &[u8]) -> Option<Vec<u8>> {
+    let mut claims = ObjectBuilder::default();
+    for name in CLAIMS {
+        if let Some(value) = json::member(header, name) {
+            claims.raw(name, value.to_vec());
+        }
+    }
+    let claims = claims.finish();
+    let metadata = json::member(header, "metadata").unwrap_or(b"{}");
+    let metadata = json::with_members(metadata, &[("claims", Some(&claims))]).ok()?;
+    let changes = [
+        (CLAIMS[0], None),
+        (CLAIMS[1], None),
+        ("metadata", Some(&metadata[..])),
+    ];
+    json::with_members(header, &changes).ok()
+}

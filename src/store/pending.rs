@@ -1,0 +1,195 @@
+//! Marks of changes that make sessions first and name them in another session last. A session's own lines can claim
+//! anything; a mark is written by the store alone, so that only what it names is linked without being asked for.
+
+use super::directory::Directory;
+use super::{Store, atomic, log};
+use crate::error::{Error, Kind, Result};
+use crate::model::key;
+use rustix::fs::OFlags;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::time::Duration;
+
+/// The kinds of change, as the names of their marks begin. No id of a session begins with a dot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Continue,
+    Split,
+}
+
+impl Change {
+    const fn prefix(self) -> &'static str {
+        match self {
+            Change::Continue => ".continue-",
+            Change::Split => ".split-",
+        }
+    }
+
+    fn name(self, parent: &str) -> String {
+        format!("{}{parent}", self.prefix())
+    }
+}
+
+/// The largest mark that is read: one of a split into many thousand parts.
+const LONGEST: u64 = 16 << 20;
+
+/// A session that is about to be made: its id, and the lines that it begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Planned {
+    pub id: String,
+    lines: usize,
+    sha256: String,
+}
+
+impl Planned {
+    /// Of the lines as they are stored, without newlines and checksums.
+    pub fn of<L: AsRef<[u8]>>(id: &str, lines: impl IntoIterator<Item = L>) -> Planned {
+        let (mut hash, mut count) = (Sha256::new(), 0);
+        for line in lines {
+            let line = line.as_ref();
+            hash.update(log::bare(line.strip_suffix(b"\n").unwrap_or(line)));
+            hash.update(b"\n");
+            count += 1;
+        }
+        Planned {
+            id: id.to_string(),
+            lines: count,
+            sha256: key::hex(&hash.finalize()),
+        }
+    }
+
+    fn read(line: &str) -> Option<Planned> {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [id, lines, sha256] = cells[..] else {
+            return None;
+        };
+        Some(Planned {
+            id: Some(id).filter(|id| key::is_id(id))?.to_string(),
+            lines: lines.parse().ok()?,
+            sha256: sha256.to_string(),
+        })
+    }
+}
+
+/// A mark that is there.
+#[derive(Debug)]
+pub(super) struct Mark {
+    /// The name of its file.
+    pub name: String,
+    /// The session that is to name the others.
+    pub parent: String,
+    /// The sessions that were about to be made.
+    pub planned: Vec<Planned>,
+}
+
+/// Whether this is the name of a mark.
+pub(super) fn is_mark(name: &str) -> bool {
+    parent_of(name).is_some()
+}
+
+fn parent_of(name: &str) -> Option<&str> {
+    let kinds = [Change::Continue, Change::Split];
+    kinds
+        .into_iter()
+        .find_map(|kind| name.strip_prefix(kind.prefix()))
+}
+
+fn read(sessions: &Directory, name: &str) -> Result<Option<Mark>> {
+    let Some(parent) = parent_of(name).filter(|parent| key::is_id(parent)) else {
+        return Ok(None);
+    };
+    let Some(file) = sessions.file(name, OFlags::RDONLY)? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.take(LONGEST)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::io(sessions.shown(name), error))?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(Some(Mark {
+        name: name.to_string(),
+        parent: parent.to_string(),
+        planned: text.lines().filter_map(Planned::read).collect(),
+    }))
+}
+
+impl Store {
+    /// Marks, durably, that these sessions are about to be made and named in another one. The mark is in use as long as
+    /// the file is open.
+    pub(super) fn mark(&self, change: Change, parent: &str, planned: &[Planned]) -> Result<File> {
+        let sessions = self.make_sessions()?;
+        let name = change.name(parent);
+        let lines = planned
+            .iter()
+            .map(|planned| format!("{}\t{}\t{}\n", planned.id, planned.lines, planned.sha256));
+        let bytes = lines.collect::<String>().into_bytes();
+        // Not the name with an ending: that may be the mark of a session whose id ends so.
+        let hidden = format!(".convo-{}", name.trim_start_matches('.'));
+        let marked = atomic::replace_through(sessions, &name, hidden, &bytes, |_| Ok(()), self.lock_timeout);
+        // No session has changed yet, whatever became of the mark.
+        marked.map_err(|error| match error.kind {
+            Kind::Unsure => error.kind(Kind::InputOutput),
+            _ => error,
+        })
+    }
+
+    /// Takes a mark away, since nothing is left to do. That it cannot be taken away changes nothing.
+    pub(super) fn unmark(&self, change: Change, parent: &str) {
+        let name = change.name(parent);
+        if let Ok(Some(sessions)) = self.sessions()
+            && let Ok(Some(_)) = sessions.facts(&name)
+        {
+            let _ = atomic::unlink(sessions, &name);
+        }
+    }
+
+    /// Whether a mark says that this session was about to be made for another one, and it is the one that was made.
+    pub(super) fn is_marked(&self, change: Change, parent: &str, id: &str) -> Result<bool> {
+        let Some(sessions) = self.sessions()? else {
+            return Ok(false);
+        };
+        let Some(mark) = read(sessions, &change.name(parent))? else {
+            return Ok(false);
+        };
+        match mark.planned.iter().find(|planned| planned.id == id) {
+            Some(planned) => self.begins_as(planned),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether a session begins with the lines that were planned.
+    pub(super) fn begins_as(&self, planned: &Planned) -> Result<bool> {
+        let name = super::log_name(&planned.id);
+        let Some(sessions) = self.sessions()? else {
+            return Ok(false);
+        };
+        let Some(file) = sessions.file(&name, OFlags::RDONLY)? else {
+            return Ok(false);
+        };
+        let mut lines = BufReader::new(file).split(b'\n').take(planned.lines);
+        let lines: std::io::Result<Vec<Vec<u8>>> = lines.by_ref().collect();
+        let lines = lines.map_err(|error| Error::io(sessions.shown(&name), error))?;
+        Ok(Planned::of(&planned.id, lines) == *planned)
+    }
+
+    /// The marks that nobody uses at the moment.
+    pub(super) fn marks(&self) -> Result<Vec<Mark>> {
+        let Some(sessions) = self.sessions()? else {
+            return Ok(Vec::new());
+        };
+        let mut marks = Vec::new();
+        for name in sessions.names()?.into_iter().filter(|name| is_mark(name)) {
+            if !sessions.facts(&name)?.is_some_and(|facts| facts.regular) {
+                continue; // reported with the folders
+            }
+            match atomic::open_locked(sessions, &name, None, OFlags::RDONLY, Duration::ZERO) {
+                Err(error) if error.kind == Kind::Locked => {}
+                Err(error) => return Err(error),
+                Ok(None) => {}
+                Ok(Some(_lock)) => marks.extend(read(sessions, &name)?),
+            }
+        }
+        Ok(marks)
+    }
+}
