@@ -1,6 +1,5 @@
 //! Attachments that the model is sent: prompts typed while the agent works, and memory files.
 
-use super::line::Said;
 use crate::model::json;
 use std::borrow::Cow;
 
@@ -36,16 +35,10 @@ impl<'a> Attachment<'a> {
         }
     }
 
-    /// The message that it is, with the content as the line has it.
-    pub fn message(&self) -> Said<'a> {
+    /// The content as the line has it.
+    pub fn content(&self) -> &'a [u8] {
         let (Attachment::Prompt { content, .. } | Attachment::Memory { content, .. }) = self;
-        Said {
-            id: None,
-            role: Cow::Borrowed("user"),
-            content: Some(content),
-            model: None,
-            usage: None,
-        }
+        content
     }
 
     /// Whether the user typed it.

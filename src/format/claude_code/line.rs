@@ -207,7 +207,7 @@ impl<'a> Facts<'a> {
             }
             "attachment" if facts.uuid.is_some() => {
                 facts.attachment = attached.and_then(Attachment::of);
-                facts.message = facts.attachment.as_ref().map(Attachment::message);
+                facts.message = facts.attachment.as_ref().map(Said::attached);
                 match facts.attachment {
                     Some(_) => Kind::Attachment,
                     None => Kind::Chain,
@@ -239,6 +239,17 @@ fn filled(value: &[u8]) -> Option<&[u8]> {
 }
 
 impl<'a> Said<'a> {
+    /// The message that an attachment is.
+    fn attached(attachment: &Attachment<'a>) -> Said<'a> {
+        Said {
+            id: None,
+            role: Cow::Borrowed("user"),
+            content: Some(attachment.content()),
+            model: None,
+            usage: None,
+        }
+    }
+
     fn of(raw: &'a [u8], name: &str) -> Option<Said<'a>> {
         let mut said = Said {
             id: None,

@@ -64,12 +64,19 @@ impl Tree {
             damaged.filter(|damaged| *damaged < nth)?;
             (0..nth).rev().find(|before| in_tree[*before])
         };
+        // Entries with the same lost parent hang on the same entry.
+        let mut lost: HashMap<&str, Option<usize>> = HashMap::new();
+        for (nth, entry) in entries.iter().enumerate() {
+            if let Some(id) = entry.parent.as_deref().filter(|id| !by_id.contains_key(id)) {
+                lost.entry(id).or_insert_with(|| previous(nth));
+            }
+        }
         // An id that repeats is the first entry's; the others hang where they say, and nothing hangs on them.
         let parent = |nth: usize| {
             let id = entries[nth].parent.as_deref()?;
             match by_id.get(id) {
                 Some(parent) => Some(*parent).filter(|parent| *parent != nth),
-                None => previous(nth),
+                None => lost.get(id).copied().flatten(),
             }
         };
         let mut tree = Tree {
