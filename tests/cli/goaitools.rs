@@ -1,5 +1,7 @@
 //! goaitools' states as values that go into a command and come out of it.
 
+mod limits;
+
 use crate::env::{Env, OPENAI};
 
 const STATE: &str = r#"{"version":1,"provider":"openai","processed_length":4,"messages":[{"role":"user","content":"first"},{"role":"assistant","content":"one"},{"role":"user","content":"second"},{"role":"assistant","content":"two"},{"role":"user","content":"it rained"}]}"#;

@@ -22,6 +22,7 @@ mod pairs;
 mod penguins;
 mod pick;
 mod plugin;
+mod processed;
 mod program;
 mod remember;
 mod scan;

@@ -6,7 +6,9 @@
 //! - what the model has not seen yet never goes, nor the exchange that reaches into it;
 //! - where no user message is left to begin with, the newest exchange stays whole and the limit counts as not
 //!   met; goaitools keeps nothing;
-//! - a cut that would part a late result from its call moves inward to the next user message.
+//! - a cut that would part a late result from its call moves inward to the next user message;
+//! - a summary counts as a message of the limit and is kept, unless only dropping it meets the limit; goaitools drops it
+//!   first.
 //!
 //! A limit of 0 is off, also when a trigger forces it. As goaitools has it, the message and the token limit keep a
 //! mere end of the history: system messages ahead of it go. The designed ones keep them in their places.
@@ -43,42 +45,83 @@ pub fn limit(
     forced: bool,
     rules: Rules,
 ) -> Choice {
-    let cuts = limits
-        .iter()
-        .filter_map(|limit| cut(history.len(), *limit, forced));
-    let Some((cut, most)) = cuts.into_iter().next() else {
+    // goaitools keeps a summary as its oldest messages.
+    let summaries: Vec<usize> = history.summaries().map(|(at, _)| at).collect();
+    let total = history.len() + summaries.len();
+    let cuts = limits.iter().filter_map(|limit| cut(total, *limit, forced));
+    let Some(cut) = cuts.into_iter().next() else {
         return Choice::unchanged(history);
     };
-    let is_user = |at: &usize| history.role(*at) == Role::User;
     let Some(newest) = history.exchanges().last().copied() else {
         return Choice::unchanged(history);
     };
-    let start = match rules {
-        Rules::Theirs => (cut..history.len()).find(is_user).unwrap_or(history.len()),
-        Rules::Convo => {
-            let seen = seen_before(history, processed);
-            let mut starts = (cut..=seen.min(history.len().saturating_sub(1))).filter(is_user);
-            // Ahead of the first exchange there are rules only; they stay with it.
-            let newest = seen.min(newest);
-            let whole = if history.exchanges().first() == Some(&newest) {
-                0
-            } else {
-                newest
-            };
-            starts.find(|at| history.is_whole(*at)).unwrap_or(whole)
+    let is_user = |at: &usize| history.role(*at) == Role::User;
+    let without = |mut choice: Choice, gone: usize| {
+        for at in &summaries[..gone] {
+            choice.reshaping.fates[*at] = Fate::Goes;
         }
+        choice
     };
-    let fits = most.is_none_or(|most| history.len() - start <= most) && start >= cut;
-    Choice::keeping(history, |message| message >= start).fitting(fits)
+    if rules == Rules::Theirs {
+        let gone = cut.first.min(summaries.len());
+        let start = match gone == summaries.len() {
+            true => (cut.first - gone..history.len())
+                .find(is_user)
+                .unwrap_or(history.len()),
+            false => 0,
+        };
+        return without(Choice::keeping(history, |message| message >= start), gone);
+    }
+    let seen = seen_before(history, processed);
+    // Before the first exchange there are rules only; they are kept with it.
+    let oldest = seen.min(newest);
+    let whole = match history.exchanges().first() == Some(&oldest) {
+        true => 0,
+        false => oldest,
+    };
+    let last = seen.min(history.len().saturating_sub(1));
+    let keep = |first: usize, most: Option<usize>| {
+        let mut starts = (first..=last).filter(is_user);
+        let start = starts.find(|at| history.is_whole(*at)).unwrap_or(whole);
+        let fits = most.is_none_or(|most| history.len() - start <= most) && start >= first;
+        Choice::keeping(history, |message| message >= start).fitting(fits)
+    };
+    let Some(most) = cut.most else {
+        return keep(history.len() / 3, None);
+    };
+    let beside_summaries = most.saturating_sub(summaries.len());
+    let choice = keep(
+        history.len().saturating_sub(beside_summaries),
+        Some(beside_summaries),
+    );
+    if choice.fits || summaries.is_empty() {
+        return choice;
+    }
+    // A summary is dropped only where that meets the limit.
+    let bare = keep(history.len().saturating_sub(most), Some(most));
+    match bare.fits {
+        true => without(bare, summaries.len()),
+        false => choice,
+    }
 }
 
-/// Where a compactor cuts before it looks for a user message, and how many messages it allows; none when it does
-/// nothing.
-fn cut(length: usize, limit: Limit, forced: bool) -> Option<(usize, Option<usize>)> {
+/// Where a compactor cuts before it looks for a user message.
+struct LimitCut {
+    /// How many of the oldest messages it drops, summaries included.
+    first: usize,
+    /// How many messages it allows.
+    most: Option<usize>,
+}
+
+/// The cut of one compactor in so many messages, summaries included; none when it does nothing.
+fn cut(length: usize, limit: Limit, forced: bool) -> Option<LimitCut> {
     match limit {
         Limit::Messages(most) => {
             let most = usize::try_from(most).ok().filter(|most| *most > 0)?;
-            (length > most).then(|| (length - most, Some(most)))
+            (length > most).then(|| LimitCut {
+                first: length - most,
+                most: Some(most),
+            })
         }
         Limit::Tokens { max, target, prompt } => {
             let prompt = prompt?;
@@ -88,7 +131,10 @@ fn cut(length: usize, limit: Limit, forced: bool) -> Option<(usize, Option<usize
                 target
             };
             let due = forced || (max > 0 && prompt > max);
-            (due && prompt > target && length > 2).then_some((length / 3, None))
+            (due && prompt > target && length > 2).then_some(LimitCut {
+                first: length / 3,
+                most: None,
+            })
         }
     }
 }

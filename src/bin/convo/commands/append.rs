@@ -7,11 +7,10 @@ use crate::context::{Context, named};
 use crate::continuation::{Filling, Target};
 use crate::incoming::{self, Incoming};
 use crate::output::in_line;
-use crate::remember;
+use crate::{processed, remember};
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
-use convo::format::goaitools;
 use convo::format::packed::write_object;
 use convo::format::report::Report;
 use convo::model::json::{self, ObjectBuilder};
@@ -285,18 +284,7 @@ impl Append {
         told: &str,
     ) -> convo::Result<Plan> {
         if self.processed {
-            let place = Place { line: 1, offset: 1 };
-            let is_message = |line: &&Vec<u8>| Record::parse(line, place).message().is_some();
-            let metadata = goaitools::all_seen(session, lines.iter().filter(is_message).count());
-            let stamp = stamps.event("processed")?;
-            let mut set = ObjectBuilder::default();
-            set.raw("metadata", metadata);
-            let mut meta = ObjectBuilder::default();
-            meta.text("type", "meta")
-                .text("id", &stamp.id)
-                .text("at", &stamp.at)
-                .raw("set", set.finish());
-            lines.push(meta.finish());
+            lines.push(processed::event(session, &lines, stamps)?);
         }
         let asked = self.memory.as_deref();
         match remember::added_with(context, session, asked, lines, told.to_string(), stamps)? {

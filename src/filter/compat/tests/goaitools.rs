@@ -282,6 +282,34 @@ fn what_the_model_has_not_seen_stays() {
     assert_eq!((result(all, &history, &seen).as_str(), seen.fits), ("UA", true));
 }
 
+/// Which messages are kept and whether the summary before them is.
+fn with_summary(all: &str, most: i64, rules: Rules) -> (String, bool, bool) {
+    let mut session = session(&letters(all));
+    session.push_new(br#"{"type":"summary","id":"evt_s","covers":null,"content":"old","before":null}"#);
+    let view = View::replay(&session);
+    let history = History::of(&session, &view);
+    let (at, _) = history.summaries().next().unwrap();
+    let choice = limit(&history, &[Limit::Messages(most)], history.len(), false, rules);
+    (result(all, &history, &choice), !choice.goes(at), choice.fits)
+}
+
+#[test]
+fn a_summary_counts_against_the_message_limit() {
+    let run = |all, most| with_summary(all, most, Rules::Convo);
+    assert_eq!(run("UAUAUA", 4), ("UA".into(), true, true));
+    assert_eq!(run("UAU", 4), ("UAU".into(), true, true));
+    assert_eq!(run("UAUUCTA", 6), ("UUCTA".into(), true, true));
+    // Only without it is the limit met.
+    assert_eq!(run("UAUCTA", 4), ("UCTA".into(), false, true));
+    assert_eq!(run("UA", 2), ("UA".into(), false, true));
+    // What does not help is not destroyed.
+    assert_eq!(run("UCTA", 3), ("UCTA".into(), true, false));
+    let theirs = |all, most| with_summary(all, most, Rules::Theirs);
+    assert_eq!(theirs("UAUAUA", 4), ("UAUA".into(), false, true));
+    assert_eq!(theirs("UAU", 4), ("UAU".into(), true, true));
+    assert_eq!(theirs("UAUA", 4), ("UAUA".into(), false, true));
+}
+
 #[test]
 fn rules_ahead_stay_when_nothing_can_go() {
     assert_eq!(

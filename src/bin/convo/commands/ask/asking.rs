@@ -6,11 +6,12 @@ use crate::context::{Context, named};
 use crate::incoming;
 use crate::program::{Asked, Program};
 use crate::stamps::{Place, Stamps};
-use crate::{remember, sending};
+use crate::{processed, remember, sending};
 use convo::check::Api;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::reply::{self, Reply};
+use convo::format::goaitools;
 use convo::model::json::ObjectBuilder;
 use convo::model::record::Record;
 use convo::model::session::Session;
@@ -197,6 +198,21 @@ impl Asking<'_> {
             lines.push(made.unwrap_or_else(|| line.clone()));
         }
         Ok(lines)
+    }
+
+    /// The plan of adding them: in a session that came from a goaitools state the call is done, unless it waits for the
+    /// results of tools.
+    pub fn plan(
+        &self,
+        session: &Session,
+        stamps: &Stamps<'_>,
+        answered: &Answered,
+        mut lines: Vec<Vec<u8>>,
+    ) -> convo::Result<Plan> {
+        if answered.reply.open.is_empty() && goaitools::unseen(session).is_some() {
+            lines.push(processed::event(session, &lines, stamps)?);
+        }
+        remember::added(self.context, session, lines, String::new(), stamps)
     }
 }
 

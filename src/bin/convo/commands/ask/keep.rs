@@ -53,7 +53,7 @@ pub fn in_store(mut asking: Asking<'_>, name: &str, boundary: Option<u64>) -> an
         if target.leave(session.messages().count(), lines.len())? {
             continue;
         }
-        let planned = remember::added(context, &session, lines.clone(), String::new(), &stamps);
+        let planned = asking.plan(&session, &stamps, &answered, lines.clone());
         let Plan::Lines(planned, told) = planned.map_err(|error| named(error, name))? else {
             return Err(named(Error::new(Kind::Locked, "there is nothing to add"), name).into());
         };
@@ -180,7 +180,7 @@ pub fn elsewhere(
             let more = session.len().saturating_sub(answered.lines);
             meanwhile += more;
             let lines = asking.added(session, stamps, &answered, more)?;
-            let planned = remember::added(context, session, lines.clone(), String::new(), stamps)?;
+            let planned = asking.plan(session, stamps, &answered, lines.clone())?;
             done.push((lines, answered));
             Ok(planned)
         },

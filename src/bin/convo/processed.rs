@@ -1,0 +1,24 @@
+//! The mark of a finished call in a session that came from a goaitools state.
+
+use crate::stamps::Stamps;
+use convo::error::{Place, Result};
+use convo::format::goaitools;
+use convo::model::json::ObjectBuilder;
+use convo::model::record::Record;
+use convo::model::session::Session;
+
+/// The event by which the model has seen the whole session, these added lines included.
+pub fn event(session: &Session, lines: &[Vec<u8>], stamps: &Stamps<'_>) -> Result<Vec<u8>> {
+    let place = Place { line: 1, offset: 1 };
+    let is_message = |line: &&Vec<u8>| Record::parse(line, place).message().is_some();
+    let metadata = goaitools::all_seen(session, lines.iter().filter(is_message).count());
+    let stamp = stamps.event("processed")?;
+    let mut set = ObjectBuilder::default();
+    set.raw("metadata", metadata);
+    let mut meta = ObjectBuilder::default();
+    meta.text("type", "meta")
+        .text("id", &stamp.id)
+        .text("at", &stamp.at)
+        .raw("set", set.finish());
+    Ok(meta.finish())
+}
