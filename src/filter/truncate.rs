@@ -25,7 +25,7 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
     let going = |kept: usize| {
         view.items[..kept]
             .iter()
-            .filter(|item| leaves(session, item))
+            .filter(|item| !item.survives_truncate(session))
             .count()
     };
     let all = view.items.len();
@@ -76,10 +76,6 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
         .count();
     let told = format!("{} of {count} messages left the view", going(kept));
     Ok(Plan::Lines(vec![event.finish()], told))
-}
-
-fn leaves(session: &Session, item: &Item) -> bool {
-    !matches!(item, Item::Summary(_)) && !item.stays(session)
 }
 
 /// The item of this message, moved outward to where a cut may be.

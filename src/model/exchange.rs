@@ -28,7 +28,7 @@ pub struct Cuts {
     atoms: Vec<Option<usize>>,
     /// For each item: whether an exchange begins with it.
     begins: Vec<bool>,
-    /// For each item: whether it is a user's turn or a record, so that a view may begin with it.
+    /// For each item: whether it is a user's message or a summary, so that a view may begin with it.
     opens: Vec<bool>,
     /// For each item: the first item of any atom that a cut there would part, or the item itself.
     parted: Vec<usize>,
@@ -65,6 +65,14 @@ impl Cuts {
             before = Some(piece.traits.role);
         }
         lead_with_news(&pieces, &mut begins);
+        let traits = |index: usize| pieces[index].as_ref().map(|piece: &Piece| piece.traits);
+        let is_context = |index: usize| traits(index).is_some_and(|it| it.category == Category::Context);
+        let asks =
+            |index: &usize| traits(*index).is_some_and(|it| it.role == Role::User) && !is_context(*index);
+        // A context message is within an exchange, unless there are no others.
+        if (0..opens.len()).any(|index| asks(&index)) {
+            (0..opens.len()).for_each(|index| opens[index] &= !is_context(index) || begins[index]);
+        }
         let atoms = number(&pieces, &stays);
         let parted = parted(&atoms);
         Cuts {
@@ -97,7 +105,7 @@ impl Cuts {
     }
 
     /// Index of the item with which at least the `keep` newest messages begin: the cut moves outward until no
-    /// atom is parted and the view begins with a user's turn or a summary. None when everything stays.
+    /// atom is parted and the cut is before a user's message. None when everything is kept.
     pub fn last_messages(&self, keep: usize) -> Option<usize> {
         let movable: Vec<usize> = (0..self.atoms.len())
             .filter(|index| self.atoms[*index].is_some())
@@ -108,10 +116,9 @@ impl Cuts {
 
     /// The cut at this item, moved outward to where it may be; none when nothing would be left to go.
     pub fn outward(&self, mut cut: usize) -> Option<usize> {
-        let record_leads = (0..cut).any(|index| self.opens[index] && self.atoms[index].is_none());
         loop {
             let parted = self.parted[cut];
-            if parted == cut && (self.opens[cut] || record_leads) {
+            if parted == cut && self.opens[cut] {
                 break;
             }
             cut = if parted < cut {

@@ -217,15 +217,18 @@ impl<'s> Replay<'s> {
             None => Some(event),
         };
         let Some(limit) = limit else { return false };
+        let session = self.session;
         for index in 0..limit {
-            if !(cut.keep_system && self.is_system(index)) {
+            let survives = |class| matches!(class, Class::Message(traits) if traits.survives_truncate());
+            if !(cut.keep_system && survives(session.class(index))) {
                 self.gone[index] = true;
             }
         }
-        let session = self.session;
         self.inserts.retain(|insert| {
-            let kept = match insert.what {
-                What::Message(_) => cut.keep_system && insert.stays(session),
+            let kept = match &insert.what {
+                What::Message(body) => {
+                    cut.keep_system && Item::Inserted(body.clone()).survives_truncate(session)
+                }
                 What::Summary(_) => true,
             };
             insert.before >= limit || kept

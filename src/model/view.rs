@@ -105,6 +105,11 @@ impl Item {
         Some(own.and_then(json::text)?.into_owned())
     }
 
+    /// Whether the item is kept when what is before a cut is dropped; see [`Traits::survives_truncate`].
+    pub fn survives_truncate(&self, session: &Session) -> bool {
+        self.traits(session).is_none_or(Traits::survives_truncate)
+    }
+
     /// Whether the item never leaves the view by itself.
     pub fn stays(&self, session: &Session) -> bool {
         self.traits(session).is_none_or(|traits| traits.is_system())

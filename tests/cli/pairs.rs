@@ -237,7 +237,7 @@ fn a_skip_beyond_the_end_hides_nothing_that_is_added() {
 fn a_cut_changes_the_sidecar_alone() {
     for (options, skip, view) in [
         (&["--keep-last", "1"][..], 3, &["u2", "a2"][..]),
-        (&["--keep-messages", "1"], 4, &["a2"]),
+        (&["--keep-messages", "1"], 3, &["u2", "a2"]),
         (&["--keep-last", "0"], 5, &[]),
         (&["--all"], 5, &[]),
     ] {

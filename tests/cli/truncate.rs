@@ -56,6 +56,87 @@ fn in_the_store_it_is_one_event() {
     env.run(&["cat", "trip"]).fine().gives(log.stdout);
 }
 
+/// Background that a system message gives is no part of what was said.
+#[test]
+fn instructions_and_context_in_their_role_are_kept() {
+    let env = Env::new();
+    let session = concat!(
+        r#"{"role":"system","content":"rules","id":"s1"}"#,
+        "\n",
+        r#"{"role":"system","content":"document","category":"context","id":"s2"}"#,
+        "\n",
+        r#"{"role":"user","content":"event","category":"context","id":"e1"}"#,
+        "\n",
+        r#"{"role":"user","content":"a","id":"m1"}"#,
+        "\n",
+        r#"{"role":"assistant","content":"b","id":"m2"}"#,
+        "\n",
+        r#"{"role":"user","content":"c","id":"m3"}"#,
+        "\n",
+    );
+    let ids = |run: &str| -> Vec<String> {
+        let lines = run
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        lines
+            .map(|line| line["id"].as_str().unwrap().to_string())
+            .collect()
+    };
+    for (cut, kept) in [
+        (&["--keep-last", "1"][..], &["s1", "s2", "m3"][..]),
+        (&["--keep-messages", "1"], &["s1", "s2", "m3"]),
+        (&["--before", "m3"], &["s1", "s2", "m3"]),
+        (&["--all"], &["s1", "s2"]),
+    ] {
+        let run = env.pipe(&[&["truncate", "-q"], cut].concat(), session).fine();
+        assert_eq!(ids(run.out()), kept, "{cut:?}");
+    }
+    env.write("new.jsonl", session);
+    env.run(&["migrate", "-q", "new.jsonl"]).fine();
+    env.run(&["truncate", "new", "--all"])
+        .status(0)
+        .says("4 of 6 messages left the view");
+    assert_eq!(
+        ids(env.run(&["context", "new"]).fine().out()),
+        ["new", "s1", "s2"]
+    );
+}
+
+/// The summary is in front of what is kept, and no reason to cut through an exchange.
+#[test]
+fn a_summary_in_view_moves_no_cut_into_an_exchange() {
+    let env = Env::new();
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"id":"m4"}"#;
+    let session = [
+        r#"{"type":"session","version":1,"id":"s"}"#,
+        r#"{"type":"summary","id":"evt_s","at":"2026-01-01T00:00:00Z","content":"Earlier things.","here":true,"by":"extract"}"#,
+        r#"{"role":"user","content":"a","id":"m1"}"#,
+        r#"{"role":"assistant","content":"b","id":"m2"}"#,
+        r#"{"role":"user","content":"c","id":"m3"}"#,
+        call,
+        r#"{"role":"tool","tool_call_id":"c","content":"r","id":"m5"}"#,
+        r#"{"role":"user","content":"meanwhile","category":"context","id":"e6"}"#,
+        r#"{"role":"assistant","content":"d","id":"m7"}"#,
+    ]
+    .join("\n");
+    for keep in 1..=5 {
+        let keep = keep.to_string();
+        let run = env
+            .pipe(&["truncate", "-q", "--keep-messages", &keep], &session)
+            .fine();
+        let kept: Vec<String> = run.objects()[2..]
+            .iter()
+            .map(|line| line["id"].to_string())
+            .collect();
+        assert_eq!(kept.join(" "), r#""m3" "m4" "m5" "e6" "m7""#, "{keep}: {run}");
+    }
+    let run = env.pipe(&["truncate", "-q", "--before", "m7"], &session).fine();
+    assert_eq!(run.objects().len(), 7, "{run}");
+    env.pipe(&["truncate", "-q", "--keep-messages", "6"], &session)
+        .fine()
+        .gives(&session);
+}
+
 #[test]
 fn the_log_instead_of_the_result() {
     let env = Env::new();
