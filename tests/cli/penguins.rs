@@ -1,5 +1,7 @@
 //! The files of Penguin sessions: changed in place, written into a folder, shown.
 
+mod links;
+
 use crate::env::{CHAT, Env, Run};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -12,8 +12,9 @@ use super::super::compact::event::Fate;
 use super::choice::{Choice, Rules};
 use super::history::{History, Measure, count};
 use super::images;
+use crate::format::penguin::time_text;
 use crate::model::json;
-use crate::model::message::Category;
+use crate::model::message::{Category, Message};
 use std::collections::HashSet;
 
 /// Penguin's categories, lowest priority last but for the first, which is never trimmed.
@@ -154,7 +155,7 @@ pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measur
             return (choice, shares);
         }
     }
-    let oldest = by_time(history);
+    let oldest = by_time(history, rules);
     for (at, line) in images::replaced(history, &oldest, options.images, rules) {
         counts[at] = count(&line, measure);
         choice.rewrite(history, at, line);
@@ -185,15 +186,17 @@ fn sums(shelves: &[Shelf], counts: &[u64], fixed: u64) -> ([u64; 7], u64) {
     (used, used.iter().sum::<u64>() + fixed)
 }
 
-/// The messages by their times as text; one without takes that of the message before it.
-fn by_time(history: &History<'_>) -> Vec<usize> {
+/// The messages by their times as text, which by Penguin's own rules is the text in its document; one without takes that
+/// of the message before it.
+fn by_time(history: &History<'_>, rules: Rules) -> Vec<usize> {
+    let text = |message: &Message<'_>| match rules {
+        Rules::Theirs => time_text(message),
+        Rules::Convo => message.timestamp().map(Into::into),
+    };
     let mut last = String::new();
     let mut timed: Vec<(String, usize)> = Vec::with_capacity(history.len());
     for at in 0..history.len() {
-        if let Some(time) = history
-            .message(at)
-            .and_then(|message| message.timestamp().map(Into::into))
-        {
+        if let Some(time) = history.message(at).as_ref().and_then(text) {
             last = time;
         }
         timed.push((last.clone(), at));

@@ -84,6 +84,13 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     // What holds messages of no kind is none of those below; of elements that are cut only the first is seen.
     let spoken = shapes.is_empty() || broken.is_some() || shapes.iter().any(|shape| shape.has("role"));
     if let (Some(_), true) = (messages, spoken) {
+        let is_bare = members
+            .0
+            .iter()
+            .all(|(name, _)| matches!(name.as_ref(), "messages" | "metadata"));
+        if is_bare && has_older_name(hints) {
+            return known(Format::Penguin, "a conversation in Penguin's older form");
+        }
         let legacy = ["key", "created", "updated", "summary"]
             .iter()
             .any(|name| members.has(name));
@@ -142,6 +149,11 @@ fn penguiflow(members: &Shape<'_>) -> bool {
     version && health && ["turns", "pending", "backlog"].iter().any(listed)
 }
 
+/// Whether the name is one of Penguin's older files.
+fn has_older_name(hints: Hints<'_>) -> bool {
+    hints.name.is_some_and(|name| name.starts_with("conversation_"))
+}
+
 fn array(text: &[u8], hints: Hints<'_>) -> Detection {
     let elements = first_elements(text, 1);
     if elements.is_empty() {
@@ -174,7 +186,7 @@ fn array(text: &[u8], hints: Hints<'_>) -> Detection {
             excerpt(elements[0])
         ));
     }
-    if any("category") || hints.name.is_some_and(|name| name.starts_with("conversation_")) {
+    if any("category") || has_older_name(hints) {
         return is(Format::Penguin, "a list of messages in Penguin's older form");
     }
     let decisive = any("tool_calls")

@@ -2,6 +2,7 @@
 //! is, as `metadata.convo`. On the way back every member of it is a member of the line again; null says that the
 //! line had none.
 
+use crate::model::chain::{COPIED_FROM, MARKER};
 use crate::model::json::{self, Dialect, Members};
 use std::borrow::Cow;
 
@@ -66,6 +67,15 @@ impl<'a> Carried<'a> {
         }
     }
 
+    /// The members of Penguin's metadata that the line's own metadata has too, because they were written from there.
+    pub fn shared_marks(&self, metadata: &[u8]) -> Vec<&'static str> {
+        let own = self.get("metadata").map(marks).unwrap_or_default();
+        let shared = own
+            .into_iter()
+            .filter(|(name, value)| json::member(metadata, name).is_some_and(|raw| json::same(raw, value)));
+        shared.map(|(name, _)| name).collect()
+    }
+
     /// The members but those of these names.
     pub fn others(&self, names: &[&str]) -> impl Iterator<Item = (&str, &'a [u8])> {
         let others = self
@@ -88,6 +98,22 @@ impl<'a> Carried<'a> {
             json::with_members(b"{}", &changes).ok()
         })
     }
+}
+
+/// Members of a message's metadata that Penguin looks for in its own: of the marker of a continuation.
+const MARKER_MEMBERS: [&str; 3] = ["type", "previous_session", "previous_session_tokens"];
+
+/// The members of a line's metadata that have their place in Penguin's metadata as well.
+pub(super) fn marks(metadata: &[u8]) -> Vec<(&'static str, &[u8])> {
+    let kind = json::member(metadata, "type").and_then(json::text);
+    let marker = match kind.as_deref() == Some(MARKER) {
+        true => &MARKER_MEMBERS[..],
+        false => &[],
+    };
+    let names = marker.iter().copied().chain([COPIED_FROM]);
+    names
+        .filter_map(|name| Some((name, json::member(metadata, name)?)))
+        .collect()
 }
 
 /// The event of a summary, of which this message is the text.

@@ -60,7 +60,7 @@ pub(super) struct Elements<'w> {
     pub sums: Sums,
 }
 
-fn quoted(text: &str) -> Vec<u8> {
+pub(super) fn quoted(text: &str) -> Vec<u8> {
     let mut raw = Vec::with_capacity(text.len() + 2);
     json::push_text(&mut raw, text);
     raw
@@ -282,6 +282,11 @@ impl<'w> Elements<'w> {
             }
         }
         let inner = kept("metadata");
+        let is_free = |name: &str| inner.is_none_or(|inner| json::member(inner, name).is_none());
+        let marks = message.metadata.map(carried::marks).unwrap_or_default();
+        for (name, value) in marks.into_iter().filter(|(name, _)| is_free(name)) {
+            taken.push((name, value.to_vec()));
+        }
         let rest = inner.and_then(in_order);
         self.lose(Loss::Metadata, inner.is_some() && rest.is_none());
         let rest = rest.unwrap_or_default().into_iter();

@@ -10,6 +10,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::Derive;
 use crate::model::message::{Category, Role};
 use crate::model::{summary, time};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// What is told of a number that Python writes and JSON does not have.
@@ -51,6 +52,8 @@ pub(super) struct Messages<'r> {
     pub older: bool,
     /// Whether a time without zone was met.
     pub naive: bool,
+    /// Whether the times of the messages are written in several forms.
+    pub mixed_times: bool,
     /// Where to tell of damage.
     pub report: &'r mut Report,
     derive: Derive,
@@ -79,6 +82,7 @@ impl<'r> Messages<'r> {
         Messages {
             older,
             naive: false,
+            mixed_times: false,
             report,
             derive,
             ids,
@@ -247,6 +251,10 @@ impl<'r> Messages<'r> {
             match self.time(raw, "timestamp", place) {
                 Some(time) => {
                     line.text("timestamp", &time);
+                    // Penguin orders messages by this text, and mixed forms in another order than that of the moments.
+                    if self.mixed_times && time::local(&time) != json::text(raw).map(Cow::into_owned) {
+                        kept.raw("timestamp", raw);
+                    }
                     self.passed(time);
                 }
                 None => {
@@ -295,8 +303,11 @@ impl<'r> Messages<'r> {
             let found = [calls, call_id, action].map(|raw| raw.is_some());
             let names = TAKEN.into_iter().zip(found).filter(|(_, found)| *found);
             let mut taken: Vec<&str> = names.map(|(name, _)| name).collect();
+            taken.extend(own.shared_marks(raw));
             taken.extend((!own.is_empty()).then_some(CARRIED));
-            self.keep_metadata(raw, &taken, &mut kept, place);
+            if raw != b"null" {
+                self.keep_metadata(raw, &taken, &mut kept, place);
+            }
             if let Some(places) = carried::places(raw, &taken) {
                 kept.raw("places", places);
             }
@@ -384,6 +395,11 @@ impl<'r> Messages<'r> {
             Some((known, category)) => {
                 let follows = category.is_some_and(|category| category::name_of(category) == known);
                 let same = follows && name.as_deref() == Some(known);
+                if let Some(name) = name.filter(|name| name.eq_ignore_ascii_case(known) && name != known) {
+                    let what =
+                        format!("its category is '{name}', which Penguin reads as DIALOG: read as {known}");
+                    self.report.damage(place, what);
+                }
                 (category, (!same).then_some(raw))
             }
             None => {

@@ -16,7 +16,8 @@
 //! | `metadata.penguin` of a message | holds |
 //! |---|---|
 //! | `id` | the message's own id, when another message had it before or it is no text |
-//! | `role`, `timestamp`, `tokens` | as in the document, when the line could not take it |
+//! | `role`, `tokens` | as in the document, when the line could not take it |
+//! | `timestamp` | as in the document, when it is no time, or one of several forms in the document |
 //! | `category` | as in the document, when it is not the line's category in capitals |
 //! | `agent_id`, `recipient_id`, `message_type` | as in the document |
 //! | `metadata` | without what the line has: `tool_calls`, `tool_call_id`, `action_type` (as `name`) |
@@ -46,6 +47,7 @@ mod shown;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod times;
 mod write;
 
 use super::{
@@ -65,6 +67,7 @@ use message::Messages;
 pub use message::NO_NUMBER;
 pub use notice::{Condition, condition, is_lost, is_session_name, notice};
 pub use shown::write_context;
+pub use times::time_text;
 pub use write::{Save, name_of, write};
 
 /// Penguin's session documents, as a format.
@@ -242,6 +245,7 @@ fn convert(merge: &Merge<'_>, source: &Source<'_>, report: &mut Report) -> Sessi
     let older = header::is_older(&merge.head, merge.is_list, source);
     report.mended |= older || !merge.damage.is_empty();
     let mut reader = Messages::new(older, report);
+    reader.mixed_times = times::has_mixed_times(merge.elements.iter().map(|(_, raw)| raw.as_ref()));
     let mut session = Session::default();
     let mut push = |mut line: Vec<u8>, place: Place| {
         line.push(b'\n');

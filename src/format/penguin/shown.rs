@@ -70,8 +70,9 @@ pub fn write_context(
             }
         }
         let [category, time] = values(&element, ["category", "timestamp"]);
-        if let Some(time) = time.and_then(json::text) {
-            last = time.into_owned();
+        let source = item.message(session).as_ref().and_then(super::time_text);
+        if let Some(time) = source.or_else(|| time.and_then(json::text).map(Into::into)) {
+            last = time;
         }
         let line = json::compact(&message(&element, &records)).0;
         match category {

@@ -4,18 +4,18 @@
 
 use super::super::{Purpose, report::Loss, report::Report, written};
 use super::carried::{self, CARRIED, in_order};
-use super::element::{Elements, local_time, numbered};
+use super::element::{Elements, local_time, numbered, quoted};
 use super::header::RECORDS;
 use super::member::{given, is_words};
 use super::print;
 use super::sums::Sums;
 use crate::error::Result;
 use crate::model::json::{self, Dialect, ObjectBuilder};
-use crate::model::key;
 use crate::model::record::Record;
 use crate::model::session::{Class, Session};
 use crate::model::time;
 use crate::model::view::{Item, View};
+use crate::model::{chain, key};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::io::Write;
@@ -56,6 +56,29 @@ impl Header {
             .get("source")
             .and_then(|source| json::member(source, "format"));
         source == Some(br#""penguin""#)
+    }
+}
+
+/// The session that continues this one, as the newest `link` event says.
+struct Link {
+    event: usize,
+    to: String,
+    /// When it was continued, in Penguin's shape.
+    at: Option<String>,
+}
+
+impl Link {
+    fn of(session: &Session) -> Option<Link> {
+        let events = session.live_events().into_iter().rev();
+        events.into_iter().find_map(|event| {
+            let record = session.record(event);
+            let link = record.event().filter(|event| event.name() == "link")?;
+            Some(Link {
+                event,
+                to: chain::child(link)?,
+                at: json::member(record.body, "at").and_then(local_text),
+            })
+        })
     }
 }
 
@@ -111,8 +134,9 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    let link = Link::of(session);
     if purpose == Purpose::Export {
-        count_lines(session, view, report);
+        count_lines(session, view, link.as_ref(), report);
     }
     // What was added on the way, or is none of a model's business, goes without a word.
     let mut quiet = Report::default();
@@ -148,7 +172,16 @@ pub fn write(
     let sums = (!as_read).then_some(sums);
     let id = id_of(&header).unwrap_or_else(|| derived_id(&list));
     let created = save.source.and_then(|(bytes, _)| spelled(&header, bytes));
-    let front = front(&header, &id, (created, active), sums, save.now.is_some(), counted);
+    let times = (created, active);
+    let front = front(
+        &header,
+        &id,
+        link.as_ref(),
+        times,
+        sums,
+        save.now.is_some(),
+        counted,
+    );
     let mut text = Vec::new();
     print::push(&mut text, &front, 0);
     text.truncate(text.len() - "\n}".len());
@@ -221,7 +254,7 @@ fn copied<'s>(session: &Session, item: &Item, save: &Save<'s>) -> Option<&'s [u8
 }
 
 /// Counts what a document has no place for: lines that cannot be read, and events. What is in view is there.
-fn count_lines(session: &Session, view: &View, report: &mut Report) {
+fn count_lines(session: &Session, view: &View, link: Option<&Link>, report: &mut Report) {
     let summary = view.items.iter().find_map(|item| match item {
         Item::Summary(event) => Some(*event),
         _ => None,
@@ -237,6 +270,7 @@ fn count_lines(session: &Session, view: &View, report: &mut Report) {
                     "meta" => true,
                     "foreign" => is_penguins(&record),
                     "summary" => summary == Some(index),
+                    "link" => link.is_some_and(|link| link.event == index),
                     _ => false,
                 };
                 report.lose(Loss::Event, u64::from(!comes));
@@ -304,6 +338,7 @@ fn spelled<'d>(header: &Header, document: &'d [u8]) -> Option<&'d [u8]> {
 fn front(
     header: &Header,
     id: &str,
+    link: Option<&Link>,
     (created, active): (Option<&[u8]>, Option<String>),
     sums: Option<Sums>,
     changed: bool,
@@ -346,12 +381,13 @@ fn front(
     if let Some(active) = active {
         front.text("last_active", &active);
     }
-    front.raw("metadata", metadata(header, sums, changed, carried, report));
+    front.raw("metadata", metadata(header, link, sums, changed, carried, report));
     numbered(front.finish(), header.kept("numbers"))
 }
 
 fn metadata(
     header: &Header,
+    link: Option<&Link>,
     sums: Option<Sums>,
     changed: bool,
     mut carried: ObjectBuilder,
@@ -378,7 +414,11 @@ fn metadata(
         }
     }
     let count = |count: u64| count.to_string().into_bytes();
-    let to = header.get("continued_to").map(<[u8]>::to_vec);
+    let to = match link {
+        Some(link) => Some(quoted(&link.to)),
+        None => header.get("continued_to").map(<[u8]>::to_vec),
+    };
+    let at = link.and_then(|link| Some(quoted(link.at.as_deref()?)));
     for (name, value, add) in [
         (
             "message_count",
@@ -391,6 +431,7 @@ fn metadata(
             complete,
         ),
         ("continued_to", to, true),
+        ("continuation_time", at, true),
     ] {
         let Some(value) = value else { continue };
         match rest.iter_mut().find(|(known, _)| known == name) {

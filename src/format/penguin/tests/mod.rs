@@ -152,14 +152,14 @@ fn what_a_line_cannot_take_is_kept() {
             .0
             .ends_with(r#""metadata":{"penguin":{"metadata":[1]}}}"#)
     );
-    assert!(only(r#","metadata":null"#).1.is_damaged());
+    assert!(!only(r#","metadata":null"#).1.is_damaged());
 }
 
 #[test]
 fn categories_are_told_by_name_number_or_role() {
     let cases = [
         (r#""SYSTEM_OUTPUT""#, Some("system_output"), None, false),
-        (r#""dialog""#, Some("dialog"), Some(r#""dialog""#), false),
+        (r#""dialog""#, Some("dialog"), Some(r#""dialog""#), true),
         (r#""ERROR""#, None, Some(r#""ERROR""#), false),
         ("2", Some("context"), Some("2"), true),
         ("5", None, Some("5"), true),
