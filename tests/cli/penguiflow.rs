@@ -1,5 +1,7 @@
 //! PenguiFlow's memory states as values that go into a command and come out of it, and as files that are kept.
 
+mod due;
+
 use crate::env::Env;
 use serde_json::{Value, json};
 

@@ -99,11 +99,19 @@ pub fn due(session: &Session, options: &Options) -> convo::Result<Result<Options
         .and_then(|item| session.id(view.items[*item].line()?));
     Ok(Ok(Options {
         cover: Some([None, last]),
-        keep_last: 1,
+        keep_last: 0,
         summary_budget: Some(memory.summary),
-        min_gain: 0,
+        whatever_gain: true,
         ..options.clone()
     }))
+}
+
+/// The same for an answer that was asked for earlier.
+pub fn answered(session: &Session, options: &Options) -> convo::Result<Options> {
+    Ok(Options {
+        whatever_gain: options.budget.is_none() && memory::memory_of(session)?.is_some(),
+        ..options.clone()
+    })
 }
 
 /// Whether a summary that is too long for a session is cut, and no failure.

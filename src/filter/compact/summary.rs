@@ -120,6 +120,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
         stays: &|at| !work.is_gone(at),
         room,
         whole: goal.tokens(),
+        must_shrink: true,
     };
     if let Some((summary, tokens)) = made(work, options, &span) {
         work.summarize(summary, tokens);
@@ -169,6 +170,8 @@ pub(in crate::filter) struct Span<'s> {
     pub room: u64,
     /// Most tokens of the view, of which standing instructions have a share; none: of the summary itself.
     pub whole: Option<u64>,
+    /// Whether it must be shorter than what it stands for.
+    pub must_shrink: bool,
 }
 
 /// The summary of a span and its tokens; none when nothing can be said that is shorter.
@@ -178,7 +181,10 @@ pub(in crate::filter) fn made(
     span: &Span<'_>,
 ) -> Option<(event::Summary, u64)> {
     let freed = span.before.map_or(0, |(at, _)| work.items[at].now);
-    let gained: u64 = span.covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed;
+    let gained = match span.must_shrink {
+        true => span.covered.iter().map(|at| work.items[*at].before).sum::<u64>() + freed,
+        false => u64::MAX,
+    };
     let room = span.room.min(gained.saturating_sub(1));
     let days = days(work);
     let texts = span.covered.iter().filter_map(|at| source(work, *at, days[*at]));

@@ -118,6 +118,7 @@ fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option
         stays: &|at| fates[at] != compact::event::Fate::Goes,
         room: options.summary_budget.unwrap_or(most),
         whole: None,
+        must_shrink: true,
     };
     let mut found = made(work, options, &span);
     while let (Some((summary, tokens)), Some((_, most))) = (&found, limit) {

@@ -43,13 +43,14 @@ pub(super) fn plan(
         tokens: span::kept(work, written.items) + tokens,
     };
     let was = ground.size(session, work);
-    if now.tokens >= was.tokens {
+    if now.tokens >= was.tokens && !options.whatever_gain {
         let covered = was.tokens.saturating_sub(now.tokens - tokens);
         let what = format!("the summary has {tokens} tokens, what it would stand for {covered}");
         return Err(Error::new(Kind::Unavailable, what));
     }
     let asked = options.budget.is_some_and(|budget| was.tokens > budget);
-    if !asked && is_little(was.tokens - now.tokens, was.tokens, options) {
+    let gain = was.tokens.saturating_sub(now.tokens);
+    if !asked && !options.whatever_gain && is_little(gain, was.tokens, options) {
         return Ok(Plan::Nothing(NO_GAIN.to_string()));
     }
     let stamp = stamp(&written.sha256)?;

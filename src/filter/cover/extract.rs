@@ -1,5 +1,6 @@
 //! Both steps at once, with the built-in summariser.
 
+use super::super::compact::digest;
 use super::super::compact::summary::{self, made};
 use super::super::compact::work::{Work, summary_cost};
 use super::super::{Plan, Stamp, compact, summarize};
@@ -46,6 +47,7 @@ pub fn extract(
         stays: &chosen.stays(),
         room: budget + summary_cost(counter, ""),
         whole: None,
+        must_shrink: true,
     };
     let wanted = compact::Options {
         instructions: options.instructions.clone(),
@@ -54,18 +56,43 @@ pub fn extract(
         summary_role: options.role.clone(),
         ..compact::Options::default()
     };
-    let Some((made, _)) = made(&work, &wanted, &span) else {
-        return nothing(options, budget);
+    let found = made(&work, &wanted, &span);
+    // What is due has one in any case; a policy cuts the one that is too long for it.
+    let longer = summary::Span {
+        room: span.room.max(summary::UNBOUND),
+        must_shrink: false,
+        ..span
+    };
+    let found = found.or_else(|| options.whatever_gain.then(|| made(&work, &wanted, &longer))?);
+    let content = match found {
+        Some((made, _)) => made.content,
+        None if options.whatever_gain => {
+            digest_of(&work, &chosen, previous.as_ref().map(|(_, text)| text.as_ref()))
+        }
+        None => return nothing(options, budget),
     };
     let written = Written {
         items: &chosen.items,
-        content: &made.content,
+        content: &content,
         by: BY,
         sha256: ground.fingerprint(session, &chosen.items),
     };
     match plan(session, &ground, &work, &written, options, stamp) {
         Err(error) if error.kind == Kind::Unavailable => nothing(options, budget),
         planned => planned,
+    }
+}
+
+/// One line of what says too little to be quoted, after the summary before.
+fn digest_of(work: &Work<'_>, span: &Span, previous: Option<&str>) -> String {
+    let items = span.items.iter();
+    let messages: Vec<_> = items
+        .filter_map(|at| work.view.items[*at].message(work.session))
+        .collect();
+    let line = digest::exchange(&messages);
+    match previous {
+        Some(previous) => format!("{previous}\n{line}"),
+        None => line,
     }
 }
 

@@ -75,6 +75,8 @@ pub struct Options {
     pub summary_budget: Option<u64>,
     /// Least gain, per mille of the view, where no budget asks for more.
     pub min_gain: u64,
+    /// Whether the messages are covered whatever that gains, the newest exchange included: a retention policy counts turns.
+    pub whatever_gain: bool,
     /// Most tokens that a summariser takes at once; none: as many as there are.
     pub chunk: Option<u64>,
     /// Most bytes of a tool's result in a request; none: all that it has.
@@ -104,6 +106,7 @@ impl Default for Options {
             rolling: true,
             summary_budget: None,
             min_gain: 100,
+            whatever_gain: false,
             chunk: None,
             tool_max: None,
             prompt: PROMPT.to_string(),
@@ -123,6 +126,14 @@ impl Options {
             Instructions::Auto | Instructions::Off => false,
         };
         self.rolling && !names
+    }
+
+    /// Exchanges that are never covered.
+    fn kept_exchanges(&self) -> usize {
+        match self.whatever_gain {
+            true => self.keep_last,
+            false => self.keep_last.max(1),
+        }
     }
 
     /// Most tokens of the summary's text.

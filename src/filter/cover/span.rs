@@ -73,7 +73,7 @@ pub(super) fn choose(
         };
     }
     let kept = kept(work, &items);
-    if room < frame + LEAST {
+    if room < frame + LEAST && !options.whatever_gain {
         return Err(unreachable(
             options.budget.unwrap_or(0),
             kept + frame + LEAST,
@@ -82,7 +82,8 @@ pub(super) fn choose(
     }
     let gain = today.total.saturating_sub(kept + frame);
     let asked = options.budget.is_some_and(|budget| today.total > budget);
-    if gain == 0 || !asked && is_little(gain, today.total, options) {
+    let gains = gain > 0 && (asked || !is_little(gain, today.total, options));
+    if !gains && !options.whatever_gain {
         return Ok(Err(NO_GAIN.to_string()));
     }
     Ok(Ok(Span {
@@ -117,7 +118,7 @@ fn room(kept: u64, budget: Option<u64>, wanted: u64) -> u64 {
 
 /// How many of the oldest exchanges may be covered: the newest stay, and what the model has not seen.
 fn coverable(work: &Work<'_>, options: &Options) -> usize {
-    let most = work.exchanges.len().saturating_sub(options.keep_last.max(1));
+    let most = work.exchanges.len().saturating_sub(options.kept_exchanges());
     let Some(unseen) = (options.unseen)(work.session) else {
         return most;
     };
@@ -155,7 +156,7 @@ fn oldest(
         covered += 1;
     }
     if covered == 0 && options.budget.is_none() {
-        let what = match options.keep_last.max(1) {
+        let what = match options.kept_exchanges() {
             1 => "there is only the newest exchange".to_string(),
             several => format!("there are no more than the newest {several} exchanges"),
         };
@@ -203,7 +204,7 @@ fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Resu
         let mut all = (0..work.items.len()).filter(movable);
         all.find(|at| work.id(*at) == *id).ok_or_else(|| missing(id))
     };
-    let newest = work.exchanges.len().saturating_sub(options.keep_last.max(1));
+    let newest = work.exchanges.len().saturating_sub(options.kept_exchanges());
     let stays = coverable(work, options);
     let exchange = |at: usize| work.items[at].atom.map(|atom| work.atoms[atom].exchange);
     let mut low = match first {
@@ -244,7 +245,7 @@ fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Resu
             Kind::No,
             format!(
                 "it reaches into the newest {} exchanges",
-                options.keep_last.max(1)
+                options.kept_exchanges()
             ),
         );
         return Err(error.hint("these stay; --keep-last N says how many they are"));
@@ -277,7 +278,7 @@ fn trimmed(work: &Work<'_>, mut items: Vec<usize>) -> Vec<usize> {
 fn unreachable(budget: u64, smallest: u64, options: &Options) -> Error {
     let what =
         format!("a budget of {budget} tokens cannot be reached by a summary: the smallest is {smallest}");
-    let kept = options.keep_last.max(1);
+    let kept = options.kept_exchanges();
     Error::new(Kind::No, what).hint(format!(
         "--keep-last is {kept}: fewer exchanges may stay, or `compact` may make smaller what stays"
     ))

@@ -226,9 +226,6 @@ pub fn due(session: &Session) -> Result<Option<Items>> {
     let held = Held::of(session)?;
     let of = |zone: Zone| held.state.turns.iter().filter(move |placed| placed.zone == zone);
     let most = usize::try_from(memory.backlog).ok().filter(|most| *most > 0);
-    // The newest turn is never summed up, even where no turn stays whole.
-    let newest = held.state.turns.last().map(|placed| placed.items.clone());
-    let is_newest = |item: &usize| newest.as_ref().is_some_and(|newest| newest.contains(item));
     let backlog: Items = of(Zone::Backlog)
         .take(most.unwrap_or(usize::MAX))
         .flat_map(|placed| placed.items.clone())
@@ -239,7 +236,6 @@ pub fn due(session: &Session) -> Result<Option<Items>> {
             .collect(),
         false => backlog,
     };
-    let items: Items = items.into_iter().filter(|item| !is_newest(item)).collect();
     Ok(Some(items).filter(|items| !items.is_empty() && memory.strategy == Strategy::RollingSummary))
 }
 

@@ -48,6 +48,43 @@ pub fn digest(observations: &[Observation<'_>], thought: Option<&str>) -> Option
     Some(built.finish())
 }
 
+/// The members of a digest, and what PenguiFlow takes for one that is missing.
+const MEMBERS: [(&str, &[u8]); 4] = [
+    ("tools_invoked", b"[]"),
+    ("observations_summary", b"\"\""),
+    ("reasoning_summary", b"null"),
+    ("artifacts_refs", b"[]"),
+];
+
+/// A digest with all its members, in PenguiFlow's order, and then those that it does not know.
+pub(super) fn filled(raw: &[u8]) -> Vec<u8> {
+    let members = json::members(raw, Dialect::Python).unwrap_or_default();
+    let mut built = ObjectBuilder::default();
+    for (name, missing) in MEMBERS {
+        let own = members.iter().find(|(known, _)| known == name);
+        built.raw(
+            name,
+            own.map_or(missing.to_vec(), |(_, raw)| json::compact(raw).0),
+        );
+    }
+    let is_known = |name: &str| MEMBERS.iter().any(|(known, _)| *known == name);
+    for (name, raw) in members.iter().filter(|(name, _)| !is_known(name)) {
+        built.raw(name, json::compact(raw).0);
+    }
+    built.finish()
+}
+
+/// The members of a digest that should be texts, and are not.
+pub(super) fn untexted(raw: &[u8]) -> impl Iterator<Item = &'static str> {
+    let is_text = |name| {
+        let value = json::member(raw, name).filter(|value| *value != b"null");
+        value.is_none_or(|value| value.first() == Some(&b'"'))
+    };
+    [MEMBERS[1].0, MEMBERS[2].0]
+        .into_iter()
+        .filter(move |name| !is_text(name))
+}
+
 /// The digest of the calls among these messages that have results.
 pub(super) fn of(messages: &[Message<'_>]) -> Option<Vec<u8>> {
     let calls = messages.iter().flat_map(Message::tool_calls);

@@ -2,6 +2,16 @@
 
 use crate::model::json::{self, Dialect, Elements, Members, push_text};
 
+/// Whether Python takes a value for nothing: `null`, `false`, 0, and what is empty.
+pub fn is_false(raw: &[u8]) -> bool {
+    match raw.first() {
+        Some(b'"') => raw == b"\"\"",
+        Some(open @ (b'[' | b'{')) => json::compact(raw).0 == [*open, open + 2],
+        Some(b'-' | b'0'..=b'9') => std::str::from_utf8(raw).is_ok_and(|text| text.parse() == Ok(0.0)),
+        _ => matches!(raw, b"null" | b"false"),
+    }
+}
+
 /// Deeper values keep the order of their members.
 const DEEPEST: usize = 128;
 

@@ -290,13 +290,20 @@ pub(super) fn lines(
     let mut own = ObjectBuilder::default();
     own.text("zone", zone.name()).raw("ts", number_of(time));
     if let Some(digest) = digest {
-        own.raw(MEMBERS[2], json::compact(digest).0);
+        own.raw(MEMBERS[2], digest::filled(digest));
+        for name in digest::untexted(digest) {
+            let path = format!("{path}.{}.{name}", MEMBERS[2]);
+            report.damage(place, format!("{path} is no text: kept as it is"));
+        }
     }
     for (name, opens, empty) in [(MEMBERS[3], b'{', &b"{}"[..]), (MEMBERS[4], b'[', b"[]")] {
         let Some(raw) = value(&read.members, name) else {
             continue;
         };
         if raw.first() != Some(&opens) {
+            if opens == b'{' && !python::is_false(raw) {
+                return Err(refused(format!("{path}.{name}"), "is no object"));
+            }
             report.damage(place, format!("{path}.{name} is of another type: kept as it is"));
         }
         let raw = json::compact(raw).0;

@@ -41,7 +41,7 @@ fn spellings_that_cannot_be_made_again_are_kept() {
         r#"{"user_message": "a", "assistant_response": "b", "artifacts_shown": {"x": NaN, "y": 1e400}}"#,
         r#"{"user_message": "\ud83d", "user_message": "b", "ts": "1.5"}"#,
         r#"{"user_message": {"a": 1}, "assistant_response": false, "ts": Infinity}"#,
-        r#"{"artifacts_shown": 5, "artifacts_hidden_refs": {}, "ts": 7}"#,
+        r#"{"artifacts_shown": 0, "artifacts_hidden_refs": {}, "ts": 7}"#,
     ] {
         let document = format!(
             r#"{{"version": 1, "health": "healthy", "summary": "", "turns": [{turn}], "pending": [], "backlog": []}}"#

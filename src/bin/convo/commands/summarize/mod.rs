@@ -108,6 +108,7 @@ impl Run for Summarize {
                 |session, stamps| {
                     let counter = self.asking.counting.counter(context, &id(session), session)?;
                     let stamp = |content: &str| stamps.event(content);
+                    let options = remember::answered(session, &options)?;
                     let planned = cover::apply(session, counter, &options, &answer, stamp);
                     match remember::summarized(context, session, planned, stamps) {
                         Err(error) if error.kind == Kind::Unavailable => {
