@@ -1,5 +1,7 @@
 //! Directories of other systems, as they lie there: `convo fsck DIR` and `convo list DIR`.
 
+mod names;
+
 use crate::env::{CHAT, Env};
 
 fn line(text: &str) -> String {

@@ -26,6 +26,8 @@ pub(super) struct Line<'a> {
     pub oddities: Vec<Oddity>,
 }
 
+const WITHOUT_MESSAGE: &str = "an object without a message";
+
 const WRONG_PART: &str = "system_parts is not a list of text parts";
 
 impl<'a> Line<'a> {
@@ -56,7 +58,7 @@ impl<'a> Line<'a> {
         } else {
             Err(Fault {
                 offset: 0,
-                what: "an object without a message",
+                what: WITHOUT_MESSAGE,
             })
         }
     }
@@ -197,6 +199,14 @@ impl<'a> Line<'a> {
             built.raw("metadata", metadata.finish());
         }
         go::repaired(built.finish())
+    }
+}
+
+/// Whether PicoClaw reads an empty message of this: `null`, or an object without a member that it knows.
+pub(super) fn is_empty(raw: &[u8]) -> bool {
+    match Line::read(raw, Rules::Log) {
+        Ok(_) => false,
+        Err(fault) => fault.what == WITHOUT_MESSAGE || raw.trim_ascii() == b"null",
     }
 }
 

@@ -15,6 +15,7 @@ mod encode;
 mod export;
 mod facts;
 mod go;
+mod kept;
 mod layout;
 mod line;
 mod log;
@@ -28,6 +29,7 @@ mod told;
 mod write;
 
 pub use export::{write, write_document};
+pub use kept::messages_among;
 pub use pair::{file_stem, is_continued, pair, stem};
 pub use raw::{RawPiece, first_time, is_document, is_log, raw_lines};
 pub use sidecar::Sidecar;

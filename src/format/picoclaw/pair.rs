@@ -47,7 +47,7 @@ pub fn stem(key: &str) -> Result<String> {
     .hint("give the session another key"))
 }
 
-/// The log and the sidecar of a session; the sidecar alone when it has no message. What is out of view stands ahead in
+/// The log and the sidecar of a session; the log is empty when it has no message, and missing when it was. What is out of view stands ahead in
 /// the log, under the skip. `aliases`: see [`crate::format::folder::files`].
 pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> Result<Vec<FolderFile>> {
     let view = View::replay(session);
@@ -59,12 +59,12 @@ pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) 
     let count = laid.head.len() + laid.lines.len();
     let sidecar = said.sidecar(session, &laid, count);
     let mut files = Vec::new();
-    if count > 0 {
-        let mut bytes = Vec::new();
-        for line in laid.head.iter().chain(&laid.lines) {
-            bytes.extend_from_slice(line);
-            bytes.push(b'\n');
-        }
+    let mut bytes = Vec::new();
+    for line in laid.head.iter().chain(&laid.lines) {
+        bytes.extend_from_slice(line);
+        bytes.push(b'\n');
+    }
+    if count > 0 || !came_from_sidecar(session) {
         files.push(FolderFile {
             name: format!("{stem}{LOG}"),
             bytes,
@@ -75,6 +75,15 @@ pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) 
         bytes: sidecar.bytes(),
     });
     Ok(files)
+}
+
+/// Whether a sidecar alone was read: no log is invented for it.
+fn came_from_sidecar(session: &Session) -> bool {
+    let header = session.header();
+    let source = header.iter().find(|(name, _)| name == "source");
+    let name = source.and_then(|(_, source)| json::member(source, "name"));
+    name.and_then(json::text)
+        .is_some_and(|name| name.ends_with(SIDECAR))
 }
 
 /// Whether a file that is there is one of these, or what PicoClaw has made of it since by adding to it.

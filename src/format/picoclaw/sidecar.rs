@@ -122,6 +122,12 @@ impl Sidecar {
         }
     }
 
+    /// The agent that the scope names.
+    pub fn agent(&self) -> Option<String> {
+        let agent = json::member(self.values[SCOPE].as_deref()?, "agent_id");
+        agent.and_then(json::text).map(Cow::into_owned)
+    }
+
     /// Changes the scope; the value is laid out already.
     pub(super) fn set_scope(&mut self, scope: Vec<u8>) {
         self.values[SCOPE] = Some(scope);

@@ -4,6 +4,7 @@
 use super::{bytes_of, files};
 use crate::error::{Error, Kind, Result};
 use crate::format::picoclaw::{LOG, SIDECAR, Sidecar, file_stem};
+use crate::model::scope::signature;
 use crate::store::directory::Directory;
 use crate::store::pair::Pair;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,28 +18,38 @@ pub struct Names {
     logs: BTreeSet<String>,
     /// Readable sidecars by the names of their files, which is the order in which PicoClaw asks them.
     sidecars: BTreeMap<String, Sidecar>,
+    /// The names of sidecars that cannot be read, and why.
+    unreadable: Vec<(String, String)>,
 }
 
 impl Names {
     /// Reads every sidecar of a folder.
     pub fn read(path: &Path) -> Result<Names> {
         let directory = Directory::open(path)?;
-        let (mut logs, mut sidecars) = (BTreeSet::new(), BTreeMap::new());
+        let (mut logs, mut sidecars, mut unreadable) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
         for name in files(&directory)? {
             if let Some(stem) = name.strip_suffix(LOG) {
                 logs.insert(stem.to_string());
             } else if let Some(stem) = name.strip_suffix(SIDECAR)
                 && let Some(bytes) = bytes_of(&directory, &name)?
-                && let Ok(sidecar) = Sidecar::read(&bytes)
             {
-                sidecars.insert(stem.to_string(), sidecar);
+                match Sidecar::read(&bytes) {
+                    Ok(sidecar) => drop(sidecars.insert(stem.to_string(), sidecar)),
+                    Err(why) => unreadable.push((name, why)),
+                }
             }
         }
         Ok(Names {
             path: path.to_path_buf(),
             logs,
             sidecars,
+            unreadable,
         })
+    }
+
+    /// The sidecars that cannot be read, so that the names in them are not known: file name and reason.
+    pub fn unreadable(&self) -> &[(String, String)] {
+        &self.unreadable
     }
 
     /// The key of the session that a name means: a plain key with a log, an alias, another session's key, a log. None
@@ -90,6 +101,18 @@ impl Names {
             )),
             None => Ok(()),
         }
+    }
+
+    /// The agents that scopes, keys and aliases name.
+    pub(super) fn agents(&self) -> BTreeSet<String> {
+        let of = |name: &str| Some(signature::legacy(name)?.0.to_string());
+        let mut agents = BTreeSet::new();
+        for sidecar in self.sidecars.values() {
+            agents.extend(sidecar.agent());
+            agents.extend(of(&sidecar.key()));
+            agents.extend(sidecar.aliases().iter().filter_map(|alias| of(alias)));
+        }
+        agents
     }
 
     /// Every alias, and the keys of the sessions that list it, in order.

@@ -80,13 +80,18 @@ fn read_sidecar(
         Ok(sidecar) => sidecar,
         Err(why) => {
             let what = format!("unreadable ({why}): PicoClaw fails every use of the session");
-            let remedy = log.then_some("it goes to the quarantine, and a new one shows all lines");
-            if log && let Some(now) = &out.check.repair {
+            let remedy = match log {
+                true => "it goes to the quarantine, and a new one shows all lines",
+                false => "it goes to the quarantine: there is no log beside it",
+            };
+            if out.check.repair.is_some() {
                 put_aside(directory, &name)?;
+            }
+            if log && let Some(now) = &out.check.repair {
                 let path = directory.path().join(format!("{stem}{LOG}"));
                 Pair::open(&path, out.check.lock_timeout)?.mend(&Mend::default(), now)?;
             }
-            out.tell(&name, WHOLE, Trouble::Sidecar, what, remedy);
+            out.tell(&name, WHOLE, Trouble::Sidecar, what, Some(remedy));
             return Ok(None);
         }
     };

@@ -7,6 +7,7 @@ use crate::format::picoclaw;
 use crate::format::report::Report;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
+use crate::model::scope::fold::AGENT;
 use crate::model::scope::signature;
 use crate::store::atomic;
 use crate::store::directory::Directory;
@@ -51,7 +52,7 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
     let target_key = names
         .resolve(asked.key)?
         .unwrap_or_else(|| asked.key.trim().to_string());
-    let mains = mains(&names, &target_key, asked.aliases);
+    let mains = mains(&names, asked);
     let is_main = |alias: &str| signature::is_main_alias(alias) || mains.contains(alias.trim());
     if let Some(shared) = asked.aliases.iter().find(|alias| is_main(alias)) {
         let what = format!("{shared} is the name of an agent's main session, which every session has");
@@ -139,21 +140,13 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
     }))
 }
 
-/// The names of main sessions, as far as the agents are known.
-fn mains(names: &Names, target: &str, aliases: &[String]) -> BTreeSet<String> {
-    let own = names
-        .sidecar(target)
-        .map(|sidecar| sidecar.aliases())
-        .unwrap_or_default();
-    let agent = |name: &String| {
-        let mut parts = name.trim().split(':');
-        let known = parts.next() == Some("agent");
-        parts.next().filter(|_| known).map(str::to_string)
-    };
-    let mut agents: BTreeSet<String> = own.iter().chain(aliases).filter_map(agent).collect();
-    agents.insert("main".to_string());
-    let keys = agents.iter().map(|agent| signature::main_key(agent));
-    keys.collect()
+/// The keys of main sessions, of every agent that a scope, a key or an alias in the directory names.
+fn mains(names: &Names, asked: &Asked<'_>) -> BTreeSet<String> {
+    let mut agents: BTreeSet<String> = names.agents();
+    let given = asked.aliases.iter().map(String::as_str).chain([asked.key]);
+    agents.extend(given.filter_map(|name| Some(signature::legacy(name)?.0.to_string())));
+    agents.insert(AGENT.to_string());
+    agents.iter().map(|agent| signature::main_key(agent)).collect()
 }
 
 /// Which history went where.

@@ -6,6 +6,7 @@ use crate::change;
 use crate::context::Context;
 use clap::Args;
 use convo::filter::truncate::{self, Cut};
+use convo::format::picoclaw;
 
 /// Cut off old messages; the log keeps them
 ///
@@ -70,7 +71,13 @@ impl Run for Truncate {
             &Input::all(&self.inputs),
             &self.reading,
             &self.changing,
-            |session, stamps| truncate::plan(session, &cut, |content| stamps.event(content)),
+            |session, stamps| {
+                let cut = match &cut {
+                    Cut::LastMessages(keep) => Cut::LastMessages(picoclaw::messages_among(session, *keep)),
+                    cut => cut.clone(),
+                };
+                truncate::plan(session, &cut, |content| stamps.event(content))
+            },
         )
     }
 }

@@ -2,8 +2,9 @@
 
 use super::Action;
 use crate::context::Context;
-use crate::output::{counted, visible};
-use convo::error::{Error, Kind};
+use crate::output::{counted, path_name, visible};
+use convo::error::{Error, Kind, Place};
+use convo::format::report::Report;
 use convo::store::foreign::{Asked, Names, promote};
 use std::path::Path;
 
@@ -12,6 +13,12 @@ pub fn run(context: &Context, path: &Path, action: Action) -> anyhow::Result<()>
     let now = context.clock.now();
     let timeout = context.lock_timeout();
     let names = Names::read(path)?;
+    for (file, why) in names.unreadable() {
+        let mut report = Report::default();
+        let what = format!("unreadable sidecar ({why}): its aliases are unknown");
+        report.damage(Place::default(), what);
+        context.output.report(&path_name(&path.join(file)), &mut report);
+    }
     let unknown = |name: &str| Error::new(Kind::NotFound, format!("no session {name} in {}", path.display()));
     match action {
         Action::Add { moved, alias, name } => {
