@@ -96,7 +96,7 @@ pub static RULES: [Rule; 43] = [
     ),
     chat(
         "OC08",
-        "the content of a tool message is a string or text parts",
+        "content is a string or a list of parts, of text alone in a tool message",
         "null becomes an empty string, other parts a text mark",
     ),
     warn(chat(

@@ -313,3 +313,29 @@ fn what_context_sends_is_valid() {
         .gives("");
     assert!(run.stderr.contains("OC07"), "{run}");
 }
+
+#[test]
+fn content_that_is_no_text_and_no_list_is_reported() {
+    let env = Env::new();
+    let session = concat!(
+        r#"{"role":"system","content":{"rules":1}}"#,
+        "\n",
+        r#"{"role":"user","content":{"a":1}}"#,
+        "\n",
+        r#"{"role":"assistant","content":5}"#,
+        "\n",
+        r#"{"role":"user","content":"text"}"#,
+        "\n",
+    );
+    let run = env.pipe(&["check", "--for", "openai-chat"], session).status(1);
+    let found: Vec<&str> = run
+        .out()
+        .lines()
+        .filter(|line| line.contains("OC08 error"))
+        .collect();
+    assert_eq!(found.len(), 3, "{run}");
+    let fixed = env.pipe(&["check", "--for", "openai-chat", "--fix"], session);
+    assert_eq!(fixed.objects()[1]["content"], r#"{"a":1}"#, "{fixed}");
+    env.pipe(&["check", "--for", "openai-chat"], fixed.out())
+        .status(0);
+}

@@ -45,6 +45,8 @@ pub(super) struct Call {
 pub(super) struct Facts {
     pub(super) role: Role,
     pub(super) content: Content,
+    /// Whether content is an object, a number or a truth value.
+    malformed: bool,
     pub(super) calls: Vec<Call>,
     /// Whether `tool_calls` is there and empty.
     no_calls: bool,
@@ -66,6 +68,7 @@ impl Provider for Chat {
         let mut facts = Facts {
             role: Role::Other,
             content: Content::Nothing,
+            malformed: false,
             calls: Vec::new(),
             no_calls: false,
             answers: String::new(),
@@ -73,7 +76,10 @@ impl Provider for Chat {
         };
         each(raw, |name, value| match name {
             "role" => facts.role = role(&string(value)),
-            "content" => facts.content = content(value),
+            "content" => {
+                facts.content = content(value);
+                facts.malformed = !matches!(value.first(), Some(b'"' | b'[' | b'n') | None);
+            }
             "tool_calls" => {
                 facts.no_calls = is_empty_array(value);
                 facts.calls = elements(value).into_iter().map(call).collect();
@@ -186,6 +192,9 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
                 "the content of a result is not text".to_string()
             });
         }
+        _ if facts.malformed => findings.add("OC08", (index, 0), || {
+            "the content is neither text nor a list of parts".to_string()
+        }),
         _ => {}
     }
     if facts.no_calls {
