@@ -84,3 +84,20 @@ fn thinking_parts_and_damage_are_shown() {
     ];
     snapshot!("show_parts", env.pipe(&["show"], lines.join("\n")));
 }
+
+/// What a turn of PenguiFlow produced beside its answer.
+#[test]
+fn artifacts_are_listed_when_nothing_is_folded() {
+    let env = Env::new();
+    let state = r#"{"version":1,"health":"healthy","turns":[{"user_message":"a","assistant_response":"b","artifacts_shown":{"quote":{"id":"Q-1"},"note":"text"},"artifacts_hidden_refs":["art:1"],"ts":1.0}]}"#;
+    let full = env.pipe(&["show", "--full"], state).fine();
+    for text in [
+        "(artifact quote) {\"id\":\"Q-1\"}",
+        "(artifact note) text",
+        "(hidden artifact) art:1",
+    ] {
+        assert!(full.out().contains(text), "{full}");
+    }
+    let folded = env.pipe(&["show"], state).fine();
+    assert!(!folded.out().contains("artifact"), "{folded}");
+}

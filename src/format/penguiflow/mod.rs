@@ -38,7 +38,7 @@ pub use digest::{Observation, answer_of, digest};
 pub use python::float_text;
 pub use read::read;
 pub use state::{Placed, State};
-pub use turn::{Turn, Zone};
+pub use turn::{Turn, Zone, artifacts};
 pub use write::request;
 
 use super::report::{Loss, Report};

@@ -72,6 +72,25 @@ pub(super) fn noted<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
     json::member(message.metadata?, "penguiflow")
 }
 
+/// The artifacts of the turn that ends with a message: what was shown, by name, and references to what was not.
+pub fn artifacts(message: &Message<'_>) -> Vec<String> {
+    let Some(noted) = noted(message) else {
+        return Vec::new();
+    };
+    let shown = json::member(noted, MEMBERS[3]).and_then(|raw| json::members(raw, Dialect::Strict));
+    let hidden = json::member(noted, MEMBERS[4]).and_then(|raw| json::elements(raw, Dialect::Strict));
+    let text = |raw: &[u8]| match json::text(raw) {
+        Some(text) => text.into_owned(),
+        None => String::from_utf8_lossy(raw).into_owned(),
+    };
+    let shown = shown.unwrap_or_default().into_iter();
+    let shown = shown.map(|(name, raw)| format!("(artifact {name}) {}", text(raw)));
+    let hidden = hidden.unwrap_or_default().into_iter();
+    shown
+        .chain(hidden.map(|raw| format!("(hidden artifact) {}", text(raw))))
+        .collect()
+}
+
 /// The zone that a message names: with it a turn ends.
 pub(super) fn zone(message: &Message<'_>) -> Option<Zone> {
     json::member(noted(message)?, "zone")

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::output::{columns, counted, in_line, moment, visible};
 use clap::Args;
 use convo::filter::{memory, restore};
+use convo::format::penguiflow;
 use convo::model::health::Health;
 use convo::model::json;
 use convo::model::message::{Message, Part, Role};
@@ -20,7 +21,7 @@ use std::fmt::Write as _;
 /// Show sessions to people: turns, tools folded
 ///
 /// Shows what is in view; --all shows what was cut off as well. Results of tools and long arguments are folded
-/// to their first lines; --full unfolds them. Control characters and characters that turn the direction of text
+/// to their first lines; --full unfolds them and lists artifacts. Control characters and characters that turn the direction of text
 /// are made visible. On a terminal with colours, and through a pager ($CONVO_PAGER, $PAGER, less).
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
@@ -40,7 +41,7 @@ pub struct Show {
     /// Show messages that are not in view too
     #[arg(long, help_heading = "Output")]
     all: bool,
-    /// Fold nothing
+    /// Fold nothing, and list artifacts
     #[arg(long, help_heading = "Output")]
     full: bool,
 }
@@ -263,6 +264,11 @@ impl Page {
                 Part::Text(text) if text.is_empty() => {}
                 Part::Text(text) => self.paragraph(&text, fold),
                 Part::Other(kind, raw) => self.paragraph(&format!("[{kind}, {} bytes]", raw.len()), 1),
+            }
+        }
+        if self.fold == usize::MAX {
+            for artifact in penguiflow::artifacts(message) {
+                self.paragraph(&artifact, self.fold);
             }
         }
         self.tools.note(message);
