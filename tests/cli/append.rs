@@ -284,3 +284,41 @@ fn an_empty_text_is_refused_unless_that_is_asked_for() {
         .status(0)
         .says("acknowledged 0");
 }
+
+#[test]
+fn a_file_that_is_not_there_is_created() {
+    let env = Env::new();
+    env.run(&["append", "-i", "new.jsonl", "Hello?"]).fine();
+    env.run(&["append", "-i", "new.jsonl", "-r", "assistant", "Hi."])
+        .fine();
+    let lines = env.run(&["cat", "new.jsonl"]).fine().objects();
+    assert_eq!((lines.len(), &lines[0]["id"]), (3, &"new".into()));
+    assert_eq!(lines[2]["content"], "Hi.");
+    let stream = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n";
+    env.pipe(&["append", "-q", "-i", "many.jsonl", "--stream"], stream)
+        .fine();
+    assert_eq!(env.run(&["cat", "many.jsonl"]).fine().objects().len(), 3);
+    for (name, format) in [
+        ("./lines", "jsonl"),
+        ("state.json", "goaitools"),
+        ("memory.json", "penguiflow"),
+        ("session_1.json", "penguin"),
+        ("chat.json", "openai-chat"),
+    ] {
+        env.run(&["append", "-i", name, "--to", format, "Hello?"]).fine();
+        let run = env.run(&["cat", "-q", "--from", format, name]);
+        assert!(run.out().contains("Hello?"), "{format}: {run}");
+        assert_eq!(
+            run.objects().iter().filter(|line| line["role"] == "user").count(),
+            1
+        );
+    }
+    env.run(&["append", "-i", "unknown.txt", "Hello?"])
+        .status(66)
+        .says("--to FORMAT creates the file");
+    assert!(!env.work().join("unknown.txt").exists());
+    env.run(&["append", "-i", "missing/new.jsonl", "Hello?"])
+        .status(74);
+    // Only what adds creates.
+    env.run(&["truncate", "-i", "other.jsonl", "--all"]).status(66);
+}

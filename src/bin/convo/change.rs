@@ -2,13 +2,14 @@
 //! where the session came from.
 
 use crate::args::{Changing, Input, Reading, Writing};
-use crate::context::{Context, named};
+use crate::context::{Context, Opened, named};
 pub use crate::export::{Export, tell_dangling};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
 use crate::pick::Pick;
+use crate::source::has_spare;
 pub use crate::stamps::{Place, Stamps};
 use crate::streamed::{Done, Planner, stream};
-use crate::{pairs, penguins, stored};
+use crate::{created, pairs, penguins, stored};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::settle::Joined;
@@ -20,6 +21,7 @@ use convo::model::health::is_attempt;
 use convo::model::session::Session;
 use convo::model::view::View;
 use convo::store::{Facts, Rewrite, write_atomically};
+use std::io::ErrorKind::NotFound;
 use std::io::Write;
 
 /// Plans and carries out a change of every session of the inputs.
@@ -256,7 +258,13 @@ fn in_place(
     let backup = changing.in_place.clone().filter(|suffix| !suffix.is_empty());
     // What is read must be what is replaced.
     let refused = |error| named(error, &input.label());
-    let about = std::fs::symlink_metadata(path).map_err(|error| refused(Error::io("cannot read", error)))?;
+    let about = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == NotFound && changing.creates && !has_spare(path) => {
+            let opened = created::opened(context, path, &input.label(), changing.writing.to);
+            return write_new(context, path, opened.map_err(refused)?, reading, changing, plan);
+        }
+        about => about.map_err(|error| refused(Error::io("cannot read", error)))?,
+    };
     if !about.is_file() && !about.is_dir() {
         let error = Error::new(Kind::Unsafe, "it is no regular file");
         return Err(refused(error.hint("links, pipes and devices are not changed in place")).into());
@@ -291,6 +299,29 @@ fn in_place(
         })
     })?;
     done.tell(context, changing, &input.label());
+    Ok(())
+}
+
+/// Writes a file that is not there yet, whole or not at all.
+fn write_new(
+    context: &Context,
+    path: &std::path::Path,
+    opened: Opened,
+    reading: &Reading,
+    changing: &Changing,
+    plan: Planner<'_>,
+) -> anyhow::Result<()> {
+    let (label, mut done) = (opened.label.clone(), Done::default());
+    let options = Rewrite {
+        lock_timeout: context.lock_timeout(),
+        ..Rewrite::default()
+    };
+    rewrite(path, &options, &label, |out| {
+        packing(changing.writing.pack, &changing.writing, out, |out| {
+            stream(context, opened, reading, changing, out, &mut done, plan)
+        })
+    })?;
+    done.tell(context, changing, &label);
     Ok(())
 }
 

@@ -12,6 +12,7 @@ mod config;
 mod context;
 mod continuation;
 mod counting;
+mod created;
 mod export;
 mod incoming;
 mod inputs;

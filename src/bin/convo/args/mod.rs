@@ -156,6 +156,9 @@ pub struct Changing {
     // Whether lines are added and nothing else changes, so that the session need not be read: a verb's own choice.
     #[arg(skip)]
     pub adds: bool,
+    // Whether a file that is not there is created: a verb's own choice.
+    #[arg(skip)]
+    pub creates: bool,
     // Whether a dry run is told otherwise than by the planned lines: a verb's own choice.
     #[arg(skip)]
     pub explains: bool,

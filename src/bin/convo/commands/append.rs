@@ -23,7 +23,8 @@ use convo::tokens::{Tokenizer, counter};
 ///
 /// With exit status 0 what was added is on stable storage. The text is the argument, or else standard input. As
 /// a filter (the session is a file or -) it prints the session with the message at its end; with --from or --to
-/// one operand is the text, and the session comes from standard input.
+/// one operand is the text, and the session comes from standard input. With -i a file that does not exist is created: a native
+/// session for the ending .jsonl, else in the format of --to.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo append chat 'Weather in Paris?'                    a user's message
@@ -168,6 +169,7 @@ impl Run for Append {
         self.changing.log = true;
         self.changing.adds = true;
         self.reading.starts = true;
+        self.changing.creates = true;
         self.changing.tells = true;
         // What the model has seen is counted over the whole session.
         self.changing.sees_view = !self.processed;

@@ -1,0 +1,55 @@
+//! A file that `append -i` creates: a session without messages, in the format that is asked for.
+
+use crate::context::{Context, Opened};
+use crate::export::goes_back;
+use convo::error::{Error, Kind, Result};
+use convo::format::native::HeaderBuilder;
+use convo::format::{Format, Stream};
+use convo::model::key;
+use convo::model::session::Session;
+use std::path::Path;
+
+/// The session that the new file holds before anything is added.
+///
+/// # Errors
+/// [`Kind::Usage`] when neither `to` nor the name tells the format.
+pub fn opened(context: &Context, path: &Path, label: &str, to: Option<Format>) -> Result<Opened> {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let format = match (to, ending) {
+        (Some(to), _) => to,
+        (None, Some("jsonl" | "ndjson")) => Format::Native,
+        (None, _) => {
+            let what = "no such file, and its name tells no format for a new one";
+            return Err(Error::new(Kind::NotFound, what).hint("--to FORMAT creates the file"));
+        }
+    };
+    let mut session = Session::default();
+    if format != Format::Jsonl {
+        session.push_new(&header(context, path, format));
+    }
+    let mut opened = Opened {
+        label: label.to_string(),
+        format,
+        stream: Stream::from(vec![session]),
+        value: None,
+        wrapped: None,
+        packed: false,
+    };
+    // There is no source whose bytes could be kept.
+    if goes_back(&opened, format) {
+        opened.format = Format::Native;
+    }
+    Ok(opened)
+}
+
+fn header(context: &Context, path: &Path, format: Format) -> Vec<u8> {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let stem = stem.unwrap_or_default();
+    let id = key::id_for_key(&stem);
+    let mut header = HeaderBuilder::default();
+    if format == Format::Native {
+        header.text("created_at", Some(&context.clock.now()));
+    }
+    header.text("key", (stem != id).then_some(stem.as_str()));
+    header.finish(&id)
+}
