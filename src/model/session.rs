@@ -73,7 +73,7 @@ pub struct Traits {
 impl Traits {
     /// Whether the message is kept when messages before a cut are dropped: instructions, and context in their role.
     pub fn survives_truncate(self) -> bool {
-        self.category == Category::System || matches!(self.role, Role::System | Role::Developer)
+        self.is_system() || matches!(self.role, Role::System | Role::Developer)
     }
 
     /// The traits of a message.

@@ -35,6 +35,7 @@ mod document;
 mod element;
 mod header;
 mod index;
+mod link;
 mod member;
 mod mend;
 mod merge;

@@ -1,7 +1,9 @@
 //! The texts of times, by which Penguin orders messages.
 
+use super::element::local_time;
 use crate::model::message::Message;
 use crate::model::{json, time};
+use jiff::Timestamp;
 use std::borrow::Cow;
 
 /// The text by which Penguin orders a message: the time as its document writes it, else as this program does.
@@ -45,4 +47,15 @@ pub(super) fn has_mixed_times<'a>(mut messages: impl Iterator<Item = &'a [u8]>) 
         known = Some(form);
         other
     })
+}
+
+/// The text of a time in Penguin's shape.
+pub(super) fn local_text(raw: &[u8]) -> Option<String> {
+    let (time, _) = local_time(raw)?;
+    json::text(&time).map(Cow::into_owned)
+}
+
+/// The moment of a time as JSON.
+pub(super) fn moment(raw: &[u8]) -> Option<Timestamp> {
+    time::moment(&time::read(&json::text(raw)?)?.time)
 }

@@ -6,16 +6,18 @@ use super::super::{Purpose, report::Loss, report::Report, written};
 use super::carried::{self, CARRIED, in_order};
 use super::element::{Elements, local_time, numbered, quoted};
 use super::header::RECORDS;
+use super::link::Link;
 use super::member::{given, is_words};
 use super::print;
 use super::sums::Sums;
+use super::times::{local_text, moment};
 use crate::error::Result;
 use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
 use crate::model::record::Record;
 use crate::model::session::{Class, Session};
 use crate::model::time;
 use crate::model::view::{Item, View};
-use crate::model::{chain, key};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::io::Write;
@@ -56,29 +58,6 @@ impl Header {
             .get("source")
             .and_then(|source| json::member(source, "format"));
         source == Some(br#""penguin""#)
-    }
-}
-
-/// The session that continues this one, as the newest `link` event says.
-struct Link {
-    event: usize,
-    to: String,
-    /// When it was continued, in Penguin's shape.
-    at: Option<String>,
-}
-
-impl Link {
-    fn of(session: &Session) -> Option<Link> {
-        let events = session.live_events().into_iter().rev();
-        events.into_iter().find_map(|event| {
-            let record = session.record(event);
-            let link = record.event().filter(|event| event.name() == "link")?;
-            Some(Link {
-                event,
-                to: chain::child(link)?,
-                at: json::member(record.body, "at").and_then(local_text),
-            })
-        })
     }
 }
 
@@ -288,16 +267,6 @@ fn first_time(session: &Session, header: &Header) -> Option<String> {
             .messages()
             .find_map(|(index, _)| local_text(session.record(index).message()?.timestamp?))
     })
-}
-
-/// The text of a time in Penguin's shape.
-fn local_text(raw: &[u8]) -> Option<String> {
-    let (time, _) = local_time(raw)?;
-    json::text(&time).map(Cow::into_owned)
-}
-
-fn moment(raw: &[u8]) -> Option<Timestamp> {
-    time::moment(&time::read(&json::text(raw)?)?.time)
 }
 
 /// The newest time of the messages in view, and of what was done to them.
