@@ -40,6 +40,7 @@ mod list;
 #[cfg(feature = "llm")]
 mod llm;
 mod losses;
+mod markdown;
 mod memory;
 mod migrate;
 mod migrate_to;
@@ -66,6 +67,7 @@ mod sqlite;
 mod status;
 mod streams;
 mod summarize;
+mod terminal;
 mod thousand;
 mod truncate;
 mod untrusted;

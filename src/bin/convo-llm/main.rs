@@ -21,6 +21,8 @@ mod said;
 mod settings;
 mod stream;
 mod summary;
+#[path = "../convo/terminal_filter.rs"]
+mod terminal_filter;
 mod tools;
 
 use arguments::Arguments;

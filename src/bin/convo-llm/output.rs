@@ -1,5 +1,6 @@
 //! The only file of the plugin that prints: records or text on standard output, messages on standard error.
 
+use crate::terminal_filter::TerminalFilter;
 use convo::error::{Error, Kind, Result};
 use convo::model::json::{self, ObjectBuilder};
 use std::cell::Cell;
@@ -108,7 +109,13 @@ impl Output {
     /// Written at once: somebody waits for it.
     fn write(&self, bytes: &[u8]) -> Result<()> {
         let mut out = std::io::stdout();
-        let written = out.write_all(bytes).and_then(|()| out.flush());
+        let written = match out.is_terminal() {
+            true => {
+                let mut filter = TerminalFilter::new(out);
+                filter.write_all(bytes).and_then(|()| filter.flush())
+            }
+            false => out.write_all(bytes).and_then(|()| out.flush()),
+        };
         written.map_err(|error| {
             self.closed
                 .set(self.closed.get() || error.kind() == ErrorKind::BrokenPipe);

@@ -11,6 +11,8 @@ mod opencode;
 mod output;
 mod penguin;
 mod system;
+#[path = "../convo/terminal_filter.rs"]
+mod terminal_filter;
 
 use clap::Parser;
 use convo::error::{Error, Kind, Place, Result};

@@ -1,14 +1,15 @@
 //! The only file of the plugin that prints: a stream on standard output, messages on standard error.
 
+use crate::terminal_filter::TerminalFilter;
 use convo::error::{Error, Kind, Result};
 use convo::format::report::{Loss, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
-use std::io::{BufWriter, ErrorKind, Stdout, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 
 /// Where data and messages go, and how the run ends.
 pub struct Output {
-    out: RefCell<BufWriter<Stdout>>,
+    out: RefCell<Box<dyn Write>>,
     worst: Cell<u8>,
     closed: Cell<bool>,
     /// Notes that were told: what is true of one session is likely true of all.
@@ -20,7 +21,10 @@ pub struct Output {
 impl Default for Output {
     fn default() -> Self {
         Output {
-            out: RefCell::new(BufWriter::with_capacity(64 * 1024, std::io::stdout())),
+            out: RefCell::new(match std::io::stdout().is_terminal() {
+                true => Box::new(TerminalFilter::new(std::io::stdout())),
+                false => Box::new(BufWriter::with_capacity(64 * 1024, std::io::stdout())),
+            }),
             worst: Cell::new(0),
             closed: Cell::new(false),
             told: RefCell::default(),

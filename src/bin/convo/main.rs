@@ -35,6 +35,7 @@ mod stored;
 mod streamed;
 mod summarizer;
 mod summing;
+mod terminal_filter;
 mod thinking;
 mod tree;
 

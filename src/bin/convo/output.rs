@@ -1,5 +1,6 @@
 //! The only file that prints: data on standard output, messages on standard error.
 
+use crate::terminal_filter::{TerminalFilter, is_hidden, push_visible};
 use anyhow::Context as _;
 use convo::error::{Error, Kind, Place};
 use convo::format::report::Report;
@@ -195,9 +196,22 @@ impl Output {
         let _ = io::stderr().write_all(format!("\r\x1b[K{}", text.unwrap_or_default()).as_bytes());
     }
 
-    /// Writes data to standard output. A failure is an error with the status of one; a reader that went away
-    /// is told apart by its source, see [`closed`].
+    /// Writes data to standard output; on a terminal without its control and direction characters. A failure is an error
+    /// with the status of one; [`closed`] recognizes a reader that went away by its source.
     pub fn stdout<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        if !io::stdout().is_terminal() {
+            return self.styled(write);
+        }
+        self.styled(|out| {
+            let mut filter = TerminalFilter::new(out);
+            let done = write(&mut filter);
+            filter.flush().map_err(|error| Error::io("cannot write", error))?;
+            done
+        })
+    }
+
+    /// Writes text that holds colors of our own, and of sessions only what is [`visible`].
+    pub fn styled<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let mut out = io::BufWriter::with_capacity(64 * 1024, Unlocked { failed: &self.failed });
         let done = write(&mut out);
         // What was written before an error stands before it.
@@ -245,7 +259,7 @@ impl Output {
             .or_else(|_| std::env::var("PAGER"))
             .unwrap_or("less".into());
         if !io::stdout().is_terminal() || pager.is_empty() || pager == "cat" {
-            return self.stdout(|out| {
+            return self.styled(|out| {
                 Ok(out
                     .write_all(text.as_bytes())
                     .map_err(|e| Error::io("cannot write", e))?)
@@ -265,7 +279,7 @@ impl Output {
                 let _ = child.wait();
                 Ok(())
             }
-            Err(_) => self.stdout(|out| {
+            Err(_) => self.styled(|out| {
                 Ok(out
                     .write_all(text.as_bytes())
                     .map_err(|e| Error::io("cannot write", e))?)
@@ -312,13 +326,9 @@ pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        match c {
-            c if !is_hidden(c) => out.push(c),
-            '\0'..='\x1f' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
-            '\x7f' => out.push('\u{2421}'),
-            c => {
-                let _ = write!(out, "<U+{:04X}>", u32::from(c));
-            }
+        match is_hidden(c) {
+            false => out.push(c),
+            true => push_visible(&mut out, c),
         }
     }
     out.into()
@@ -327,13 +337,6 @@ pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
 /// The same for text that must stay on its line.
 pub fn in_line(text: &str) -> String {
     visible(text).replace('\n', "\u{240a}").replace('\t', "\u{2409}")
-}
-
-/// Characters that move the cursor, change colours or turn the direction of text around.
-fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' | '\u{61c}' | '\u{180e}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}'
-        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Columns of the terminal that standard output is; none when it is no terminal.
@@ -396,7 +399,7 @@ impl Output {
             } else {
                 text.to_string()
             };
-            output.stdout(|out| {
+            output.styled(|out| {
                 Ok(out
                     .write_all(text.as_bytes())
                     .map_err(|e| Error::io("cannot write", e))?)

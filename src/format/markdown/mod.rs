@@ -7,15 +7,17 @@
 //! | what was said | itself, as the Markdown that it is as a rule |
 //! | reasoning | folded, named `thinking` |
 //! | a call, a result | a fence that is longer than any inside; a long one folded |
-//! | an image, a file | a link, of data where the bytes are there; else its name |
+//! | an image, a file | a link; an image shows where its bytes are there, or where remote images are asked for |
 //! | any other part | its kind, and its JSON in a fence |
 //!
-//! Nothing that is said can leave its place: tags are shown and not taken, and a text with an open fence, or with a heading that looks like
-//! one of those here, stands in a fence itself.
+//! No content can leave its place or run anything, in CommonMark readers and in Python-Markdown: tags are shown as text, links of other
+//! schemes than http, https and mailto are not links, and a text with an open fence, or with a heading that looks like one of those
+//! here, is put into a fence itself.
 
 mod fence;
 mod page;
 mod prose;
+mod target;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,6 @@
 //! A session as a page.
 
-use super::{fence, prose};
+use super::{fence, prose, target};
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::{Bytes, Kind, Media};
@@ -110,7 +110,7 @@ fn message(said: &Message<'_>, body: &[u8], tools: &Tools, page: &mut String, re
     let mut blocks: Vec<String> = Vec::new();
     for thought in speaker::thoughts(said) {
         match thought.filter(|text| !text.trim().is_empty()) {
-            Some(text) => blocks.push(folded("thinking", &prose::of(&text))),
+            Some(text) => blocks.push(folded("thinking", &prose::in_fold(&text))),
             None => {
                 blocks.push("*thinking, encrypted*\n".to_string());
                 report.lose(Loss::Reasoning, 1);
@@ -175,10 +175,14 @@ fn other(kind: &str, raw: &[u8], report: &mut Report) -> String {
             report.lose(Loss::Attachment, 1);
             format!("{what} {}, kept by its provider\n", fence::span(id))
         }
-        (_, Some(url)) => {
-            let mark = if media.kind == Kind::Image { "!" } else { "" };
-            format!("{mark}[{}](<{}>)\n", prose::line(named), address(&url))
+        (_, Some(url)) if target::is_embedded_image(&url) => {
+            format!("![{}](<{}>)\n", prose::line(named), address(&url))
         }
+        // A remote image is a link: shown, it would tell its server who reads the page.
+        (_, Some(url)) if target::is_safe(&url) || url.starts_with("data:image/") => {
+            format!("[{}](<{}>)\n", prose::line(named), address(&url))
+        }
+        (_, Some(url)) => format!("{what} {}\n", fence::span(&url)),
         (_, None) => format!("{what} {}\n", fence::span(named)),
     }
 }

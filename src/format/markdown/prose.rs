@@ -1,6 +1,6 @@
 //! What was said, as a part of the page: Markdown as it is, as far as it stays in its place.
 
-use super::fence;
+use super::{fence, target};
 
 /// What headings of a page begin with: a text that has such a heading could be taken for another speaker's.
 const SPEAKERS: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "summary"];
@@ -15,13 +15,24 @@ pub fn of(text: &str) -> String {
     }
 }
 
+/// A text inside a fold, which Python-Markdown takes for HTML: there a span of code does not keep a tag from being one.
+pub fn in_fold(text: &str) -> String {
+    match has_tag(text) && text.contains('`') {
+        true => fence::block(text.trim_end_matches(['\n', '\r']), "text"),
+        false => of(text),
+    }
+}
+
 /// A text in a line, without meaning as Markdown.
 pub fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.trim().chars() {
         match c {
             c if c.is_control() => out.push(' '),
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&' | '!' => {
+            // Python-Markdown knows no escape of these two.
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '>' | '#' | '|' | '~' | '!' => {
                 out.push('\\');
                 out.push(c);
             }
@@ -36,6 +47,8 @@ struct Open {
     mark: char,
     length: usize,
     indent: usize,
+    /// Whether Python-Markdown takes it for a fence too: at the margin, with one word behind it.
+    common: bool,
 }
 
 /// The text with its tags shown; none of one that would not stay in its place.
@@ -58,8 +71,10 @@ fn tame(text: &str) -> Option<String> {
             let ends = mark == Some(fence.mark) && length >= fence.length && rest[length..].trim().is_empty();
             // What hangs on a list ends with it, and a fence in it does too.
             let leaves = !rest.trim().is_empty() && indent < fence.indent;
-            let deep = fence.indent > 3 && has_tag(line);
-            if leaves || deep || (ends && indent > 3 && fence.indent <= 3) {
+            // Elsewhere Python-Markdown takes its lines for text, in which a tag is one.
+            let shows = !fence.common && has_tag(line);
+            let unequal = ends && fence.common && (length != fence.length || indent > 0);
+            if leaves || shows || unequal || (ends && indent > 3 && fence.indent <= 3) {
                 return None;
             }
             out.push_str(line);
@@ -71,7 +86,16 @@ fn tame(text: &str) -> Option<String> {
         }
         let begins = length >= 3 && !(mark == Some('`') && rest[length..].contains('`'));
         if let (true, Some(mark)) = (begins, mark) {
-            open = Some(Open { mark, length, indent });
+            let word = rest[length..].trim();
+            let named = word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_#.+-".contains(&byte));
+            open = Some(Open {
+                mark,
+                length,
+                indent,
+                common: indent == 0 && named,
+            });
             out.push_str(line);
             before = "";
             continue;
@@ -88,7 +112,7 @@ fn tame(text: &str) -> Option<String> {
         if is_heading(inner) || (is_underline(rest) && speaks(before)) {
             return None;
         }
-        tags_shown(line, spans, &mut out);
+        escape_line(line, next, spans, &mut out);
         before = rest;
     }
     open.is_none().then_some(out)
@@ -148,7 +172,8 @@ fn piece(bytes: &[u8], at: usize) -> (usize, bool) {
             }
         }
         _ => {
-            let next = memchr::memchr3(b'\\', b'`', b'<', &bytes[at + 1..]);
+            let special = |byte: &u8| matches!(byte, b'\\' | b'`' | b'<' | b'!' | b']' | b'{');
+            let next = bytes[at + 1..].iter().position(special);
             (next.map_or(bytes.len(), |next| at + 1 + next), true)
         }
     }
@@ -174,14 +199,26 @@ fn is_paired(line: &str) -> bool {
     true
 }
 
-/// Adds a line in which no tag is one; with `spans`, what stands between backticks is none in any case.
-fn tags_shown(line: &str, spans: bool, out: &mut String) {
+/// Adds a line in which no tag is a tag, no link has an unsafe address, no image loads anything, and no attribute list (of
+/// Python-Markdown) sets an attribute. With `spans`, text between backticks is code.
+fn escape_line(line: &str, next: &str, spans: bool, out: &mut String) {
     let bytes = line.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        if bytes[at] == b'<' && begins_tag(bytes, at) {
-            out.push_str("\\<");
-            at += 1;
+        let rest = &line[at..];
+        let replaced = match bytes[at] {
+            // As an entity: Python-Markdown knows no escape of it.
+            b'<' if begins_tag(bytes, at) => Some(("&lt;", 1)),
+            b'\\' if rest.starts_with("\\<") && begins_tag(bytes, at + 1) => Some(("&lt;", 2)),
+            b'!' if rest.starts_with("![") && !is_image_of_page(rest) => Some(("\\!", 1)),
+            b']' if rest.starts_with("](") && !has_safe_target(rest, next) => Some(("]\\(", 2)),
+            b']' if rest.starts_with("]:") && !has_safe_target(rest, next) => Some(("]\\:", 2)),
+            b'{' if has_attributes(rest) => Some(("\\{", 1)),
+            _ => None,
+        };
+        if let Some((text, length)) = replaced {
+            out.push_str(text);
+            at += length;
             continue;
         }
         let end = match bytes[at] {
@@ -191,6 +228,27 @@ fn tags_shown(line: &str, spans: bool, out: &mut String) {
         out.push_str(&line[at..end]);
         at = end;
     }
+}
+
+/// Whether the address behind `](` or `]:` is safe; it may be on the next line.
+fn has_safe_target(rest: &str, next: &str) -> bool {
+    let address = target::at_start(&rest[2..]);
+    target::is_safe(if address.is_empty() {
+        target::at_start(next)
+    } else {
+        address
+    })
+}
+
+/// Whether an image comes with the page.
+fn is_image_of_page(rest: &str) -> bool {
+    let address = rest.find("](").map(|at| target::at_start(&rest[at + 2..]));
+    address.is_some_and(target::is_embedded_image)
+}
+
+/// Whether it could be an attribute list, which Python-Markdown turns into attributes such as `onclick`.
+fn has_attributes(rest: &str) -> bool {
+    rest.find('}').is_some_and(|end| rest[..end].contains('='))
 }
 
 /// Where a run of so many backticks ends.

@@ -86,7 +86,7 @@ impl Run for Count {
         context.output.speak_json(self.json);
         self.counting.tell_estimate(context)?;
         let inputs = Input::all(&self.inputs);
-        context.output.stdout(|out| {
+        let report = |out: &mut dyn Write| {
             let mut first = true;
             chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
                 let counter = self.counting.counter(context, label, &session)?;
@@ -112,7 +112,11 @@ impl Run for Count {
                 }
                 Ok(())
             })
-        })
+        };
+        match self.json {
+            true => context.output.stdout(report),
+            false => context.output.styled(report),
+        }
     }
 }
 

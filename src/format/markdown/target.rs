@@ -1,0 +1,72 @@
+//! Addresses of links and images: which of them a page may hold.
+
+/// Schemes that run nothing when somebody follows a link.
+const SAFE: [&str; 3] = ["http", "https", "mailto"];
+
+/// Whether a link may have this address: of a safe scheme, or relative. Entities and escapes can hide a scheme, so an address that has one
+/// where a scheme could be is not safe.
+pub fn is_safe(address: &str) -> bool {
+    let start = address.split(['/', '?', '#']).next().unwrap_or_default();
+    match start.split_once(':') {
+        Some((scheme, _)) => SAFE.contains(&scheme.to_ascii_lowercase().as_str()),
+        None => !start.contains(['&', '\\', '%']) && !start.chars().any(char::is_control),
+    }
+}
+
+/// Whether an address is an image that comes with the page and is not a document of its own.
+pub fn is_embedded_image(address: &str) -> bool {
+    let kinds = ["png", "jpeg", "jpg", "gif", "webp"];
+    let Some(rest) = address.strip_prefix("data:image/") else {
+        return false;
+    };
+    kinds.iter().any(|kind| {
+        rest.strip_prefix(kind)
+            .is_some_and(|rest| rest.starts_with([';', ',']))
+    })
+}
+
+/// The address at the beginning of what follows `](` or `]:`.
+pub fn at_start(text: &str) -> &str {
+    let text = text.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
+    let end = text.find(|c: char| c.is_whitespace() || c == ')');
+    &text[..end.unwrap_or(text.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_that_run_nothing_are_safe() {
+        for safe in [
+            "https://a/b?c:d",
+            "HTTP://a",
+            "mailto:a@b",
+            "a/b:c",
+            "#top",
+            "../x",
+            "",
+            "see",
+            "/a&b",
+        ] {
+            assert!(is_safe(safe), "{safe}");
+        }
+        for unsafe_one in [
+            "javascript:alert(1)",
+            "JavaScript:x",
+            "data:text/html,x",
+            "vbscript:x",
+            "file:///etc/passwd",
+            "java&#115;cript:x",
+            "javascript&colon;x",
+            "java\\script:x",
+            "\u{1}javascript:x",
+            "x:y",
+            "%6aavascript:x",
+        ] {
+            assert!(!is_safe(unsafe_one), "{unsafe_one}");
+        }
+        assert!(is_embedded_image("data:image/png;base64,AA=="));
+        assert!(!is_embedded_image("data:image/svg+xml,<svg>") && !is_embedded_image("data:text/html,x"));
+    }
+}
