@@ -242,7 +242,7 @@ impl Store {
                 return Ok(Some(ids));
             }
             // What a run left that died while it made this one.
-            atomic::sweep(&aliases, &format!(".{file}.new"));
+            atomic::sweep(&aliases, &atomic::temporary_name(file));
             if atomic::create(&aliases, file, &content(&ids))? {
                 return Ok(Some(ids));
             }

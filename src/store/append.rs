@@ -2,6 +2,7 @@
 
 use super::directory::{Directory, Facts};
 use super::log::{Chain, Pending};
+use super::mark::Mark;
 use super::tail::Tail;
 use super::{Store, atomic, log_name, no_session};
 use crate::error::{Error, Kind, Result};
@@ -105,6 +106,7 @@ impl<'s> Appender<'s> {
             return Err(Error::new(Kind::Locked, format!("{shown} was changed meanwhile")));
         }
         if before.is_none() {
+            atomic::sweep(sessions, &atomic::temporary_name(&name));
             self.store.settle_name(sessions, &facts)?;
         }
         let tail = match before {
@@ -133,6 +135,7 @@ impl<'s> Appender<'s> {
         let sessions = self.store.sessions()?.ok_or_else(|| no_session(&self.id))?;
         let mut chain = tail.chain;
         self.pending.close(&mut chain);
+        let mark = Mark::set(&file, facts.size);
         let bytes = self.pending.bytes(tail.torn);
         let at = atomic::write_end(&file, &shown, facts.size, bytes)?;
         if at != facts.size {
@@ -140,6 +143,7 @@ impl<'s> Appender<'s> {
         }
         let bytes = self.pending.bytes(tail.torn).len();
         atomic::sync_end(&file, &shown, facts.size, bytes)?;
+        drop(mark);
         self.acknowledged += self.pending.len() as u64;
         self.pending.clear();
         // An unlock cannot fail in a way that matters here: at worst the next flush opens the file anew.

@@ -2,6 +2,7 @@
 
 use super::directory::{Directory, FILE_MODE, Facts};
 use super::lock::{Lock, lock};
+use super::mark;
 use super::naming::failed;
 pub use super::naming::{folder, link_new, move_new, rename_new, sync_directory, unlink};
 use crate::error::{Error, Kind, Result};
@@ -64,6 +65,16 @@ pub fn open_settled(directory: &Directory, name: &str, timeout: Duration) -> Res
     lock(&file, &shown, Lock::Shared, timeout)?;
     let length = file.metadata().map_err(|error| Error::io(&shown, error))?.len();
     file.unlock().map_err(|error| Error::io(&shown, error))?;
+    Ok(Some((file, length)))
+}
+
+/// Opens a file to read, and reports the length of its last complete state without waiting for its lock; none when there
+/// is no such file.
+pub fn open_complete(directory: &Directory, name: &str) -> Result<Option<(File, u64)>> {
+    let Some(file) = directory.file(name, OFlags::RDONLY)? else {
+        return Ok(None);
+    };
+    let length = mark::complete_length(&file).map_err(|error| Error::io(directory.shown(name), error))?;
     Ok(Some((file, length)))
 }
 
@@ -166,7 +177,7 @@ pub fn create(directory: &Directory, name: &str, bytes: &[u8]) -> Result<bool> {
     let linked = match create_unnamed(directory, name, bytes)? {
         Some(linked) => linked,
         None => {
-            let mut temporary = Temporary::new(directory, format!(".{name}.new"), FILE_MODE, Duration::ZERO)?;
+            let mut temporary = Temporary::new(directory, temporary_name(name), FILE_MODE, Duration::ZERO)?;
             let write = temporary
                 .file
                 .write_all(bytes)
@@ -234,17 +245,15 @@ pub fn sync_files<'n>(directory: &Directory, names: impl ExactSizeIterator<Item 
     Ok(())
 }
 
+/// The name under which a file of ours is written before it gets its own: always the same, so that the next writer finds
+/// what a dead one left.
+pub fn temporary_name(name: &str) -> String {
+    format!(".{name}.new")
+}
+
 /// Replaces a file of ours by one with these bytes.
 pub fn replace(directory: &Directory, name: &str, bytes: &[u8], timeout: Duration) -> Result<()> {
-    replace_through(
-        directory,
-        name,
-        format!(".{name}.new"),
-        bytes,
-        |_| Ok(()),
-        timeout,
-    )
-    .map(drop)
+    replace_through(directory, name, temporary_name(name), bytes, |_| Ok(()), timeout).map(drop)
 }
 
 /// Replaces a file by one with these bytes, written under the name `hidden` and dressed before it is synced. The

@@ -10,7 +10,7 @@ use super::directory::{Directory, FILE_MODE, Facts};
 use super::log::{self, Chain, SEAL, digits_of};
 use super::network::CACHE;
 use super::reader::LogReader;
-use super::{Store, atomic, log_name};
+use super::{Store, Wait, atomic, log_name};
 use crate::error::{Place, Result};
 use crate::format::report::Report;
 use crate::format::{Reader, goaitools};
@@ -279,15 +279,19 @@ impl Store {
     /// Reads what the view of a session is made of, and tells the length of its log: an excerpt, or the whole of it where
     /// there is none that fits.
     pub fn load_view(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
-        match self.excerpt(id)? {
+        match self.excerpt_of(id, Wait::Settled)? {
             Some(found) => Ok(found),
             None => self.load_with_length(id, report),
         }
     }
 
-    /// What the view of a session is made of, and the length of its log; none where only the whole of it tells. There was no
-    /// finding in what it stands for when that was read, and there is none in what it holds.
+    /// What the view of a session is made of, and the length of its log, without waiting for a change that is under way; none
+    /// where only the whole of the log shows that. There was no finding in what it stands for when that was read, and there is none in what it holds.
     pub fn excerpt(&self, id: &str) -> Result<Option<(Session, u64)>> {
+        self.excerpt_of(id, Wait::Never)
+    }
+
+    fn excerpt_of(&self, id: &str, wait: Wait) -> Result<Option<(Session, u64)>> {
         let id = key::checked_id(id)?;
         let Some(sessions) = self.sessions()? else {
             return Ok(None);
@@ -303,7 +307,7 @@ impl Store {
         else {
             return Ok(None);
         };
-        let opened = atomic::open_settled(sessions, &log_name(id), self.lock_timeout)?;
+        let opened = self.open_log(sessions, id, wait)?;
         Ok(opened.and_then(|(file, length)| Some((excerpt(checkpoint, &file, length)?, length))))
     }
 

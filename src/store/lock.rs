@@ -49,6 +49,21 @@ pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> 
     }
 }
 
+/// The length of a file at which no process changes it; none while one holds its lock. Does not wait. A file system
+/// without locks is no reason not to read: it counts as locked.
+pub fn settled_length(file: &File) -> io::Result<Option<u64>> {
+    loop {
+        match file.try_lock_shared() {
+            Ok(()) => break,
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return Ok(None),
+        }
+    }
+    let length = file.metadata()?.len();
+    file.unlock()?;
+    Ok(Some(length))
+}
+
 /// The process that holds a file's lock, where the system tells it.
 fn holder(file: &File) -> Option<String> {
     let facts = Facts::of(file).ok()?;

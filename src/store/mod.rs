@@ -1,7 +1,7 @@
 //! Sessions kept under a name: one log a session, and promises about it (see `convo-store`(7)).
 //!
 //! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
-//! - `lock` alone locks, only `naming`, `atomic` and `rewrite` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else
+//! - `lock` alone locks, `mark` is how readers do without, only `naming`, `atomic` and `rewrite` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else
 //!   is at a file;
 //! - `pending` marks a continuation or a split that is under way: links are made for those alone;
 //! - `names` finds a session, `alias`, `link`, `split` and `trash` are what their names say;
@@ -26,6 +26,7 @@ mod lease;
 mod link;
 mod lock;
 pub mod log;
+mod mark;
 mod memory;
 mod names;
 mod naming;
@@ -51,6 +52,7 @@ pub use boundary::{Bounded, BoundedLine, Placed};
 pub use directory::Facts;
 pub use gc::{Archived, Receipt, Thin};
 pub use link::{Continued, Successor};
+pub use mark::length_before_write;
 pub use memory::Memory;
 pub use names::Entry;
 pub use reader::LogReader;
@@ -65,6 +67,7 @@ use crate::model::session::Session;
 use directory::Directory;
 use log::{Chain, Pending};
 use rustix::fs::OFlags;
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
@@ -87,6 +90,15 @@ pub struct Store {
     synced: AtomicI64,
     /// How long a change waits for another process.
     pub lock_timeout: Duration,
+}
+
+/// What a reader does about a change that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    /// It reads the state before.
+    Never,
+    /// It waits for the state after, by which a change of its own is planned.
+    Settled,
 }
 
 /// Bytes that most first lines fit in.
@@ -323,23 +335,36 @@ impl Store {
         atomic::sync_files(sessions, [name.as_str()].into_iter())
     }
 
-    /// Reads a session, line by line: its state between two changes.
+    /// Reads a session, line by line: its last complete state, without waiting for a change that is under way.
     pub fn reader(&self, id: &str) -> Result<LogReader> {
+        self.reader_of(id, Wait::Never)
+    }
+
+    fn reader_of(&self, id: &str, wait: Wait) -> Result<LogReader> {
         let id = key::checked_id(id)?;
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
-        let opened = atomic::open_settled(sessions, &log_name(id), self.lock_timeout)?;
+        let opened = self.open_log(sessions, id, wait)?;
         let (file, length) = opened.ok_or_else(|| no_session(id))?;
         Ok(LogReader::new(file, length))
     }
 
-    /// Reads a session as a whole.
-    pub fn load(&self, id: &str, report: &mut Report) -> Result<Session> {
-        self.load_with_length(id, report).map(|(session, _)| session)
+    /// Opens a log to read, with the length up to which it is read; none when there is none.
+    fn open_log(&self, sessions: &Directory, id: &str, wait: Wait) -> Result<Option<(File, u64)>> {
+        match wait {
+            Wait::Never => atomic::open_complete(sessions, &log_name(id)),
+            Wait::Settled => atomic::open_settled(sessions, &log_name(id), self.lock_timeout),
+        }
     }
 
-    /// Reads a session as a whole, and tells the length of the log that was read.
+    /// Reads a session as a whole, without waiting.
+    pub fn load(&self, id: &str, report: &mut Report) -> Result<Session> {
+        self.reader(id)?.whole(report).map(|(session, _)| session)
+    }
+
+    /// Reads a session as a whole to plan a change of it, and reports the length of the log that was read. Waits for the
+    /// change that is under way.
     pub fn load_with_length(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
-        self.reader(id)?.whole(report)
+        self.reader_of(id, Wait::Settled)?.whole(report)
     }
 
     /// Begins a batch of new sessions, which are synced and named together.

@@ -3,6 +3,7 @@
 use super::atomic::{self, Temporary};
 use super::directory::{self, Directory, Facts};
 use super::lease::{self, Writers};
+use super::mark::Mark;
 use super::spare;
 use crate::error::{Error, Kind, Result};
 use crate::model::key;
@@ -155,7 +156,12 @@ pub(super) fn replace_log(
 ) -> Result<()> {
     let shown = directory.shown(name);
     let failed = |error| Error::io(&shown, error).kind(Kind::InputOutput);
-    let mut temporary = Temporary::new(directory, format!(".{name}.new"), directory::FILE_MODE, timeout)?;
+    let mut temporary = Temporary::new(
+        directory,
+        atomic::temporary_name(name),
+        directory::FILE_MODE,
+        timeout,
+    )?;
     temporary.file.write_all(bytes).map_err(failed)?;
     dress(&temporary.file, facts, Path::new(&shown), false)?;
     let marked = match time {
@@ -357,7 +363,7 @@ fn carry(old: &File, new: &File, seen: &Facts, lines: bool) -> std::io::Result<(
     let mut late = vec![0; usize::try_from(length - seen.size).map_err(std::io::Error::other)?];
     old.read_exact_at(&mut late, seen.size)?;
     let mut new = new;
-    new.seek(SeekFrom::End(0))?;
+    let _mark = Mark::set(new, new.seek(SeekFrom::End(0))?);
     new.write_all(&late)?;
     atomic::mark_unnamed(new)?;
     new.sync_data()

@@ -1,6 +1,8 @@
 //! The end of a log, from which the next append goes on.
 
 use super::log::{Chain, REPAIR_LENGTH, SEAL, digits_of};
+use crate::error::Place;
+use crate::model::record::{Kind as Line, Record};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -66,6 +68,32 @@ pub fn last_line(file: &File, length: u64) -> io::Result<Vec<u8>> {
         Some(newline) => Ok(block.split_off(newline + 1)),
         None if start == 0 => Ok(block),
         None => Ok(Vec::new()),
+    }
+}
+
+/// The length of a log without a last line that is incomplete: one that has no newline and is not a record yet.
+pub fn complete_length(file: &File, length: u64) -> io::Result<u64> {
+    let mut start = length;
+    let mut last = Vec::new();
+    loop {
+        let block = read(file, start.saturating_sub(BLOCK), start)?;
+        start = start.saturating_sub(BLOCK);
+        match memchr::memrchr(b'\n', &block) {
+            Some(newline) => {
+                start += newline as u64 + 1;
+                last.splice(..0, block[newline + 1..].iter().copied());
+                break;
+            }
+            None => last.splice(..0, block).for_each(drop),
+        }
+        if start == 0 {
+            break;
+        }
+    }
+    let record = Record::parse(&last, Place { line: 0, offset: 1 });
+    match record.kind {
+        Line::Unreadable(_) => Ok(start),
+        _ => Ok(length),
     }
 }
 

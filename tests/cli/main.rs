@@ -39,6 +39,7 @@ mod layering;
 mod list;
 #[cfg(feature = "llm")]
 mod llm;
+mod locked;
 mod losses;
 mod markdown;
 mod memory;

@@ -17,7 +17,7 @@ use convo::format::{self, Format, Stream, goaitools};
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::model::time::Clock;
-use convo::store::{Facts, Store};
+use convo::store::{Facts, Store, length_before_write};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -215,7 +215,10 @@ impl Context {
                         .hint("name the files in it, or give it to `convo migrate`"));
                 }
                 let facts = Facts::of(&file).ok();
-                self.open_stream(label, file, Some((path, facts)), reading)
+                match length_before_write(&file) {
+                    Some(length) => self.open_stream(label, file.take(length), Some((path, facts)), reading),
+                    None => self.open_stream(label, file, Some((path, facts)), reading),
+                }
             }
             // A save that was cut off may have left only its spare files.
             Err(error) if error.kind() == io::ErrorKind::NotFound && has_spare(path) => {

@@ -4,6 +4,7 @@ use super::{Pair, read_all};
 use crate::error::{Error, Kind, Result};
 use crate::store::atomic;
 use crate::store::directory::Facts;
+use crate::store::mark::Mark;
 use rustix::fs::OFlags;
 
 /// What an append did.
@@ -53,8 +54,10 @@ impl Pair {
             self.sidecar.set_count(before);
             self.write_sidecar(now)?;
         }
+        let mark = Mark::set(&file, length);
         atomic::write_end(&file, &shown, length, &bytes)?;
         atomic::sync_end(&file, &shown, length, bytes.len())?;
+        drop(mark);
         self.bytes.extend_from_slice(&bytes);
         Ok(Appended {
             books: self.book(before + lines.len() as u64, now).err(),

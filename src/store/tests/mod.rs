@@ -7,6 +7,7 @@ mod gc;
 mod logs;
 mod names;
 mod places;
+mod readers;
 mod views;
 
 use super::*;

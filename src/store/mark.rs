@@ -1,0 +1,105 @@
+//! Where the bytes begin that a writer is adding to a file, for readers that do not wait for its lock.
+//!
+//! A writer that holds a file's lock also locks the range from the old end on, with a lock that belongs to its open file
+//! (`F_OFD_SETLK`), so that the system drops it with the process. Nobody waits for the range: a reader asks where it begins.
+
+use super::{lock, tail};
+use std::fs::File;
+use std::io;
+
+/// Attempts to see a file twice at the same length, before what is there is taken as it is.
+const ATTEMPTS: u32 = 1000;
+
+/// The marked range of a file; unmarked when dropped.
+#[derive(Debug)]
+pub struct Mark<'f>(&'f File);
+
+impl<'f> Mark<'f> {
+    /// Marks everything from this length on, in a file that is locked and open for writing. Without such locks on this
+    /// system nothing is marked: readers then leave out a last line that is incomplete.
+    pub fn set(file: &'f File, length: u64) -> Mark<'f> {
+        range::set(file, length);
+        Mark(file)
+    }
+}
+
+impl Drop for Mark<'_> {
+    fn drop(&mut self) {
+        range::clear(self.0);
+    }
+}
+
+/// The length that a file had before the write that is under way; none if there is none.
+pub fn length_before_write(file: &File) -> Option<u64> {
+    range::start(file)
+}
+
+/// The length of a file's last complete state, without waiting: before the write that is under way, if there is one.
+pub fn complete_length(file: &File) -> io::Result<u64> {
+    let mut length = file.metadata()?.len();
+    for _ in 0..ATTEMPTS {
+        if let Some(length) = lock::settled_length(file)? {
+            return Ok(length);
+        }
+        if let Some(before) = length_before_write(file) {
+            return Ok(before);
+        }
+        let now = file.metadata()?.len();
+        if now == length {
+            break;
+        }
+        // Perhaps seen in a write that has ended since.
+        length = now;
+    }
+    // Locked by a program that marks nothing: a last line without its newline may be half of what it writes.
+    tail::complete_length(file, length)
+}
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod range {
+    use std::fs::File;
+    use std::os::fd::AsRawFd;
+
+    pub fn set(file: &File, start: u64) {
+        control(file, libc::F_OFD_SETLK, libc::F_WRLCK, start);
+    }
+
+    pub fn clear(file: &File) {
+        control(file, libc::F_OFD_SETLK, libc::F_UNLCK, 0);
+    }
+
+    pub fn start(file: &File) -> Option<u64> {
+        let found = control(file, libc::F_OFD_GETLK, libc::F_RDLCK, 0)?;
+        let is_marked = i32::from(found.l_type) == libc::F_WRLCK;
+        is_marked.then(|| u64::try_from(found.l_start).ok()).flatten()
+    }
+
+    /// A lock of the range from `start` to whatever end the file gets; none if the call fails.
+    #[expect(
+        unsafe_code,
+        reason = "no library wraps locks of ranges that belong to an open file"
+    )]
+    fn control(file: &File, command: i32, kind: i32, start: u64) -> Option<libc::flock> {
+        // Safety: the structure holds numbers alone, of which all may be zero.
+        let mut range: libc::flock = unsafe { std::mem::zeroed() };
+        range.l_type = kind as libc::c_short;
+        range.l_whence = libc::SEEK_SET as libc::c_short;
+        range.l_start = i64::try_from(start).ok()?;
+        // Safety: the descriptor is open, and the structure lives as long as the call.
+        let done = unsafe { libc::fcntl(file.as_raw_fd(), command, &raw mut range) };
+        (done == 0).then_some(range)
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+mod range {
+    use std::fs::File;
+
+    pub fn set(_: &File, _: u64) {}
+
+    pub fn clear(_: &File) {}
+
+    pub fn start(_: &File) -> Option<u64> {
+        None
+    }
+}
