@@ -62,6 +62,20 @@ impl<'s> Held<'s> {
         rewrite::replace_log(self.sessions, &self.name, old, bytes, time, store.lock_timeout)
     }
 
+    /// Takes away the new files that dead processes have left of this log, and of its file in another folder.
+    pub fn sweep(&self, other: Option<&Directory>) {
+        let name = atomic::temporary_name(&self.name);
+        for folder in [Some(self.sessions), other].into_iter().flatten() {
+            atomic::sweep(folder, &name);
+        }
+    }
+
+    /// Whether a line begins with these bytes.
+    pub fn has_beginning(&self, bytes: &[u8]) -> bool {
+        let mut lines = self.bytes.split_inclusive(|byte| *byte == b'\n');
+        bytes.is_empty() || lines.any(|line| line.starts_with(bytes))
+    }
+
     fn refuse(&self, line: u64, offset: usize, what: &str) -> Error {
         let place = Place {
             line,

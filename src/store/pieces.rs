@@ -42,12 +42,15 @@ pub(super) fn run(mut members: ObjectBuilder, bytes: &[u8]) -> Vec<u8> {
 /// Length of `,"sha256":"…"}`.
 const SUM: usize = 77;
 
+/// How the line of a run begins.
+const BEGIN: &[u8] = b"{\"type\":\"";
+
 /// The checksum of a run: of its line without the checksum, and of what stands behind it.
 fn summed(line: &[u8], bytes: &[u8]) -> String {
     key::sha256(&[line, b"\n", bytes].concat())
 }
 
-/// The runs of a file. What belongs to none, as after a write that was cut off, is passed over.
+/// The runs of a file. What belongs to none, as of a run whose write was cut off, is passed over.
 pub(super) fn runs(file: &[u8]) -> Vec<Run> {
     let mut runs = Vec::new();
     let mut start = 0;
@@ -60,23 +63,64 @@ pub(super) fn runs(file: &[u8]) -> Vec<Run> {
     runs
 }
 
+/// A run of which all bytes are there. Bytes that are not those that were put there, and among which another run begins,
+/// are of a run that was cut off, and of the next one.
 fn read_run(file: &[u8], line: Range<usize>) -> Option<Run> {
     let object = &file[line.clone()];
     let begin = line.end + 1;
-    let length: usize = std::str::from_utf8(json::member(object, "bytes")?)
-        .ok()?
-        .parse()
-        .ok()?;
+    let length = length_of(object)?;
     let sum = json::member(object, "sha256").and_then(json::text)?;
     let bare = &object[..object.len().checked_sub(SUM)?];
     let bytes = begin..begin.checked_add(length)?;
     let content = file.get(bytes.clone())?;
     let ending = usize::from(!content.is_empty() && !content.ends_with(b"\n"));
+    let sound = summed(&[bare, b"}"].concat(), content) == sum;
+    if !sound && lines(file, bytes.clone()).any(|line| length_of(&file[line]).is_some()) {
+        return None;
+    }
     Some(Run {
-        sound: summed(&[bare, b"}"].concat(), content) == sum,
+        sound,
         end: (bytes.end + ending).min(file.len()),
         line,
         bytes,
+    })
+}
+
+/// The number of bytes behind a line, if it is the line of a run.
+fn length_of(line: &[u8]) -> Option<usize> {
+    let sum = line.get(line.len().checked_sub(SUM)?..)?;
+    let is_run = line.starts_with(BEGIN) && sum.starts_with(b",\"sha256\":\"") && sum.ends_with(b"\"}");
+    let bytes = is_run.then(|| json::member(line, "bytes")).flatten()?;
+    std::str::from_utf8(bytes).ok()?.parse().ok()
+}
+
+/// The lines that begin in this range, without their newlines.
+fn lines(file: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut start = range.start;
+    std::iter::from_fn(move || {
+        let line = start..memchr::memchr(b'\n', &file[start..]).map_or(file.len(), |at| start + at);
+        (line.start < range.end).then(|| {
+            start = (line.end + 1).min(file.len());
+            line
+        })
+    })
+}
+
+/// The last run in bytes that belong to no whole run, and end the file: one that a write has left that was cut off. It is as
+/// long as they are. `begin` is how the line of a run begins; as much of it as is there counts for one.
+pub(super) fn unfinished(file: &[u8], rest: Range<usize>, begin: &[u8]) -> Option<Run> {
+    let file = &file[..rest.end];
+    let is_run = |line: &Range<usize>| {
+        let bytes = &file[line.clone()];
+        let is_cut = line.end == file.len() && bytes.starts_with(begin);
+        is_cut || length_of(bytes).is_some() || *line == rest && begin.starts_with(bytes)
+    };
+    let line = lines(file, rest.clone()).filter(is_run).last()?;
+    Some(Run {
+        bytes: (line.end + 1).min(rest.end)..rest.end,
+        end: rest.end,
+        line,
+        sound: false,
     })
 }
 
@@ -127,8 +171,8 @@ pub(super) fn read(folder: &Directory, name: &str) -> Result<Vec<u8>> {
 /// Adds runs to a file, durably, and makes it when there is none; the length that it had. Whoever calls holds the
 /// lock of the log that the file belongs to.
 pub(super) fn append(folder: &Directory, name: &str, runs: &[u8]) -> Result<u64> {
+    atomic::sweep(folder, &atomic::temporary_name(name));
     let Some(file) = folder.file(name, OFlags::RDWR | OFlags::APPEND)? else {
-        atomic::sweep(folder, &format!(".{name}.new"));
         return match atomic::create(folder, name, runs)? {
             true => Ok(0),
             false => Err(Error::new(
@@ -190,6 +234,37 @@ mod tests {
         let back: Vec<&[u8]> = found.iter().map(|run| &file[run.bytes.clone()]).collect();
         assert_eq!(back, pieces);
         assert!(found.iter().all(|run| run.sound));
+    }
+
+    #[test]
+    fn a_run_that_was_cut_off_anywhere_hides_none_of_those_after_it() {
+        let content = b"{\"role\":\"user\"}\n{\"role\":\"assistant\"}\n";
+        let (first, cut) = (of("archive", content), of("archive", &content.repeat(3)));
+        let next = of("archive", b"next\n");
+        for length in 0..cut.len() {
+            for more in [&b""[..], &cut[..cut.len() / 2]] {
+                let mut file = [&first[..], &cut[..length]].concat();
+                for bytes in [more, &next, &next] {
+                    if !file.ends_with(b"\n") {
+                        file.push(b'\n');
+                    }
+                    file.extend_from_slice(bytes);
+                }
+                let runs = runs(&file);
+                // All but the newline is there, and that comes with the next run.
+                let whole = length == cut.len() - 1;
+                assert_eq!(runs.len(), 3 + usize::from(whole), "{length}");
+                assert!(runs.iter().all(|run| run.sound), "{length}");
+                assert_eq!(&file[runs[0].line.start..runs[0].end], &first, "{length}");
+                assert_eq!(runs.last().map(|run| run.end), Some(file.len()), "{length}");
+            }
+            let file = [&first[..], &cut[..length]].concat();
+            let found = unfinished(&file, first.len()..file.len(), b"{\"type\":\"archive\"");
+            let head = memchr::memchr(b'\n', &cut).unwrap() + 1;
+            let expected = (length > 0).then(|| (first.len(), &cut[head.min(length)..length]));
+            let found = found.map(|run| (run.line.start, &file[run.bytes]));
+            assert_eq!(found, expected, "{length}");
+        }
     }
 
     #[test]

@@ -69,7 +69,8 @@ pub(super) fn entry_name(id: &str, time: &str, nth: u64) -> String {
 
 /// Whether a file of the archive or the quarantine is of this session.
 fn is_piece(file: &str, id: &str) -> bool {
-    file == log_name(id) || is_copy(file).is_some_and(|other| other == id)
+    let log = log_name(id);
+    file == log || file == atomic::temporary_name(&log) || is_copy(file).is_some_and(|other| other == id)
 }
 
 /// The session of which a file of the quarantine is a copy. Its ending is another than that of a log: the name of a
@@ -114,6 +115,7 @@ impl Store {
         let name = log_name(id);
         let locked = atomic::open_locked(sessions, &name, None, OFlags::RDWR, self.lock_timeout)?;
         let _lock = locked.ok_or_else(|| no_session(id))?;
+        atomic::sweep(sessions, &atomic::temporary_name(&name));
         let trash = atomic::folder(self.directory(), TRASH)?;
         for nth in 1.. {
             if atomic::move_new(sessions, &name, &trash, &entry_name(id, &time, nth))? {
@@ -170,7 +172,9 @@ impl Store {
         // The log goes last: as long as it is there, what was cut off can be done again by its name.
         let mut places = self.pieces(id, &KEPT)?;
         if let Some(sessions) = sessions {
-            places.push((sessions.again()?, locked.iter().map(|_| name.clone()).collect()));
+            let log = locked.iter().map(|_| name.clone());
+            let left = std::iter::once(atomic::temporary_name(&name));
+            places.push((sessions.again()?, left.chain(log).collect()));
         }
         self.forget_view(id);
         let mut found = false;

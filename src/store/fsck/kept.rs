@@ -8,6 +8,7 @@ use crate::store::gc::ARCHIVE;
 use crate::store::held::Held;
 use crate::store::{Store, atomic, log_name, pieces};
 use std::collections::HashSet;
+use std::ops::Range;
 
 impl Store {
     /// Whether archive and quarantine hold what was put there; why that cannot be told, if it cannot.
@@ -67,15 +68,15 @@ impl Store {
                 remedy: remedy.map(str::to_string),
             };
             let runs = pieces::runs(&file);
+            // What the archive lacks is for somebody to decide on; the quarantine keeps what it has in any form.
+            let remedy = (place == QUARANTINE).then_some("it is kept as it is now");
             for run in runs.iter().filter(|run| !run.sound) {
-                tell(found(
-                    run.line.start,
-                    "what was kept here has changed".to_string(),
-                    None,
-                ));
+                let what = "what was kept here has changed".to_string();
+                tell(found(run.line.start, what, remedy));
             }
             let rest = pieces::rest(&file);
-            if let (Some(stamp), Some(held), false) = (check.repair, held, rest.is_empty()) {
+            let stray = remedy.is_some() && runs.iter().any(|run| !run.sound);
+            if let (Some(stamp), Some(held), false) = (check.repair, held, rest.is_empty() && !stray) {
                 self.take_rest(held, place, stamp)?;
             }
             for range in rest {
@@ -97,13 +98,17 @@ impl Store {
         Ok(())
     }
 
-    /// Moves what belongs to no run into a run of the quarantine.
+    /// Moves what belongs to no run into a run of the quarantine, and what is a run of the quarantine no more.
     fn take_rest(&self, held: &Held<'_>, place: &str, stamp: Stamp<'_>) -> Result<()> {
         let Some(folder) = self.directory().inner(place)? else {
             return Ok(());
         };
         let file = pieces::read(&folder, &held.name)?;
-        let rest = pieces::rest(&file);
+        let mut rest = pieces::rest(&file);
+        if place == QUARANTINE {
+            rest.extend(changed(&pieces::runs(&file)));
+            rest.sort_by_key(|range| range.start);
+        }
         let mut runs = Vec::new();
         for range in &rest {
             let mut members = quarantined(stamp, &format!("{place} {}", range.start))?;
@@ -121,4 +126,10 @@ impl Store {
         let file = pieces::read(&folder, &held.name)?;
         pieces::take(&folder, &held.name, &file, &rest, self.lock_timeout)
     }
+}
+
+/// Where the runs are whose bytes have changed.
+fn changed(runs: &[pieces::Run]) -> Vec<Range<usize>> {
+    let changed = runs.iter().filter(|run| !run.sound);
+    changed.map(|run| run.line.start..run.end).collect()
 }

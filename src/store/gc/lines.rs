@@ -8,6 +8,9 @@ use crate::model::time::seconds;
 use crate::store::log::{self, Chain, Pending};
 use crate::store::pieces;
 
+/// How the line of a run in the archive begins.
+pub(super) const BEGIN: &[u8] = b"{\"type\":\"archive\",";
+
 /// Line numbers from 1 as ranges of first and last, in JSON.
 fn spans(lines: impl Iterator<Item = usize>) -> String {
     let mut spans: Vec<[usize; 2]> = Vec::new();

@@ -121,6 +121,9 @@ impl Store {
         let held = Held::open(self, key::checked_id(id)?)?;
         let (session, ranges) = held.lines()?;
         let archive = self.directory().inner(ARCHIVE)?;
+        if !options.dry_run {
+            held.sweep(archive.as_ref());
+        }
         if let Some(folder) = archive.as_ref().filter(|_| options.discard && !options.dry_run) {
             self.settle_archive(&held, &session, folder)?;
         }
@@ -201,10 +204,20 @@ impl Store {
     }
 
     /// Takes runs off the archive's end that the log knows nothing of, or has taken back: those of a gc or a restore
-    /// that was cut off, whose lines are in the log.
+    /// that was cut off, whose lines are in the log. The last one may be cut off itself.
     fn settle_archive(&self, held: &Held<'_>, session: &Session, archive: &Directory) -> Result<()> {
         let file = pieces::read(archive, &held.name)?;
         let mut length = file.len();
+        let whole = pieces::runs(&file).last().map_or(0, |run| run.end);
+        while let Some(run) = pieces::unfinished(&file, whole..length, lines::BEGIN) {
+            let bytes = &file[run.bytes.clone()];
+            let id = text(&file, &run, "id").unwrap_or_default();
+            let end = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
+            if Self::needs(session, &id, &bytes[..end]) || !held.has_beginning(&bytes[end..]) {
+                break;
+            }
+            length = run.line.start;
+        }
         for run in own_runs(&file, session).iter().rev() {
             let id = text(&file, run, "id").unwrap_or_default();
             if !run.sound || run.end != length || Self::needs(session, &id, &file[run.bytes.clone()]) {
@@ -283,6 +296,7 @@ impl Store {
         };
         let archive = self.directory().inner(ARCHIVE)?.ok_or_else(none)?;
         if !dry_run {
+            held.sweep(Some(&archive));
             self.settle_archive(&held, &session, &archive)?;
         }
         let file = pieces::read(&archive, &held.name)?;

@@ -6,7 +6,7 @@ use crate::store::fsck::{Check, Found, Trouble};
 use proptest::prelude::*;
 use std::cell::Cell;
 
-fn look(store: &Store, repair: bool) -> Vec<Found> {
+pub(super) fn look(store: &Store, repair: bool) -> Vec<Found> {
     let made = Cell::new(0);
     let stamp = |_: &str| {
         made.set(made.get() + 1);

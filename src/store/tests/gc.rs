@@ -36,6 +36,10 @@ fn without(lines: &'static [usize]) -> impl FnOnce(&Session) -> Result<Option<Ve
     }
 }
 
+fn archive_path(store: &Store) -> PathBuf {
+    store.path().join("archive/one.jsonl")
+}
+
 fn archive(store: &Store, id: &str) -> Vec<u8> {
     fs::read(store.path().join("archive").join(log_name(id))).unwrap_or_default()
 }
@@ -114,6 +118,121 @@ fn a_gc_that_was_cut_off_leaves_nothing_twice_and_loses_nothing() {
     fs::write(log_path(&store, "one"), lines.join("\n") + "\n").unwrap();
     store.thin("one", &thin("g3"), without(&[2])).unwrap();
     assert_eq!(store.archived("one").unwrap().len(), 2);
+}
+
+#[test]
+fn a_run_that_was_cut_off_keeps_no_later_gc_from_being_undone() {
+    let (_folder, store) = store();
+    begin_notes(&store, "one", &["a", "b", "c", "d"]);
+    store.thin("one", &thin("g1"), without(&[1])).unwrap();
+    let first = archive(&store, "one");
+    let before = fs::read(log_path(&store, "one")).unwrap();
+    let lines = read(&store, "one").0;
+    store.thin("one", &thin("g2"), without(&[1, 3])).unwrap();
+    let second = archive(&store, "one");
+    fs::write(log_path(&store, "one"), &before).unwrap();
+    fs::write(archive_path(&store), &first).unwrap();
+    store.thin("one", &thin("g3"), without(&[1, 3])).unwrap();
+    let after = fs::read(log_path(&store, "one")).unwrap();
+    let third = archive(&store, "one")[first.len()..].to_vec();
+    let troubles = |repair: bool| {
+        let mut found = super::fsck::look(&store, repair);
+        found.retain(|found| found.trouble == crate::store::fsck::Trouble::Piece);
+        found
+    };
+    let comes_back = |what: &str| {
+        assert_eq!(
+            store.archived("one").unwrap().last().unwrap().event,
+            "g3",
+            "{what}"
+        );
+        store.thicken("one", "g3", &restore("g3"), false).unwrap();
+        let back = read(&store, "one").0;
+        assert_eq!(back[..lines.len()], lines, "{what}");
+    };
+    let is_end = |at: &usize| at.is_multiple_of(16) || second[at - 1] == b'\n' || second[*at] == b'\n';
+    for length in (first.len()..second.len()).filter(is_end) {
+        // As a kill leaves it.
+        fs::write(log_path(&store, "one"), &before).unwrap();
+        fs::write(archive_path(&store), &second[..length]).unwrap();
+        store.thin("one", &thin("g3"), without(&[1, 3])).unwrap();
+        assert_eq!(archive(&store, "one"), [&first[..], &third].concat(), "{length}");
+        assert_eq!(troubles(false), [], "{length}");
+        comes_back(&format!("cut at {length}"));
+        // As a program left it that did not know it for one.
+        for repairs in [false, true] {
+            let mut glued = second[..length].to_vec();
+            if !glued.ends_with(b"\n") {
+                glued.push(b'\n');
+            }
+            glued.extend_from_slice(&third);
+            fs::write(log_path(&store, "one"), &after).unwrap();
+            fs::write(archive_path(&store), &glued).unwrap();
+            if repairs {
+                let found = troubles(true);
+                assert_eq!(
+                    found.is_empty(),
+                    length == first.len() || length == second.len() - 1
+                );
+                assert_eq!(troubles(false), [], "{length}");
+            }
+            comes_back(&format!(
+                "another gc behind a cut at {length}, repairs: {repairs}"
+            ));
+        }
+    }
+}
+
+#[test]
+fn what_only_the_archive_has_is_kept_when_its_end_is_cut_off() {
+    let (_folder, store) = store();
+    begin_notes(&store, "one", &["a", "b", "c", "d"]);
+    store.thin("one", &thin("g1"), without(&[1, 3])).unwrap();
+    let whole = archive(&store, "one");
+    for length in [whole.len() - 30, whole.len() - 90] {
+        fs::write(archive_path(&store), &whole[..length]).unwrap();
+        store
+            .thin("one", &thin(&format!("g{length}")), without(&[1]))
+            .unwrap();
+        assert!(archive(&store, "one").starts_with(&whole[..length]));
+        fs::write(archive_path(&store), &whole).unwrap();
+    }
+}
+
+#[test]
+fn new_files_of_the_dead_go_with_the_next_change() {
+    let (_folder, store) = store();
+    begin_notes(&store, "one", &["a", "b", "c"]);
+    store.thin("one", &thin("g1"), without(&[1])).unwrap();
+    let left = ["sessions", "archive"].map(|folder| store.path().join(folder).join(".one.jsonl.new"));
+    let leave = || left.iter().for_each(|path| fs::write(path, "half").unwrap());
+    let there = || [left[0].exists(), left[1].exists()];
+    leave();
+    store.append("one", &[&message("d")]).unwrap();
+    assert_eq!(there(), [false, true]);
+    let nothing = |_: &Session| Ok(None);
+    let dry = Thin {
+        dry_run: true,
+        ..thin("g2")
+    };
+    leave();
+    store.thin("one", &dry, nothing).unwrap();
+    assert_eq!(there(), [true, true]);
+    store.thin("one", &thin("g2"), nothing).unwrap();
+    assert_eq!(there(), [false, false]);
+    leave();
+    store.thicken("one", "g1", &restore("g1"), false).unwrap();
+    assert_eq!(there(), [false, false]);
+    leave();
+    store.purge("one").unwrap();
+    assert_eq!(there(), [false, false]);
+    // One that is in use stays.
+    begin_notes(&store, "one", &["a"]);
+    leave();
+    let used = File::open(&left[0]).unwrap();
+    used.lock().unwrap();
+    store.append("one", &[&message("d")]).unwrap();
+    assert_eq!(there(), [true, true]);
 }
 
 #[test]
