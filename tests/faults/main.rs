@@ -11,6 +11,7 @@ mod chance;
 mod check;
 mod crowd;
 mod disk;
+mod ends;
 mod errors;
 mod foreign;
 mod full;
@@ -22,6 +23,7 @@ mod log;
 mod place;
 mod power;
 mod prepare;
+mod readers;
 mod report;
 mod scenario;
 mod short;
@@ -56,8 +58,10 @@ const KINDS: &[Kind] = &[
     ("append after a kill", power::append_after_a_kill),
     ("file system shut down", shutdown::run),
     ("short writes", short::run),
+    ("ends of appends", ends::run),
     ("disk full", full::run),
     ("bytes", bytes::run),
+    ("readers", readers::run),
     ("crowd", crowd::run),
     ("random kills", crowd::killed),
     ("chain", chain::run),

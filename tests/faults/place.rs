@@ -172,6 +172,7 @@ fn collect(root: &Path, below: &Path, state: &mut State) {
 
 pub fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
+    std::fs::set_permissions(to, from.metadata().unwrap().permissions()).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());

@@ -183,6 +183,45 @@ pub fn damaged(place: &Place) {
     std::fs::write(place.log("chat"), log).unwrap();
 }
 
+/// The same again in a session that was repaired before.
+pub fn repaired(place: &Place) {
+    damaged(place);
+    place.sets_up(&["fsck", "--repair", "chat"]);
+    let mut log = std::fs::read(place.log("chat")).unwrap();
+    log.extend_from_slice(
+        format!("by another hand {LONG}\n{{\"role\":\"user\",\"content\":\"half").as_bytes(),
+    );
+    std::fs::write(place.log("chat"), log).unwrap();
+}
+
+/// Two aliases of sessions that are gone, one of which is in the quarantine.
+pub fn dangling(place: &Place) {
+    chat(place);
+    place.write("store/aliases/first", "gone\n");
+    place.sets_up(&["fsck", "--repair"]);
+    place.write("store/aliases/second", "gone\n");
+}
+
+/// A session with long messages that a gc has taken out, and more that is to go.
+pub fn long_and_packed(place: &Place) {
+    chat(place);
+    place.sets_up(&["append", "chat", LONG]);
+    place.sets_up(&["truncate", "chat", "--keep-last", "1"]);
+    place.sets_up(&["gc", "chat"]);
+    for (question, answer) in [("four?", LONG), ("five?", "5"), ("six?", "6")] {
+        place.sets_up(&["append", "chat", question]);
+        place.sets_up(&["append", "chat", "-r", "assistant", answer]);
+    }
+    place.sets_up(&["truncate", "chat", "--keep-last", "1"]);
+}
+
+/// A PicoClaw session of which the first lines are in its archive, and more is out of view.
+pub fn pair_packed(place: &Place) {
+    pair(place);
+    place.sets_up(&["gc", "-i", "pair/x.jsonl"]);
+    place.sets_up(&["truncate", "pair/x.jsonl", "-i", "--keep-last", "1"]);
+}
+
 /// A PicoClaw session of which two lines are out of view.
 pub fn pair(place: &Place) {
     let line = |nth: u32| {

@@ -12,16 +12,12 @@ use super::{Faults, in_parallel};
 use std::process::{Command, Stdio};
 
 /// `trap` keeps the signal off, so that the write fails instead.
-const FAILS: &str = "trap '' 25; exec prlimit --core=0 --fsize=\"$0\" \"$@\"";
-const KILLS: &str = "exec prlimit --core=0 --fsize=\"$0\" \"$@\"";
+pub const FAILS: &str = "trap '' 25; exec prlimit --core=0 --fsize=\"$0\" \"$@\"";
+pub const KILLS: &str = "exec prlimit --core=0 --fsize=\"$0\" \"$@\"";
 
 pub fn run(faults: &Faults, tally: &Tally) {
-    let found = Command::new("prlimit")
-        .arg("--version")
-        .stdout(Stdio::null())
-        .status();
-    if !found.is_ok_and(|status| status.success()) {
-        return tally.skip("no prlimit, which limits the length of files");
+    if let Some(why) = missing() {
+        return tally.skip(why);
     }
     let mut jobs = Vec::new();
     for golden in &faults.goldens {
@@ -56,6 +52,16 @@ pub fn run(faults: &Faults, tally: &Tally) {
             format!("{}: {how} at byte {limit} of any file", golden.command())
         });
     });
+}
+
+/// Why no file can be limited here.
+pub fn missing() -> Option<&'static str> {
+    let found = Command::new("prlimit")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status();
+    let works = found.is_ok_and(|status| status.success());
+    (!works).then_some("no prlimit, which limits the length of files")
 }
 
 /// Lengths at which a write of the operation stops: every byte that a file of the store gets.
