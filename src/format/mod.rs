@@ -12,6 +12,7 @@ mod claude_code;
 mod cline_roo;
 mod codex;
 mod collection;
+mod content;
 mod continue_ide;
 pub mod detect;
 mod document;
@@ -63,7 +64,7 @@ use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
 pub use form::{Form, Holds, Reading, Returned};
-use report::Report;
+use report::{Loss, Report};
 use request::Api;
 pub use sessions::{Converted, Input, SessionReader, Sessions, Stream};
 use std::io::{self, Write};
@@ -298,6 +299,11 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    let vercel = [Format::VercelUi, Format::VercelUiV4].contains(&format);
+    if purpose == Purpose::Export && !vercel && native::source_format(session).as_deref() == Some("vercel-ui")
+    {
+        report.lose(Loss::Part, vercel_ui::differing_contents(session, view));
+    }
     match format.form().write {
         Some(write) => {
             let readable = opaque::readable(format, session, view, report);

@@ -8,6 +8,7 @@ use crate::error::{Error, Kind, Place, Result};
 use crate::model::event;
 use crate::model::json;
 use crate::model::record::{Kind as Line, Record};
+use crate::model::session::Session;
 use std::io::Read;
 
 /// The record stream, as a format. Its sessions are written by whoever has their lines.
@@ -160,6 +161,14 @@ impl HeaderBuilder {
         }
         built.finish()
     }
+}
+
+/// The name of the format that a session was read from, where its header says it.
+pub fn source_format(session: &Session) -> Option<String> {
+    let header = session.header();
+    let (_, source) = header.iter().find(|(name, _)| name == "source")?;
+    let format = json::member(source, "format").and_then(json::text)?;
+    Some(format.into_owned())
 }
 
 /// The `source` member of a session that was converted: where from, and the SHA-256 of what was read, by which

@@ -27,6 +27,7 @@ mod events;
 mod expand;
 mod fixtures;
 mod folders;
+mod foreign;
 mod formats;
 mod fsck;
 mod gc;

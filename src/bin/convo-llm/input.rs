@@ -73,8 +73,7 @@ fn detected(bytes: &[u8], output: &Output) -> Result<Format> {
     let head = &bytes[..bytes.len().min(detect::HEAD)];
     let verdict = detect::detect(head, bytes.len() < detect::HEAD, Hints::default());
     let Some(format) = verdict.format else {
-        let what = format!("no session that this version reads: {}", verdict.evidence);
-        let error = Error::new(Kind::Data, what);
+        let error = Error::new(Kind::Data, verdict.problem());
         return Err(match verdict.hint {
             Some(hint) => error.hint(hint),
             None => error.hint("give the format with --from"),

@@ -336,7 +336,7 @@ impl Context {
     ) -> Result<Format> {
         let verdict = detect_file(head, whole, path);
         let Some(format) = verdict.format else {
-            let error = Error::new(Kind::Data, format!("unknown format: {}", verdict.evidence));
+            let error = Error::new(Kind::Data, verdict.problem());
             return Err(error.hint(verdict.hint.unwrap_or_else(from_hint)));
         };
         if !verdict.others.is_empty() {

@@ -3,6 +3,7 @@
 use super::layout::{self, Element, Section};
 use super::{COMPRESSED, LIVE, NAME, message, yaml};
 use crate::error::{Error, Kind, Place, Result};
+use crate::format::content;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted};
@@ -149,9 +150,13 @@ impl Reading<'_> {
             }
             known.push(name);
             if [COMPRESSED, LIVE].contains(&name) {
-                let listed =
-                    section.elements.is_empty() && !matches!(section.rest, b"" | b"[]" | b"null" | b"~");
-                if listed {
+                let lines = &self.bytes[section.bytes.clone()];
+                let below = lines.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii);
+                let filled = below
+                    .filter(|line| !line.starts_with(b"#"))
+                    .any(|line| !line.is_empty());
+                let empty = matches!(section.rest, b"" | b"[]" | b"null" | b"~") && !filled;
+                if section.elements.is_empty() && !empty {
                     self.report
                         .damage(place, format!("{name} is no list with a dash for each of them"));
                 }
@@ -201,7 +206,11 @@ impl Reading<'_> {
             .as_ref()
             .and_then(|one| message::records(one, &element.place.offset.to_string()));
         match (records, value) {
-            (Some(records), _) => {
+            (Some(records), one) => {
+                let content = one.as_deref().and_then(|one| json::member(one, "content"));
+                if let Some(fault) = content.and_then(content::unknown_parts) {
+                    self.report.damage(place, fault);
+                }
                 for body in records {
                     self.ids.push(self.derive.id(&body));
                     self.push(body, place);

@@ -18,6 +18,28 @@ enum Part<'a> {
     Other(Vec<u8>),
 }
 
+/// Kinds of content that hold what is said in further members.
+const KINDS: [&str; 5] = [
+    "thoughts",
+    "reasoning_recap",
+    "computer_output",
+    "app_pairing_content",
+    "user_editable_context",
+];
+
+/// What is wrong with a message without content, or with a content of an unknown kind that has no text.
+pub fn fault(raw: Option<&[u8]>) -> Option<String> {
+    let Some(object) = raw.and_then(Object::of) else {
+        return raw.is_none().then(|| "a message without content".to_string());
+    };
+    let kind = object.text("content_type").unwrap_or_default();
+    let said = ["parts", "text", "result", "model_set_context"]
+        .iter()
+        .any(|name| object.get(name).is_some());
+    let known = said || KINDS.contains(&kind.as_ref());
+    (!known).then(|| format!("content of an unknown kind: '{kind}'"))
+}
+
 /// The content of a message.
 #[derive(Clone, Debug, Default)]
 pub struct Content<'a> {

@@ -143,6 +143,10 @@ impl<'a> Telling<'a, '_> {
                 }
                 Kind::Said => {
                     self.end_answer();
+                    if let Some(fault) = content::fault(node.message.get("content")) {
+                        let what = format!("the node {:?}: {fault}", node.id);
+                        self.report.damage(self.item.place, what);
+                    }
                     if node.author.get("role") != Some(b"\"assistant\"") {
                         self.end();
                     }

@@ -3,6 +3,7 @@
 use super::NAME;
 use super::block::{self, Piece};
 use crate::error::Place;
+use crate::format::content;
 use crate::format::object::{Object, set};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
@@ -28,6 +29,17 @@ pub fn records(
         true => block::pieces(&blocks, uuid.as_deref().unwrap_or_default()),
         false => vec![Piece::of_text(message.string("text").unwrap_or(b"\"\""))],
     };
+    let text = message.string("text").filter(|text| *text != b"\"\"");
+    if !known && text.is_none() {
+        let unknown = content::unknown_parts(message.get("content").unwrap_or_default());
+        let missing = || {
+            (message.get("text").is_none() && message.get("content").is_none())
+                .then(|| "a message without content".to_string())
+        };
+        if let Some(fault) = unknown.or_else(missing) {
+            report.damage(place, fault);
+        }
+    }
     let attachments = message.list("attachments").unwrap_or_default();
     let attachments: Vec<Object<'_>> = attachments.into_iter().filter_map(Object::of).collect();
     let texts = attachments

@@ -195,6 +195,9 @@ impl<'a> Facts<'a> {
         facts.kind = match facts.name.as_ref() {
             "user" | "assistant" => {
                 facts.message = message.and_then(|raw| Said::of(raw, &facts.name));
+                if facts.message.as_ref().is_some_and(|said| said.content.is_none()) {
+                    facts.fault = Some("its message has no content");
+                }
                 match (&facts.message, facts.name.as_ref()) {
                     (None, _) => {
                         facts.fault = Some("its message is no object; it is carried along");

@@ -2,6 +2,7 @@
 
 use super::line::{Facts, Id, Kind, block_type};
 use crate::error::{Error, Place, Result};
+use crate::format::content;
 use crate::format::lines::Lines;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
@@ -230,6 +231,10 @@ impl Reading {
             }
             Ok(facts) => {
                 if let Some(fault) = facts.fault {
+                    report.damage(place, fault);
+                }
+                let content = facts.message.as_ref().and_then(|said| said.content);
+                if let Some(fault) = content.and_then(content::unknown_parts) {
                     report.damage(place, fault);
                 }
                 line.kind = facts.kind;

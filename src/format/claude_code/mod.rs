@@ -37,7 +37,8 @@ mod tree;
 mod weave;
 mod write;
 
-use super::detect::Signature;
+use super::detect::signature::has_content;
+use super::detect::{Content, Shape, Signature};
 use super::report::{Loss, Report};
 use super::sessions::{Input, SessionReader};
 use super::{Form, Holds, Reading};
@@ -83,10 +84,20 @@ pub(super) const SIGNATURE: Signature = Signature {
     what: "a Claude Code log",
     line: |shape| {
         let typed = shape.is_text("type") && !shape.is_object("payload");
-        shape.any(&["leafUuid", "parentUuid"]) || (typed && shape.any(&["uuid", "messageId", "sessionId"]))
+        let ids = ["leafUuid", "parentUuid", "uuid", "messageId", "sessionId"];
+        typed && shape.any(&ids) && message(shape) != Content::Unknown
     },
+    content: message,
     ..Signature::BLANK
 };
+
+/// What a line says of the content of a log: those of the user and the assistant are messages.
+fn message(shape: &Shape<'_>) -> Content {
+    match shape.says("type", "user") || shape.says("type", "assistant") {
+        true => Content::known(has_content(&shape.object("message"), "content")),
+        false => Content::None,
+    }
+}
 
 /// The name of the format, and the word under which leftovers are kept.
 const NAME: &str = "claude-code";

@@ -62,7 +62,7 @@ pub(super) const SIGNATURE: Signature = Signature {
     },
     list: |elements| {
         let any = |name: &str| elements.iter().any(|element| element.has(name));
-        any("ts") && any("role")
+        any("ts") && any("role") && any("content")
     },
     ..Signature::BLANK
 };

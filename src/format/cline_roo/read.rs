@@ -4,6 +4,7 @@ use super::NAME;
 use super::element::{self, Kind, stamp, text};
 use super::panel::{self, Panel};
 use crate::error::{Place, Result};
+use crate::format::content;
 use crate::format::listing::{Listing, Unit, refused, whole};
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
@@ -112,7 +113,12 @@ pub fn history(
             }
         }
         match kinds[nth] {
-            Kind::Message => building.message(nth, &std::mem::take(&mut thoughts), usage.get(&nth)),
+            Kind::Message => {
+                if let Some(fault) = content::fault(element, &[]) {
+                    report.damage(place, fault);
+                }
+                building.message(nth, &std::mem::take(&mut thoughts), usage.get(&nth));
+            }
             Kind::Summary => building.summary(nth),
             Kind::Marker => building.marker(nth),
             Kind::Reasoning => thoughts.push(nth),

@@ -1,7 +1,7 @@
 //! A log as a session.
 
 use super::compaction::{self, Before};
-use super::line::{Kind, Line};
+use super::line::{Item, Kind, Line};
 use super::steps::Step;
 use super::usage::Figures;
 use super::{NAME, header, line, message, object, steps};
@@ -9,7 +9,7 @@ use crate::error::{Place, Result};
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;
 use crate::format::request::draft::Draft;
-use crate::format::request::{Api, Seen};
+use crate::format::request::{self, Api, Seen};
 use crate::format::{Input, SessionReader, Source};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::Derive;
@@ -67,7 +67,10 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
     let steps = steps::steps(&lines, meta);
     let inherited = header::inherited(&lines, meta);
     let about = About::of(&lines, &steps, inherited);
-    let strange = lines.iter().filter(|line| line.is_strange());
+    // A newer Codex may have items of further types; a log of such items alone is not understood.
+    let said = steps.iter().any(Step::is_message);
+    let unknown = |line: &Line<'_>| !said && is_unknown(line);
+    let strange = lines.iter().filter(|line| line.is_strange() || unknown(line));
     report.strange(strange.map(|line| line.place), "a Codex log");
     let mut session = Session::default();
     session.push_new(&header::header(&source, &lines, meta));
@@ -100,6 +103,11 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
             }
             Step::Message(at) => {
                 let items: Vec<&[u8]> = at.iter().filter_map(|at| item(&lines[*at])).collect();
+                for (line, item) in at.iter().zip(&items) {
+                    if let Some(fault) = request::fault(Api::OpenaiResponses, item) {
+                        report.damage(lines[*line].place, fault);
+                    }
+                }
                 let mut draft = message::of_items(&items, &mut seen);
                 about.add(&mut draft, nth, &lines[..], at, &items);
                 finished(&mut draft, &lines, at, inherited)
@@ -130,6 +138,13 @@ fn item<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
         Kind::Item(_, item) => Some(item),
         _ => None,
     }
+}
+
+/// Whether a line is an item of a type that no log is known to have.
+fn is_unknown(line: &Line<'_>) -> bool {
+    let kind = |item| json::member(item, "type").and_then(json::text);
+    let snapshot = |item| kind(item).is_some_and(|kind| kind == "ghost_snapshot");
+    matches!(line.kind, Kind::Item(Item::Other, item) if !snapshot(item))
 }
 
 /// A line that is no piece of the history, carried along.

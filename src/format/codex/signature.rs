@@ -1,6 +1,7 @@
 //! What a log of Codex looks like.
 
-use crate::format::detect::Signature;
+use crate::format::detect::signature::has_content;
+use crate::format::detect::{Content, Signature};
 
 /// What it looks like.
 pub(in crate::format) const SIGNATURE: Signature = Signature {
@@ -11,6 +12,42 @@ pub(in crate::format) const SIGNATURE: Signature = Signature {
         let older = !shape.is_text("type") && !shape.has("role");
         typed || (older && shape.all(&["id", "timestamp", "instructions"]))
     },
-    line: |shape| shape.has("record_type") || (shape.is_text("type") && shape.is_object("payload")),
+    content: |shape| {
+        let item = shape.object("payload");
+        match shape.text("type").as_deref() {
+            Some("response_item") if item.says("type", "message") => {
+                Content::known(has_content(&item, "content"))
+            }
+            Some("response_item") => match item.text("type") {
+                Some(kind) if is_item(&kind) => Content::None,
+                _ => Content::Unknown,
+            },
+            Some("message") => Content::known(has_content(shape, "content")),
+            Some(_) if shape.any(&["payload", "record_type"]) => Content::None,
+            Some(kind) if is_item(kind) => Content::None,
+            None if shape.any(&["record_type", "instructions"]) => Content::None,
+            _ => Content::Unknown,
+        }
+    },
+    line: |shape| {
+        let kind = shape.text("type").unwrap_or_default();
+        shape.has("record_type") || (shape.is_object("payload") && KINDS.contains(&kind.as_ref()))
+    },
     ..Signature::BLANK
 };
+
+/// Types of the lines that have a payload.
+const KINDS: [&str; 6] = [
+    "session_meta",
+    "response_item",
+    "event_msg",
+    "turn_context",
+    "compacted",
+    "session_state",
+];
+
+/// Whether items are of this type, beside messages; the older logs have them as they are.
+fn is_item(kind: &str) -> bool {
+    let ends = ["_call", "_output"].iter().any(|end| kind.ends_with(end));
+    ends || ["reasoning", "compaction", "ghost_snapshot"].contains(&kind)
+}

@@ -57,7 +57,10 @@ pub const FORM: Form = Form {
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Continue session",
-    document: |shape| shape.has("sessionId") && shape.is_array("history"),
+    document: |shape| {
+        let spoken = |item: &super::detect::Shape<'_>| item.object("message").is_text("role");
+        shape.has("sessionId") && shape.has_element("history", spoken)
+    },
     ..Signature::BLANK
 };
 

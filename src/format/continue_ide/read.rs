@@ -3,6 +3,7 @@
 use super::NAME;
 use super::item::{self, role, text};
 use crate::error::{Place, Result};
+use crate::format::content;
 use crate::format::listing::{Listing, Unit, refused, whole};
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
@@ -120,6 +121,12 @@ pub fn history(
         let start = session.len();
         let group: Vec<&[u8]> = items[at..behind].iter().map(Vec::as_slice).collect();
         if roles[at].is_some() {
+            for message in group.iter().filter_map(|item| json::member(item, "message")) {
+                let others = ["toolCalls", "toolCallId", "redactedThinking", "signature"];
+                if let Some(fault) = content::fault(message, &others) {
+                    report.damage(place, fault);
+                }
+            }
             let last = group.last().copied().unwrap_or_default();
             let own = json::member(last, "message").and_then(|message| text(message, "id"));
             let own = own.filter(|id| !id.is_empty() && known.insert(id.to_string()));

@@ -1,4 +1,4 @@
-//! What lies beside sessions and is none: files that their systems write, and databases.
+//! Files that systems write next to their sessions and that are not sessions.
 
 use super::shape::{Shape, seen_members};
 
@@ -21,6 +21,9 @@ pub(super) fn beside(shape: &Shape<'_>) -> Option<&'static str> {
         }
         () if has("instruction") && has("output") => Some("Alpaca records"),
         () if has("chosen") && has("rejected") => Some("pairs of a preferred and a rejected answer"),
+        () if has("session_id") && has("messages_path") => Some("the manifest of a Cline session"),
+        () if shape.is_object("info") && has("chat_format_version") => Some("the summary of a Grok session"),
+        () if shape.is_object("agents") && has("workDir") => Some("the state of a Kimi Code session"),
         () => None,
     }
 }
@@ -32,50 +35,4 @@ pub(super) const RUN_STATE: &str = "a run state of the OpenAI Agents SDK";
 fn index(shape: &Shape<'_>, names: &[&str]) -> bool {
     let row = shape.0.first().filter(|(_, row)| row.first() == Some(&b'{'));
     row.is_some_and(|(_, row)| seen_members(row).0.all(names))
-}
-
-/// Whose database it is, by the tables that the head shows: name of the format, and of the system.
-pub(super) fn database(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    let mark = b"CREATE TABLE ";
-    let tables: Vec<&[u8]> = memchr::memmem::find_iter(head, mark)
-        .map(|at| {
-            let name = &head[at + mark.len()..];
-            let name = name.strip_prefix(b"IF NOT EXISTS ").unwrap_or(name);
-            let name = name
-                .strip_prefix(b"\"")
-                .or(name.strip_prefix(b"["))
-                .unwrap_or(name);
-            let end = name
-                .iter()
-                .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-            &name[..end.unwrap_or(name.len())]
-        })
-        .collect();
-    let all = |names: &[&str]| names.iter().all(|name| tables.contains(&name.as_bytes()));
-    // Many tables are told further behind. The first one of llm holds the names of its migrations, and stands in front.
-    let migrated = |name: &str| memchr::memmem::find(head, name.as_bytes()).is_some();
-    match () {
-        () if migrated("m001_initial") && migrated("m010_create_new_log_tables") => Some(("llm", "llm")),
-        () if all(&["messages", "parts", "threads", "turns"]) => Some(("llm", "llm")),
-        () if all(&["responses", "conversations"]) => Some(("llm", "llm")),
-        () if all(&["agent_sessions", "agent_messages"]) => Some(("openai-agents", AGENTS)),
-        // Under names that an application chose.
-        () if mentions(head, "message_data") && mentions(head, "session_id") => {
-            Some(("openai-agents", AGENTS))
-        }
-        () if all(&["session", "message", "part"]) => Some(("opencode", "opencode")),
-        () if all(&["schema_version", "sessions", "messages"]) => Some(("goose", "goose")),
-        () => None,
-    }
-}
-
-const AGENTS: &str = "the OpenAI Agents SDK";
-
-/// Whether a table has a column of this name, as far as the head shows it.
-fn mentions(head: &[u8], column: &str) -> bool {
-    let of = |at: usize| {
-        let line = &head[at.saturating_sub(2048)..at];
-        memchr::memmem::rfind(line, b"CREATE TABLE ").is_some()
-    };
-    memchr::memmem::find_iter(head, column).any(of)
 }

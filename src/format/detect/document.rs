@@ -4,6 +4,7 @@ use super::beside::{RUN_STATE, beside};
 use super::lines::{has_body, native_line};
 use super::order::{self, named};
 use super::shape::{Shape, first_elements, seen_members};
+use super::signature::has_role;
 use super::{Detection, Format, Hints, excerpt, is_cut};
 use crate::format::{anthropic, goaitools, penguin};
 use crate::model::health::State;
@@ -50,7 +51,7 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     if let Some(signature) = named(&members) {
         return Detection::named(signature);
     }
-    if role && has_body(&members) {
+    if has_role(&members) && has_body(&members) {
         return match line {
             true => known(Format::Jsonl, "a message line"),
             false => known(Format::OpenaiChat, "one message"),
@@ -59,6 +60,10 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     if members.has("skip") && members.has("key") && members.has("count") {
         return known(Format::Picoclaw, "a PicoClaw sidecar");
     }
+    let messages = members.get("messages").filter(|value| value.starts_with(b"["));
+    let shapes = messages.map(Shape::elements).unwrap_or_default();
+    // What holds messages of no kind is none of those below; of elements that are cut only the first is seen.
+    let spoken = shapes.is_empty() || broken.is_some() || shapes.iter().any(is_message);
     if goaitools::is_state(|name| {
         members
             .0
@@ -73,16 +78,12 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     if penguiflow(&members) {
         return known(Format::Penguiflow, "a document with version, health and turns");
     }
-    let messages = members.get("messages").filter(|value| value.starts_with(b"["));
-    let shapes = messages.map(Shape::elements).unwrap_or_default();
-    if is_penguin(&members, shapes.first()) {
+    if is_penguin(&members, &shapes, broken.is_some()) {
         return known(
             Format::Penguin,
             "a document with id, times and messages of categories",
         );
     }
-    // What holds messages of no kind is none of those below; of elements that are cut only the first is seen.
-    let spoken = shapes.is_empty() || broken.is_some() || shapes.iter().any(|shape| shape.has("role"));
     if let (Some(_), true) = (messages, spoken) {
         let is_bare = members
             .0
@@ -122,15 +123,24 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     }
 }
 
-/// Whether a document has the marks of Penguin's; `first` is the first of its messages.
-fn is_penguin(members: &Shape<'_>, first: Option<&Shape<'_>>) -> bool {
+/// Whether an element is a message of a conversation, as far as it can be seen.
+fn is_message(shape: &Shape<'_>) -> bool {
+    has_role(shape) && has_body(shape)
+}
+
+/// Whether a document has the marks of Penguin's; `shapes` are the first of its messages.
+fn is_penguin(members: &Shape<'_>, shapes: &[Shape<'_>], broken: bool) -> bool {
     let any = |names: [&str; 2]| names.iter().any(|name| members.has(name));
     let id = members
         .get("id")
         .and_then(json::text)
         .is_some_and(|id| id.starts_with("session_") || id.starts_with("recovery_"));
     let messages = members.has("messages");
-    first.is_some_and(|first| first.has("category"))
+    let spoken = |shape: &Shape<'_>| shape.is_text("role") && has_body(shape);
+    if !shapes.is_empty() && !broken && !shapes.iter().any(spoken) {
+        return false;
+    }
+    shapes.first().is_some_and(|first| first.has("category"))
         || any(["llm_request_lifecycles", "tool_call_records"])
         || (any(["created_at", "last_active"]) && (messages || id))
         || (id && messages)
@@ -177,12 +187,15 @@ fn array(text: &[u8], hints: Hints<'_>) -> Detection {
     if let Some(signature) = order::list(&shapes, named) {
         return Detection::named(signature);
     }
-    if any("messages") {
+    if shapes
+        .iter()
+        .any(|shape| shape.has_element("messages", is_message))
+    {
         return is(Format::OpenaiChat, "an array of objects with messages");
     }
-    if !any("role") {
+    if !shapes.iter().any(has_role) {
         return Detection::unknown(format!(
-            "a JSON array whose elements have no role: {}",
+            "a JSON array whose elements have no role of a conversation: {}",
             excerpt(elements[0])
         ));
     }
@@ -199,6 +212,12 @@ fn array(text: &[u8], hints: Hints<'_>) -> Detection {
                 || memchr::memmem::find(content, b"\"image_url\"").is_some()
                 || memchr::memmem::find(content, b"\"input_audio\"").is_some()
         });
+    if !shapes.iter().any(has_body) {
+        return Detection::unknown(format!(
+            "a JSON array whose elements have a role and no content: {}",
+            excerpt(elements[0])
+        ));
+    }
     let mut verdict = is(Format::OpenaiChat, "an array of messages");
     if !decisive {
         verdict.others = vec!["anthropic"];

@@ -1,15 +1,250 @@
-//! The formats that other programs write and this version does not read. They are known so that they are refused by
-//! their name and never read as something that they are not; one that comes to be read takes its signature along.
+//! The formats of other programs that this version does not read: a table. They are refused by name, and never read as
+//! something else. A format that comes to be read takes its row to its own file.
 
-use super::signature::Signature;
+use super::shape::Shape;
+use super::signature::{Content, Signature, has_content};
 
-pub(super) const OPENCODE_RECORD: Signature = Signature {
-    name: "opencode-record",
-    what: "a record of opencode's storage folder",
-    document: |shape| {
-        let part = shape.all(&["sessionID", "messageID", "type"]);
-        part || (shape.is_object("time") && shape.any(&["projectID", "directory"]))
+/// One row a format, tested from the top and before the formats that are read.
+pub(super) static KNOWN: &[Signature] = &[
+    Signature {
+        name: "sts",
+        what: "a session trace in the format of a harness (STS)",
+        header: |shape| shape.says("type", "session") && shape.is_text("harness") && shape.is_text("id"),
+        // Entries with an id are those of pi, which may name a harness as well.
+        content: |shape| match shape.says("type", "message") {
+            true => Content::known(!shape.any(&["id", "parentId"])),
+            false => Content::None,
+        },
+        ..Signature::BLANK
     },
-    message: |said| said.message.has("sessionID") && said.message.is_object("time"),
-    ..Signature::BLANK
-};
+    Signature {
+        name: "deepseek-harness",
+        what: "a DeepSeek Harness log",
+        header: |shape| {
+            let begun = shape.says("type", "session") && shape.get("version") == Some(b"0");
+            begun && shape.any(&["createdAt", "delegationDepth"])
+        },
+        line: |shape| {
+            let kind = shape.text("type").unwrap_or_default();
+            let event = shape.all(&["seq", "time"]) && shape.is_object("data");
+            event
+                && ["session/", "user/", "assistant/"]
+                    .iter()
+                    .any(|begin| kind.starts_with(begin))
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "droid",
+        what: "a Factory Droid session",
+        header: |shape| shape.says("type", "session_start") && shape.any(&["id", "session"]),
+        line: |shape| {
+            let message = shape.object("message");
+            let blocks = || message.list("content");
+            let tools =
+                |block: &Shape<'_>| block.says("type", "tool_use") || block.says("type", "tool_result");
+            shape.says("type", "message") && shape.is_text("id") && blocks().iter().any(tools)
+        },
+        decisive: true,
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "droid",
+        what: "a Factory Droid stream",
+        line: |shape| {
+            let kinds = ["tool_call", "tool_result", "completion"];
+            let kind = kinds.iter().any(|kind| shape.says("type", kind));
+            kind && shape.any(&["session_id", "sessionId"]) && !shape.any(&["message", "uuid"])
+        },
+        message: |said| said.message.says("type", "message") && said.message.all(&["session_id", "text"]),
+        decisive: true,
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "copilot-cli",
+        what: "a GitHub Copilot event log",
+        header: |shape| shape.says("type", "session.start") && shape.object("data").has("sessionId"),
+        line: |shape| {
+            let kind = shape.text("type").unwrap_or_default();
+            let family = kind.split_once('.').map(|(family, _)| family);
+            let families = [
+                "session",
+                "user",
+                "assistant",
+                "tool",
+                "system",
+                "subagent",
+                "hook",
+            ];
+            shape.all(&["id", "timestamp", "parentId"])
+                && shape.is_object("data")
+                && family.is_some_and(|family| families.contains(&family))
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "qwen-code",
+        what: "a Qwen Code session",
+        line: |shape| {
+            let parts = shape.is_object("message") && shape.object("message").is_array("parts");
+            let event = shape.is_text("subtype") && shape.is_object("systemPayload");
+            let kinds = ["user", "assistant", "tool_result", "system"];
+            shape.has("sessionId") && kinds.iter().any(|kind| shape.says("type", kind)) && (parts || event)
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "kimi",
+        what: "a Kimi session",
+        header: |shape| shape.says("type", "metadata") && shape.is_text("protocol_version"),
+        message: |said| {
+            let roles = ["_system_prompt", "_checkpoint", "_usage"];
+            roles.iter().any(|role| said.message.says("role", role))
+        },
+        decisive: true,
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "grok",
+        what: "a Grok session",
+        line: |shape| {
+            let shell = shape.any(&["uuid", "sessionId", "message", "timestamp", "data", "payload"]);
+            let calls = shape.is_text("content") && shape.any(&["tool_calls", "model_id"]);
+            let line = match shape.text("type").as_deref() {
+                Some("user") => shape.is_array("content"),
+                Some("assistant") => calls,
+                Some("tool_result") => shape.all(&["tool_call_id", "content"]),
+                _ => false,
+            };
+            line && !shell
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "grok",
+        what: "the display stream of a Grok session (chat_history.jsonl holds the messages)",
+        line: |shape| shape.object("params").object("update").has("sessionUpdate"),
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "cursor",
+        what: "a Cursor transcript",
+        message: |said| {
+            let shell = said
+                .message
+                .any(&["type", "uuid", "sessionId", "content", "parts"]);
+            !shell
+                && said.message.is_object("message")
+                && has_content(&said.message.object("message"), "content")
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "antigravity",
+        what: "an Antigravity step log",
+        line: |shape| shape.all(&["step_index", "source", "type", "status"]),
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "windsurf",
+        what: "a Windsurf transcript",
+        line: |shape| {
+            let step = shape.text("type");
+            shape.is_text("status") && step.is_some_and(|step| shape.is_object(&step))
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "cline",
+        what: "a session of the newer Cline (the older task folders are read as cline-roo)",
+        document: |shape| {
+            let version = shape
+                .get("version")
+                .is_some_and(|raw| raw.iter().all(u8::is_ascii_digit));
+            version && shape.is_text("sessionId") && shape.is_text("agent") && shape.is_array("messages")
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "amp",
+        what: "an Amp thread",
+        document: |shape| {
+            let id = shape.text("id").is_some_and(|id| id.starts_with("T-"));
+            id && shape.has_element("messages", |message| message.has("messageId"))
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "atif",
+        what: "an Agent Trajectory Interchange Format document",
+        document: |shape| {
+            let version = shape.text("schema_version");
+            version.is_some_and(|version| version.starts_with("ATIF-v"))
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "kiro",
+        what: "a Kiro conversation",
+        document: |shape| {
+            shape.is_text("conversation_id")
+                && shape.has_element("history", |turn| turn.all(&["user", "assistant"]))
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "vscode-copilot",
+        what: "a chat session of VS Code",
+        header: |shape| shape.get("kind") == Some(b"0") && shape.object("v").is_array("requests"),
+        document: |shape| {
+            let named = shape.any(&["sessionId", "requesterUsername", "responderUsername"]);
+            named && shape.has_element("requests", |request| request.all(&["message", "response"]))
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "zed",
+        what: "a Zed agent thread",
+        document: |shape| {
+            let segments = |message: &Shape<'_>| message.is_array("segments");
+            shape.is_array("messages") && shape.list("messages").iter().any(segments)
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "hermes",
+        what: "a Hermes session",
+        document: |shape| shape.all(&["session_id", "platform"]) && shape.is_array("messages"),
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "open-webui",
+        what: "an Open WebUI export",
+        document: |shape| shape.object("chat").object("history").has("currentId"),
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "inspect",
+        what: "an Inspect evaluation log",
+        document: |shape| {
+            shape.all(&["version", "status"]) && shape.is_object("eval") && shape.any(&["plan", "samples"])
+        },
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "otlp",
+        what: "OpenTelemetry traces (OTLP)",
+        document: |shape| shape.is_array("resourceSpans"),
+        ..Signature::BLANK
+    },
+    Signature {
+        name: "opencode-record",
+        what: "a record of opencode's storage folder",
+        document: |shape| {
+            let part = shape.all(&["sessionID", "messageID", "type"]);
+            part || (shape.is_object("time") && shape.any(&["projectID", "directory"]))
+        },
+        message: |said| said.message.has("sessionID") && said.message.is_object("time"),
+        ..Signature::BLANK
+    },
+];

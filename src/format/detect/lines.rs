@@ -2,18 +2,30 @@
 
 use super::order;
 use super::shape::Shape;
-use super::signature::{Signature, is_own};
+use super::signature::{Signature, has_role, is_own};
 use super::{Candidate, Detection, Format, Hints, excerpt};
 use crate::model::json::{self, Dialect};
 
-/// A first line that settles it, whatever the lines below look like.
-pub(super) fn header_line(line: &[u8]) -> Option<Detection> {
-    let members = Shape::of(line, Dialect::Strict)?;
-    let session = members.get("type") == Some(b"\"session\"");
-    if session && members.has("version") && !members.has("cwd") && !members.has("role") {
+/// A first line that settles it, whatever the lines below look like; they count for whether the content is understood.
+pub(super) fn header_line(lines: &[&[u8]]) -> Option<Detection> {
+    let members = Shape::of(lines.first()?, Dialect::Strict)?;
+    if is_native_header(&members) && !members.has("role") {
         return Some(Detection::known(Format::Native, "a session line begins it"));
     }
-    order::header(&members).map(Detection::named)
+    let mut hollow = None;
+    for signature in order::headers(&members) {
+        match order::strange(signature, lines) {
+            None => return Some(Detection::named(signature)),
+            Some(messages) => hollow = hollow.or(Some(Detection::hollow(signature, messages))),
+        }
+    }
+    hollow
+}
+
+/// Whether a line is a header of the native stream, and not one of the formats that begin alike.
+fn is_native_header(members: &Shape<'_>) -> bool {
+    let foreign = ["cwd", "harness", "timestamp", "createdAt"];
+    members.get("type") == Some(b"\"session\"") && members.has("version") && !members.any(&foreign)
 }
 
 /// Whether a line is one of the native stream's own, beside messages.
@@ -23,7 +35,7 @@ pub(super) fn native_line(members: &Shape<'_>) -> bool {
     };
     match kind.as_ref() {
         _ if members.has("role") => false,
-        "session" => members.has("version") && !members.has("cwd"),
+        "session" => is_native_header(members),
         "packed" => members.begins("records", b'['),
         "meta" | "truncate" | "compact" | "summary" | "restore" => members.has("at"),
         "foreign" => members.has("at") || members.has("format"),
@@ -50,7 +62,7 @@ enum Vote {
     Native,
     /// A message, and whether it has what no foreign message has.
     Message(bool),
-    /// A role and nothing that a message says.
+    /// A role and nothing that a message says, or a role that no conversation has.
     Bare,
     Picoclaw,
     Chat,
@@ -71,7 +83,7 @@ fn ballot(members: &Shape<'_>, hints: Hints<'_>) -> Vote {
     }
     if message {
         let times = members.is_text("created_at") && !members.has("timestamp") && !members.has("id");
-        return match has_body(members) {
+        return match has_body(members) && has_role(members) {
             false => Vote::Bare,
             true if times => Vote::Picoclaw,
             true => Vote::Message(is_own(members)),
@@ -183,13 +195,19 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
             ..verdict
         }
     };
+    let settles = |(one, _): &&(&'static Signature, usize)| one.decisive;
+    let foreign = count.foreign.iter().find(settles).or(foreign);
+    let decisive = foreign.is_some_and(|(one, _)| one.decisive);
     if let Some((signature, cast)) = foreign
-        && (short || *cast >= most)
+        && (short || decisive || *cast >= most)
     {
         let same = |(one, votes): &&(&Signature, usize)| votes == cast && one.name != signature.name;
-        if let Some((other, _)) = count.foreign.iter().find(same) {
+        if let (false, Some((other, _))) = (decisive, count.foreign.iter().find(same)) {
             let what = format!("as many lines of {} as of {}", signature.what, other.what);
             return votes(Detection::unknown(what).hint("--from says which"));
+        }
+        if let Some(messages) = order::strange(signature, lines) {
+            return votes(Detection::hollow(signature, messages));
         }
         return votes(Detection::named(signature));
     }

@@ -2,6 +2,7 @@
 //! header line, a vote of the lines, the document as a whole. Below the threshold there is no guess.
 
 mod beside;
+mod database;
 mod document;
 mod foreign;
 mod lines;
@@ -18,7 +19,7 @@ use crate::model::json::{self, Dialect, Fault};
 use document::document;
 use lines::{header_line, vote};
 pub(super) use shape::Shape;
-pub(super) use signature::Signature;
+pub(super) use signature::{Content, Signature};
 pub use verdict::{Candidate, Detection};
 
 /// How much of an input decides.
@@ -39,7 +40,7 @@ pub struct Hints<'a> {
 /// The formats that are known by their name and not read: name, and what it is.
 pub fn unread() -> Vec<(&'static str, &'static str)> {
     let mut found: Vec<(&str, &str)> = Vec::new();
-    for signature in order::ORDER {
+    for signature in order::all() {
         let known = found.iter().any(|(name, _)| *name == signature.name);
         if !known && Format::from_name(signature.name).is_none() {
             found.push((signature.name, signature.what));
@@ -70,9 +71,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
         return Detection::named(signature);
     }
     let lines = whole_lines(text, whole);
-    if let Some(first) = lines.first()
-        && let Some(verdict) = header_line(first)
-    {
+    if let Some(verdict) = header_line(&lines) {
         return verdict;
     }
     // What is one value all in all has lines that say nothing.
@@ -105,17 +104,10 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
 fn magic(head: &[u8]) -> Option<Detection> {
     let (what, hint) = match head {
         [0x1f, 0x8b, ..] => ("gzip data", "unpack it: gunzip -c FILE | convo ..."),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => ("zstd data", "unpack it: zstd -dc FILE | convo ..."),
         [b'P', b'K', 3, 4, ..] => return zip::archive(head),
         _ if head.starts_with(b"SQLite format 3\0") => {
-            let whose = beside::database(head);
-            let what = match whose {
-                Some((_, whose)) => format!("an SQLite database of {whose}"),
-                None => "an SQLite database".to_string(),
-            };
-            return Some(
-                Detection { name: whose.map(|(name, _)| name), ..Detection::unknown(what) }
-                    .hint("a plugin reads databases: convo sqlite FILE | convo ...; `convo plugins` lists those that are installed"),
-            );
+            return Some(database::verdict(head));
         }
         _ => return None,
     };

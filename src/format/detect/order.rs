@@ -3,11 +3,12 @@
 
 use super::foreign;
 use super::shape::Shape;
-use super::signature::{Said, Signature, is_own};
+use super::signature::{Content, Said, Signature, is_own};
 use crate::format::{
     aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
     gemini, gemini_cli, goaitools, goose, langchain, openai_responses, opencode, pi, sharegpt, vercel_ui,
 };
+use crate::model::json::Dialect;
 
 /// Tested from the top.
 pub(super) static ORDER: &[&Signature] = &[
@@ -19,7 +20,6 @@ pub(super) static ORDER: &[&Signature] = &[
     &pi::SIGNATURE,
     &continue_ide::SIGNATURE,
     &opencode::SIGNATURE,
-    &foreign::OPENCODE_RECORD,
     &vercel_ui::SIGNATURE,
     &goose::SIGNATURE,
     &sharegpt::SIGNATURE,
@@ -33,13 +33,31 @@ pub(super) static ORDER: &[&Signature] = &[
     &anthropic::SIGNATURE,
 ];
 
-fn first(is: impl Fn(&Signature) -> bool) -> Option<&'static Signature> {
-    ORDER.iter().copied().find(|signature| is(signature))
+/// All signatures: those of formats that are not read come first, so that none of them is read as another.
+pub(super) fn all() -> impl Iterator<Item = &'static Signature> {
+    foreign::KNOWN.iter().chain(ORDER.iter().copied())
 }
 
-/// A first line that settles it, whatever the lines below look like.
-pub(super) fn header(line: &Shape<'_>) -> Option<&'static Signature> {
-    first(|signature| (signature.header)(line))
+fn first(is: impl Fn(&Signature) -> bool) -> Option<&'static Signature> {
+    all().find(|signature| is(signature))
+}
+
+/// The formats of which this may be the first line.
+pub(super) fn headers(line: &Shape<'_>) -> impl Iterator<Item = &'static Signature> {
+    all().filter(move |signature| (signature.header)(line))
+}
+
+/// How many messages these lines hold that a format does not understand; none when it understands one of them.
+pub(super) fn strange(signature: &Signature, lines: &[&[u8]]) -> Option<usize> {
+    let mut strange = 0;
+    for shape in lines.iter().filter_map(|line| Shape::of(line, Dialect::Python)) {
+        match (signature.content)(&shape) {
+            Content::Known => return None,
+            Content::Unknown => strange += 1,
+            Content::None => {}
+        }
+    }
+    (strange > 0).then_some(strange)
 }
 
 /// Text that is no JSON.

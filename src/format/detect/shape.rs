@@ -85,6 +85,18 @@ impl<'a> Shape<'a> {
         Shape::elements(self.get(name).unwrap_or_default())
     }
 
+    /// The members of a member that is an object; of anything else none.
+    pub fn object(&self, name: &str) -> Shape<'a> {
+        self.get(name)
+            .map_or_else(Shape::default, |value| seen_members(value).0)
+    }
+
+    /// Whether a member is an empty array, or one whose first elements include one of this kind.
+    pub fn has_element(&self, name: &str, is: impl FnMut(&Shape<'a>) -> bool) -> bool {
+        let array = self.is_array(name).then(|| self.list(name));
+        array.is_some_and(|elements| elements.is_empty() || elements.iter().any(is))
+    }
+
     /// The first value in a member that is an object, where that is an object as well.
     pub fn inner(&self, name: &str) -> Option<Shape<'a>> {
         let (members, _) = seen_members(self.get(name)?);

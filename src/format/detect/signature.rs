@@ -1,6 +1,7 @@
 //! What a foreign format looks like. A format says it in its own file; `order.rs` says which is asked first.
 
 use super::shape::Shape;
+use crate::format::content;
 use std::borrow::Cow;
 
 /// The evidence of one format. What is asked sees whole lines, and of documents as much as the head of an input shows.
@@ -9,8 +10,11 @@ pub struct Signature {
     pub name: &'static str,
     /// What it is, for people: "a Codex log".
     pub what: &'static str,
-    /// Whether a first line settles it, whatever the lines below look like.
+    /// Whether a first line settles it, unless `content` says of the lines that it cannot be.
     pub header: fn(&Shape<'_>) -> bool,
+    /// What a line says about the content of a file whose envelope fits: a message that the format understands, one
+    /// that it does not, or nothing. A file that has messages and none that is understood is not of this format.
+    pub content: fn(&Shape<'_>) -> Content,
     /// Whether a document, or a record of a list, is of this format by its own members.
     pub document: fn(&Shape<'_>) -> bool,
     /// Whether a line of a log, or an element of a list, that is no message with a role is of it.
@@ -23,6 +27,26 @@ pub struct Signature {
     pub text: fn(&[u8]) -> bool,
     /// Whether the messages around one of it may be plain ones, as those of every other format.
     pub takes_plain: bool,
+    /// Whether one line of it settles the file, although the other lines look like another format's.
+    pub decisive: bool,
+}
+
+/// What one line of a file says about the format of its envelope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Not a message.
+    None,
+    /// A message that the format understands.
+    Known,
+    /// A message, or a line, that the format does not have.
+    Unknown,
+}
+
+impl Content {
+    /// Of a message.
+    pub fn known(known: bool) -> Content {
+        if known { Content::Known } else { Content::Unknown }
+    }
 }
 
 impl Signature {
@@ -31,12 +55,14 @@ impl Signature {
         name: "",
         what: "",
         header: |_| false,
+        content: |_| Content::None,
         document: |_| false,
         line: |_| false,
         message: |_| false,
         list: |_| false,
         text: |_| false,
         takes_plain: false,
+        decisive: false,
     };
 }
 
@@ -87,6 +113,37 @@ pub fn is_own(message: &Shape<'_>) -> bool {
         "metadata",
     ];
     message.any(&own) || message.says("role", "tool") || message.says("role", "function")
+}
+
+/// Roles of a conversation, in the words of all formats.
+const ROLES: [&str; 12] = [
+    "system",
+    "developer",
+    "user",
+    "assistant",
+    "tool",
+    "function",
+    "model",
+    "human",
+    "ai",
+    "bot",
+    "context",
+    "toolResult",
+];
+
+/// Whether a message has a role of a conversation.
+pub fn has_role(message: &Shape<'_>) -> bool {
+    message
+        .text("role")
+        .is_some_and(|role| ROLES.contains(&role.as_ref()))
+}
+
+/// Whether a message has a content that somebody can have written: text, or a list of parts of which one is known.
+pub fn has_content(message: &Shape<'_>, member: &str) -> bool {
+    let Some(content) = message.get(member) else {
+        return false;
+    };
+    matches!(content.first(), Some(b'"' | b'[')) && content::unknown_kind(content).is_none()
 }
 
 /// Whether one of these begins a line of a text.

@@ -63,13 +63,32 @@ impl Detection {
     pub(super) fn named(signature: &Signature) -> Detection {
         match Format::from_name(signature.name).filter(|format| format.is_read()) {
             Some(format) => Detection::known(format, signature.what),
-            None => Detection {
-                name: Some(signature.name),
-                ..Detection::unknown(format!(
-                    "{}, a format that this version does not read",
-                    signature.what
-                ))
-            },
+            None => Detection::unread(signature.name, signature.what),
+        }
+    }
+
+    /// The verdict on a format that is known by its name only.
+    pub(super) fn unread(name: &'static str, what: &str) -> Detection {
+        Detection {
+            name: Some(name),
+            hint: Some("list the supported formats with: convo detect --help"),
+            ..Detection::unknown(format!("unsupported format '{name}': {what}"))
+        }
+    }
+
+    /// The verdict on an input with the envelope of a format and none of its content.
+    pub(super) fn hollow(signature: &Signature, messages: usize) -> Detection {
+        Detection::unknown(format!(
+            "the envelope of {}, but no content of that format (messages seen: {messages})",
+            signature.what
+        ))
+    }
+
+    /// What is wrong with an input that is not read, for an error.
+    pub fn problem(&self) -> String {
+        match self.name {
+            Some(_) => self.evidence.clone(),
+            None => format!("unknown format: {}", self.evidence),
         }
     }
 
@@ -78,10 +97,11 @@ impl Detection {
         self
     }
 
-    /// How sure it is: `certain`, `ambiguous`, or `unknown`.
+    /// How sure it is: `certain`, `ambiguous`, `unread` for a format that is known by its name only, or `unknown`.
     pub fn confidence(&self) -> &'static str {
         match (self.name, self.others.is_empty()) {
             (None, _) => "unknown",
+            (Some(_), _) if self.format.is_none() => "unread",
             (Some(_), true) => "certain",
             (Some(_), false) => "ambiguous",
         }

@@ -201,6 +201,12 @@ impl<'a> Reading<'a> {
                 let record = json::with_members(record, &told).unwrap_or_else(|_| record.clone());
                 push(&mut session, record, place);
             }
+            let whole = &unit.elements;
+            for nth in whole.clone().filter(|_| !unit.records.is_empty()) {
+                if let Some(fault) = request::fault(self.api, raws[nth]) {
+                    report.damage(self.place(body.list[nth].0), fault);
+                }
+            }
             if unit.records.is_empty() {
                 for raw in &raws[unit.elements.clone()] {
                     push(&mut session, self.foreign(raw, place, report), place);

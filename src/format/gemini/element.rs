@@ -1,5 +1,6 @@
 //! A content of the interface as native messages: responses become tools' messages, what remains follows them.
 
+use crate::format::content::{missing, unknown_parts};
 use crate::format::request::draft::{self, Draft, Slot};
 use crate::format::request::media::Media;
 use crate::format::request::piece::{array, quoted, rest, rest_object};
@@ -83,6 +84,18 @@ pub fn read(element: &[u8], calls: &mut Calls) -> Vec<Draft> {
         first.note("members", rest_object(element, &["role", "parts"]));
     }
     drafts
+}
+
+/// What is wrong with a content that has no parts, or none that is known.
+pub fn fault(element: &[u8]) -> Option<String> {
+    match json::member(element, "parts") {
+        Some(parts) => unknown_parts(parts),
+        None => {
+            let members = json::members(element, Dialect::Strict)?;
+            let mut further = members.iter().filter(|(name, _)| name != "role");
+            further.next().map(|(name, _)| missing(name))
+        }
+    }
 }
 
 fn native_role(role: &str) -> &str {

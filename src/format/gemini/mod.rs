@@ -4,10 +4,11 @@
 mod element;
 mod write;
 
-pub(super) use element::{Calls, read as element, system};
+pub(super) use element::{Calls, fault, read as element, system};
 pub(super) use write::write;
 
 use super::detect::Signature;
+use super::detect::signature::has_content;
 use super::report::Loss;
 use super::request::{self, Api};
 use super::{Form, Format, Holds, Reading, document};
@@ -50,8 +51,9 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: FORM.name,
     what: "Gemini contents",
     document: |shape| {
-        shape.is_array("contents") || shape.first_has("candidates", &["content", "finishReason"])
+        let spoken = |content: &super::detect::Shape<'_>| content.has("parts");
+        shape.has_element("contents", spoken) || shape.first_has("candidates", &["content", "finishReason"])
     },
-    message: |said| said.message.has("parts"),
+    message: |said| said.message.is_array("parts") && has_content(said.message, "parts"),
     ..Signature::BLANK
 };

@@ -2,6 +2,7 @@
 
 use super::content::{of_parts, parts, said, timestamp};
 use super::{NAME, spell};
+use crate::format::content;
 use crate::format::request::Api;
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::{array, quoted, rest, rest_object, wrapped};
@@ -26,6 +27,17 @@ pub fn read(record: &[u8], own: bool) -> Option<Vec<Draft>> {
         first.raw("timestamp", time);
     }
     Some(drafts)
+}
+
+/// What is wrong with a record of an unknown type, or a message whose content is not known.
+pub fn fault(record: &[u8]) -> Option<String> {
+    let kind = json::member(record, "type").and_then(json::text);
+    match kind.as_deref() {
+        Some("user" | "gemini") => content::fault(record, &["toolCalls", "thoughts"]),
+        Some("info" | "error" | "warning") => None,
+        Some(kind) => Some(format!("a record of an unknown type: '{kind}'")),
+        None => Some("a record without a type".to_string()),
+    }
 }
 
 /// The lines of the messages, with what it takes to make the record of them again.

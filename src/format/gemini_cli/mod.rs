@@ -28,7 +28,7 @@ mod tests;
 mod usage;
 mod write;
 
-use super::detect::Signature;
+use super::detect::{Content, Signature};
 use super::report::Loss;
 use super::{Form, Holds, Reading};
 
@@ -66,8 +66,20 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a Gemini CLI log",
     header: |shape| shape.all(&["sessionId", "projectHash"]),
+    content: |shape| match shape.text("type").as_deref() {
+        Some("user" | "gemini") => Content::known(shape.has("content")),
+        Some("info" | "error" | "warning") => Content::None,
+        _ if shape.any(&["sessionId", "$set", "$rewindTo"]) => match shape.has("messages") {
+            true => Content::known(shape.has_element("messages", |message| message.has("content"))),
+            false => Content::None,
+        },
+        _ => Content::Unknown,
+    },
     document: |shape| {
-        shape.all(&["sessionId", "projectHash"]) || shape.has("$set") || shape.is_text("$rewindTo")
+        let whole = shape.all(&["sessionId", "projectHash"]);
+        let spoken =
+            !shape.has("messages") || shape.has_element("messages", |message| message.has("content"));
+        (whole && spoken) || shape.is_object("$set") || shape.is_text("$rewindTo")
     },
     line: |shape| shape.says("type", "gemini") && shape.has("content"),
     ..Signature::BLANK

@@ -261,7 +261,7 @@ pub fn read(
         }
         let start = session.len();
         let own = live.id.as_deref().is_some_and(|id| known.insert(id));
-        said(live, own, &mut derive, &mut session);
+        said(live, own, &mut derive, &mut session, report);
         units.push(Unit {
             elements: at..at + 1,
             lines: start..session.len(),
@@ -274,8 +274,11 @@ pub fn read(
 }
 
 /// A message that is left.
-fn said(live: &Live<'_>, own: bool, derive: &mut Derive, session: &mut Session) {
+fn said(live: &Live<'_>, own: bool, derive: &mut Derive, session: &mut Session, report: &mut Report) {
     let record = json::compact(live.raw).0;
+    if let Some(fault) = message::fault(&record) {
+        report.damage(live.place, fault);
+    }
     let Some(bodies) = message::bodies(&record, own) else {
         return push(session, foreign(&record), live.place);
     };

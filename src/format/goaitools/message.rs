@@ -1,6 +1,7 @@
 //! A stored message as a line of the record stream, and what goaitools itself would not take of it.
 
 use crate::error::Place;
+use crate::format::content;
 use crate::format::go::folded;
 use crate::format::openai_chat::{self, BOOKS};
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
@@ -66,9 +67,21 @@ impl<'a> Known<'a> {
         let calls = |raw: &[u8]| {
             json::elements(raw, Dialect::Strict).is_some_and(|all| all.iter().all(|call| is_call(call)))
         };
+        let said = ["content", "tool_calls", "tool_call_id"]
+            .iter()
+            .any(|name| self.get(name).is_some());
         match () {
+            () if !said && !self.others.is_empty() => {
+                Some("it has no content, and members that goaitools does not know")
+            }
             () if !text("content") && !self.get("content").is_some_and(|raw| raw.starts_with(b"[")) => {
                 Some("its content is neither text nor parts")
+            }
+            () if self
+                .get("content")
+                .is_some_and(|raw| content::unknown_kind(raw).is_some()) =>
+            {
+                Some("no part of its content is of a known kind")
             }
             () if !text("name") => Some("its name is no string"),
             () if !text("tool_call_id") => Some("its tool_call_id is no string"),

@@ -27,7 +27,8 @@ mod spell;
 mod tests;
 mod write;
 
-use super::detect::{Shape, Signature};
+use super::detect::signature::has_content;
+use super::detect::{Content, Shape, Signature};
 use super::report::Loss;
 use super::{Form, Holds, Reading};
 
@@ -80,8 +81,14 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "a goose session",
     header: |shape| shape.all(&["working_dir", "message_count"]),
+    content: |shape| match shape.has("working_dir") {
+        true => Content::None,
+        false => Content::known(shape.is_text("role") && has_content(shape, "content")),
+    },
     document: |shape: &Shape<'_>| {
-        shape.has("working_dir") && (shape.is_array("conversation") || shape.has("message_count"))
+        let spoken = |message: &Shape<'_>| message.is_text("role") && message.has("content");
+        let begun = shape.has("message_count") && !shape.has("conversation");
+        shape.has("working_dir") && (begun || shape.has_element("conversation", spoken))
     },
     message: |said| {
         let parts = said.message.has("parts");

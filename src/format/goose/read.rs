@@ -5,6 +5,7 @@ use super::element::Element;
 use super::held::{Held, Layout};
 use super::record;
 use crate::error::{Error, Kind, Place, Result};
+use crate::format::content;
 use crate::format::exported::Listing;
 use crate::format::grouped::Ids;
 use crate::format::native::{self, HeaderBuilder};
@@ -193,6 +194,7 @@ fn document(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
     for (nth, raw) in raws.iter().enumerate() {
         let place = places.at(listing.elements[nth].start);
         if let Some(element) = Element::of(raw) {
+            report_unknown(&element, place, report);
             reading.message(nth, nth + 1, &element, place);
         } else {
             if listing.faults.is_empty() {
@@ -205,6 +207,14 @@ fn document(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
         }
     }
     Some(reading.finish(raws.clone()))
+}
+
+/// Reports a message of which no block is known.
+fn report_unknown(element: &Element<'_>, place: Place, report: &mut Report) {
+    let content = json::member(element.raw, "content").unwrap_or_default();
+    if let Some(fault) = content::unknown_parts(content) {
+        report.damage(place, fault);
+    }
 }
 
 /// Reads lines.
@@ -240,6 +250,7 @@ fn lines(name: Option<&str>, nth: usize, piece: &Piece, report: &mut Report) -> 
             }
             reading.session.push(&record);
         } else if let Some(element) = Element::of(body) {
+            report_unknown(&element, here, report);
             reading.message(nth, here.line as usize, &element, here);
         } else {
             strange.push(here);

@@ -19,11 +19,12 @@ mod read;
 mod tests;
 mod write;
 
-use super::detect::Signature;
+use super::content;
+use super::detect::{Shape, Signature};
 use super::listed::{self, Kind};
 use super::report::Loss;
 use super::{Form, Format, Holds, Reading};
-use crate::model::json;
+use crate::model::json::{self, Dialect};
 
 /// These messages, as a format.
 pub const FORM: Form = Form {
@@ -64,6 +65,7 @@ static KIND: Kind = Kind {
     format: Format::Langchain,
     name: NAME,
     read: read::drafts,
+    fault: |element| content::fault(read::Element::of(element)?.members, &["tool_calls"]),
     others: |element| read::Element::of(element).is_some_and(|element| element.kind() == Some("remove")),
     form: |element| match json::member(element, "kwargs") {
         Some(_) => CONSTRUCTOR,
@@ -80,16 +82,27 @@ pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "LangChain messages",
     line: |shape| {
-        let row = shape.has("session_id") && shape.has("message");
-        let text = shape.text("message");
-        let inner = text
-            .as_deref()
-            .map_or(shape.get("message"), |text| Some(text.as_bytes()));
-        let inner = inner.filter(|_| row).unwrap_or_default();
-        let begins =
-            |object: &[u8]| json::member(object, "lc").is_some() || json::member(object, "data").is_some();
-        shape.begins("lc", b'1') || (shape.is_text("type") && shape.is_object("data")) || begins(inner)
+        let row = shape.has("session_id").then(|| shape.get("message")).flatten();
+        let text = row.and_then(json::text);
+        let inner = text.as_deref().map(str::as_bytes).or(row);
+        let inner = inner.and_then(|object| Shape::of(object, Dialect::Python));
+        is_element(shape) || inner.is_some_and(|inner| is_element(&inner))
     },
-    message: |said| said.message.has("data") && !said.message.has("parts"),
+    message: |said| is_element(said.message),
     ..Signature::BLANK
 };
+
+/// Whether an object is a message as LangChain's libraries serialize them: of a known type, and with a content.
+fn is_element(shape: &Shape<'_>) -> bool {
+    let (kind, members) = match shape.begins("lc", b'1') {
+        true => {
+            let id = shape.get("id").and_then(|id| json::elements(id, Dialect::Python));
+            let class = id.and_then(|id| json::text(id.last()?));
+            (class, shape.object("kwargs"))
+        }
+        false => (shape.text("type"), shape.object("data")),
+    };
+    let removes = members.has("id") && !members.has("content");
+    kind.and_then(|kind| read::kind_of(&kind))
+        .is_some_and(|kind| members.has("content") || (kind == "remove" && removes))
+}

@@ -45,12 +45,17 @@ impl<'a> Element<'a> {
 
     /// The type, chunks and classes being of the type that they are a part of.
     pub fn kind(&self) -> Option<&'static str> {
-        let written = self.written.strip_suffix("Chunk").unwrap_or(&self.written);
-        let known = TYPES
-            .iter()
-            .find(|(kind, class, _)| *kind == written || *class == written);
-        known.map(|(kind, _, _)| *kind)
+        kind_of(&self.written)
     }
+}
+
+/// The type that is written so; none of what is not a message.
+pub fn kind_of(written: &str) -> Option<&'static str> {
+    let written = written.strip_suffix("Chunk").unwrap_or(written);
+    let known = TYPES
+        .iter()
+        .find(|(kind, class, _)| *kind == written || *class == written);
+    known.map(|(kind, _, _)| *kind)
 }
 
 /// Members of a message that its native form has a place for.

@@ -36,6 +36,8 @@ pub struct Kind {
     pub name: &'static str,
     /// The native messages of an element; none of what is no message.
     pub read: fn(&[u8]) -> Option<Vec<Draft>>,
+    /// What is wrong with a message whose content the format does not have.
+    pub fault: fn(&[u8]) -> Option<String>,
     /// Whether an element that is no message is one that the format has.
     pub others: fn(&[u8]) -> bool,
     /// The form that an element has.

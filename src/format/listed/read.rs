@@ -190,6 +190,9 @@ pub fn lines(kind: &Kind, form: &'static str, slot: &Slot<'_>, seen: &mut Seen) 
         }
         return lines;
     };
+    if let Some(fault) = (kind.fault)(body.as_bytes()) {
+        lines.fault = Some((0, fault));
+    }
     for draft in &mut drafts {
         let repeats = draft.get("id").is_some_and(|id| seen.ids.contains(id));
         if repeats {

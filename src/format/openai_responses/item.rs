@@ -1,6 +1,7 @@
 //! Items as native messages.
 
 use super::part;
+use crate::format::content::fault as unknown_content;
 use crate::format::request::draft::{self, Draft};
 use crate::format::request::piece::{array, quoted, rest_object};
 use crate::model::json::{self, Dialect, ObjectBuilder};
@@ -146,6 +147,23 @@ pub fn read(items: &[&[u8]], tools: &mut Tools) -> Vec<Draft> {
     let mut draft = draft::whole("assistant", first);
     draft.note("whole", Some(b"true".to_vec()));
     vec![draft]
+}
+
+/// What is wrong with an item that is of no known kind, or a message whose content is not.
+pub fn fault(item: &[u8]) -> Option<String> {
+    let kind = kind(item);
+    match kind.as_ref() {
+        "message" => unknown_content(item, &[]),
+        "reasoning" => unknown_content(item, &["summary", "encrypted_content"]),
+        "compaction" | "mcp_list_tools" => None,
+        kind if ["_call", "_output", "_request", "_response", "_reference"]
+            .iter()
+            .any(|end| kind.ends_with(end)) =>
+        {
+            None
+        }
+        kind => Some(format!("an item of an unknown kind: '{kind}'")),
+    }
 }
 
 fn content(draft: &mut Draft, item: &[u8]) {

@@ -6,7 +6,7 @@ mod part;
 mod signature;
 mod write;
 
-pub(super) use item::{Tools, group, instructions, is_unnamed, read as items};
+pub(super) use item::{Tools, fault, group, instructions, is_unnamed, read as items};
 pub(super) use signature::SIGNATURE;
 pub(super) use write::write;
 

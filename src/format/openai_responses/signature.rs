@@ -10,7 +10,7 @@ pub(in crate::format) const SIGNATURE: Signature = Signature {
         let response = shape.is_array("output") && shape.says("object", "response");
         response || (!shape.has("messages") && is_request(shape))
     },
-    line: |shape| shape.text("type").is_some_and(|kind| is_item(&kind)),
+    line: |shape| shape.text("type").is_some_and(|kind| is_item(&kind, shape)),
     message: |said| said.has_part(&["input_text", "output_text", "input_image", "input_file"]),
     takes_plain: true,
     ..Signature::BLANK
@@ -45,7 +45,15 @@ fn is_request(shape: &Shape<'_>) -> bool {
 }
 
 /// Items beside messages.
-fn is_item(kind: &str) -> bool {
-    let calls = ["_call", "_call_output"].iter().any(|end| kind.ends_with(end));
-    calls || ["reasoning", "compaction", "item_reference"].contains(&kind)
+fn is_item(kind: &str, item: &Shape<'_>) -> bool {
+    match kind {
+        "reasoning" => item.any(&["summary", "encrypted_content", "content"]),
+        "compaction" => item.has("encrypted_content"),
+        "item_reference" => item.has("id"),
+        _ if kind.ends_with("_call_output") => item.all(&["call_id", "output"]),
+        _ if kind.ends_with("_call") => {
+            item.any(&["call_id", "id"]) && !item.any(&["session_id", "sessionId"])
+        }
+        _ => false,
+    }
 }

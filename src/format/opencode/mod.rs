@@ -70,7 +70,10 @@ pub const FORM: Form = Form {
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "an opencode session",
-    document: |shape| shape.is_object("info") && shape.is_array("messages"),
+    document: |shape| {
+        let spoken = |message: &super::detect::Shape<'_>| message.all(&["info", "parts"]);
+        shape.is_object("info") && shape.has_element("messages", spoken)
+    },
     list: |elements| {
         let any = |name: &str| elements.iter().any(|element| element.has(name));
         any("info") && any("parts")

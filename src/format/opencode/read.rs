@@ -6,6 +6,7 @@ use super::element::{Element, rfc3339};
 use super::held::{Compaction, Held};
 use super::step;
 use crate::error::{Error, Kind, Place, Result};
+use crate::format::content;
 use crate::format::exported::Listing;
 use crate::format::grouped::Ids;
 use crate::format::native::{self, HeaderBuilder};
@@ -124,6 +125,12 @@ pub fn read(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
     let mut places = value.places();
     for (nth, element) in elements.iter().enumerate() {
         let place = places.at(listing.elements[nth].start);
+        let parts_of = element
+            .as_ref()
+            .and_then(|element| json::member(element.raw, "parts"));
+        if let Some(fault) = parts_of.and_then(content::unknown_parts) {
+            report.damage(place, fault);
+        }
         reading.element(nth, element.as_ref(), &raws[nth], parts[nth], place);
         if element.is_none() && listing.is_whole && listing.faults.is_empty() {
             report.damage(

@@ -295,6 +295,15 @@ pub(super) fn lines(
             format!("{path}.{name} is no text: shown as text, kept as it is"),
         );
     }
+    if value(&read.members, MEMBERS[0]).is_none()
+        && value(&read.members, MEMBERS[1]).is_none()
+        && !read.members.is_empty()
+    {
+        report.damage(
+            place,
+            format!("{path} has neither {} nor {}", MEMBERS[0], MEMBERS[1]),
+        );
+    }
     let digest = value(&read.members, MEMBERS[2]);
     if digest.is_some_and(|raw| raw.first() != Some(&b'{')) {
         return Err(refused(format!("{path}.{}", MEMBERS[2]), "is no object"));

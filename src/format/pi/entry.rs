@@ -102,6 +102,12 @@ impl<'a> Entry<'a> {
         self.kind == Kind::Other && (!typed || self.get("payload").is_some() || self.get("role").is_some())
     }
 
+    /// Whether it is of a type that no such file has.
+    pub fn is_unknown(&self) -> bool {
+        let kind = self.get("type").and_then(json::text);
+        self.kind == Kind::Other && !kind.is_some_and(|kind| is_known(&kind))
+    }
+
     /// When it was written.
     pub fn timestamp(&self) -> Option<&'a [u8]> {
         let raw = self.get("timestamp")?;
@@ -134,12 +140,32 @@ fn readable_links(body: &[u8]) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
     (id, parent)
 }
 
+/// Whether entries are of this type.
+pub fn is_known(kind: &str) -> bool {
+    KINDS.contains(&kind)
+}
+
+/// Types of entries.
+const KINDS: [&str; 10] = [
+    "session",
+    "message",
+    "compaction",
+    "branch_summary",
+    "custom_message",
+    "custom",
+    "label",
+    "model_change",
+    "thinking_level_change",
+    "session_info",
+];
+
 /// Whether a line begins a file.
 pub fn begins(line: &[u8]) -> bool {
     // Only the first line of a file is so short, and every other one would be looked through.
     const LONGEST: usize = 64 * 1024;
     let is = |name, text: &[u8]| json::member(line, name) == Some(text);
-    line.len() < LONGEST && is("type", b"\"session\"") && json::member(line, "cwd").is_some()
+    let has = |name| json::member(line, name).is_some();
+    line.len() < LONGEST && is("type", b"\"session\"") && (has("cwd") || (has("version") && has("timestamp")))
 }
 
 /// The entries of a file that begins at a place.

@@ -71,8 +71,19 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
         ..Source::alone(bytes)
     };
     let entries = entry::entries(bytes, start);
-    let strange = entries.iter().filter(|entry| entry.is_strange());
+    // A newer pi may have entries of further types; a file of such entries alone is not pi's.
+    let said = entries
+        .iter()
+        .any(|entry| entry.is_said() && record::is_message(entry));
+    let strange = entries
+        .iter()
+        .filter(|entry| entry.is_strange() || record::is_foreign(entry) || (!said && entry.is_unknown()));
     report.strange(strange.map(|entry| entry.place), "a pi file");
+    for entry in &entries {
+        if let Some(fault) = record::fault(entry) {
+            report.damage(entry.place, fault);
+        }
+    }
     tell_newer(&entries, report);
     let tree = Tree::of(&entries);
     let reading = Reading::of(&source, &entries, &tree);

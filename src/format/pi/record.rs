@@ -2,6 +2,7 @@
 
 use super::entry::{Entry, Kind};
 use super::{NAME, message, spell};
+use crate::format::content;
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::draft::Draft;
@@ -10,6 +11,26 @@ use crate::model::json::{self, ObjectBuilder};
 
 /// Members of an entry that are told otherwise.
 const ENTRY: [&str; 5] = ["type", "id", "parentId", "timestamp", "message"];
+
+/// Whether the message of an entry, where it has one, is understood.
+pub fn is_message(entry: &Entry<'_>) -> bool {
+    !is_foreign(entry) && fault(entry).is_none()
+}
+
+/// Whether an entry has a message with a role that pi does not have, or without what the role needs.
+pub fn is_foreign(entry: &Entry<'_>) -> bool {
+    let said = entry.get("message").filter(|_| entry.kind == Kind::Message);
+    said.is_some_and(|said| message::of_message(said).is_none())
+}
+
+/// What is wrong with the message of an entry whose content pi does not have.
+pub fn fault(entry: &Entry<'_>) -> Option<String> {
+    let said = entry.get("message").filter(|_| entry.kind == Kind::Message)?;
+    let known = message::of_message(said).is_some();
+    known
+        .then(|| content::fault(said, &["command", "summary", "errorMessage"]))
+        .flatten()
+}
 
 /// The message that an entry is; none of what is no message.
 pub fn of_entry(entry: &Entry<'_>) -> Option<Draft> {

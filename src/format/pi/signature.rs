@@ -1,12 +1,32 @@
 //! What a file of pi looks like.
 
-use crate::format::detect::Signature;
+use super::entry;
+use crate::format::detect::signature::has_content;
+use crate::format::detect::{Content, Shape, Signature};
 
 /// What it looks like.
 pub(in crate::format) const SIGNATURE: Signature = Signature {
     name: super::NAME,
     what: "a pi session",
-    header: |shape| shape.says("type", "session") && shape.has("cwd"),
-    line: |shape| shape.says("type", "message") && shape.has("message"),
+    header: |shape| {
+        // Programs built on pi leave the working directory out.
+        let begun = shape.has("cwd") || (shape.has("version") && shape.has("timestamp"));
+        shape.says("type", "session") && begun && shape.get("version") != Some(b"0")
+    },
+    content: |shape| match shape.text("type").as_deref() {
+        Some("message") => Content::known(is_message(&shape.object("message"))),
+        Some(kind) if entry::is_known(kind) => Content::None,
+        _ => Content::Unknown,
+    },
+    line: |shape| {
+        let message = shape.object("message");
+        let own = message.any(&["timestamp", "toolCallId", "stopReason"]);
+        shape.says("type", "message") && own && is_message(&message)
+    },
     ..Signature::BLANK
 };
+
+/// Whether a message is one of pi's: what was said, what a tool gave, or a command and its output.
+fn is_message(message: &Shape<'_>) -> bool {
+    message.is_text("role") && (has_content(message, "content") || message.any(&["command", "summary"]))
+}

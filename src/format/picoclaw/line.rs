@@ -3,6 +3,7 @@
 use super::call::Call;
 use super::go::{self, Accepted, Field};
 use super::member::{EMPTY, Oddity, Rules, array, filled, push_members};
+use crate::format::content;
 use crate::model::json::{self, Dialect, Fault, ObjectBuilder};
 
 /// The members of a message as they were written; absent ones and null are none.
@@ -54,6 +55,13 @@ impl<'a> Line<'a> {
         })?;
         // Go makes an empty message without a role of this; it is shown to nobody's benefit.
         if says_something {
+            if line.is_hollow() {
+                line.odd(
+                    0,
+                    "a message without content, with members that PicoClaw does not know",
+                    true,
+                );
+            }
             Ok(line)
         } else {
             Err(Fault {
@@ -75,6 +83,9 @@ impl<'a> Line<'a> {
                     "content is a list of parts: read as such, PicoClaw does not",
                     false,
                 );
+                if content::unknown_kind(field.value).is_some() {
+                    self.odd(field.at, "no part of the content is of a known kind", true);
+                }
             }
             b"content" => go::string(&mut self.content, field, "content is not a string")?,
             b"model_name" => go::string(&mut self.model_name, field, "model_name is not a string")?,
@@ -135,6 +146,14 @@ impl<'a> Line<'a> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Whether it has nothing that a message may say, and members that PicoClaw does not know.
+    fn is_hollow(&self) -> bool {
+        let texts = [self.content, self.reasoning, self.tool_call_id];
+        let lists = [self.media, self.attachments, self.system_parts];
+        let said = texts.iter().chain(&lists).any(Option::is_some) || !self.calls.is_empty();
+        !said && !self.members.is_empty()
     }
 
     fn odd(&mut self, offset: usize, what: &'static str, damage: bool) {

@@ -22,7 +22,7 @@ pub use media::{attached, linked};
 pub use print::write;
 
 use super::report::Report;
-use super::{Purpose, anthropic, gemini, opaque, openai_chat, openai_responses};
+use super::{Purpose, anthropic, content, gemini, native, opaque, openai_chat, openai_responses};
 use crate::error::{Place, Result};
 use crate::model::json::{self, Dialect};
 use crate::model::key::Derive;
@@ -366,6 +366,27 @@ pub(super) fn unit(api: Api, elements: &[&[u8]], seen: &mut Seen) -> (Vec<Draft>
     (drafts, exact)
 }
 
+/// What is wrong with an element that has the envelope of a message and a content that the interface does not have.
+pub(super) fn fault(api: Api, element: &[u8]) -> Option<String> {
+    match api {
+        Api::OpenaiChat => content::fault(element, &OPENAI_CHAT),
+        Api::Anthropic => content::fault(element, &[]),
+        Api::Gemini => gemini::fault(element),
+        Api::OpenaiResponses => openai_responses::fault(element),
+    }
+}
+
+/// Members of a message of OpenAI's chats that may say something in place of its content.
+const OPENAI_CHAT: [&str; 7] = [
+    "tool_calls",
+    "tool_call_id",
+    "function_call",
+    "reasoning",
+    "reasoning_content",
+    "refusal",
+    "audio",
+];
+
 /// The role whose messages are joined, when messages of the record stream's role become such.
 fn joined_role(api: Api, role: &str) -> Option<&'static str> {
     match (api, role) {
@@ -438,12 +459,7 @@ pub(super) fn members(session: &Session) -> Option<Vec<u8>> {
 
 /// Whether a session was read from this interface's own form: then nothing in it is moved.
 pub(super) fn came_from(api: Api, session: &Session) -> bool {
-    let header = session.header();
-    let source = header.iter().find(|(name, _)| name == "source");
-    source
-        .and_then(|(_, source)| json::member(source, "format"))
-        .and_then(json::text)
-        .is_some_and(|format| format == api.name())
+    native::source_format(session).is_some_and(|format| format == api.name())
 }
 
 #[cfg(test)]

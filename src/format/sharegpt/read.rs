@@ -4,6 +4,7 @@ use super::call::Calls;
 use super::record::{Record, Spelling};
 use super::{KINDS, NAME, spell, turn};
 use crate::format::collection::{Item, foreign};
+use crate::format::content;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::request::Api;
@@ -27,12 +28,24 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
     let mut calls = Calls::of(item.number);
     let mut told = Report::default();
     for (nth, raw) in record.turns.iter().enumerate() {
-        let body = line(raw, record.spelling, &mut calls, &mut told).unwrap_or_else(|| {
-            let what = format!("turn {} is said by nobody: it is carried along", nth + 1);
-            told.damage(item.place, what);
-            foreign(KINDS.format, raw)
-        });
-        item.push(&mut session, body);
+        let line = line(raw, record.spelling, &mut calls, &mut told);
+        let fault = match line {
+            Some(_) if json::member(raw, "value").is_some() => None,
+            Some(_) => content::fault(raw, &["tool_calls", "tool_call_id", "function_call"]),
+            None => Some("said by nobody: it is carried along".to_string()),
+        };
+        if let Some(fault) = fault {
+            told.damage(item.place, format!("turn {}: {fault}", nth + 1));
+        }
+        item.push(&mut session, line.unwrap_or_else(|| foreign(KINDS.format, raw)));
+    }
+    for name in ["chosen", "rejected"] {
+        if record.members.get(name).is_some() {
+            let what = format!(
+                "'{name}', an answer to compare with another, is kept in the metadata and not a message"
+            );
+            report.note(item.place, what);
+        }
     }
     for mut finding in told.findings {
         finding.place = item.place;

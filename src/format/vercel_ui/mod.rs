@@ -26,11 +26,14 @@ mod spell_old;
 #[cfg(test)]
 mod tests;
 
+use super::content;
 use super::detect::Signature;
 use super::listed::{self, Kind};
 use super::report::Loss;
 use super::{Form, Format, Holds, Reading};
 use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
 
 /// These messages, as a format.
 pub const FORM: Form = Form {
@@ -110,6 +113,7 @@ static KIND: Kind = Kind {
     format: Format::VercelUi,
     name: NAME,
     read: read::drafts,
+    fault,
     others: |element| json::member(element, "role") == Some(b"\"data\""),
     form: |element| match ["content", "toolInvocations"].map(|name| json::member(element, name)) {
         [None, None] => NEW,
@@ -124,6 +128,28 @@ static KIND: Kind = Kind {
     joins: true,
 };
 
+/// How many messages of a view came with a content that is not the text of their parts; other formats have no place
+/// for it.
+pub fn differing_contents(session: &Session, view: &View) -> u64 {
+    let differs = |body: &[u8]| {
+        let notes = json::member(body, "metadata").and_then(|metadata| json::member(metadata, NAME));
+        notes
+            .and_then(|notes| json::member(notes, "raw"))
+            .is_some_and(old::differs)
+    };
+    let bodies = view.items.iter().map(|item| item.body(session));
+    bodies.filter(|body| differs(body)).count() as u64
+}
+
+/// What is wrong with a message of which no part is known.
+fn fault(element: &[u8]) -> Option<String> {
+    let said = json::member(element, "content").is_some_and(|raw| raw != b"\"\"");
+    match json::member(element, "parts") {
+        Some(parts) => content::unknown_parts(parts).filter(|_| !said),
+        None => content::fault(element, &["toolInvocations", "reasoning"]),
+    }
+}
+
 /// What they look like.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
@@ -135,7 +161,8 @@ pub(super) const SIGNATURE: Signature = Signature {
             })
         };
         let parts = said.message.list("parts");
-        said.message.has("toolInvocations") || said.message.all(&["parts", "id"]) || parts.iter().any(typed)
+        let listed = said.message.has("id") && said.message.has_element("parts", |part| part.is_text("type"));
+        said.message.is_array("toolInvocations") || listed || parts.iter().any(typed)
     },
     ..Signature::BLANK
 };

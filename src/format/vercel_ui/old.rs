@@ -94,6 +94,25 @@ pub fn take(raw: &[u8], role: &str) -> Taken {
     }
 }
 
+/// Whether a message has a content other than the text of its parts: the parts are what was said, as the SDK sends it.
+pub fn differs(raw: &[u8]) -> bool {
+    let Some(said) = string(raw, "content").and_then(json::text) else {
+        return false;
+    };
+    let parts = list(raw, "parts");
+    let is_text = |part: &&&[u8]| text(part, "type").is_some_and(|kind| kind == "text");
+    let texts: Vec<_> = parts
+        .iter()
+        .filter(is_text)
+        .filter_map(|part| text(part, "text"))
+        .collect();
+    let said = said.trim();
+    !texts.is_empty()
+        && ["", "\n", "\n\n"]
+            .iter()
+            .all(|between| texts.join(between).trim() != said)
+}
+
 fn piece(raw: &[u8]) -> Option<Piece> {
     let kind = text(raw, "type").unwrap_or_default();
     Some(match kind.as_ref() {

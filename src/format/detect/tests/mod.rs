@@ -49,7 +49,7 @@ fn tells_the_formats_apart() {
         ("{\"foo\":1}", None),
         ("{\"foo\":1}\n{\"bar\":1}\n", None),
         (
-            "{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}\n{\"type\":\"user\",\"uuid\":\"2\"}\n",
+            "{\"type\":\"user\",\"uuid\":\"1\",\"message\":{\"content\":\"a\"}}\n{\"type\":\"user\",\"uuid\":\"2\"}\n",
             Some(Format::ClaudeCode),
         ),
         (
@@ -140,11 +140,11 @@ fn names_what_other_programs_write() {
             "Vercel",
         ),
         (
-            r#"{"lc":1,"type":"constructor","id":["a"],"kwargs":{}}"#,
+            r#"{"lc":1,"type":"constructor","id":["a","AIMessage"],"kwargs":{"content":"a"}}"#,
             "LangChain",
         ),
         (
-            "{\"lc\":1,\"type\":\"constructor\",\"id\":[]}\n{\"lc\":1,\"type\":\"constructor\",\"id\":[]}\n",
+            "{\"lc\":1,\"id\":[\"HumanMessage\"],\"kwargs\":{\"content\":\"a\"}}\n{\"lc\":1,\"id\":[\"AIMessage\"],\"kwargs\":{\"content\":\"b\"}}\n",
             "LangChain",
         ),
         (

@@ -45,8 +45,10 @@ pub fn read(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
 /// The sessions of an input of which nothing bad is to be told.
 pub fn sessions(bytes: &[u8]) -> Vec<Session> {
     let (sessions, report, _) = read(bytes);
+    // Blocks of a kind that goose does not have are among what is made up.
+    let known = |finding: &crate::format::report::Finding| finding.what.contains("unknown kind");
     assert!(
-        report.findings.is_empty(),
+        report.findings.iter().all(known),
         "{report:?}\n{}",
         String::from_utf8_lossy(bytes)
     );

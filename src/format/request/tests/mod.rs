@@ -22,7 +22,14 @@ fn read(api: Api, text: &str) -> Session {
     let mut report = Report::default();
     let mut sessions = convert(format(api), &Source::alone(text.as_bytes()), &mut report).unwrap();
     assert_eq!(sessions.len(), 1, "{text}");
-    assert!(!report.is_damaged(), "{:?}", report.findings);
+    // Parts and items of kinds that no interface has are among what is made up.
+    let known = |what: &str| what.contains("unknown kind") || what.contains("without content");
+    let strange = report.findings.iter().filter(|finding| finding.damage);
+    assert!(
+        strange.clone().all(|finding| known(&finding.what)),
+        "{:?}",
+        report.findings
+    );
     sessions.remove(0)
 }
 

@@ -124,7 +124,10 @@ fn look(
         Some(named) => named,
         None => {
             let verdict = detect_file(&head, whole, Some(path));
-            let unknown = || Error::new(Kind::Data, format!("not a session: {}", verdict.evidence));
+            let unknown = || match verdict.name {
+                Some(_) => Error::new(Kind::Data, verdict.evidence.clone()),
+                None => Error::new(Kind::Data, format!("not a session: {}", verdict.evidence)),
+            };
             let lost = verdict.format.is_none() && !strict && could_be_penguins(path, &verdict, &head);
             if verdict.damaged {
                 *format = Some(Format::Native); // a session or not, it is damage and not something else

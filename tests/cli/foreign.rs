@@ -1,0 +1,233 @@
+//! Files of programs that are known and not read, and files with the envelope of a format and another content: they
+//! are refused or reported as damage, and never read as empty messages.
+
+mod hollow;
+mod known;
+
+use crate::env::Env;
+use hollow::{HOLLOW, holograms};
+use known::KNOWN;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+#[test]
+fn unread_formats_are_refused_by_name() {
+    let env = Env::new();
+    for (name, text) in KNOWN {
+        let problem = format!("unsupported format '{name}'");
+        env.pipe(&["detect"], text)
+            .status(65)
+            .says(&problem)
+            .says("hint: ")
+            .gives(format!("{name}\n"));
+        for verb in ["count", "cat", "show"] {
+            env.pipe(&[verb], text).status(65).says(&problem).gives("");
+        }
+        let run = env.pipe(&["detect", "--json"], text).status(65);
+        let found: Value = serde_json::from_str(run.out()).unwrap();
+        assert_eq!(found["confidence"], "unread", "{name}");
+        assert_eq!(found["read"], false, "{name}");
+    }
+}
+
+/// A compressed rollout is not text: the answer says how to unpack it.
+#[test]
+fn zstd_data_is_named() {
+    let env = Env::new();
+    let path = env.write("a.jsonl.zst", b"\x28\xb5\x2f\xfd\x00\x00");
+    let path = path.to_str().unwrap();
+    env.run(&["cat", path])
+        .status(65)
+        .says("zstd data")
+        .says("zstd -dc");
+}
+
+#[test]
+fn an_envelope_without_known_content_is_refused() {
+    let env = Env::new();
+    for (format, text) in HOLLOW {
+        for verb in ["count", "cat"] {
+            env.pipe(&[verb], text).status(65);
+        }
+        let run = env.pipe(&["detect", "--json"], text);
+        let found: Value = serde_json::from_str(run.out()).unwrap();
+        assert!(
+            found["confidence"] != "certain" || *format == "openai-responses",
+            "{format}: {run}"
+        );
+        env.pipe(&["cat", "--from", format], text).status(65);
+    }
+}
+
+/// Documents whose envelope decides: what is in them is reported, element by element.
+#[test]
+fn unknown_messages_in_a_known_envelope_are_damage() {
+    let env = Env::new();
+    let node = |content: Value| {
+        json!([{"title": "t", "current_node": "a", "mapping": {"a": {"id": "a", "children": [],
+            "message": {"id": "a", "author": {"role": "user"}, "content": content}}}}])
+    };
+    let state = |messages: Value| json!({"version": 1, "provider": "openai", "processed_length": 1, "messages": messages});
+    let cases = [
+        (
+            "chatgpt-export",
+            node(json!({"content_type": "hologram", "x": 1})),
+        ),
+        (
+            "goaitools",
+            state(json!([{"role": "user", "body": "x"}, {"role": "user", "content": "y"}])),
+        ),
+        (
+            "penguiflow",
+            json!({"version": 1, "health": "healthy", "turns": [{"body": "x"}], "pending": [], "backlog": []}),
+        ),
+        (
+            "picoclaw",
+            json!({"key": "a:b", "messages": [{"role": "user", "body": "x"}], "summary": ""}),
+        ),
+        (
+            "continue",
+            json!({"sessionId": "s", "history": [{"message": {"role": "user", "body": "x"}}]}),
+        ),
+        (
+            "gemini-cli",
+            json!({"sessionId": "s", "projectHash": "h", "messages": [{"id": "1", "type": "wizard", "content": "x"}]}),
+        ),
+    ];
+    for (format, document) in cases {
+        env.pipe(&["cat", "--from", format], document.to_string())
+            .status(65);
+    }
+    let yaml = "model: a:b\nmessages:\n  greeting: hello\n";
+    env.pipe(&["cat", "--from", "aichat"], yaml)
+        .status(65)
+        .says("messages");
+}
+
+#[test]
+fn parts_of_unknown_kinds_are_damage() {
+    let env = Env::new();
+    for (format, text) in holograms() {
+        env.pipe(&["cat", "--from", format], &text)
+            .status(65)
+            .says("kind");
+        // Where a part next to it is known, the message is understood.
+        let mixed = text.replace(
+            r#"[{"type":"hologram""#,
+            r#"[{"type":"text","text":"a"},{"type":"hologram""#,
+        );
+        if mixed != text && format != "openai-responses" {
+            env.pipe(&["cat", "--from", format], &mixed).status(0);
+        }
+    }
+}
+
+/// OpenClaw and other programs built on pi leave the working directory out.
+#[test]
+fn a_header_of_pi_without_a_directory_is_pi() {
+    let env = Env::new();
+    let text = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z"}
+{"type":"message","id":"1","message":{"role":"user","content":[{"type":"text","text":"Dig."}]}}
+"#;
+    env.pipe(&["detect"], text).fine().gives("pi\n");
+    let out = env.pipe(&["cat"], text).status(0).out().to_string();
+    assert!(out.contains("Dig."), "{out}");
+    // A harness may be named in a file of pi as well.
+    let named = text.replace("\"version\":3", "\"version\":3,\"harness\":\"h\"");
+    env.pipe(&["detect"], named).fine().gives("pi\n");
+}
+
+/// The roles of a service log are not those of a conversation.
+#[test]
+fn roles_of_no_conversation_are_refused() {
+    let env = Env::new();
+    let log =
+        "{\"role\":\"replica\",\"content\":\"text/html\"}\n{\"role\":\"primary\",\"content\":\"text/css\"}\n";
+    env.pipe(&["detect"], log).status(65);
+    env.pipe(&["cat"], log).status(65).gives("");
+    let list = r#"{"messages":[{"role":"replica","content":"a"}]}"#;
+    env.pipe(&["cat"], list).status(65).gives("");
+    // One that is, is enough.
+    let mixed = format!("{log}{{\"role\":\"user\",\"content\":\"a\"}}\n");
+    env.pipe(&["cat"], mixed).status(0);
+    let narrated = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"narrator\",\"content\":\"b\"}\n";
+    env.pipe(&["cat"], narrated).status(0);
+}
+
+/// A preference pair is not part of the conversation: each of its members is reported once for a file.
+#[test]
+fn preferences_in_training_sets_are_reported_once() {
+    let env = Env::new();
+    let record = r#"{"conversations":[{"from":"human","value":"a"}],"chosen":{"from":"gpt","value":"b"},"rejected":{"from":"gpt","value":"c"}}"#;
+    let run = env.pipe(&["cat"], format!("{record}\n{record}\n")).status(0);
+    for name in ["'chosen'", "'rejected'"] {
+        assert_eq!(run.stderr.matches(name).count(), 1, "{run}");
+    }
+}
+
+/// Version 4 may keep another text in `content` than in its parts: converting takes the parts, and reports the rest.
+#[test]
+fn a_vercel_content_that_differs_from_its_parts_is_a_loss() {
+    let env = Env::new();
+    let message = |content: &str| {
+        json!([{"id": "1", "role": "user", "content": content, "parts": [{"type": "text", "text": "said"}]}])
+            .to_string()
+    };
+    let convert = ["cat", "--from", "vercel-ui", "--to", "openai-chat"];
+    let run = env.pipe(&convert, message("another")).says("part");
+    assert!(run.out().contains("said"), "{run}");
+    let same = env.pipe(&convert, message("said"));
+    assert!(!same.stderr.contains("part"), "{same}");
+    let back = env.pipe(
+        &["cat", "--from", "vercel-ui", "--to", "vercel-ui-v4"],
+        message("another"),
+    );
+    assert!(back.out().contains("another"), "{back}");
+}
+
+fn collection(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("CONVO_FIXTURES").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures"),
+        PathBuf::from,
+    );
+    let folder = folder.join(name);
+    if !folder.is_dir() {
+        eprintln!("no collection at {}: nothing was compared", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+/// Every file of the collection ends with 65, or is read as a format that it allows.
+#[test]
+fn files_of_the_collection_are_not_read_as_something_else() {
+    let Some(folder) = collection("foreign") else {
+        return;
+    };
+    let env = Env::new();
+    let expected = std::fs::read(folder.join("expected.json")).unwrap();
+    let expected: Value = serde_json::from_slice(&expected).unwrap();
+    let files = expected["files"].as_object().unwrap();
+    for (name, rule) in files {
+        let path = folder.join(name);
+        let path = path.to_str().unwrap();
+        let found = env.run(&["detect", "--json", path]);
+        let verdict: Value = serde_json::from_str(found.out()).unwrap();
+        let format = verdict["format"].as_str();
+        let allowed = rule["allowed"]
+            .as_array()
+            .is_some_and(|all| all.iter().any(|one| one.as_str() == format));
+        if allowed {
+            continue;
+        }
+        assert_eq!(found.status, 65, "{found}");
+        assert_ne!(verdict["confidence"], "certain", "{found}");
+        for verb in ["count", "cat"] {
+            env.run(&[verb, path]).status(65);
+        }
+        if let Some(program) = rule["by_name"].as_str() {
+            assert!(found.stderr.contains(program), "{found}");
+        }
+    }
+    eprintln!("{} foreign files", files.len());
+}

@@ -1,0 +1,135 @@
+//! The beginnings of files of programs that are known and not read.
+
+/// A name of a format that is not read, and the beginning of a file in it.
+pub const KNOWN: &[(&str, &str)] = &[
+    (
+        "qwen-code",
+        r#"{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"Dig."}]}}
+{"uuid":"b","parentUuid":"a","sessionId":"s","type":"assistant","message":{"role":"model","parts":[{"text":"Done."}]}}
+"#,
+    ),
+    (
+        "copilot-cli",
+        r#"{"type":"session.start","data":{"sessionId":"s","producer":"copilot-agent"},"id":"1","timestamp":"t","parentId":null}
+{"type":"user.message","data":{"content":"Dig."},"id":"2","timestamp":"t","parentId":"1"}
+"#,
+    ),
+    (
+        "copilot-cli",
+        r#"{"type":"user.message","data":{"content":"Dig."},"id":"2","timestamp":"t","parentId":"1"}
+{"type":"assistant.message","data":{"content":"Done."},"id":"3","timestamp":"t","parentId":"2"}
+"#,
+    ),
+    (
+        "droid",
+        r#"{"type":"session_start","id":"s","title":"Dig","cwd":"/w"}
+{"type":"message","id":"1","timestamp":"t","message":{"role":"user","content":[{"type":"text","text":"Dig."}]}}
+"#,
+    ),
+    (
+        "droid",
+        r#"{"type":"message","id":"1","message":{"role":"user","content":[{"type":"text","text":"Dig."}]}}
+{"type":"message","id":"2","message":{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"dig","input":{}}]}}
+"#,
+    ),
+    (
+        "droid",
+        r#"{"type":"message","role":"user","text":"Dig.","session_id":"s","id":"1"}
+{"type":"tool_call","session_id":"s","id":"2","toolCallId":"c","toolName":"dig","parameters":{}}
+{"type":"completion","session_id":"s","finalText":"Done."}
+"#,
+    ),
+    (
+        "deepseek-harness",
+        r#"{"type":"session","version":0,"id":"s","createdAt":1,"cwd":"/w","delegationDepth":0}
+{"type":"user/message","seq":1,"time":1,"data":{"role":"user","content":[{"type":"text","text":"Dig."}]}}
+"#,
+    ),
+    (
+        "sts",
+        r#"{"type":"session","harness":"h","id":"s","version":2,"cwd":"/w"}
+{"type":"message","message":{"role":"user","content":"Dig."}}
+"#,
+    ),
+    ("sts", "{\"type\":\"session\",\"harness\":\"h\",\"id\":\"s\"}\n"),
+    (
+        "grok",
+        r#"{"type":"system","content":"You dig."}
+{"type":"user","content":[{"type":"text","text":"Dig."}]}
+{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"Deep."}]}
+{"type":"assistant","content":"Done.","model_id":"g"}
+"#,
+    ),
+    (
+        "grok",
+        r#"{"timestamp":1,"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"user_message_chunk"}}}
+"#,
+    ),
+    (
+        "kimi",
+        "{\"type\":\"metadata\",\"protocol_version\":\"1.4\"}\n{\"type\":\"turn.prompt\",\"input\":[]}\n",
+    ),
+    (
+        "kimi",
+        r#"{"role":"_system_prompt","content":"You dig."}
+{"role":"user","content":"Dig."}
+{"role":"assistant","content":"","tool_calls":[{"id":"c","type":"function","function":{"name":"dig","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"c","content":"Done."}
+"#,
+    ),
+    (
+        "cursor",
+        r#"{"role":"user","message":{"content":[{"type":"text","text":"Dig."}]}}
+{"role":"assistant","message":{"content":[{"type":"tool_use","name":"Dig","input":{}}]}}
+"#,
+    ),
+    (
+        "antigravity",
+        r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","content":"Dig."}
+{"step_index":1,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","tool_calls":[{"name":"dig","args":{}}]}
+"#,
+    ),
+    (
+        "windsurf",
+        r#"{"status":"done","type":"user_input","user_input":{"user_response":"Dig."}}
+{"status":"done","type":"planner_response","planner_response":{"response":"Done."}}
+"#,
+    ),
+    (
+        "cline",
+        r#"{"version":1,"agent":"lead","sessionId":"s","messages":[{"id":"m","role":"user","ts":1,"content":[{"type":"text","text":"Dig."}]}]}"#,
+    ),
+    (
+        "amp",
+        r#"{"v":1,"id":"T-1","created":1,"messages":[{"role":"user","messageId":0,"content":[{"type":"text","text":"Dig."}]},{"role":"assistant","messageId":1,"content":[{"type":"tool_use","id":"c","name":"dig","input":{}}]}]}"#,
+    ),
+    (
+        "atif",
+        r#"{"schema_version":"ATIF-v1.4","session_id":"s","agent":{"name":"a","version":"1"},"steps":[{"step_id":1,"source":"user","message":"Dig."}]}"#,
+    ),
+    (
+        "kiro",
+        r#"{"conversation_id":"s","history":[{"user":{"content":{"Prompt":{"prompt":"Dig."}}},"assistant":{"Response":{"content":"Done."}}}]}"#,
+    ),
+    (
+        "vscode-copilot",
+        r#"{"version":3,"sessionId":"s","requests":[{"message":{"text":"Dig."},"response":[{"value":"Done."}]}]}"#,
+    ),
+    (
+        "zed",
+        r#"{"version":"0.1.0","summary":"Dig","messages":[{"id":0,"role":"user","segments":[{"type":"text","text":"Dig."}]}]}"#,
+    ),
+    (
+        "hermes",
+        r#"{"session_id":"s","platform":"cli","messages":[{"role":"user","content":"Dig."}]}"#,
+    ),
+    (
+        "open-webui",
+        r#"[{"id":"s","title":"Dig","chat":{"history":{"currentId":"m","messages":{"m":{"role":"user","content":"Dig."}}}}}]"#,
+    ),
+    (
+        "inspect",
+        r#"{"version":2,"status":"success","eval":{"task":"dig"},"samples":[{"messages":[{"role":"user","content":"Dig."}]}]}"#,
+    ),
+    ("otlp", r#"{"resourceSpans":[{"scopeSpans":[]}]}"#),
+];
