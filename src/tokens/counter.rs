@@ -1,11 +1,11 @@
 //! Counts that lines carry: written where a session's first line names a tokenizer, and believed under that one
 //! alone.
 
-use super::Tokenizer;
+use super::{Tokenizer, Way};
 use crate::error::Place;
 use crate::model::json;
 use crate::model::message::Message;
-use crate::model::record::Record;
+use crate::model::record::{Kind, Record};
 use crate::model::session::{Class, Session};
 
 /// Counts the messages of one session. What a line says of itself in `tokens` is believed where the session's
@@ -33,6 +33,19 @@ impl Counter {
     /// The tokenizer.
     pub const fn tokenizer(self) -> Tokenizer {
         self.tokenizer
+    }
+
+    /// Has all messages of a session counted in few steps, where each step takes its time: by a tokenizer that is asked.
+    pub fn prepare(self, session: &Session) {
+        let Way::External(external) = self.tokenizer.0 else {
+            return;
+        };
+        let indexes = session.messages().map(|(index, _)| index);
+        let messages = indexes.filter_map(|index| match session.record(index).kind {
+            Kind::Message(message) if !self.believes || cached(&message).is_none() => Some(message),
+            _ => None,
+        });
+        external.prepare(messages);
     }
 
     /// Tokens of a message: those that its line names, else counted.

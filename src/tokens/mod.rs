@@ -6,6 +6,7 @@
 pub mod counter;
 mod encoding;
 mod estimate;
+pub mod external;
 mod hash;
 mod image;
 mod media;
@@ -25,6 +26,7 @@ use crate::error::Result;
 use crate::model::message::{Message, ToolCall};
 use encoding::Encoding;
 use estimate::Estimate;
+use external::{Ask, External};
 
 /// A way of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,7 @@ pub struct Tokenizer(Way);
 enum Way {
     Encoding(Encoding),
     Estimate(Estimate),
+    External(&'static External),
 }
 
 impl Tokenizer {
@@ -48,6 +51,14 @@ impl Tokenizer {
         models::named(name)
     }
 
+    /// A tokenizer that asks for each count, and remembers it; it lives as long as the program. Its name must be another one for every
+    /// other way to count, since counts are kept under it.
+    ///
+    /// When asking fails, what counts unwinds to [`external::guarded`].
+    pub fn external(name: &str, ask: Ask) -> Tokenizer {
+        Tokenizer(Way::External(External::leaked(name, ask)))
+    }
+
     /// Every tokenizer by its own name; models are further names.
     pub fn all() -> impl Iterator<Item = Tokenizer> {
         let encodings = Encoding::ALL.into_iter().map(Way::Encoding);
@@ -60,18 +71,19 @@ impl Tokenizer {
         match self.0 {
             Way::Encoding(encoding) => encoding.name(),
             Way::Estimate(estimate) => estimate.name(),
+            Way::External(external) => external.name(),
         }
     }
 
     /// Whether text is counted as the model itself does.
     pub const fn is_exact(self) -> bool {
-        matches!(self.0, Way::Encoding(_))
+        !matches!(self.0, Way::Estimate(_))
     }
 
     /// What to tell of a tokenizer that stands in for one that is not public.
     pub const fn note(self) -> Option<&'static str> {
         match self.0 {
-            Way::Encoding(_) => None,
+            Way::Encoding(_) | Way::External(_) => None,
             Way::Estimate(estimate) => estimate.note(),
         }
     }
@@ -81,6 +93,7 @@ impl Tokenizer {
         match self.0 {
             Way::Encoding(encoding) => encoding.count(text),
             Way::Estimate(estimate) => estimate.count(text),
+            Way::External(external) => external.count(text),
         }
     }
 
@@ -91,6 +104,7 @@ impl Tokenizer {
                 message::sent(message, image::Rule::OpenAi, &|text| encoding.count(text))
             }
             Way::Estimate(estimate) => estimate.message(message),
+            Way::External(external) => external.message(message),
         }
     }
 
@@ -99,6 +113,7 @@ impl Tokenizer {
         match self.0 {
             Way::Encoding(encoding) => message::call(call, &|text| encoding.count(text)),
             Way::Estimate(estimate) => message::call(call, &|text| estimate.count(text)),
+            Way::External(external) => message::call(call, &|text| external.count(text)),
         }
     }
 
@@ -107,6 +122,7 @@ impl Tokenizer {
         match self.0 {
             Way::Encoding(encoding) => message::FRAME + encoding.count(role) + encoding.count(text),
             Way::Estimate(estimate) => estimate.said(role, text),
+            Way::External(external) => message::FRAME + external.count(role) + external.count(text),
         }
     }
 }

@@ -1,0 +1,198 @@
+//! Counting by a program: a tokenizer that is not built in. Each text is asked for once.
+
+use super::{image, message};
+use crate::error::{Error, Result};
+use crate::model::message::Message;
+use sha2::{Digest, Sha256};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{PoisonError, RwLock};
+
+/// Asks for the tokens of texts, in order; one count for each.
+pub type Ask = Box<dyn Fn(&[&str]) -> Result<Vec<u64>> + Send + Sync>;
+
+/// A text by its SHA-256: texts may be long.
+type Fingerprint = [u8; 32];
+
+/// So many bytes of texts are asked for at once.
+const BATCH: usize = 1 << 20;
+
+/// So many texts are.
+const MOST: usize = 4096;
+
+/// A way of counting that asks somebody.
+pub(super) struct External {
+    name: &'static str,
+    ask: Ask,
+    known: RwLock<HashMap<Fingerprint, u64>>,
+}
+
+impl PartialEq for External {
+    fn eq(&self, other: &External) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for External {}
+
+impl fmt::Debug for External {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name)
+    }
+}
+
+/// Why there is no count, on its way to [`guarded`].
+struct Failed(Error);
+
+/// Runs what may count. Counting has no error of its own, since the tables that are built in have none: an error of an external
+/// tokenizer ends all of it, as a panic does but without its message, and is the result here.
+pub fn guarded<T>(run: impl FnOnce() -> T) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(run)).or_else(|payload| match payload.downcast::<Failed>() {
+        Ok(failed) => Err(failed.0),
+        Err(other) => resume_unwind(other),
+    })
+}
+
+impl External {
+    /// One that lives as long as the program.
+    pub fn leaked(name: &str, ask: Ask) -> &'static External {
+        Box::leak(Box::new(External {
+            name: Box::leak(name.into()),
+            ask,
+            known: RwLock::default(),
+        }))
+    }
+
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub fn count(&self, text: &str) -> u64 {
+        let fingerprint = fingerprint(text);
+        if let Some(known) = self.known(&fingerprint) {
+            return known;
+        }
+        self.ask_for(&[text], &[fingerprint]);
+        self.known(&fingerprint).unwrap_or_default()
+    }
+
+    pub fn message(&self, message: &Message<'_>) -> u64 {
+        message::sent(message, image::Rule::OpenAi, &|text| self.count(text))
+    }
+
+    /// Asks for everything in these messages that is not known yet, in few questions.
+    pub fn prepare<'m>(&self, messages: impl Iterator<Item = Message<'m>>) {
+        let mut seen: HashSet<Fingerprint> = HashSet::new();
+        let (mut texts, mut fingerprints, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let ask = |texts: &mut Vec<String>, fingerprints: &mut Vec<Fingerprint>| {
+            let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+            self.ask_for(&borrowed, fingerprints);
+            texts.clear();
+            fingerprints.clear();
+        };
+        for message in messages {
+            let found = RefCell::new(Vec::new());
+            message::sent(&message, image::Rule::OpenAi, &|text| {
+                found.borrow_mut().push(text.to_string());
+                0
+            });
+            for text in found.into_inner() {
+                let fingerprint = fingerprint(&text);
+                if self.known(&fingerprint).is_none() && seen.insert(fingerprint) {
+                    bytes += text.len();
+                    texts.push(text);
+                    fingerprints.push(fingerprint);
+                }
+            }
+            if bytes >= BATCH || texts.len() >= MOST {
+                ask(&mut texts, &mut fingerprints);
+                bytes = 0;
+            }
+        }
+        if !texts.is_empty() {
+            ask(&mut texts, &mut fingerprints);
+        }
+    }
+
+    fn ask_for(&self, texts: &[&str], fingerprints: &[Fingerprint]) {
+        match (self.ask)(texts) {
+            Ok(counts) => {
+                let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+                known.extend(fingerprints.iter().copied().zip(counts));
+            }
+            Err(error) => resume_unwind(Box::new(Failed(error))),
+        }
+    }
+
+    fn known(&self, fingerprint: &Fingerprint) -> Option<u64> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(fingerprint).copied()
+    }
+}
+
+fn fingerprint(text: &str) -> Fingerprint {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Counter, Tokenizer};
+    use super::*;
+    use crate::error::Kind;
+    use crate::model::session::Session;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn a_text_is_asked_for_once_and_a_session_in_one_question() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let noted = asked.clone();
+        let words = Tokenizer::external(
+            "cmd:words#0",
+            Box::new(move |texts| {
+                noted.fetch_add(1, Ordering::SeqCst);
+                Ok(texts
+                    .iter()
+                    .map(|text| text.split_whitespace().count() as u64)
+                    .collect())
+            }),
+        );
+        let mut session = Session::default();
+        session.push_new(br#"{"role":"user","content":"one two three"}"#);
+        session.push_new(br#"{"role":"user","content":"four five"}"#);
+        let counter = Counter::new(words, None);
+        counter.prepare(&session);
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        let count = |index: usize| counter.message(session.record(index).message().unwrap());
+        // Three around the message, and the role.
+        assert_eq!((count(0), count(1)), (3 + 1 + 3, 3 + 1 + 2));
+        assert_eq!((words.count("four five"), words.count("user")), (2, 1));
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        assert_eq!(words.count("six"), 1);
+        assert_eq!(asked.load(Ordering::SeqCst), 2);
+        assert_eq!((words.name(), words.note()), ("cmd:words#0", None));
+        assert_eq!(
+            Counter::new(words, Some("cmd:words#0")),
+            Counter::new(words, Some("cmd:words#0"))
+        );
+        assert_ne!(words, Tokenizer::DEFAULT);
+    }
+
+    #[test]
+    fn a_failure_ends_what_counts_and_is_an_error() {
+        let broken = Tokenizer::external(
+            "cmd:broken#0",
+            Box::new(|_| Err(Error::new(Kind::Unavailable, "it failed"))),
+        );
+        let error = guarded(|| broken.count("text") + 1).unwrap_err();
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (Kind::Unavailable, "it failed")
+        );
+        assert_eq!(guarded(|| 5).unwrap(), 5);
+        let other = catch_unwind(|| guarded(|| resume_unwind(Box::new("another panic"))));
+        assert!(other.is_err());
+    }
+}
