@@ -14,6 +14,7 @@ pub mod promotion;
 pub mod repair;
 pub mod reply;
 pub mod restore;
+pub mod select;
 pub mod settle;
 pub mod split;
 pub mod summarize;

@@ -1,0 +1,246 @@
+//! Messages chosen by role and category. A tool call and its results are chosen together.
+
+use super::settle::pieces;
+use crate::error::{Error, Kind, Place, Result};
+use crate::model::message::{Category, Message, Role};
+use crate::model::record::Record;
+use crate::model::session::{Class, Piece, Session};
+use crate::model::view::{Item, View};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What is chosen: messages of one of these roles and of one of these categories; none of either is all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Names of roles.
+    pub roles: Vec<String>,
+    /// Categories.
+    pub categories: Vec<Category>,
+}
+
+/// One message, as far as choosing goes.
+struct Candidate {
+    role: String,
+    category: Category,
+    /// Whether it calls tools, and the ids of its calls.
+    calls: Option<Vec<String>>,
+    /// Whether it is the result of a call, and its id.
+    answers: Option<Option<String>>,
+}
+
+impl Candidate {
+    fn of(session: &Session, item: &Item) -> Option<Candidate> {
+        if let Some(line) = item.summary_message(session) {
+            let record = Record::parse(&line, Place { line: 1, offset: 1 });
+            return record.message().map(Candidate::read);
+        }
+        item.message(session).as_ref().map(Candidate::read)
+    }
+
+    fn read(message: &Message<'_>) -> Candidate {
+        let ids = || {
+            let calls = message.tool_calls().into_iter();
+            calls.map(|call| call.id.into_owned()).collect()
+        };
+        let id = message.tool_call_id().map(|id| id.into_owned());
+        let is_result = message.role() == Role::Tool;
+        Candidate {
+            role: message.role_name().into_owned(),
+            category: message.category(),
+            calls: message.calls_tools().then(ids),
+            answers: is_result.then(|| id.filter(|id| !id.is_empty())),
+        }
+    }
+}
+
+impl Selection {
+    /// Whether nothing is asked for, so that everything is chosen.
+    pub fn is_empty(&self) -> bool {
+        self.roles.is_empty() && self.categories.is_empty()
+    }
+
+    /// Whether each item is chosen: because it matches, or because it belongs to a call or result that does.
+    pub fn chosen(&self, session: &Session, items: &[Item]) -> Vec<bool> {
+        self.choose(&candidates(session, items))
+    }
+
+    fn matches(&self, candidate: &Candidate) -> bool {
+        (self.roles.is_empty() || self.roles.contains(&candidate.role))
+            && (self.categories.is_empty() || self.categories.contains(&candidate.category))
+    }
+
+    fn choose(&self, candidates: &[Option<Candidate>]) -> Vec<bool> {
+        let callers = callers(candidates);
+        let matches = |candidate: &Option<Candidate>| candidate.as_ref().is_some_and(|own| self.matches(own));
+        let own: Vec<bool> = candidates.iter().map(matches).collect();
+        let mut groups: HashMap<usize, bool> = HashMap::new();
+        for (index, caller) in callers.iter().enumerate() {
+            if let Some(caller) = caller {
+                *groups.entry(*caller).or_default() |= own[index];
+            }
+        }
+        let grouped = |caller: &Option<usize>| caller.is_some_and(|caller| groups[&caller]);
+        own.iter()
+            .zip(&callers)
+            .map(|(own, caller)| *own || grouped(caller))
+            .collect()
+    }
+
+    /// The session with the chosen messages of its view alone, as if it had no others. What it says of itself, in its header and in
+    /// events that change no view, is kept.
+    ///
+    /// # Errors
+    /// [`Kind::No`] when no message is chosen; its hint lists the names that occur.
+    pub fn narrowed(&self, session: &Session) -> Result<Session> {
+        let mut view = View::replay(session);
+        let candidates = candidates(session, &view.items);
+        let chosen = self.choose(&candidates);
+        if !chosen.contains(&true) {
+            return Err(nothing(&candidates));
+        }
+        let mut is_chosen = chosen.iter();
+        view.items.retain(|_| is_chosen.next() == Some(&true));
+        let live: HashSet<usize> = session.live_events().into_iter().collect();
+        let is_kept = |index: usize| match session.class(index) {
+            Class::Header => true,
+            Class::Event => {
+                let record = session.record(index);
+                let name = record.event().map(|event| event.name()).unwrap_or_default();
+                let changes_view = ["restore", "truncate", "compact", "summary", "attempt"];
+                live.contains(&index) && !changes_view.contains(&name.as_ref())
+            }
+            _ => false,
+        };
+        let mut narrowed = Session::default();
+        for piece in pieces(session, &view, is_kept) {
+            match piece {
+                Piece::Line(index) => narrowed.push_from(session, index),
+                Piece::Made(body) => narrowed.push_new(&body),
+            }
+        }
+        if let Some(origin) = session.origin() {
+            narrowed.set_origin(origin.clone());
+        }
+        Ok(narrowed)
+    }
+
+    /// The error for items none of which is chosen.
+    pub fn nothing(session: &Session, items: &[Item]) -> Error {
+        nothing(&candidates(session, items))
+    }
+}
+
+fn candidates(session: &Session, items: &[Item]) -> Vec<Option<Candidate>> {
+    items.iter().map(|item| Candidate::of(session, item)).collect()
+}
+
+fn nothing(candidates: &[Option<Candidate>]) -> Error {
+    let mut roles: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut categories: BTreeMap<&str, usize> = BTreeMap::new();
+    for candidate in candidates.iter().flatten() {
+        *roles.entry(&candidate.role).or_default() += 1;
+        *categories.entry(candidate.category.name()).or_default() += 1;
+    }
+    let listed = |names: BTreeMap<&str, usize>| {
+        let each = names
+            .into_iter()
+            .map(|(name, count)| format!("{} ({count})", name.escape_debug()));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let error = Error::new(Kind::No, "no message matches");
+    match roles.is_empty() {
+        true => error.hint("the view has no messages"),
+        false => error.hint(format!(
+            "roles in view: {}; categories: {}",
+            listed(roles),
+            listed(categories)
+        )),
+    }
+}
+
+/// For each caller and each result the caller that it belongs to: the nearest earlier one of its id, or without an
+/// id the last one.
+fn callers(candidates: &[Option<Candidate>]) -> Vec<Option<usize>> {
+    let mut by_id: HashMap<&str, usize> = HashMap::new();
+    let mut last = None;
+    let mut callers = vec![None; candidates.len()];
+    for (index, candidate) in candidates.iter().enumerate() {
+        let Some(candidate) = candidate else { continue };
+        if let Some(calls) = &candidate.calls {
+            last = Some(index);
+            callers[index] = last;
+            by_id.extend(calls.iter().map(|id| (id.as_str(), index)));
+        } else if let Some(id) = &candidate.answers {
+            callers[index] = match id {
+                Some(id) => by_id.get(id.as_str()).copied(),
+                None => last,
+            };
+        }
+    }
+    callers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> Session {
+        let mut session = Session::default();
+        for line in [
+            r#"{"role":"system","content":"terse"}"#,
+            r#"{"role":"user","content":"q"}"#,
+            r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}"#,
+            r#"{"role":"tool","tool_call_id":"b","content":"r"}"#,
+            r#"{"role":"tool","tool_call_id":"a","content":"r","category":"context"}"#,
+            r#"{"role":"assistant","content":"done"}"#,
+            r#"{"role":"user","content":"note","category":"context"}"#,
+        ] {
+            session.push_new(line.as_bytes());
+        }
+        session
+    }
+
+    fn chosen(roles: &[&str], categories: &[Category]) -> Vec<usize> {
+        let selection = Selection {
+            roles: roles.iter().map(ToString::to_string).collect(),
+            categories: categories.to_vec(),
+        };
+        let session = session();
+        let view = View::replay(&session);
+        let chosen = selection.chosen(&session, &view.items);
+        (0..chosen.len()).filter(|index| chosen[*index]).collect()
+    }
+
+    #[test]
+    fn a_call_and_its_results_are_chosen_together() {
+        assert_eq!(chosen(&["user"], &[]), [1, 6]);
+        assert_eq!(chosen(&["tool"], &[]), [2, 3, 4]);
+        assert_eq!(chosen(&["assistant"], &[]), [2, 3, 4, 5]);
+        assert_eq!(chosen(&["user", "system"], &[]), [0, 1, 6]);
+        // One result of two brings the call, and with it the other result.
+        assert_eq!(chosen(&[], &[Category::Context]), [2, 3, 4, 6]);
+        assert_eq!(chosen(&["user"], &[Category::Context]), [6]);
+        assert_eq!(chosen(&["nobody"], &[]), [0usize; 0]);
+    }
+
+    #[test]
+    fn what_is_left_is_the_header_and_the_chosen_messages() {
+        let mut session = session();
+        session.push_new(br#"{"type":"meta","id":"evt_1","at":"2026-01-01T00:00:00Z","set":{"title":"t"}}"#);
+        let selection = |role: &str| Selection {
+            roles: vec![role.to_string()],
+            ..Selection::default()
+        };
+        let narrowed = selection("tool").narrowed(&session).unwrap();
+        assert_eq!(narrowed.header_text("title").as_deref(), Some("t"));
+        let lines = |session: &Session, from: usize, to: usize| -> Vec<Vec<u8>> {
+            (from..to).map(|index| session.full(index).to_vec()).collect()
+        };
+        assert_eq!(lines(&narrowed, 0, 3), lines(&session, 2, 5));
+        assert_eq!(narrowed.messages().count(), 3);
+        let error = selection("nobody").narrowed(&session).unwrap_err();
+        assert_eq!(error.kind, Kind::No);
+        let hint = "roles in view: assistant (2), system (1), tool (2), user (2); \
+                    categories: context (2), dialog (3), system (1), system_output (1)";
+        assert_eq!(error.hint.as_deref(), Some(hint));
+    }
+}
