@@ -27,6 +27,10 @@ pub struct Settings {
     pub dimensions: Option<Vec<Dimension>>,
     /// Persons of several ids.
     pub links: Option<Links>,
+    /// What tells conversations apart where nothing says so.
+    pub default_dimensions: Option<Vec<Dimension>>,
+    /// Persons of several ids where nothing names any.
+    pub default_links: Option<Links>,
     /// Whose sessions they are.
     pub owner: Parts,
     /// Whose they are where nothing says so.
@@ -50,13 +54,14 @@ impl Arrival<'_> {
     /// What tells its conversations apart.
     pub fn dimensions<'d>(&'d self, settings: &'d Settings) -> &'d [Dimension] {
         let own = settings.dimensions.as_deref().or(self.dimensions.as_deref());
-        own.unwrap_or(&Dimension::DEFAULT)
+        own.or(settings.default_dimensions.as_deref())
+            .unwrap_or(&Dimension::DEFAULT)
     }
 
     /// The persons of several ids.
     pub fn links<'d>(&'d self, settings: &'d Settings) -> &'d Links {
         let own = settings.links.as_ref().or(self.links.as_ref());
-        own.unwrap_or(&NO_LINKS)
+        own.or(settings.default_links.as_ref()).unwrap_or(&NO_LINKS)
     }
 
     /// Where it came from, as far as that is not settled.
