@@ -287,6 +287,14 @@ fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, Str
     Ok(target)
 }
 
+/// What triggers look at, of the view of a session.
+pub fn measured(session: &Session, counter: Counter, window: Option<u64>) -> Measures {
+    let view = View::replay(session);
+    let mut measures = Work::new(session, &view, counter, &HashSet::new()).measures(window);
+    measures.failures = Health::of(session).failures;
+    measures
+}
+
 /// What triggers look at, the provider's count believed where that is asked for.
 fn measures(work: &Work<'_>, options: &Options) -> Measures {
     let mut measures = work.measures(options.window);

@@ -121,7 +121,7 @@ pub(super) fn line(session: &Session, before: &Before, new: &New<'_>, (all, chai
     };
     let mut built = HeaderBuilder::default();
     built.text("created_at", new.created_at);
-    for name in ["title", "key", "scope", "tokenizer", "memory"] {
+    for name in ["title", "key", "scope", "tokenizer", "memory", "max_messages"] {
         if let Some(value) = raw(name) {
             built.raw(name, value);
         }

@@ -119,7 +119,7 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
             let what =
                 format!("a session of {limit} messages is full with the {fixed} that every continuation has");
             return Err(
-                Error::new(Kind::Usage, what).hint(format!("the least here is --boundary {}", fixed + 3))
+                Error::new(Kind::Usage, what).hint(format!("the least here is --max-messages {}", fixed + 3))
             );
         }
         // The marker, and one that is new.
