@@ -360,7 +360,7 @@ fn at_a_boundary_question_and_answer_stay_together() {
     env.run(&["fsck", "-q"]).fine();
     env.pipe(&["ask", "-", "x", "--boundary", "9", "--with", "cmd:cat"], CHAT)
         .status(2)
-        .says("--boundary");
+        .says("--max-messages");
 }
 
 #[test]

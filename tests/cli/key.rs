@@ -401,3 +401,87 @@ fn a_part_that_is_not_named_is_told() {
         .says("no dimension is left: everything of this agent, channel and account shares the key");
     env.run(&["key", "--channel", "telegram", "--chat", "1"]).fine();
 }
+
+fn configured(text: &str) -> Env {
+    let env = Env::new();
+    let folder = env.root().join("config/convo");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), text).unwrap();
+    env
+}
+
+const MESSAGE: [&str; 7] = ["key", "--channel", "telegram", "--chat", "7", "--sender", "Ann"];
+
+#[test]
+fn dimensions_of_the_configuration_hold_where_nothing_else_is_said() {
+    let plain = |arguments: &[&str]| {
+        let run = Env::new().run(&[&MESSAGE[..], arguments].concat()).fine();
+        run.out().to_string()
+    };
+    let by = |config: &str, arguments: &[&str]| {
+        let run = configured(config).run(&[&MESSAGE[..], arguments].concat()).fine();
+        run.out().to_string()
+    };
+    let both = plain(&["--dimension", "chat,sender"]);
+    let dimensions = "[key]\ndimensions = [\"chat\", \"sender\"]\n";
+    assert_ne!(both, plain(&[]));
+    assert_eq!(by(dimensions, &[]), both);
+    assert_eq!(by("[key]\ndm-scope = \"per-channel-peer\"\n", &[]), both);
+    // As PicoClaw has it: dm-scope counts where there are no dimensions.
+    let two = "[key]\ndimensions = [\"chat\"]\ndm-scope = \"global\"\n";
+    assert_eq!(by(two, &[]), plain(&[]));
+    assert_eq!(
+        by(dimensions, &["--dimension", "sender"]),
+        plain(&["--dimension", "sender"])
+    );
+    assert_eq!(
+        by(dimensions, &["--dm-scope", "global"]),
+        plain(&["--dm-scope", "global"])
+    );
+    // What an object says itself goes before the configuration.
+    let object = r#"{"channel":"telegram","chat_id":"7","sender_id":"Ann","dimensions":["sender"]}"#;
+    let run = configured(dimensions).pipe(&["key"], object).fine();
+    assert_eq!(run.out(), plain(&["--dimension", "sender"]));
+    // `new --scope` makes the same key.
+    let object = r#"{"channel":"telegram","chat_id":"7","sender_id":"Ann"}"#;
+    let env = configured(dimensions);
+    env.run(&["new", "--scope", object]).fine();
+    env.run(&["append", both.trim(), "hi"]).fine();
+}
+
+#[test]
+fn identity_links_of_the_configuration_are_a_table_or_a_file() {
+    let env = Env::new();
+    env.write("links.json", r#"{"dave":["telegram:ann"]}"#);
+    let links = env.work().join("links.json");
+    let linked = |env: &Env, more: &[&str]| {
+        let run = env.run(&[&MESSAGE[..], &["--dimension", "sender"], more].concat());
+        run.fine().out().to_string()
+    };
+    let by_option = linked(&env, &["--identity-links", links.to_str().unwrap()]);
+    assert!(by_option.contains("dave"), "{by_option}");
+    let table = "[key.identity-links]\ndave = [\"telegram:ann\", \"U7\"]\n";
+    assert_eq!(linked(&configured(table), &[]), by_option);
+    // A relative path means a file next to the configuration.
+    let beside = configured("[key]\nidentity-links = \"links.toml\"\n");
+    let folder = beside.root().join("config/convo");
+    std::fs::write(folder.join("links.toml"), "dave = [\"telegram:ann\"]\n").unwrap();
+    assert_eq!(linked(&beside, &[]), by_option);
+}
+
+#[test]
+fn a_wrong_table_of_keys_is_wrong_configuration() {
+    for (config, says) in [
+        (
+            "[key]\ndimensions = [\"chats\"]\n",
+            "dimensions in the config file",
+        ),
+        ("[key]\ndm-scope = \"per-moon\"\n", "dm-scope in the config file"),
+        ("[key]\nidentity-links = \"nowhere.json\"\n", "nowhere.json"),
+        ("[key]\nidentity-links = 5\n", "config.toml"),
+        ("[key]\nforms = \"picoclaw\"\n", "forms"),
+    ] {
+        let run = configured(config).run(&MESSAGE).status(78);
+        assert!(run.stderr.contains(says), "{run}");
+    }
+}

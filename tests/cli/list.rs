@@ -123,3 +123,70 @@ fn by_age() {
     assert_eq!(listed(&["--newer-than", "19d"]), "");
     assert_eq!(listed(&["--older-than", "1h", "--newer-than", "30d"]), "trip");
 }
+
+#[test]
+fn a_page_of_the_list_is_cut_by_limit_and_offset() {
+    let env = Env::new();
+    for (nth, id) in ["a", "b", "c", "d"].into_iter().enumerate() {
+        let mut new = env.command(&["new", "--id", id]);
+        new.env("CONVO_NOW", format!("2026-11-0{}T00:00:00Z", nth + 1));
+        env.wait(new).fine();
+    }
+    let ids = |arguments: &[&str]| {
+        let run = env.run(&[&["list"], arguments].concat()).fine();
+        let text = String::from_utf8(run.stdout).unwrap();
+        let first = text
+            .lines()
+            .map(|line| line.split('\t').next().unwrap_or_default());
+        first.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(ids(&["-n", "2"]), "d c");
+    assert_eq!(ids(&["--limit", "2", "--offset", "1"]), "c b");
+    assert_eq!(ids(&["--offset", "3"]), "a");
+    assert_eq!(ids(&["--offset", "9", "-n", "9"]), "");
+    assert_eq!(ids(&["--since", "2026-11-02", "-n", "1", "--offset", "1"]), "c");
+    let json = env
+        .run(&["list", "--json", "-n", "1", "--until", "2026-11-03"])
+        .fine();
+    let text = String::from_utf8(json.stdout).unwrap();
+    assert_eq!(text.lines().count(), 1);
+    assert!(text.contains(r#""id":"b""#), "{text}");
+    for bad in [
+        &["-n", "0"][..],
+        &["-n", "x"],
+        &["--limit=-1"],
+        &["--offset=-1"],
+        &["--offset", "x"],
+    ] {
+        env.run(&[&["list"], bad].concat()).status(2);
+    }
+}
+
+#[test]
+fn since_and_until_take_durations_dates_and_times() {
+    let env = Env::with_chat(); // its newest line is of 2026-11-01T10:05:02Z
+    let listed = |arguments: &[&str]| {
+        let run = env.run(&[&["list"], arguments].concat()).fine();
+        !run.stdout.is_empty()
+    };
+    assert!(listed(&["--since", "2026-11-01"]));
+    assert!(!listed(&["--since", "2026-11-02"]));
+    assert!(!listed(&["--until", "2026-11-01"]));
+    assert!(listed(&["--until", "2026-11-02"]));
+    assert!(listed(&["--until", "2w"]));
+    assert!(!listed(&["--since", "2w"]));
+    assert!(listed(&["--since", "3w", "--until", "19d"]));
+    assert!(listed(&["--since", "2026-11-01T10:05:02Z"]));
+    assert!(!listed(&["--since", "2026-11-01T10:05:03Z"]));
+    // A date begins where the user is.
+    let mut away = env.command(&["list", "--since", "2026-11-01"]);
+    away.env("TZ", "America/Los_Angeles");
+    assert!(!env.wait(away).fine().stdout.is_empty());
+    let mut away = env.command(&["list", "--until", "2026-11-02"]);
+    away.env("TZ", "Asia/Tokyo");
+    assert!(!env.wait(away).fine().stdout.is_empty());
+    for bad in ["2026", "soon", "2026-13-01", "7"] {
+        let run = env.run(&["list", "--since", bad]).status(2);
+        assert!(run.stderr.contains("expected a duration"), "{run}");
+    }
+}

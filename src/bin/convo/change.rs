@@ -9,7 +9,7 @@ use crate::pick::Pick;
 use crate::source::has_spare;
 pub use crate::stamps::{Place, Stamps};
 use crate::streamed::{Done, Planner, stream};
-use crate::{created, pairs, penguins, stored};
+use crate::{created, hooks, pairs, penguins, stored};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::settle::Joined;
@@ -211,6 +211,7 @@ fn store(
         });
         context.output.print_done(&report.to_string())?;
     }
+    hooks::after(context, name, &id, lines.iter().map(Vec::as_slice));
     Ok(())
 }
 

@@ -4,10 +4,11 @@ use crate::args::Global;
 use crate::context::named;
 use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Keys of the configuration file; each is also an option.
+/// Keys of the configuration file; each but the tables is also an option.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
@@ -15,10 +16,46 @@ pub struct Config {
     pub lock_timeout: Option<String>,
     pub color: Option<String>,
     pub tokenizer: Option<String>,
+    pub tokenizer_timeout: Option<String>,
     pub ask_with: Option<String>,
+    /// Most messages of a session before it is continued.
+    pub max_messages: Option<u64>,
+    pub hook_timeout: Option<String>,
+    /// Commands that run after a change.
+    pub hooks: Option<Hooks>,
+    /// Input to `convo key` where neither an option nor the object says otherwise.
+    #[serde(default)]
+    pub key: Key,
     /// For the plugin `convo-llm`, which reads it itself.
     #[serde(rename = "llm")]
     _llm: Option<toml::Table>,
+}
+
+/// The table `[hooks]`: a shell command for each kind of change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Hooks {
+    pub append: Option<String>,
+    pub compact: Option<String>,
+    pub summarize: Option<String>,
+    pub health: Option<String>,
+}
+
+/// The table `[key]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Key {
+    pub dimensions: Option<Vec<String>>,
+    pub dm_scope: Option<String>,
+    pub identity_links: Option<IdentityLinks>,
+}
+
+/// Persons of several ids: the file that lists them, or the list itself.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(untagged)]
+pub enum IdentityLinks {
+    File(PathBuf),
+    Table(BTreeMap<String, Vec<String>>),
 }
 
 impl Config {
@@ -52,10 +89,14 @@ impl Config {
                 };
             }
         };
-        let config = toml::from_str(&text).map_err(|error| {
+        let mut config: Config = toml::from_str(&text).map_err(|error| {
             let error = Error::new(Kind::Config, error.message().to_string());
             named(error, &path_name(&path))
         })?;
+        // A relative path means a file next to this one, wherever the program is started.
+        if let Some(IdentityLinks::File(links)) = &mut config.key.identity_links {
+            *links = path.parent().unwrap_or(Path::new("")).join(&*links);
+        }
         Ok((config, None))
     }
 }

@@ -2,7 +2,9 @@
 //! are opened here, when a verb asks for them.
 
 use crate::args::{Global, Input, Reading};
-use crate::config::{Config, home, variable};
+use crate::config::{self, Config, home, variable};
+use crate::counter_program;
+use crate::hooks::{self, Hooks};
 use crate::output::{Color, Output, path_name};
 use crate::source::has_spare;
 pub use crate::source::{SPARES, convert, detect_file, from_hint, head, source_name, unwrapped};
@@ -38,6 +40,11 @@ pub struct Context {
     tokenizer: Option<String>,
     /// Who answers, by environment or config file.
     ask_with: Option<String>,
+    /// Most messages of a session before it is continued, by the configuration; 0: no limit.
+    pub max_messages: Option<u64>,
+    /// What `convo key` takes by the configuration.
+    pub key: config::Key,
+    hooks: Option<Box<Hooks>>,
     store: OnceLock<Store>,
 }
 
@@ -68,12 +75,26 @@ impl Context {
             (None, Some(name)) => <Color as clap::ValueEnum>::from_str(name, false)
                 .map_err(|_| Error::new(Kind::Config, format!("color in the config file: {name:?}")))?,
         };
-        let lock_timeout = match (global.lock_timeout, &config.lock_timeout) {
-            (Some(time), _) => time,
-            (None, Some(text)) => crate::args::duration(text)
-                .map_err(|why| Error::new(Kind::Config, format!("lock-timeout in the config file: {why}")))?,
-            (None, None) => Duration::from_secs(10),
+        let configured = |name: &str, text: Option<&String>| {
+            let wrong = |why| Error::new(Kind::Config, format!("{name} in the configuration: {why}"));
+            let read = text.map(|text| crate::args::duration(text));
+            read.transpose().map_err(wrong)
         };
+        let lock_timeout = configured("lock-timeout", config.lock_timeout.as_ref())?;
+        let lock_timeout = global
+            .lock_timeout
+            .or(lock_timeout)
+            .unwrap_or(Duration::from_secs(10));
+        if let Some(1 | 2) = config.max_messages {
+            let what = "max-messages in the config file: expected 0 (no limit) or a number from 3";
+            return Err(Error::new(Kind::Config, what));
+        }
+        let timeout = variable("CONVO_TOKENIZER_TIMEOUT").or(config.tokenizer_timeout);
+        if let Some(timeout) = configured("tokenizer-timeout", timeout.as_ref())? {
+            counter_program::set_timeout(timeout);
+        }
+        let hook_timeout = configured("hook-timeout", config.hook_timeout.as_ref())?;
+        let hooks = config.hooks.filter(|_| variable(hooks::DISABLED).is_none());
         let given = global.store.clone();
         let given = given.or_else(|| variable("CONVO_STORE").map(PathBuf::from));
         let unread_config = unread.filter(|_| given.is_none());
@@ -88,6 +109,9 @@ impl Context {
             lock_timeout,
             tokenizer: variable("CONVO_TOKENIZER").or(config.tokenizer),
             ask_with: variable("CONVO_ASK_WITH").or(config.ask_with),
+            max_messages: config.max_messages,
+            key: config.key,
+            hooks: hooks.map(|hooks| Box::new(Hooks::new(hooks, hook_timeout.unwrap_or(hooks::TIMEOUT)))),
             store: OnceLock::new(),
         })
     }
@@ -135,6 +159,11 @@ impl Context {
         self.store
             .get()
             .ok_or_else(|| Error::new(Kind::InputOutput, "the store did not open"))
+    }
+
+    /// Commands that run after a change.
+    pub fn hooks(&self) -> Option<&Hooks> {
+        self.hooks.as_deref()
     }
 
     /// How long to wait for a lock.

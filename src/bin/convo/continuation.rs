@@ -1,16 +1,33 @@
 //! Going on in a new session of the store: for `continue`, and for `append` when a session is full.
 
 use crate::context::{Context, named};
+use crate::counting::kept;
 use convo::error::{Error, Kind, Result};
 use convo::filter::continuation::{self, Before, Counted, Layout, New};
 use convo::format::report::Report;
 use convo::model::message::{Category, Role};
 use convo::model::record::Record;
 use convo::model::session::{Session, Traits};
-use convo::model::{chain, key};
+use convo::model::{chain, json, key};
 use convo::store::{Appender, Bounded, BoundedLine, Continued, Placed, Store, Successor};
 use convo::tokens::{Counter, Tokenizer, counter};
 use std::collections::HashSet;
+
+/// Most messages of a session before it is continued: as asked for, else as its header says, else as the configuration
+/// does. 0 is no limit.
+pub fn limit(context: &Context, asked: Option<u64>, header: &[u8]) -> Option<u64> {
+    asked
+        .or_else(|| max_messages(header))
+        .or(context.max_messages)
+        .filter(|limit| *limit > 0)
+}
+
+/// The member `max_messages` of a header; none when it is not a limit that `new` would take.
+fn max_messages(header: &[u8]) -> Option<u64> {
+    let limit = json::member(header, "max_messages")?;
+    let limit: u64 = std::str::from_utf8(limit).ok()?.parse().ok()?;
+    Some(limit).filter(|limit| !matches!(limit, 1 | 2))
+}
 
 /// What a new session took along.
 #[derive(Debug, Default)]
@@ -24,7 +41,12 @@ pub struct Taken {
 }
 
 /// What is known of the sessions ahead of one in its chain. Sessions of other systems do not tell, and are read.
-pub fn before(store: &Store, session: &Session, asked: Option<Tokenizer>) -> Result<Before> {
+pub fn before(
+    context: &Context,
+    store: &Store,
+    session: &Session,
+    asked: Option<Tokenizer>,
+) -> Result<Before> {
     let mut chain: Vec<Session> = Vec::new();
     let mut seen: HashSet<String> = session.header_text("id").into_iter().collect();
     let known = loop {
@@ -38,15 +60,17 @@ pub fn before(store: &Store, session: &Session, asked: Option<Tokenizer>) -> Res
         }
         chain.push(store.load(&from, &mut Report::default())?);
     };
-    let and = |before: Before, session: &Session| before.and(session, counts(session, asked));
+    let and = |before: Before, session: &Session| before.and(session, counts(context, session, asked));
     Ok(chain.iter().rev().fold(known, and))
 }
 
 /// How the messages of a session are counted.
-fn counts(session: &Session, asked: Option<Tokenizer>) -> Counter {
+fn counts(context: &Context, session: &Session, asked: Option<Tokenizer>) -> Counter {
     let own = counter::named_by(session);
-    let named = own.as_deref().and_then(|name| Tokenizer::named(name).ok());
-    Counter::new(asked.or(named).unwrap_or(Tokenizer::DEFAULT), own.as_deref())
+    let named = asked.or_else(|| kept(context, own.as_deref()));
+    let counter = Counter::new(named.unwrap_or(Tokenizer::DEFAULT), own.as_deref());
+    counter.prepare(session);
+    counter
 }
 
 /// A log of so many bytes is counted before others have to wait for it.
@@ -54,11 +78,16 @@ const LONG: u64 = 256 * 1024;
 
 /// What a long session's messages cost, and what is known of those ahead of it, found out while others may still write to
 /// it. What cannot be read is told when it is read under its lock.
-fn counted_ahead(store: &Store, id: &str, asked: Option<Tokenizer>) -> Option<(Counted, Before)> {
+fn counted_ahead(
+    context: &Context,
+    store: &Store,
+    id: &str,
+    asked: Option<Tokenizer>,
+) -> Option<(Counted, Before)> {
     store.size(id).ok().filter(|size| *size >= LONG)?;
     let session = store.load(id, &mut Report::default()).ok()?;
-    let known = before(store, &session, asked).ok()?;
-    let counter = counts(&session, asked);
+    let known = before(context, store, &session, asked).ok()?;
+    let counter = counts(context, &session, asked);
     Some((Counted::of(session, counter), known))
 }
 
@@ -78,7 +107,7 @@ pub fn go_on(
     let store = context.store()?;
     let now = context.clock.now();
     let mut taken = Taken::default();
-    let counted = counted_ahead(store, id, asked);
+    let counted = counted_ahead(context, store, id, asked);
     let done = store.continue_session(id, report, &mut |session| {
         if session.header_text("id").is_none() {
             let what = "it has no session line that the new one could name";
@@ -88,7 +117,7 @@ pub fn go_on(
             Some((of, known)) if Before::told(session).is_none() && is_behind(session, of.session()) => {
                 known.clone()
             }
-            _ => before(store, session, asked)?,
+            _ => before(context, store, session, asked)?,
         };
         taken.index = before.sessions.saturating_add(1);
         let child = store.successor_id(id, session, continuation::ids(id, taken.index))?;
@@ -100,7 +129,7 @@ pub fn go_on(
         };
         let Some(made) = continuation::plan_counted(
             session,
-            counts(session, asked),
+            counts(context, session, asked),
             &before,
             &new,
             counted.as_ref().map(|(counted, _)| counted),
@@ -144,6 +173,15 @@ pub fn end_of(context: &Context, name: &str) -> Result<String> {
     Ok(end)
 }
 
+/// The error for a limit of a session that lets go of old turns by itself.
+pub fn remembers(name: &str) -> Error {
+    let error = Error::new(
+        Kind::Usage,
+        "it lets go of old turns by itself, and has no boundary",
+    );
+    named(error, name).hint("leave --max-messages out; convo continue goes on in a new session")
+}
+
 /// What is told when a session was full.
 pub fn told(from: &str, child: &str, taken: &Taken) -> String {
     let mut what = format!("{from} is full: it goes on in {child}");
@@ -164,6 +202,8 @@ pub struct Filling<'c> {
     acknowledged: u64,
     /// What is to be told when the lines are durable.
     told: Vec<String>,
+    /// Which session took how many of the lines, since it was last asked for.
+    placed: Vec<(String, usize)>,
 }
 
 impl<'c> Filling<'c> {
@@ -179,6 +219,7 @@ impl<'c> Filling<'c> {
             bounded: store.bounded(&end, limit)?,
             acknowledged: 0,
             told: Vec::new(),
+            placed: Vec::new(),
         })
     }
 
@@ -221,13 +262,17 @@ impl<'c> Filling<'c> {
         let mut done = 0;
         while done < lines.len() {
             let moved = match self.bounded.append(&lines[done..], false)? {
-                Placed::All => return Ok(lines.len()),
+                Placed::All => {
+                    self.note(lines.len() - done);
+                    return Ok(lines.len());
+                }
                 Placed::ContinuedIn(_) => {
                     self.enter()?;
                     true
                 }
                 Placed::Until(more) => {
                     done += more;
+                    self.note(more);
                     let over = self.leave()?;
                     if over {
                         done += self.finish(&lines[done..])?;
@@ -283,7 +328,16 @@ impl<'c> Filling<'c> {
         let end = lines.iter().position(ends).map_or(lines.len(), |last| last + 1);
         match self.bounded.append(&lines[..end], true)? {
             Placed::ContinuedIn(_) => self.enter().map(|()| 0),
-            _ => Ok(end),
+            _ => {
+                self.note(end);
+                Ok(end)
+            }
+        }
+    }
+
+    fn note(&mut self, lines: usize) {
+        if lines > 0 {
+            self.placed.push((self.bounded.id().to_string(), lines));
         }
     }
 }
@@ -334,11 +388,14 @@ impl<'c> Target<'c> {
         }
     }
 
-    /// Makes everything that was pushed durable.
-    pub fn flush(&mut self) -> Result<()> {
+    /// Makes everything that was pushed durable; the sessions that it went to, each with its number of lines of `pushed`.
+    pub fn flush(&mut self, pushed: usize) -> Result<Vec<(String, usize)>> {
         match self {
-            Target::One(_, appender) => appender.flush().map(drop),
-            Target::Chain(filling, waiting) => filling.append(&std::mem::take(waiting), false).map(drop),
+            Target::One(id, appender) => appender.flush().map(|_| vec![(id.clone(), pushed)]),
+            Target::Chain(filling, waiting) => {
+                filling.append(&std::mem::take(waiting), false)?;
+                Ok(std::mem::take(&mut filling.placed))
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::args::Counting;
 use crate::context::Context;
+use crate::counter_program;
 use convo::Result;
 use convo::error::Kind;
 use convo::model::session::Session;
@@ -12,7 +13,7 @@ impl Counting {
     pub fn asked(&self, context: &Context) -> Result<Option<Tokenizer>> {
         match (self.tokenizer, context.tokenizer()) {
             (Some(tokenizer), _) => Ok(Some(tokenizer)),
-            (None, Some(name)) => Tokenizer::named(name)
+            (None, Some(name)) => counter_program::tokenizer(name)
                 .map(Some)
                 .map_err(|error| error.kind(Kind::Config)),
             (None, None) => Ok(None),
@@ -40,6 +41,19 @@ impl Counting {
             }),
             (None, None) => Tokenizer::DEFAULT,
         };
-        Ok(Counter::new(tokenizer, own.as_deref()))
+        let counter = Counter::new(tokenizer, own.as_deref());
+        counter.prepare(session);
+        Ok(counter)
     }
+}
+
+/// The tokenizer under whose name a session keeps counts, if it is known here. A session names no program to run: one that counts for it is
+/// configured here too.
+pub fn kept(context: &Context, name: Option<&str>) -> Option<Tokenizer> {
+    let name = name?;
+    let configured = || {
+        let configured = counter_program::tokenizer(context.tokenizer()?).ok()?;
+        (configured.name() == name).then_some(configured)
+    };
+    Tokenizer::named(name).ok().or_else(configured)
 }

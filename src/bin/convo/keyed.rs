@@ -1,11 +1,16 @@
 //! What a new session is called by programs: its key, its scope, and the names that come with it.
 
+use crate::config::IdentityLinks;
+use crate::context::{Context, named};
+use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
 use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::key;
 use convo::model::scope::signature::is_main_alias;
-use convo::model::scope::{Asked, Form, Settings};
+use convo::model::scope::{Asked, Dimension, Form, Links, Settings};
+use std::collections::BTreeMap;
 use std::io::Read;
+use std::path::Path;
 
 /// A key with what belongs to it.
 #[derive(Debug, Default)]
@@ -23,9 +28,9 @@ pub struct Keyed {
 impl Keyed {
     /// From a key, and from a scope: JSON as `convo key --json` prints it or as `convo key` takes it, or @ and the file
     /// that holds it.
-    pub fn new(given: Option<&str>, scope: Option<&str>) -> Result<Keyed> {
+    pub fn new(given: Option<&str>, scope: Option<&str>, settings: &Settings) -> Result<Keyed> {
         let mut keyed = match scope {
-            Some(scope) => Keyed::read(&text(scope)?)?,
+            Some(scope) => Keyed::read(&text(scope)?, settings)?,
             None => Keyed::default(),
         };
         if let Some(given) = given {
@@ -43,7 +48,7 @@ impl Keyed {
         Ok(keyed)
     }
 
-    fn read(object: &[u8]) -> Result<Keyed> {
+    fn read(object: &[u8], settings: &Settings) -> Result<Keyed> {
         let member = |name| json::member(object, name);
         let list = |name| {
             let texts = member(name).and_then(|raw| json::elements(raw, Dialect::Strict));
@@ -71,7 +76,7 @@ impl Keyed {
                 )
             }
             _ => {
-                let answer = Asked::read(object)?.answer(Form::Convo, &Settings::default())?;
+                let answer = Asked::read(object)?.answer(Form::Convo, settings)?;
                 let answer = answer.ok_or_else(|| Error::new(Kind::Usage, "the scope names no session"))?;
                 (answer.key, answer.scope, answer.aliases, answer.shared)
             }
@@ -124,6 +129,82 @@ impl Keyed {
             members.push(("metadata", object.finish()));
         }
         members
+    }
+}
+
+/// What the configuration settles for every key that does not say otherwise.
+pub fn key_settings(context: &Context) -> Result<Settings> {
+    let table = &context.key;
+    let wrong = |name: &str, error: Error| {
+        let what = format!("{name} in the config file: {}", error.message);
+        Error {
+            hint: error.hint,
+            ..Error::new(Kind::Config, what)
+        }
+    };
+    let named: Result<Vec<_>> = table
+        .dimensions
+        .iter()
+        .flatten()
+        .map(|name| Dimension::named(name))
+        .collect();
+    let named = named.map_err(|error| wrong("dimensions", error))?;
+    let default_dimensions = match &table.dm_scope {
+        _ if !named.is_empty() => Some(named),
+        Some(word) => {
+            let dimensions = Dimension::of_dm_scope(word).map_err(|error| wrong("dm-scope", error))?;
+            Some(dimensions.to_vec())
+        }
+        None => None,
+    };
+    let default_links = match &table.identity_links {
+        None => None,
+        Some(IdentityLinks::Table(links)) => Some(Links::new(links.clone())),
+        Some(IdentityLinks::File(path)) => {
+            let read = links_of_file(path);
+            // A file that the configuration names is part of it.
+            Some(read.map_err(|error| error.kind(Kind::Config))?)
+        }
+    };
+    Ok(Settings {
+        default_dimensions,
+        default_links,
+        ..Settings::default()
+    })
+}
+
+/// Persons of several ids, of a JSON or TOML file.
+pub fn links_of_file(path: &Path) -> Result<Links> {
+    let label = path_name(path);
+    let text =
+        std::fs::read_to_string(path).map_err(|error| named(Error::io("cannot read", error), &label))?;
+    let refused = |why: String| named(Error::new(Kind::Config, why), &label);
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        let file: LinksFile = toml::from_str(&text).map_err(|error| refused(error.message().to_string()))?;
+        return Ok(Links::new(file.links()));
+    }
+    let object = text.trim().as_bytes();
+    let inner = json::member(object, "identity_links").unwrap_or(object);
+    Links::read(inner).map_err(|error| refused(error.message))
+}
+
+/// A file of persons in TOML, where the links may have a table of their own.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum LinksFile {
+    Inner {
+        identity_links: BTreeMap<String, Vec<String>>,
+    },
+    Whole(BTreeMap<String, Vec<String>>),
+}
+
+impl LinksFile {
+    fn links(self) -> BTreeMap<String, Vec<String>> {
+        let (LinksFile::Inner {
+            identity_links: links,
+        }
+        | LinksFile::Whole(links)) = self;
+        links
     }
 }
 

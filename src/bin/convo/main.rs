@@ -11,9 +11,11 @@ mod complete;
 mod config;
 mod context;
 mod continuation;
+mod counter_program;
 mod counting;
 mod created;
 mod export;
+mod hooks;
 mod incoming;
 mod inputs;
 mod interrupt;
@@ -27,6 +29,7 @@ mod processed;
 mod program;
 mod remember;
 mod scan;
+mod selecting;
 mod sending;
 mod shipped;
 mod source;
@@ -43,6 +46,7 @@ use args::Global;
 use clap::{ArgMatches, FromArgMatches};
 use commands::Verb;
 use context::Context;
+use convo::tokens::external::guarded;
 use output::{Color, Output};
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
@@ -120,7 +124,9 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
 /// Runs a verb with the options of the whole program and its own.
 fn execute(verb: &Verb, global: &Global, own: &mut ArgMatches) -> anyhow::Result<u8> {
     let context = Context::new(global)?;
-    match (verb.run)(own, &context) {
+    let done = guarded(|| (verb.run)(own, &context)).unwrap_or_else(|error| Err(error.into()));
+    counter_program::end();
+    match done {
         Ok(()) => Ok(context.output.status()),
         Err(error) if output::closed(&error) => Err(error),
         Err(error) => Ok(context.output.fail(&error)),

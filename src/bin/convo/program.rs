@@ -142,6 +142,11 @@ impl Program {
         self.command.env(name, value);
     }
 
+    /// Leaves a variable out of its environment.
+    pub fn without(&mut self, name: &str) {
+        self.command.env_remove(name);
+    }
+
     /// The program's answer to what it is given on its standard input.
     pub fn ask(&mut self, request: &[u8], asked: Asked<'_>) -> Result<Answered, Failure> {
         let failed = |why: String| Failure {

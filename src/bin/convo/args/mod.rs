@@ -1,7 +1,10 @@
 //! Options that verbs share. Parsing is pure: nothing is opened here.
 
 mod amounts;
+mod selecting;
+mod times;
 
+use crate::counter_program;
 use crate::output::Color;
 pub use amounts::{Fitting, Window, per_cent, tokens, window};
 use clap::Args;
@@ -9,8 +12,10 @@ use convo::error::{Error, Kind};
 use convo::format::Format;
 use convo::model::memory::Memory;
 use convo::tokens::Tokenizer;
+pub use selecting::{Selecting, category};
 use std::path::PathBuf;
 use std::time::Duration;
+pub use times::{When, when};
 
 // Options of every verb. No doc comment, which would become the description of the command that takes them.
 #[derive(Args, Clone, Debug, Default)]
@@ -182,7 +187,8 @@ pub struct Changing {
 pub struct Counting {
     /// Count as this tokenizer or model does
     ///
-    /// An encoding (o200k_base, cl100k_base, ...), an estimate (chars4, ...) or a model (gpt-4o, claude-sonnet-4-5, ...). By
+    /// An encoding (o200k_base, cl100k_base, ...), an estimate (chars4, ...), a model (gpt-4o, claude-sonnet-4-5, ...) or
+    /// cmd:'PROGRAM ARGS', which is run by the shell once, reads one text a line as a JSON string, and prints its number of tokens. By
     /// default $CONVO_TOKENIZER, or what the config file names, or the one of the session's header, or o200k_base.
     #[arg(long, value_name = "NAME", value_parser = tokenizer)]
     pub tokenizer: Option<Tokenizer>,
@@ -190,10 +196,18 @@ pub struct Counting {
 
 /// A tokenizer or a model by name; what is wrong with the name tells the next one.
 pub fn tokenizer(name: &str) -> Result<Tokenizer, String> {
-    Tokenizer::named(name).map_err(|error| match error.hint {
+    counter_program::tokenizer(name).map_err(|error| match error.hint {
         Some(hint) => format!("{}; {hint}", error.message),
         None => error.message,
     })
+}
+
+/// Most messages of a session before it is continued; 0: no limit.
+pub fn max_messages(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(1 | 2) | Err(_) => Err("expected 0 (no limit) or a number from 3".to_string()),
+        Ok(limit) => Ok(limit),
+    }
 }
 
 /// What a session is to remember, as it is spelled: what is not said of it may be known elsewhere.
@@ -297,8 +311,9 @@ pub fn writable(name: &str) -> Result<Format, String> {
     format(name, Format::is_written)
 }
 
-/// A span of time: a number and `ms`, `s`, `m`, `h` or `d`; a bare number is seconds.
+/// A span of time: a number and `ms`, `s`, `m`, `h`, `d` or `w`; a bare number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
+    const EXPECTED: &str = "expected a number and ms, s, m, h, d or w";
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let factor: u64 = match unit {
@@ -307,11 +322,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         "m" => 60_000,
         "h" => 3_600_000,
         "d" => 86_400_000,
-        _ => return Err("a time is a number and ms, s, m, h or d".to_string()),
+        "w" => 7 * 86_400_000,
+        _ => return Err(EXPECTED.to_string()),
     };
-    let number: u64 = number
-        .parse()
-        .map_err(|_| "a time is a number and ms, s, m, h or d".to_string())?;
+    let number: u64 = number.parse().map_err(|_| EXPECTED.to_string())?;
     number
         .checked_mul(factor)
         .map(Duration::from_millis)

@@ -1,10 +1,12 @@
 //! `append`: a message, many messages, or something that happened.
 
 use super::Run;
-use crate::args::{Changing, Input, Reading, memory, pair};
+use crate::args::{Changing, Input, Reading, category, max_messages, memory, pair};
 use crate::change::{self, Stamps};
 use crate::context::{Context, named};
-use crate::continuation::{Filling, Target};
+use crate::continuation::{self, Filling, Target};
+use crate::counting::kept;
+use crate::hooks;
 use crate::incoming::{self, Incoming};
 use crate::output::in_line;
 use crate::{processed, remember};
@@ -17,7 +19,7 @@ use convo::model::json::{self, ObjectBuilder};
 use convo::model::message::Category;
 use convo::model::record::Record;
 use convo::model::session::Session;
-use convo::tokens::{Tokenizer, counter};
+use convo::tokens::counter;
 
 /// Add a message, many messages, or something that happened
 ///
@@ -32,7 +34,7 @@ use convo::tokens::{Tokenizer, counter};
   convo append chat -r assistant '22 C and sunny.'
   convo append chat --event 'The build turned red.'        context, without a turn
   convo append chat --stream < messages.jsonl              many, with tool calls and results
-  convo append chat --boundary 500 'And then?'             in a new session when 500 are full
+  convo append chat --max-messages 500 'And then?'         in a new session when 500 are full
   convo append - 'And tomorrow?' < in.jsonl > out.jsonl    a stream")]
 pub struct Append {
     /// The session: a name, a file, or -
@@ -107,13 +109,14 @@ pub struct Append {
         help_heading = "The message"
     )]
     processed: bool,
-    /// Go on in a new session when this one has N messages
+    /// Continue in a new session after N messages; 0: no limit
     ///
-    /// As `continue` does, at the end of the chain that the name belongs to. An exchange that is not finished goes along;
-    /// one that would fill a session by itself stays, and makes it longer. N must be more than what is copied.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(3..), help_heading = "The session")]
+    /// Appends to the last session of the chain. An unfinished exchange moves along; an exchange larger than N is not divided. N must
+    /// exceed the number of copied messages. Default: the session's own setting (`convo new --max-messages`), or `max-messages` in the
+    /// configuration file, or no limit.
+    #[arg(long, alias = "boundary", value_name = "N", value_parser = max_messages, help_heading = "The session")]
     #[arg(conflicts_with_all = ["in_place", "stdout", "output", "to", "dry_run"])]
-    boundary: Option<u64>,
+    max_messages: Option<u64>,
     /// What it is to remember from now on; see `convo new --memory`
     ///
     /// What is not said stays as the session has it: `keep_last=3` changes that alone. A PenguiFlow state has its own memory in
@@ -126,22 +129,12 @@ pub struct Append {
     changing: Changing,
 }
 
-/// The tokenizer by which the session keeps counts; one that is not known here keeps none.
-fn known(name: Option<&str>) -> Option<Tokenizer> {
-    name.and_then(|name| Tokenizer::named(name).ok())
-}
-
 /// The line with its count where the session keeps counts.
-fn counted(line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
-    match known(name) {
+fn counted(context: &Context, line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
+    match kept(context, name) {
         Some(tokenizer) => counter::with_tokens(line, tokenizer),
         None => line,
     }
-}
-
-fn category(name: &str) -> Result<Category, String> {
-    Category::from_name(name)
-        .ok_or_else(|| format!("there are {}", Category::ALL.map(Category::name).join(", ")))
 }
 
 impl Run for Append {
@@ -180,8 +173,8 @@ impl Run for Append {
         if self.ack && !(stored && self.stream) {
             return Err(Error::new(Kind::Usage, "--ack is for --stream into a session of the store").into());
         }
-        if self.boundary.is_some() && !stored {
-            let error = Error::new(Kind::Usage, "--boundary is for sessions of the store");
+        if self.max_messages.is_some() && !stored {
+            let error = Error::new(Kind::Usage, "--max-messages is for sessions of the store");
             return Err(error
                 .hint("convo continue makes the next session of a stream")
                 .into());
@@ -195,9 +188,9 @@ impl Run for Append {
             return Err(error.hint("append an empty message with --allow-empty").into());
         }
         if let (true, Input::Name(name)) = (stored, &input)
-            && !self.remembers(context, name)?
+            && let Some(limit) = self.limit(context, name)?
         {
-            return self.one(context, name, &text);
+            return self.one(context, name, &text, limit);
         }
         change::run(
             context,
@@ -206,7 +199,7 @@ impl Run for Append {
             &self.changing,
             |session, stamps| {
                 let line = self.message(&text, stamps)?;
-                let line = counted(line, counter::named_by(session).as_deref());
+                let line = counted(context, line, counter::named_by(session).as_deref());
                 self.planned(context, session, stamps, vec![line], "1 message added")
             },
         )
@@ -214,8 +207,9 @@ impl Run for Append {
 }
 
 impl Append {
-    /// Whether the session of this name is to be read, since it lets go of what is old when something is added.
-    fn remembers(&self, context: &Context, name: &str) -> anyhow::Result<bool> {
+    /// Most messages of the session of this name before it is continued, if any. None when the session is to be read, since it lets go
+    /// of what is old when something is added.
+    fn limit(&self, context: &Context, name: &str) -> anyhow::Result<Option<Option<u64>>> {
         let store = context.store()?;
         let first = store.first_line(&store.resolve(name)?)?;
         let remembers = remember::is_asked_for(&first);
@@ -225,45 +219,43 @@ impl Append {
                 .hint("convo new --memory WHAT makes a session that does")
                 .into());
         }
-        if self.boundary.is_some() && remembers {
-            let error = Error::new(
-                Kind::Usage,
-                "it lets go of old turns by itself, and has no boundary",
-            );
-            return Err(named(error, name)
-                .hint("leave --boundary out; convo continue goes on in a new session")
-                .into());
+        if !remembers {
+            return Ok(Some(continuation::limit(context, self.max_messages, &first)));
         }
-        Ok(remembers)
+        match self.max_messages {
+            None | Some(0) => Ok(None),
+            Some(_) => Err(continuation::remembers(name).into()),
+        }
     }
 
     /// One message for a session of the store: nothing of the session is read.
-    fn one(&self, context: &Context, name: &str, text: &str) -> anyhow::Result<()> {
+    fn one(&self, context: &Context, name: &str, text: &str, limit: Option<u64>) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
         let store = context.store()?;
         let made = |id: &str| -> convo::Result<Vec<u8>> {
             // The log's length tells an append from the one before it.
             let what = || format!("{id}\n{}\n{text}", store.size(id).unwrap_or_default());
             let line = self.line(text, &context.new_id("msg_", what)?, Some(&context.clock.now()));
-            Ok(counted(line, counter::name_in(&store.first_line(id)?).as_deref()))
+            Ok(counted(
+                context,
+                line,
+                counter::name_in(&store.first_line(id)?).as_deref(),
+            ))
         };
-        let line = match self.boundary {
+        let (id, line) = match limit {
             None => {
                 let id = store.resolve(name)?;
                 let line = made(&id)?;
                 store.append(&id, &[&line]).map_err(|error| named(error, name))?;
-                line
+                (id, line)
             }
             Some(limit) => {
                 let mut filling = Filling::open(context, name, limit)?;
                 loop {
                     let line = [(made(filling.id())?, true)];
                     if filling.append(&line, true).map_err(|error| named(error, name))? == 1 {
-                        break line
-                            .into_iter()
-                            .map(|(line, _)| line)
-                            .collect::<Vec<_>>()
-                            .concat();
+                        let [(line, _)] = line;
+                        break (filling.id().to_string(), line);
                     }
                     // It was full, and the message is one of the next session.
                     context.chance.take_back();
@@ -273,6 +265,7 @@ impl Append {
         if self.changing.json {
             context.output.print_done(&String::from_utf8_lossy(&line))?;
         }
+        hooks::after(context, name, &id, [line.as_slice()]);
         Ok(())
     }
 
@@ -339,22 +332,26 @@ impl Append {
         }
         let mut report = Report::default();
         if let (true, Input::Name(name)) = (stored, input)
-            && !self.remembers(context, name)?
+            && let Some(limit) = self.limit(context, name)?
         {
             let store = context.store()?;
-            let mut target = Target::open(context, name, self.boundary)?;
+            let mut target = Target::open(context, name, limit)?;
             let id = target.id().to_string();
             let size = store.size(&id)?;
-            let tokenizer = known(counter::name_in(&store.first_line(&id)?).as_deref());
+            let tokenizer = kept(context, counter::name_in(&store.first_line(&id)?).as_deref());
             let mut incoming = Incoming::open(context, &self.reading, self.events, &mut report)?;
             let done = incoming.each_group(&mut report, |group| {
                 let mut printed = String::new();
+                let mut lines: Vec<Vec<u8>> = Vec::new();
                 for record in group {
                     let what = || format!("{id}\n{size}\n{}", String::from_utf8_lossy(record.body));
                     let stamp = || Ok((context.new_id("msg_", what)?, Some(context.clock.now())));
                     let line = incoming::stamped(record, tokenizer, stamp)?;
                     target.push(record, line.as_deref())?;
                     let stored = line.as_deref().unwrap_or(record.body);
+                    if context.hooks().is_some() {
+                        lines.push(stored.to_vec());
+                    }
                     if self.changing.json {
                         let mut object = Vec::new();
                         write_object(stored, &mut object)
@@ -366,13 +363,16 @@ impl Append {
                         printed.push('\n');
                     }
                 }
-                target.flush().map_err(|error| named(error, name))?;
+                let placed = target.flush(group.len()).map_err(|error| named(error, name))?;
                 // What is printed is stored.
-                if printed.is_empty() {
-                    Ok(())
-                } else {
-                    context.output.print_done(printed.trim_end_matches('\n'))
+                if !printed.is_empty() {
+                    context.output.print_done(printed.trim_end_matches('\n'))?;
                 }
+                let mut lines = lines.iter().map(Vec::as_slice);
+                for (id, count) in placed {
+                    hooks::after(context, name, &id, lines.by_ref().take(count));
+                }
+                Ok(())
             });
             context.output.report("-", &mut report);
             incoming.tell_left_out(context);
@@ -403,7 +403,7 @@ impl Append {
             &reading,
             &self.changing,
             |session, stamps| {
-                let tokenizer = known(counter::named_by(session).as_deref());
+                let tokenizer = kept(context, counter::named_by(session).as_deref());
                 if lines.is_empty() && !self.processed {
                     return Ok(Plan::Nothing("nothing to add".to_string()));
                 }

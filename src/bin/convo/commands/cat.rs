@@ -1,18 +1,20 @@
 //! `cat`: the whole log as a stream, or an export.
 
 use super::Run;
-use crate::args::{Chained, Input, Reading, Writing};
+use crate::args::{Chained, Input, Reading, Selecting, Writing};
 use crate::chains;
 use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
 use crate::export::{Returning, Sessions, goes_back, single, with_model, wrap};
 use crate::inputs::{all_sessions_of, each_input, sessions_of};
+use crate::sending;
 use clap::Args;
 
 use convo::filter::settle::Lines;
 use convo::format::report::Report;
 use convo::format::{Format, Purpose, Stream};
 use convo::model::session::Session;
+use convo::model::view::View;
 use std::io::Write;
 use std::ops::ControlFlow;
 
@@ -21,16 +23,20 @@ use std::ops::ControlFlow;
 /// Reads any format and writes the record stream: the whole log, lines that are not changed as the bytes they
 /// were. With --to another format it writes what is in view, and says on standard error what that format
 /// cannot carry.
+/// With --role or --category, the result is the header and the matching messages of the view.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo cat chat > chat.jsonl                  a session of the store as a file
   convo cat session.json | jq -r .role         any format, line by line
   convo cat --to openai-chat chat > body.json  for a program that takes messages
+  convo cat --category system chat             the rules of a session
   convo cat --from picoclaw - < old.json       a format named instead of detected")]
 pub struct Cat {
     /// Sessions: names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
+    #[command(flatten)]
+    selecting: Selecting,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -55,17 +61,27 @@ impl Run for Cat {
         write_to(context, &self.writing, |out| {
             let mut written = 0;
             if self.chained.chain {
-                return chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
-                    out.separate();
-                    written += 1;
-                    match to {
-                        Format::Native => whole(&session, out),
-                        _ => {
-                            let session = self.modeled(session, to)?;
-                            self.exporter(context, label, to).write(&session, written, out)
+                return chains::each(
+                    context,
+                    &inputs,
+                    &self.reading,
+                    self.chained,
+                    |label, mut session| {
+                        out.separate();
+                        written += 1;
+                        let narrowed = self.selecting.narrow(label, &mut session)?;
+                        match to {
+                            Format::Native if narrowed => {
+                                sending::write(&session, &View::replay(&session), out)
+                            }
+                            Format::Native => whole(&session, out),
+                            _ => {
+                                let session = self.modeled(session, to)?;
+                                self.exporter(context, label, to).write(&session, written, out)
+                            }
                         }
-                    }
-                });
+                    },
+                );
             }
             let reading = Reading {
                 returns: to != Format::Native,
@@ -87,6 +103,12 @@ impl Cat {
     /// Record by record, in constant memory.
     fn pass(&self, context: &Context, opened: Opened, out: &mut dyn Write) -> anyhow::Result<()> {
         let label = opened.label.clone();
+        if self.selecting.selection().is_some() {
+            return sessions_of(context, opened, &self.reading, |mut session| {
+                self.selecting.narrow(&label, &mut session)?;
+                sending::write(&session, &View::replay(&session), out)
+            });
+        }
         let mut reader = match opened.stream {
             Stream::Records(reader) if self.reading.session.is_none() && self.reading.branch.is_none() => {
                 reader
@@ -151,8 +173,9 @@ impl Cat {
         if returns && self.reading.session.is_none() && self.reading.branch.is_none() {
             single(to, *written + 1)?;
             let mut sessions = Returning::new(&export);
-            let tail = all_sessions_of(context, opened, self.reading.strict, |session| {
-                sessions.write(session, false, out).map(ControlFlow::Continue)
+            let tail = all_sessions_of(context, opened, self.reading.strict, |mut session| {
+                let narrowed = self.selecting.narrow(&label, &mut session)?;
+                sessions.write(session, narrowed, out).map(ControlFlow::Continue)
             })?;
             return sessions.finish(&tail, written, out);
         }
@@ -165,7 +188,10 @@ impl Cat {
             exports: true,
             ..self.reading.clone()
         };
-        sessions_of(context, opened, &reading, |session| {
+        sessions_of(context, opened, &reading, |mut session| {
+            if self.selecting.narrow(&label, &mut session)? {
+                sessions.changed();
+            }
             sessions.write(self.modeled(session, to)?, &export, written, out)
         })?;
         sessions.finish(&export, written, out)

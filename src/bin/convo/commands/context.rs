@@ -1,7 +1,7 @@
 //! `context`: the view, which is what a model would be sent.
 
 use super::Run;
-use crate::args::{Chained, Counting, Fitting, Input, Reading, Writing};
+use crate::args::{Chained, Counting, Fitting, Input, Reading, Selecting, Writing};
 use crate::chains;
 use crate::change::{Export, tell_dangling, write_to};
 use crate::context::Context;
@@ -22,11 +22,14 @@ use convo::model::view::View as Replayed;
   convo context chat                              the messages in view, one a line
   convo context chat --to openai-chat | jq length the body of a request
   convo context chat --budget 60% --window gpt-4o what fits, as compact would make it
+  convo context chat --role user --role assistant without rules, context and tools
   convo context < session.jsonl                   the same for a stream")]
 pub struct View {
     /// Sessions: names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
+    #[command(flatten)]
+    selecting: Selecting,
     #[command(flatten)]
     fitting: Fitting,
     #[command(flatten)]
@@ -54,8 +57,10 @@ impl Run for View {
         let to = self.writing.to.unwrap_or(Format::Native);
         let api = Api::from_name(to.name());
         // What an interface takes is made of the view; other systems keep more.
-        self.reading.sees_view =
-            budget.is_none() && !self.chained.chain && (to == Format::Native || api.is_some());
+        self.reading.sees_view = budget.is_none()
+            && self.selecting.selection().is_none()
+            && !self.chained.chain
+            && (to == Format::Native || api.is_some());
         write_to(context, &self.writing, |out| {
             let mut written = 0;
             chains::each(
@@ -65,6 +70,7 @@ impl Run for View {
                 self.chained,
                 |label, mut session| {
                     written += 1;
+                    self.selecting.narrow(label, &mut session)?;
                     if let Some(budget) = budget {
                         let counter = self.counting.counter(context, label, &session)?;
                         let window = self.fitting.window();

@@ -1,13 +1,15 @@
 //! `continue`: a session that goes on where another ends.
 
 use super::Run;
-use crate::args::{Counting, Input, Reading, Writing};
+use crate::args::{Counting, Input, Reading, Window, Writing, window};
 use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
 use crate::continuation::{Taken, go_on};
 use crate::inputs::{each_input, sessions_of, tell_and_go_on};
 use clap::Args;
 use convo::error::{Error, Kind};
+use convo::filter::compact;
+use convo::filter::compact::when::When;
 use convo::filter::continuation::{self, Before, Layout, New};
 use convo::filter::settle::Lines;
 use convo::format::report::Report;
@@ -29,13 +31,23 @@ use std::io::Write;
   convo continue chat                          prints chat.1; aliases of chat name that now
   convo continue @last --json                  with what it took along
   convo continue < old.jsonl > new.jsonl       a stream
-  convo append chat 'Next.' --boundary 200     the same by itself, whenever 200 messages are full
+  convo append chat 'Next.' --max-messages 200 the same by itself, whenever 200 messages are full
+  convo continue chat --when 'messages>=200 || tokens>=50k'    in a cron line
   convo show --chain chat.1                    all of it
   convo join chat.1                            back into one session")]
 pub struct Continue {
     /// Sessions: names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
+    /// Continue only if this holds: 'messages>=200 || tokens>=100000'
+    ///
+    /// The terms are those of `convo compact --when`. If the condition does not hold, the session is unchanged, the exit status is 0, and the id
+    /// of the session itself is printed; a stream comes out as it is.
+    #[arg(long, value_name = "CONDITION", value_parser = When::read)]
+    when: Option<When>,
+    /// The model's window for `fraction` in --when: tokens, or the model's name
+    #[arg(long, value_name = "TOKENS|MODEL", value_parser = window, requires = "when")]
+    window: Option<Window>,
     #[command(flatten)]
     counting: Counting,
     #[command(flatten)]
@@ -54,6 +66,10 @@ impl Run for Continue {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let inputs = Input::all(&self.inputs);
+        if self.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
+            let error = Error::new(Kind::Usage, "--when with 'fraction' requires --window");
+            return Err(error.hint("--window 128000, or --window gpt-4o").into());
+        }
         let streams = self.stdout || self.writing.is_elsewhere();
         let is_stored = |input: &&Input| !streams && matches!(input, Input::Name(_));
         let stored = inputs.iter().filter(is_stored).count();
@@ -74,6 +90,9 @@ impl Run for Continue {
     }
 }
 
+/// What is told of a session that is not continued.
+const UNCHANGED: &str = "unchanged: the condition of --when does not hold";
+
 fn continued(id: &str, child: &str) -> Error {
     Error::new(Kind::Exists, format!("{id} is continued in {child}")).hint(format!("convo continue {child}"))
 }
@@ -88,6 +107,13 @@ impl Continue {
             context.output.report(name, &mut report);
             if damaged {
                 return Err(named(stopped(), name).into());
+            }
+        }
+        if let Some(when) = &self.when {
+            let session = context.store()?.load(&id, &mut Report::default())?;
+            if !self.is_due(context, name, &session, when)? {
+                context.output.tell(name, UNCHANGED);
+                return self.tell_unchanged(context, &id);
             }
         }
         let asked = self.counting.asked(context)?;
@@ -113,9 +139,24 @@ impl Continue {
             return context.output.print_done(child);
         }
         let told = serde_json::json!({
-            "schema": "convo.continue/1", "id": child, "continued_from": id, "continuation_index": taken.index,
+            "schema": "convo.continue/1", "id": child, "continued": true, "continued_from": id, "continuation_index": taken.index,
             "copies": taken.copies, "aliases": aliases,
         });
+        context.output.print_done(&told.to_string())
+    }
+
+    /// Whether the condition holds for the view of a session.
+    fn is_due(&self, context: &Context, label: &str, session: &Session, when: &When) -> convo::Result<bool> {
+        let counter = self.counting.counter(context, label, session)?;
+        let window = self.window.map(|Window(tokens)| tokens);
+        Ok(when.fired(&compact::measured(session, counter, window)).is_some())
+    }
+
+    fn tell_unchanged(&self, context: &Context, id: &str) -> anyhow::Result<()> {
+        if !self.json {
+            return context.output.print_done(id);
+        }
+        let told = serde_json::json!({ "schema": "convo.continue/1", "id": id, "continued": false });
         context.output.print_done(&told.to_string())
     }
 
@@ -140,9 +181,18 @@ impl Continue {
         let to = self.writing.to.unwrap_or(Format::Native);
         let strict = self.reading.strict;
         sessions_of(context, opened, &self.reading, |session| {
-            let made = self
-                .made(context, &label, &session, to)
-                .map_err(|error| named(error, &label))?;
+            let due = self
+                .when
+                .as_ref()
+                .map_or(Ok(true), |when| self.is_due(context, &label, &session, when));
+            let made = match due.map_err(|error| named(error, &label))? {
+                true => self.made(context, &label, &session, to),
+                false => {
+                    context.output.tell(&label, UNCHANGED);
+                    Ok(session)
+                }
+            };
+            let made = made.map_err(|error| named(error, &label))?;
             *written += 1;
             if to == Format::Native {
                 let mut lines = Lines::new(out);

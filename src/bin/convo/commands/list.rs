@@ -1,7 +1,7 @@
 //! `list`: the sessions of a store.
 
 use super::Run;
-use crate::args::{Input, Reading, duration};
+use crate::args::{Input, Reading, When, when};
 use crate::context::{Context, detect_file, head, named};
 use crate::inputs::{each_session, tell_and_go_on};
 use crate::output::{columns, moment, path_name, visible};
@@ -23,7 +23,6 @@ use convo::model::view::{Item, View};
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 /// List the sessions of the store, newest first
 ///
@@ -34,7 +33,9 @@ use std::time::Duration;
 #[command(before_long_help = "Examples:
   convo list
   convo list | cut -f1                          the ids
-  convo list --older-than 30d | cut -f1 | xargs -r -d '\\n' convo remove --
+  convo list --until 30d | cut -f1 | xargs -r -d '\\n' convo remove --
+  convo list -n 20 --offset 40                  the third page of twenty
+  convo list --since 2026-11-01 --json
   convo list --json | jq -r 'select(.messages > 100).id'
   convo list --tree                             continuations and branches below their first session
   convo list ./session.json                     what a file holds
@@ -43,12 +44,29 @@ pub struct List {
     /// Only these: names, files or directories [default: the whole store]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
-    /// Only those whose newest line is older than this: 12h, 30d
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Which")]
-    older_than: Option<Duration>,
-    /// Only those with a line that is not older than this
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Which")]
-    newer_than: Option<Duration>,
+    /// List at most N sessions
+    ///
+    /// Counts after every other selection and in the order of the output.
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Which")]
+    limit: Option<u64>,
+    /// Skip the first N sessions
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        help_heading = "Which"
+    )]
+    offset: u64,
+    /// List sessions changed since WHEN: 12h, 7d, 2w, 2026-11-01
+    ///
+    /// A duration before now, a date (its beginning in the local time zone) or an RFC 3339 time. The time of a session is that of its newest
+    /// record; a session without one is not listed.
+    #[arg(long, alias = "newer-than", value_name = "WHEN", value_parser = when, help_heading = "Which")]
+    since: Option<When>,
+    /// List sessions last changed before WHEN
+    #[arg(long, alias = "older-than", value_name = "WHEN", value_parser = when, help_heading = "Which")]
+    until: Option<When>,
     #[command(flatten)]
     reading: Reading,
     /// Continuations and branches below their first session
@@ -144,6 +162,7 @@ impl Run for List {
             placed.sort_by_key(|(place, _)| *place);
             rows = placed.into_iter().map(|(_, row)| row).collect();
         }
+        let rows = self.page(rows);
         context.output.stdout(|out| match columns() {
             Some(columns) if !self.json => table(&rows, columns, &now, out),
             _ => rows.iter().try_for_each(|row| self.print(row, &now, out)),
@@ -351,17 +370,24 @@ fn name_aliases(context: &Context, rows: &mut [Row]) {
 }
 
 impl List {
-    /// Whether its age is asked for. What carries no time has none.
+    /// Whether its time is asked for. A session without any time has none.
     fn fits(&self, row: &Row, now: Option<i64>) -> bool {
-        if self.older_than.is_none() && self.newer_than.is_none() {
+        if self.since.is_none() && self.until.is_none() {
             return true;
         }
         let time = row.updated.as_deref().and_then(time::seconds);
-        let Some(age) = now.zip(time).map(|(now, time)| now.saturating_sub(time)) else {
-            return false;
-        };
-        let is_over = |limit: Duration| u64::try_from(age).is_ok_and(|age| age > limit.as_secs());
-        self.older_than.is_none_or(is_over) && self.newer_than.is_none_or(|limit| !is_over(limit))
+        now.zip(time).is_some_and(|(now, time)| {
+            self.until.is_none_or(|until| until.is_after(time, now))
+                && self.since.is_none_or(|since| !since.is_after(time, now))
+        })
+    }
+
+    /// The rows between `--offset` and `--limit`.
+    fn page(&self, mut rows: Vec<Row>) -> Vec<Row> {
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        rows.drain(..count(self.offset).min(rows.len()));
+        rows.truncate(self.limit.map_or(usize::MAX, count));
+        rows
     }
 
     /// The sessions of a directory, of whatever system, those in directories in it too. What is no session is passed

@@ -1,10 +1,10 @@
 //! `new`: makes a session.
 
 use super::Run;
-use crate::args::{checked_name, memory, pair, tokenizer};
+use crate::args::{checked_name, max_messages, memory, pair, tokenizer};
 use crate::claims::share;
 use crate::context::{Context, named};
-use crate::keyed::Keyed;
+use crate::keyed::{Keyed, key_settings};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::native::HeaderBuilder;
@@ -67,6 +67,12 @@ pub struct New {
     /// and `summarize --if-due` sums up what is beyond the turns that stay.
     #[arg(long, value_name = "WHAT", value_parser = memory, help_heading = "The session")]
     memory: Option<String>,
+    /// Continue in a new session after N messages; 0: no limit
+    ///
+    /// A setting of the session and of all its continuations: `append` and `ask` then behave as with --max-messages N. It takes precedence over
+    /// `max-messages` in the configuration file.
+    #[arg(long, value_name = "N", value_parser = max_messages, conflicts_with = "memory", help_heading = "The session")]
+    max_messages: Option<u64>,
     /// Another name for it
     #[arg(long, value_name = "NAME", help_heading = "The session")]
     alias: Vec<String>,
@@ -78,7 +84,11 @@ pub struct New {
 impl Run for New {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         let now = context.clock.now();
-        let keyed = Keyed::new(self.key.as_deref(), self.scope.as_deref())?;
+        let keyed = Keyed::new(
+            self.key.as_deref(),
+            self.scope.as_deref(),
+            &key_settings(context)?,
+        )?;
         if let Some(key) = &keyed.key {
             checked_name(key)?;
         }
@@ -213,6 +223,9 @@ impl New {
             let memory = Memory::default().with(asked)?;
             memory.check().map_err(|error| error.kind(Kind::Usage))?;
             header.raw("memory", memory.write());
+        }
+        if let Some(limit) = self.max_messages {
+            header.raw("max_messages", limit.to_string().into_bytes());
         }
         for (name, value) in keyed.header(&self.meta) {
             header.raw(name, value);

@@ -1,12 +1,13 @@
 //! `show`: a session for people.
 
 use super::Run;
-use crate::args::{Chained, Input, Reading};
+use crate::args::{Chained, Input, Reading, Selecting};
 use crate::chains;
 use crate::change::tell_dangling;
-use crate::context::Context;
+use crate::context::{Context, named};
 use crate::output::{columns, counted, in_line, moment, visible};
 use clap::Args;
+use convo::filter::select::Selection;
 use convo::filter::{memory, restore};
 use convo::format::penguiflow;
 use convo::model::health::Health;
@@ -27,6 +28,7 @@ use std::fmt::Write as _;
 #[command(before_long_help = "Examples:
   convo show chat
   convo show --all --full chat        everything the log holds
+  convo show --role user chat         the questions alone
   convo show --chain chat             with the sessions before and after it
   convo show ./session.json           any format
   convo show @last | head")]
@@ -34,6 +36,8 @@ pub struct Show {
     /// Sessions: names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
+    #[command(flatten)]
+    selecting: Selecting,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -61,10 +65,14 @@ impl Run for Show {
             width: columns().map(|columns| columns.clamp(20, WIDEST)),
             fold: if self.full { usize::MAX } else { FOLDED },
             tools: Tools::default(),
+            selection: self.selecting.selection(),
+            chosen: None,
         };
         chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
             let view = View::replay(&session);
             tell_dangling(context, label, &session, &view);
+            page.choose(&session, &view, self.all)
+                .map_err(|error| named(error, label))?;
             page.session(&session, &view, label, self.all);
             Ok(())
         })?;
@@ -89,9 +97,38 @@ struct Page {
     width: Option<usize>,
     fold: usize,
     tools: Tools,
+    /// What is shown; none: everything.
+    selection: Option<Selection>,
+    /// Of the session at hand: the lines that are shown, and the items of its view that are.
+    chosen: Option<(HashSet<usize>, Vec<bool>)>,
 }
 
 impl Page {
+    /// Finds what is shown of a session; with `all` also of what is not in view.
+    fn choose(&mut self, session: &Session, view: &View, all: bool) -> convo::Result<()> {
+        let Some(selection) = &self.selection else {
+            return Ok(());
+        };
+        let items = selection.chosen(session, &view.items);
+        let lines: Vec<Item> = match all {
+            true => session.messages().map(|(index, _)| Item::Line(index)).collect(),
+            false => view.items.clone(),
+        };
+        let chosen = selection.chosen(session, &lines);
+        if !chosen.contains(&true) && !items.contains(&true) {
+            return Err(Selection::nothing(session, &lines));
+        }
+        let shown = lines.iter().zip(chosen).filter(|(_, chosen)| *chosen);
+        self.chosen = Some((shown.filter_map(|(item, _)| item.line()).collect(), items));
+        Ok(())
+    }
+
+    fn is_shown(&self, line: usize) -> bool {
+        self.chosen
+            .as_ref()
+            .is_none_or(|(lines, _)| lines.contains(&line))
+    }
+
     fn ink(&self, ink: Ink, text: &str) -> String {
         if !self.colored {
             return text.to_string();
@@ -146,10 +183,16 @@ impl Page {
             self.line(&format!("\n{text}"));
         }
         let mut next = 0;
-        for item in &view.items {
+        for (nth, item) in view.items.iter().enumerate() {
             if let (true, Item::Line(index) | Item::Edited(index, _)) = (all, item) {
                 self.hidden(session, next..*index, &in_view);
                 next = index + 1;
+            }
+            if self.chosen.as_ref().is_some_and(|(_, items)| !items[nth]) {
+                if let Some(message) = item.message(session) {
+                    self.tools.note(&message);
+                }
+                continue;
             }
             match (item.summary(session), item.message(session)) {
                 (Some(summary), _) => {
@@ -182,6 +225,9 @@ impl Page {
     /// Messages that are not in view, marked as such.
     fn hidden(&mut self, session: &Session, range: std::ops::Range<usize>, in_view: &HashSet<usize>) {
         for index in range.filter(|index| !in_view.contains(index)) {
+            if !self.is_shown(index) {
+                continue;
+            }
             if let Some(message) = session.record(index).message() {
                 self.message(message, " (not in view)");
             }

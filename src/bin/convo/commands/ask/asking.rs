@@ -3,6 +3,7 @@
 use super::shown::Shown;
 use crate::args::Counting;
 use crate::context::{Context, named};
+use crate::counting::kept;
 use crate::incoming;
 use crate::program::{Asked, Program};
 use crate::stamps::{Place, Stamps};
@@ -16,7 +17,7 @@ use convo::model::json::ObjectBuilder;
 use convo::model::record::Record;
 use convo::model::session::Session;
 use convo::model::view::View;
-use convo::tokens::{Tokenizer, counter};
+use convo::tokens::counter;
 use std::time::Duration;
 
 /// Most bytes of a reply, the results of its tools included.
@@ -65,10 +66,12 @@ impl Asking<'_> {
             message.text("timestamp", &time);
         }
         let line = message.finish();
-        Ok(Some(match tokenizer(session) {
-            Some(tokenizer) => counter::with_tokens(line, tokenizer),
-            None => line,
-        }))
+        Ok(Some(
+            match kept(self.context, counter::named_by(session).as_deref()) {
+                Some(tokenizer) => counter::with_tokens(line, tokenizer),
+                None => line,
+            },
+        ))
     }
 
     /// What the program would be given.
@@ -190,7 +193,7 @@ impl Asking<'_> {
             let what = format!("the reply no longer fits: {why}");
             return Err(Error::new(Kind::Locked, what).hint(AGAIN));
         }
-        let tokenizer = tokenizer(session);
+        let tokenizer = kept(self.context, counter::named_by(session).as_deref());
         for (nth, line) in answered.reply.lines.iter().enumerate() {
             let record = Record::parse(line, convo::error::Place { line: 1, offset: 1 });
             let what = || format!("{nth} {}", String::from_utf8_lossy(line));
@@ -218,9 +221,3 @@ impl Asking<'_> {
 
 /// What to do when a session changed too much.
 const AGAIN: &str = "nothing was stored, neither question nor answer: ask again";
-
-/// The tokenizer by which a session keeps counts.
-fn tokenizer(session: &Session) -> Option<Tokenizer> {
-    let name = counter::named_by(session)?;
-    Tokenizer::named(&name).ok()
-}

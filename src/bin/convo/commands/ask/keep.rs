@@ -5,6 +5,7 @@ use crate::args::{Changing, Input, Reading};
 use crate::change;
 use crate::context::{Context, named, stopped};
 use crate::continuation;
+use crate::hooks;
 use crate::inputs::sessions_of;
 use crate::output::{counted, visible};
 use crate::remember;
@@ -20,9 +21,15 @@ use std::io::IsTerminal;
 const TRIES: u32 = 50;
 
 /// A session of the store, or with a boundary the last one of its chain. Gives back how many messages were added.
-pub fn in_store(mut asking: Asking<'_>, name: &str, boundary: Option<u64>) -> anyhow::Result<u64> {
+pub fn in_store(mut asking: Asking<'_>, name: &str, limit: Option<u64>) -> anyhow::Result<u64> {
     let context = asking.context;
     let store = context.store()?;
+    let first = store.first_line(&store.resolve(name)?)?;
+    let boundary = match remember::is_asked_for(&first) {
+        true if limit.is_some_and(|limit| limit > 0) => return Err(continuation::remembers(name).into()),
+        true => None,
+        false => continuation::limit(context, limit, &first),
+    };
     let mut target = Target::open(context, name, boundary)?;
     let mut report = Report::default();
     let session = store.load(&target.id, &mut report)?;
@@ -30,12 +37,6 @@ pub fn in_store(mut asking: Asking<'_>, name: &str, boundary: Option<u64>) -> an
     context.output.report(name, &mut report);
     if asking.strict && damaged {
         return Err(named(stopped(), name).into());
-    }
-    if boundary.is_some() && !session.is_empty() && remember::is_asked_for(session.full(0)) {
-        let what = "it lets go of old turns by itself, and has no boundary";
-        return Err(named(Error::new(Kind::Usage, what), name)
-            .hint("leave --boundary out; convo continue goes on in a new session")
-            .into());
     }
     let asked = target.id.clone();
     let stamps = Stamps::new(context, &session, Place::Store);
@@ -64,6 +65,7 @@ pub fn in_store(mut asking: Asking<'_>, name: &str, boundary: Option<u64>) -> an
             }
             tell_meanwhile(&asking, name, more);
             print(&asking, name, &lines, &answered)?;
+            hooks::after(context, name, &target.id, planned.iter().map(Vec::as_slice));
             return Ok(lines.len() as u64);
         }
     }

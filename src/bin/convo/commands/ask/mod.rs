@@ -5,7 +5,7 @@ mod keep;
 mod shown;
 
 use super::Run;
-use crate::args::{Changing, Counting, Fitting, Input, Reading, duration, tokenizer};
+use crate::args::{Changing, Counting, Fitting, Input, Reading, duration, max_messages, tokenizer};
 use crate::change;
 use crate::context::Context;
 use crate::inputs::each_session;
@@ -75,12 +75,12 @@ pub struct Ask {
     /// Give it what this interface would not refuse; see `check`
     #[arg(long = "for", value_name = "API", value_parser = sending::api, hide_short_help = true, help_heading = "What to do")]
     api: Option<Api>,
-    /// Go on in a new session when this one has N messages
+    /// Continue in a new session after N messages; 0: no limit
     ///
     /// As with `append`, at the end of the chain that the name belongs to. Question and answer stay together.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(3..), hide_short_help = true, help_heading = "The session")]
+    #[arg(long, alias = "boundary", value_name = "N", value_parser = max_messages, hide_short_help = true, help_heading = "The session")]
     #[arg(conflicts_with_all = ["in_place", "stdout", "output", "to", "dry_run"])]
-    boundary: Option<u64>,
+    max_messages: Option<u64>,
     /// With --budget: count as this tokenizer or model does
     #[arg(long, value_name = "NAME", value_parser = tokenizer, requires = "budget", hide_short_help = true, help_heading = "What to do")]
     tokenizer: Option<Tokenizer>,
@@ -101,8 +101,8 @@ impl Run for Ask {
         self.changing.log = true;
         self.changing.adds = true;
         let stored = change::in_store(&input, &self.changing) && self.changing.in_place.is_none();
-        if self.boundary.is_some() && !stored {
-            let error = Error::new(Kind::Usage, "--boundary is for sessions of the store");
+        if self.max_messages.is_some() && !stored {
+            let error = Error::new(Kind::Usage, "--max-messages is for sessions of the store");
             return Err(error
                 .hint("convo continue makes the next session of a stream")
                 .into());
@@ -152,7 +152,7 @@ impl Run for Ask {
         };
         asking.program = Some(named.program(context, "plugin", &self.arguments)?);
         let count = match &input {
-            Input::Name(name) if stored => keep::in_store(asking, name, self.boundary)?,
+            Input::Name(name) if stored => keep::in_store(asking, name, self.max_messages)?,
             _ => keep::elsewhere(asking, &input, &self.reading, &self.changing)?,
         };
         context

@@ -126,6 +126,7 @@ fn event() -> Value {
                 "chain_tokens": {"type": "integer", "minimum": 0},
                 "tokenizer": {"type": "string"},
                 "memory": memory(),
+                "max_messages": {"type": "integer", "minimum": 0},
                 "source": {"type": "object"},
                 "metadata": {"type": "object"},
             })),

@@ -5,6 +5,7 @@ mod options;
 
 use super::Run;
 use crate::context::{Context, named};
+use crate::keyed::key_settings;
 use crate::output::{in_line, path_name};
 use clap::Args;
 use convo::error::{Error, Kind, Place};
@@ -98,6 +99,7 @@ impl Run for Key {
             links: self.whence.links()?,
             owner: self.whose.given(),
             default_owner: self.whose.defaults(),
+            ..key_settings(context)?
         };
         if self.whence.is_given() && (self.whose.is_given() || self.whose.context.is_some()) {
             let error = Error::new(Kind::Usage, "a message and a tenant, user or session in one call");

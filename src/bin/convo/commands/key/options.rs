@@ -1,12 +1,9 @@
 //! The two ways to say which session is meant: where a message came from, and whose session it is.
 
-use crate::output::path_name;
 use clap::Args;
-use convo::error::{Error, Kind};
 use convo::model::scope::owner::{Parts, Paths};
 use convo::model::scope::{Dimension, Inbound, Links};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Where a message came from.
@@ -44,7 +41,7 @@ pub struct Place {
     sender: Option<String>,
     /// What keeps sessions apart: space, chat, topic, sender
     ///
-    /// By default chat. May be given more than once, or with commas; the order counts.
+    /// By default what the object says, or `dimensions` of the table [key] in the configuration file, or chat. May be given more than once, or with commas; the order counts.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ["space", "chat", "topic", "sender"])]
     #[arg(hide_possible_values = true)]
     dimension: Vec<String>,
@@ -62,7 +59,7 @@ pub struct Place {
     /// Persons of several ids: a JSON or TOML file
     ///
     /// An object of names, each with a list of ids, as they are or as channel:id. It may be a member identity_links
-    /// of the file.
+    /// of the file. By default what the object says, or `identity-links` of the table [key] in the configuration file.
     #[arg(long, value_name = "FILE", hide_short_help = true, value_hint = clap::ValueHint::FilePath)]
     identity_links: Option<PathBuf>,
 }
@@ -105,40 +102,7 @@ impl Place {
         let Some(path) = &self.identity_links else {
             return Ok(None);
         };
-        let label = path_name(path);
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| crate::context::named(Error::io("cannot read", error), &label))?;
-        let refused = |why: String| crate::context::named(Error::new(Kind::Config, why), &label);
-        let is_toml = path.extension().is_some_and(|extension| extension == "toml");
-        let links = if is_toml {
-            let file: File = toml::from_str(&text).map_err(|error| refused(error.message().to_string()))?;
-            return Ok(Some(Links::new(file.links())));
-        } else {
-            let object = text.trim().as_bytes();
-            let inner = convo::model::json::member(object, "identity_links").unwrap_or(object);
-            Links::read(inner)
-        };
-        links.map(Some).map_err(|error| refused(error.message))
-    }
-}
-
-/// A file of persons in TOML, where the links may have a table of their own.
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
-enum File {
-    Inner {
-        identity_links: BTreeMap<String, Vec<String>>,
-    },
-    Whole(BTreeMap<String, Vec<String>>),
-}
-
-impl File {
-    fn links(self) -> BTreeMap<String, Vec<String>> {
-        let (File::Inner {
-            identity_links: links,
-        }
-        | File::Whole(links)) = self;
-        links
+        crate::keyed::links_of_file(path).map(Some)
     }
 }
 

@@ -1,0 +1,341 @@
+//! Programs that count tokens: `--tokenizer cmd:PROGRAM`. One process answers for the whole run: it reads a text a line, as a JSON
+//! string, and prints a number a line, in the same order.
+
+use convo::error::{Error, Kind, Place, Result};
+use convo::model::json;
+use convo::model::key::sha256;
+use convo::tokens::Tokenizer;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long an answer may take unless the configuration says otherwise: some programs load for seconds.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Longest answer.
+const LONGEST: u64 = 64;
+
+/// How many of the last bytes on standard error are kept.
+const TAIL: usize = 4096;
+
+/// How long a program may take to end once it is asked no more.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// How long to wait, once, for more answers than there were texts.
+const SETTLE: Duration = Duration::from_millis(10);
+
+/// What is wrong with them.
+const SURPLUS: &str = "it printed more than one number for a text";
+
+/// The programs of this run: each command line is one tokenizer.
+static PROGRAMS: Mutex<Vec<(String, Tokenizer, Arc<Mutex<Process>>)>> = Mutex::new(Vec::new());
+
+/// How long an answer may take, by the configuration.
+static CONFIGURED: OnceLock<Duration> = OnceLock::new();
+
+/// Sets how long an answer may take.
+pub fn set_timeout(timeout: Duration) {
+    let _ = CONFIGURED.set(timeout);
+}
+
+/// The tokenizer of this name: a program, an encoding, an estimate or a model. Nothing is started yet.
+pub fn tokenizer(name: &str) -> Result<Tokenizer> {
+    let Some(line) = name.strip_prefix("cmd:") else {
+        return Tokenizer::named(name);
+    };
+    let line = line.trim();
+    if line.is_empty() {
+        return Err(Error::new(Kind::Usage, "expected a program after 'cmd:'"));
+    }
+    let mut programs = held(&PROGRAMS);
+    if let Some((_, known, _)) = programs.iter().find(|(known, ..)| known == line) {
+        return Ok(*known);
+    }
+    let process = Arc::new(Mutex::new(Process::Waits(line.to_string())));
+    let asked = process.clone();
+    let ask = move |texts: &[&str]| {
+        let mut process = held(&asked);
+        process.ask(texts)
+    };
+    let tokenizer = Tokenizer::external(&stored_name(line), Box::new(ask));
+    programs.push((line.to_string(), tokenizer, process));
+    Ok(tokenizer)
+}
+
+/// Ends the programs that were started.
+pub fn end() {
+    let programs = std::mem::take(&mut *held(&PROGRAMS));
+    for (.., process) in programs {
+        let mut process = held(&process);
+        if let Process::Runs(running) = std::mem::replace(&mut *process, Process::Ended(String::new())) {
+            running.end();
+        }
+    }
+}
+
+/// A value of one thread at a time; a thread that panicked left it whole.
+fn held<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    Mutex::lock(value).unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The name under which counts are kept: the program and a hash. A command line may hold secrets, and has no place in a session.
+fn stored_name(line: &str) -> String {
+    let is_assignment = |word: &&str| {
+        word.split_once('=').is_some_and(|(name, _)| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
+    };
+    let word = line.split_whitespace().find(|word| !is_assignment(word));
+    let base = word.and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+    let plain: String = base
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+        .take(32)
+        .collect();
+    let plain = if plain.is_empty() { "program" } else { &plain };
+    format!("cmd:{plain}#{}", &sha256(line.as_bytes())[..16])
+}
+
+/// A program, and how it stands.
+enum Process {
+    /// It is started for the first text.
+    Waits(String),
+    Runs(Running),
+    /// Why it answers no more.
+    Ended(String),
+}
+
+impl Process {
+    fn ask(&mut self, texts: &[&str]) -> Result<Vec<u64>> {
+        let done = self.answers(texts);
+        done.map_err(|why| {
+            let line = match std::mem::replace(self, Process::Ended(why.clone())) {
+                Process::Runs(running) => {
+                    let name = running.name.clone();
+                    running.end();
+                    name
+                }
+                Process::Waits(line) => stored_name(&line),
+                Process::Ended(_) => "cmd".to_string(),
+            };
+            Error::new(Kind::Unavailable, why)
+                .at(format!("tokenizer {line}"), Place::default())
+                .hint("the program must print a number for each line that it reads, at once and in order")
+        })
+    }
+
+    fn answers(&mut self, texts: &[&str]) -> std::result::Result<Vec<u64>, String> {
+        if let Process::Waits(line) = self {
+            let mut running = Running::start(line)?;
+            // What counts the same text differently cannot be believed at all.
+            let counts = running.ask(&["convo", "", "convo"])?;
+            if running.output.recv_timeout(SETTLE).is_ok() {
+                return Err(SURPLUS.to_string());
+            }
+            *self = Process::Runs(running);
+            if counts[0] != counts[2] || counts[0] == 0 {
+                return Err(format!("'convo' is {} tokens, and then {}", counts[0], counts[2]));
+            }
+        }
+        match self {
+            Process::Runs(running) => running.ask(texts),
+            Process::Ended(why) => Err(why.clone()),
+            Process::Waits(_) => Err("not started".to_string()),
+        }
+    }
+}
+
+/// A program that was started. Writing and reading have a thread each, so that nobody waits for the other.
+struct Running {
+    name: String,
+    child: Child,
+    input: Option<Sender<Vec<u8>>>,
+    output: Receiver<Vec<u8>>,
+    said: Arc<Mutex<VecDeque<u8>>>,
+}
+
+impl Running {
+    fn start(line: &str) -> std::result::Result<Running, String> {
+        let child = Command::new("/bin/sh")
+            .args(["-c", line])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Whatever it starts is ended with it.
+            .process_group(0)
+            .spawn();
+        let mut child = child.map_err(|error| format!("cannot run: {error}"))?;
+        let (input, texts) = channel::<Vec<u8>>();
+        let (answers, output) = channel();
+        let said: Arc<Mutex<VecDeque<u8>>> = Arc::default();
+        if let Some(mut stdin) = child.stdin.take() {
+            std::thread::spawn(move || {
+                texts
+                    .iter()
+                    .try_for_each(|lines| stdin.write_all(&lines).and_then(|()| stdin.flush()))
+            });
+        }
+        if let Some(stdout) = child.stdout.take() {
+            std::thread::spawn(move || {
+                let mut stdout = BufReader::new(stdout);
+                loop {
+                    let mut line = Vec::new();
+                    let read = stdout.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+                    if !matches!(read, Ok(1..)) || answers.send(line).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        if let Some(mut stderr) = child.stderr.take() {
+            let said = said.clone();
+            std::thread::spawn(move || {
+                let mut buffer = [0; 1024];
+                while let Ok(read @ 1..) = stderr.read(&mut buffer) {
+                    let mut said = held(&said);
+                    said.extend(&buffer[..read]);
+                    let surplus = said.len().saturating_sub(TAIL);
+                    said.drain(..surplus);
+                }
+            });
+        }
+        Ok(Running {
+            name: stored_name(line),
+            child,
+            input: Some(input),
+            output,
+            said,
+        })
+    }
+
+    fn ask(&mut self, texts: &[&str]) -> std::result::Result<Vec<u64>, String> {
+        if !matches!(self.output.try_recv(), Err(TryRecvError::Empty)) {
+            return Err(self.gone(SURPLUS));
+        }
+        let mut lines = Vec::new();
+        for text in texts {
+            json::push_text(&mut lines, text);
+            lines.push(b'\n');
+        }
+        let sent = self.input.as_ref().is_some_and(|input| input.send(lines).is_ok());
+        if !sent {
+            return Err(self.gone("it reads no more"));
+        }
+        let timeout = *CONFIGURED.get_or_init(|| TIMEOUT);
+        let mut counts = Vec::with_capacity(texts.len());
+        for text in texts {
+            let answer = match self.output.recv_timeout(timeout) {
+                Ok(answer) => answer,
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(format!("no answer within {} ms", timeout.as_millis()));
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(self.gone("it ended")),
+            };
+            counts.push(number(&answer, text)?);
+        }
+        Ok(counts)
+    }
+
+    /// What became of a program that answers no more.
+    fn gone(&mut self, what: &str) -> String {
+        let until = Instant::now() + GRACE;
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+                status => break status.ok().flatten(),
+            }
+        };
+        let said = held(&self.said);
+        let said: Vec<u8> = said.iter().copied().collect();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let last = said.lines().rev().find(|line| !line.trim().is_empty());
+        let last: String = last.unwrap_or_default().trim().chars().take(200).collect();
+        let what = match status.and_then(|status| status.code()) {
+            Some(code) => format!("it ended with status {code}"),
+            None => what.to_string(),
+        };
+        match last.is_empty() {
+            true => what,
+            false => format!("{what}: {}", crate::output::in_line(&last)),
+        }
+    }
+
+    /// Closes its input, and ends it and all that it started unless that is enough.
+    fn end(mut self) {
+        self.input = None;
+        let until = Instant::now() + GRACE;
+        while Instant::now() < until {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+/// The number in an answer, if the text can have so many tokens.
+fn number(answer: &[u8], text: &str) -> std::result::Result<u64, String> {
+    let shown = || crate::output::in_line(String::from_utf8_lossy(answer).trim_end());
+    let line = answer.strip_suffix(b"\n");
+    let digits = line
+        .and_then(|line| std::str::from_utf8(line).ok())
+        .map(str::trim);
+    let count = digits
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|digits| digits.parse::<u64>().ok())
+        .ok_or_else(|| format!("expected a number, got '{}'", shown()))?;
+    // A tokenizer that normalizes may make more of a text, though not without bound.
+    let most = (text.len() as u64).saturating_mul(16).saturating_add(64);
+    match count > most {
+        true => Err(format!("{count} tokens for a text of {} bytes", text.len())),
+        false => Ok(count),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stored_name_holds_no_argument() {
+        for (line, name) in [
+            ("./tok.py --model x", "cmd:tok.py#"),
+            ("KEY=sk-1 OTHER=2 /opt/bin/count --key sk-2", "cmd:count#"),
+            ("'my program' x", "cmd:my#"),
+            ("KEY=sk-1", "cmd:program#"),
+            ("\u{1b}[31m", "cmd:31m#"),
+        ] {
+            let stored = stored_name(line);
+            assert!(stored.starts_with(name), "{stored}");
+            assert_eq!(stored.len(), name.len() + 16, "{stored}");
+            assert!(!stored.contains("sk-"), "{stored}");
+        }
+        assert_ne!(stored_name("tok --a"), stored_name("tok --b"));
+    }
+
+    #[test]
+    fn an_answer_is_one_number_that_can_be() {
+        assert_eq!(number(b"3\n", "one"), Ok(3));
+        assert_eq!(number(b" 3 \r\n", "one"), Ok(3));
+        for bad in [
+            &b"3"[..],
+            b"\n",
+            b"-3\n",
+            b"3.0\n",
+            b"three\n",
+            b"3 4\n",
+            b"1000\n",
+            b"\xff\n",
+        ] {
+            assert!(number(bad, "one").is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `--role` and `--category` of `show`, `cat` and `context`.
+
+use crate::env::Env;
+
+fn roles(run: &crate::env::Run) -> String {
+    let text = String::from_utf8(run.stdout.clone()).unwrap();
+    let role = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        value["role"].as_str().unwrap_or("-").to_string()
+    };
+    text.lines().map(role).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_role_brings_no_part_of_an_exchange_of_calls_alone() {
+    let env = Env::with_chat();
+    for verb in ["cat", "context"] {
+        let run = |arguments: &[&str]| roles(&env.run(&[&[verb, "trip"], arguments].concat()).fine());
+        assert_eq!(run(&["-r", "user"]), "- user user", "{verb}");
+        assert_eq!(run(&["--role", "tool"]), "- assistant tool", "{verb}");
+        assert_eq!(
+            run(&["--role", "assistant"]),
+            "- assistant tool assistant assistant"
+        );
+        assert_eq!(run(&["-r", "user", "-r", "system"]), "- system user user");
+        assert_eq!(run(&["--category", "system"]), "- system");
+        assert_eq!(run(&["--category", "system_output"]), "- assistant tool");
+        assert_eq!(run(&["--category", "dialog", "--role", "user"]), "- user user");
+    }
+}
+
+#[test]
+fn the_messages_in_another_format() {
+    let env = Env::with_chat();
+    let body = env
+        .run(&["context", "trip", "-r", "user", "--to", "openai-chat"])
+        .fine();
+    let text = String::from_utf8(body.stdout).unwrap();
+    assert!(
+        text.contains("Weather in Paris?") && text.contains("And tomorrow?"),
+        "{text}"
+    );
+    assert!(!text.contains("terse") && !text.contains("Rain."), "{text}");
+    let exported = env
+        .run(&["cat", "trip", "-r", "tool", "--to", "openai-chat"])
+        .status(0);
+    assert!(!exported.stderr.contains("event"), "{exported}");
+    let text = String::from_utf8(exported.stdout).unwrap();
+    assert!(
+        text.contains("22 C, sunny") && text.contains("\"tool_calls\""),
+        "{text}"
+    );
+    assert!(!text.contains("Rain."), "{text}");
+    // A document that comes back in its own format is not the bytes that it was.
+    env.write(
+        "body.json",
+        r#"{"messages":[{"role":"system","content":"terse"},{"role":"user","content":"hi"}]}"#,
+    );
+    let run = env
+        .run(&["cat", "body.json", "--category", "system", "--to", "openai-chat"])
+        .status(0);
+    assert!(!String::from_utf8(run.stdout).unwrap().contains("\"user\""));
+}
+
+#[test]
+fn hidden_messages_stay_hidden_unless_all_is_shown() {
+    let env = Env::with_chat();
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
+    assert_eq!(roles(&env.run(&["cat", "trip", "-r", "user"]).fine()), "- user");
+    let shown = String::from_utf8(env.run(&["show", "trip", "-r", "user"]).fine().stdout).unwrap();
+    assert!(
+        shown.contains("And tomorrow?") && !shown.contains("Weather"),
+        "{shown}"
+    );
+    assert!(!shown.contains("terse") && !shown.contains("Rain."), "{shown}");
+    let all = env.run(&["show", "trip", "--all", "--role", "tool"]).fine();
+    let all = String::from_utf8(all.stdout).unwrap();
+    assert!(all.contains("22 C, sunny") && all.contains("> weather("), "{all}");
+    assert!(all.contains("tool weather"), "{all}");
+    // Not in view, and so the answer is no.
+    let run = env.run(&["cat", "trip", "-r", "tool"]).status(1);
+    assert!(run.stdout.is_empty(), "{run}");
+}
+
+#[test]
+fn nothing_matched_lists_the_names_that_occur() {
+    let env = Env::with_chat();
+    for verb in ["show", "cat", "context"] {
+        let run = env.run(&[verb, "trip", "--role", "developer"]).status(1);
+        assert!(run.stdout.is_empty(), "{run}");
+        assert!(run.stderr.contains("convo: trip: no message matches"), "{run}");
+        assert!(
+            run.stderr
+                .contains("roles in view: assistant (3), system (1), tool (1), user (2)"),
+            "{run}"
+        );
+        assert!(
+            run.stderr
+                .contains("categories: dialog (5), system (1), system_output (1)"),
+            "{run}"
+        );
+        env.run(&[verb, "trip", "--category", "nonsense"]).status(2);
+        env.run(&[verb, "trip", "--role", ""]).status(2);
+    }
+}
