@@ -224,7 +224,10 @@ mod tests {
 
     #[test]
     fn what_is_left_is_the_header_and_the_chosen_messages() {
-        let mut session = session();
+        let mut session = Session::default();
+        session.push_new(br#"{"type":"session","version":1,"id":"s"}"#);
+        let messages = self::session();
+        (0..messages.len()).for_each(|index| session.push_from(&messages, index));
         session.push_new(br#"{"type":"meta","id":"evt_1","at":"2026-01-01T00:00:00Z","set":{"title":"t"}}"#);
         let selection = |role: &str| Selection {
             roles: vec![role.to_string()],
@@ -235,7 +238,8 @@ mod tests {
         let lines = |session: &Session, from: usize, to: usize| -> Vec<Vec<u8>> {
             (from..to).map(|index| session.full(index).to_vec()).collect()
         };
-        assert_eq!(lines(&narrowed, 0, 3), lines(&session, 2, 5));
+        assert_eq!(lines(&narrowed, 0, 1), lines(&session, 0, 1));
+        assert_eq!(lines(&narrowed, 1, 4), lines(&session, 3, 6));
         assert_eq!(narrowed.messages().count(), 3);
         let error = selection("nobody").narrowed(&session).unwrap_err();
         assert_eq!(error.kind, Kind::No);

@@ -109,11 +109,11 @@ pub struct Append {
         help_heading = "The message"
     )]
     processed: bool,
-    /// Continue in a new session after N messages; 0: no limit
+    /// Continue in a new session after N messages
     ///
     /// Appends to the last session of the chain. An unfinished exchange moves along; an exchange larger than N is not divided. N must
     /// exceed the number of copied messages. Default: the session's own setting (`convo new --max-messages`), or `max-messages` in the
-    /// configuration file, or no limit.
+    /// configuration file, or no limit. 0 is no limit.
     #[arg(long, alias = "boundary", value_name = "N", value_parser = max_messages, help_heading = "The session")]
     #[arg(conflicts_with_all = ["in_place", "stdout", "output", "to", "dry_run"])]
     max_messages: Option<u64>,

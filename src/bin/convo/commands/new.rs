@@ -67,10 +67,10 @@ pub struct New {
     /// and `summarize --if-due` sums up what is beyond the turns that stay.
     #[arg(long, value_name = "WHAT", value_parser = memory, help_heading = "The session")]
     memory: Option<String>,
-    /// Continue in a new session after N messages; 0: no limit
+    /// Continue in a new session after N messages
     ///
     /// A setting of the session and of all its continuations: `append` and `ask` then behave as with --max-messages N. It takes precedence over
-    /// `max-messages` in the configuration file.
+    /// `max-messages` in the configuration file. 0 is no limit.
     #[arg(long, value_name = "N", value_parser = max_messages, conflicts_with = "memory", help_heading = "The session")]
     max_messages: Option<u64>,
     /// Another name for it

@@ -75,9 +75,9 @@ pub struct Ask {
     /// Give it what this interface would not refuse; see `check`
     #[arg(long = "for", value_name = "API", value_parser = sending::api, hide_short_help = true, help_heading = "What to do")]
     api: Option<Api>,
-    /// Continue in a new session after N messages; 0: no limit
+    /// Continue in a new session after N messages
     ///
-    /// As with `append`, at the end of the chain that the name belongs to. Question and answer stay together.
+    /// As with `append`, at the end of the chain that the name belongs to. Question and answer are kept together. 0 is no limit.
     #[arg(long, alias = "boundary", value_name = "N", value_parser = max_messages, hide_short_help = true, help_heading = "The session")]
     #[arg(conflicts_with_all = ["in_place", "stdout", "output", "to", "dry_run"])]
     max_messages: Option<u64>,
