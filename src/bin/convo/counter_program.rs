@@ -33,7 +33,10 @@ const SETTLE: Duration = Duration::from_millis(10);
 const SURPLUS: &str = "it printed more than one number for a text";
 
 /// The programs of this run: each command line is one tokenizer.
-static PROGRAMS: Mutex<Vec<(String, Tokenizer, Arc<Mutex<Process>>)>> = Mutex::new(Vec::new());
+static PROGRAMS: Mutex<Vec<Program>> = Mutex::new(Vec::new());
+
+/// A command line, the tokenizer that asks it, and its process.
+type Program = (String, Tokenizer, Arc<Mutex<Process>>);
 
 /// How long an answer may take, by the configuration.
 static CONFIGURED: OnceLock<Duration> = OnceLock::new();

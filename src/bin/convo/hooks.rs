@@ -32,6 +32,9 @@ const SERVICE_KEYS: [&str; 4] = [
 /// Most bytes that a hook may print; they are read and discarded.
 const MOST: usize = 16 << 20;
 
+/// Whether a hook is for this record.
+type Concerns = fn(&Record<'_>) -> bool;
+
 /// The hooks of a run.
 pub struct Hooks {
     commands: config::Hooks,
@@ -61,7 +64,7 @@ pub fn after<'l>(context: &Context, label: &str, id: &str, lines: impl IntoItera
     let place = Place { line: 1, offset: 1 };
     let records: Vec<Record<'_>> = lines.iter().map(|line| Record::parse(line, place)).collect();
     let commands = &hooks.commands;
-    let kinds: [(&'static str, &Option<String>, fn(&Record<'_>) -> bool); 3] = [
+    let kinds: [(&'static str, &Option<String>, Concerns); 3] = [
         ("append", &commands.append, |record| record.message().is_some()),
         ("compact", &commands.compact, |record| {
             matches!(action(record), Some(Action::Compact(_)))
