@@ -1,7 +1,7 @@
 //! Sessions as the files of a foreign system's folder: which files one becomes, and what they are called.
 
 use super::report::Report;
-use super::{Format, Purpose, penguin, picoclaw, write};
+use super::{Format, Purpose, Source, convert, penguin, picoclaw, write};
 use crate::error::Result;
 use crate::model::key;
 use crate::model::session::Session;
@@ -42,6 +42,46 @@ pub fn files(
     let view = View::replay(session);
     write(format, session, &view, Purpose::Export, &mut bytes, report)?;
     Ok(vec![FolderFile { name, bytes }])
+}
+
+/// Which of the files of a session are there as they were written when it was shorter: their numbers.
+pub fn grown(format: Format, files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
+    if format == Format::Picoclaw {
+        return picoclaw::grown(files, there);
+    }
+    let is_shorter = |file: &FolderFile, there: &[u8]| {
+        if file.bytes == there {
+            return false;
+        }
+        let (old, new) = (messages(format, file, there), messages(format, file, &file.bytes));
+        match (old, new) {
+            (Some(old), Some(new)) => !old.is_empty() && new.starts_with(&old),
+            _ => !there.is_empty() && format.form().joins && file.bytes.starts_with(there),
+        }
+    };
+    let is_older = |nth: &usize| {
+        there[*nth]
+            .as_ref()
+            .is_some_and(|there| is_shorter(&files[*nth], there))
+    };
+    (0..files.len().min(there.len())).filter(is_older).collect()
+}
+
+/// The messages of the view of a file with one session.
+fn messages(format: Format, file: &FolderFile, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    if !format.is_read() {
+        return None;
+    }
+    let source = Source {
+        name: Some(&file.name),
+        bytes,
+        neighbour: &|_| Ok(None),
+    };
+    let sessions = convert(format, &source, &mut Report::default()).ok()?;
+    let [session] = sessions.as_slice() else {
+        return None;
+    };
+    Some(View::replay(session).shown(session))
 }
 
 /// Whether a file that is there is what one of these became: the same, or as its system has gone on with it since.

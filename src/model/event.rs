@@ -28,6 +28,12 @@ impl<'a> Event<'a> {
         self.kind == br#""session""# || self.name() == "session"
     }
 
+    /// Whether the source of the session changed, and this event follows it.
+    pub fn is_update(&self) -> bool {
+        json::member(self.raw, "by") == Some(br#""migrate""#)
+            && matches!(self.name().as_ref(), "compact" | "meta" | "restore")
+    }
+
     /// The event's id.
     pub fn id(&self) -> Option<Cow<'a, str>> {
         self.id.and_then(json::text)

@@ -133,7 +133,10 @@ fn what_a_killed_run_left_is_finished_and_what_went_on_stays() {
     env.write(&format!("to/{STEM}.jsonl"), "other\n");
     let run = env.run(&migrate).status(73);
     assert!(
-        run.out().starts_with("conflict\t") && run.stderr.contains(&format!("{STEM}.jsonl already")),
+        run.out().starts_with("conflict\t")
+            && run
+                .stderr
+                .contains(&format!("the file {STEM}.jsonl has different content")),
         "{run}"
     );
     assert_eq!(env.read(&format!("to/{STEM}.jsonl")), "other\n");
@@ -240,5 +243,5 @@ fn names_of_the_store_take_their_aliases_along() {
         .status(66);
     assert!(run.stderr.contains("nobody"), "{run}");
     let run = env.run(&["migrate", "--to", "picoclaw", "./x.jsonl"]).status(2);
-    assert!(run.stderr.contains("--out DIR"), "{run}");
+    assert!(run.stderr.contains("--output-dir"), "{run}");
 }

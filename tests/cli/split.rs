@@ -168,7 +168,7 @@ fn a_file_for_each_piece() {
     env.write("parts/trip.2.jsonl", "mine\n");
     cut(&[])
         .status(73)
-        .says("parts/trip.2.jsonl: it is there already, and is another");
+        .says("parts/trip.2.jsonl: the file exists with different content");
     assert_eq!(env.read("parts/trip.2.jsonl"), "mine\n");
     cut(&["--to", "openai-chat", "-q"])
         .status(0)
@@ -180,7 +180,7 @@ fn a_file_for_each_piece() {
     env.pipe(&["split", "--every-turns", "1", "--to", "openai-chat"], CHAT)
         .status(2)
         .gives("")
-        .says("hint: --out DIR");
+        .says("hint: --output-dir DIR");
     // What has no id gets one, and what has nothing to cut is a file too.
     env.write("bare.jsonl", BARE);
     let run = env
@@ -319,7 +319,7 @@ fn a_name_that_is_taken_leaves_nothing_behind() {
         "--out",
     ];
     let asked = [&asked[..], &[out.to_str().unwrap()]].concat();
-    env.run(&asked).status(73).says("a link that leads nowhere");
+    env.run(&asked).status(77).says("a symbolic link is in the way");
     assert_eq!(std::fs::read_dir(&out).unwrap().count(), 1);
 }
 
@@ -369,5 +369,5 @@ fn each_session_goes_to_a_file_of_its_own() {
     env.run(&["split", "many.jsonl"])
         .status(2)
         .says("what ends a piece is not said")
-        .says("--out DIR alone");
+        .says("--output-dir DIR alone");
 }

@@ -174,6 +174,53 @@ pub fn packed_and_cut(place: &Place) {
     place.sets_up(&["truncate", "chat", "--all"]);
 }
 
+/// A session that was stored, and its file with an exchange more.
+pub fn grown(place: &Place) {
+    place.write("work/native.jsonl", short());
+    place.sets_up(&["migrate", "native.jsonl"]);
+    file(place);
+}
+
+/// The same in a directory of files.
+pub fn grown_in_a_folder(place: &Place) {
+    place.write("work/native.jsonl", short());
+    place.sets_up(&["migrate", "--output-dir", "native", "native.jsonl"]);
+    file(place);
+}
+
+/// The same in another format.
+pub fn grown_elsewhere(place: &Place) {
+    place.write("work/native.jsonl", short());
+    let arguments = [
+        "migrate",
+        "--to",
+        "openai-chat",
+        "--output-dir",
+        "native",
+        "native.jsonl",
+    ];
+    place.sets_up(&arguments);
+    file(place);
+}
+
+/// A document whose last answer was incomplete when it was stored.
+pub fn grown_document(place: &Place) {
+    let document = |messages: &str| {
+        format!(
+            "{{\"messages\":[{{\"role\":\"user\",\"content\":\"Weather?\"}},{{\"role\":\"assistant\",\"content\":\"Sunny{messages}]}}"
+        )
+    };
+    place.write("work/request.json", document("\"}"));
+    place.sets_up(&["migrate", "request.json"]);
+    let more = " and warm.\"},{\"role\":\"user\",\"content\":\"And tomorrow?\"}";
+    place.write("work/request.json", document(more));
+}
+
+/// The first exchange of [`NATIVE`].
+fn short() -> String {
+    NATIVE.split_inclusive('\n').take(3).collect()
+}
+
 /// A flipped bit, a line of somebody's, and a torn end.
 pub fn damaged(place: &Place) {
     chat(place);

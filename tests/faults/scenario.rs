@@ -16,8 +16,8 @@
 use super::place::Place;
 use super::prepare::{
     LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, cut, damaged, file,
-    folder, keyed, packed, packed_and_cut, pair, removed, replied, rolled, torn, twice, under_an_older_name,
-    worked, worked_file,
+    folder, grown, grown_document, grown_elsewhere, grown_in_a_folder, keyed, packed, packed_and_cut, pair,
+    removed, replied, rolled, torn, twice, under_an_older_name, worked, worked_file,
 };
 
 /// What may be found beside the old and the new state while a command is not acknowledged.
@@ -334,6 +334,45 @@ pub const OPERATIONS: &[Operation] = &[
         session: None,
         between: Between::Each,
         brings: ("work/native/third.jsonl", "And tomorrow?"),
+        ..BASE
+    },
+    Operation {
+        name: "migrate an update",
+        prepare: grown,
+        arguments: &["migrate", "native.jsonl"],
+        session: Some("native"),
+        brings: ("store/sessions/native.jsonl", "And tomorrow?"),
+        ..BASE
+    },
+    Operation {
+        name: "migrate an update of a document",
+        prepare: grown_document,
+        arguments: &["migrate", "request.json"],
+        session: Some("request"),
+        brings: ("store/sessions/request.jsonl", "And tomorrow?"),
+        ..BASE
+    },
+    Operation {
+        name: "migrate an update --output-dir",
+        prepare: grown_in_a_folder,
+        arguments: &["migrate", "--output-dir", "native", "native.jsonl"],
+        session: None,
+        brings: ("work/native/native.jsonl", "And tomorrow?"),
+        ..BASE
+    },
+    Operation {
+        name: "migrate an update --to",
+        prepare: grown_elsewhere,
+        arguments: &[
+            "migrate",
+            "--to",
+            "openai-chat",
+            "--output-dir",
+            "native",
+            "native.jsonl",
+        ],
+        session: None,
+        brings: ("work/native/native.json", "And tomorrow?"),
         ..BASE
     },
     Operation {

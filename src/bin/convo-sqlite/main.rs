@@ -48,7 +48,7 @@ use system::{Row, System};
 #[command(after_long_help = "Examples:
   convo sqlite logs.db --list
   convo sqlite logs.db --session 01m7x318 | convo context --to anthropic
-  convo sqlite snapshots.db | convo split --per-day --out days/
+  convo sqlite snapshots.db | convo split --per-day --output-dir days/
   convo sqlite snapshots.db --session 900977a9 | convo show
   convo sqlite logs.db > logs.jsonl && convo migrate logs.jsonl")]
 struct Arguments {

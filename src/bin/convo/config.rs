@@ -3,6 +3,7 @@
 use crate::args::Global;
 use crate::context::named;
 use crate::output::path_name;
+use crate::regular;
 use convo::error::{Error, Kind, Result};
 use std::collections::BTreeMap;
 use std::io;
@@ -72,7 +73,7 @@ impl Config {
         let Some(path) = given.or_else(default) else {
             return Ok(Default::default());
         };
-        let text = match std::fs::read_to_string(&path) {
+        let text = match regular::read_text(&path) {
             Ok(text) => text,
             Err(error) => {
                 return match error.kind() {

@@ -122,7 +122,9 @@ pub fn single(to: Format, nth: usize) -> convo::Result<()> {
             Kind::Usage,
             format!("{} holds one session, and there are several", to.name()),
         )
-        .hint("--session N takes one of them, `migrate --to FORMAT --out DIR` writes each to a file"));
+        .hint(
+            "--session N takes one of them, `migrate --to FORMAT --output-dir DIR` writes each to a file",
+        ));
     }
     Ok(())
 }

@@ -27,6 +27,7 @@ mod pick;
 mod plugin;
 mod processed;
 mod program;
+mod regular;
 mod remember;
 mod scan;
 mod selecting;

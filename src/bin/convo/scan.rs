@@ -1,9 +1,12 @@
 //! Which files of a folder may be sessions.
 
-use crate::context::SPARES;
+use crate::context::{SPARES, named};
+use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
 use convo::format::penguin;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What a file is called, behind its name, once its session was migrated.
@@ -23,10 +26,22 @@ pub struct Scan<P> {
     pub sessions: Vec<P>,
     /// Files whose session was migrated and renamed, and that a killed run did not come to rename too.
     pub left: Vec<P>,
+    /// What is not read, and why: links, pipes and devices in directories.
+    pub skipped: Vec<(P, &'static str)>,
+    /// Files that were migrated before and renamed.
+    pub marked: usize,
+}
+
+/// Which symbolic links below an operand are followed; the operand itself may always be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    None,
+    Files,
+    All,
 }
 
 /// The files of an operand: the file itself, or what a directory holds.
-pub fn files(operand: &Path, recursive: bool) -> Result<Scan<PathBuf>> {
+pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Scan<PathBuf>> {
     let there = |name: &str| operand.with_file_name(name).is_file();
     let is_left = |path: &Path| file_name(path).is_some_and(|name| is_left(name, &there));
     let one = || vec![operand.to_path_buf()];
@@ -44,7 +59,11 @@ pub fn files(operand: &Path, recursive: bool) -> Result<Scan<PathBuf>> {
             if sessions.is_empty() && left.is_empty() {
                 return Err(Error::io("cannot open", error));
             }
-            return Ok(Scan { sessions, left });
+            return Ok(Scan {
+                sessions,
+                left,
+                ..Scan::default()
+            });
         }
         Err(error) => return Err(Error::io("cannot open", error)),
     };
@@ -56,13 +75,19 @@ pub fn files(operand: &Path, recursive: bool) -> Result<Scan<PathBuf>> {
         } else {
             (one(), Vec::new())
         };
-        return Ok(Scan { sessions, left });
+        return Ok(Scan {
+            sessions,
+            left,
+            ..Scan::default()
+        });
     }
     if !about.is_dir() {
         return Err(Error::new(Kind::Unsafe, "neither a file nor a directory"));
     }
     let mut found = Scan::default();
     let mut folders = vec![operand.to_path_buf()];
+    // Links may lead in circles.
+    let mut seen = HashSet::from([(about.dev(), about.ino())]);
     while let Some(folder) = folders.pop() {
         let mut names: BTreeSet<String> = BTreeSet::new();
         let mut inner = Vec::new();
@@ -78,13 +103,31 @@ pub fn files(operand: &Path, recursive: bool) -> Result<Scan<PathBuf>> {
             if name.starts_with('.') {
                 continue;
             }
-            // A link to a file is read as the file; links to directories may lead in circles.
-            let linked =
-                kind.is_symlink() && std::fs::metadata(entry.path()).is_ok_and(|about| about.is_file());
-            if kind.is_dir() {
-                inner.push(entry.path());
-            } else if kind.is_file() || linked {
+            let target = match kind.is_symlink() {
+                true => std::fs::metadata(entry.path()).ok(),
+                false => None,
+            };
+            let linked = |of: fn(&Metadata) -> bool| target.as_ref().is_some_and(of);
+            if kind.is_file() || (follow != Follow::None && linked(Metadata::is_file)) {
+                found.marked += usize::from(name.ends_with(MARK));
                 names.insert(name);
+            } else if kind.is_dir() || (follow == Follow::All && linked(Metadata::is_dir)) {
+                let about = target.or_else(|| entry.metadata().ok().filter(|_| follow == Follow::All));
+                if about.is_none_or(|about| seen.insert((about.dev(), about.ino()))) {
+                    inner.push(entry.path());
+                }
+            } else if target.as_ref().is_some_and(Metadata::is_dir) {
+                if recursive && follow == Follow::None {
+                    found
+                        .skipped
+                        .push((entry.path(), "symbolic link to a directory, not followed"));
+                }
+            } else if has_session_ending(&name) {
+                let why = match kind.is_symlink() {
+                    true => "symbolic link, not followed",
+                    false => "not a regular file",
+                };
+                found.skipped.push((entry.path(), why));
             }
         }
         let here = sessions(&names);
@@ -114,10 +157,7 @@ fn sessions(names: &BTreeSet<String>) -> Scan<String> {
             }
         } else {
             let is_sidecar = log_name(name).is_some_and(|log| names.contains(&log));
-            if ENDINGS.iter().any(|ending| name.ends_with(ending))
-                && !is_sidecar
-                && !INDEXES.contains(&name.as_str())
-            {
+            if has_session_ending(name) && !is_sidecar && !INDEXES.contains(&name.as_str()) {
                 found.insert(name.clone());
             }
         }
@@ -125,7 +165,29 @@ fn sessions(names: &BTreeSet<String>) -> Scan<String> {
     Scan {
         sessions: found.into_iter().collect(),
         left,
+        ..Scan::default()
     }
+}
+
+fn has_session_ending(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// What was looked for in a directory without sessions.
+pub fn nothing_found(path: &Path, recursive: bool) -> Error {
+    let hint = format!(
+        "files named *{} are read{}; name other files themselves",
+        ENDINGS.join(", *"),
+        if recursive {
+            ""
+        } else {
+            ", and subdirectories without --no-recursive"
+        }
+    );
+    named(
+        Error::new(Kind::NotFound, "no session files found").hint(hint),
+        &path_name(path),
+    )
 }
 
 /// Whether a file is a spare or a sidecar whose session was migrated and renamed without it: the name that it

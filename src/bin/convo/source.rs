@@ -1,13 +1,13 @@
 //! What a file is, by its first bytes and by what lies beside it; a document read with what lies beside it.
 
+use crate::regular;
 use crate::stored;
-use convo::error::{Error, Result};
+use convo::error::{Error, Kind, Result};
 use convo::format::detect::{self, Detection, Hints};
 use convo::format::report::Report;
 use convo::format::wrapping::{self, Wrapped};
 use convo::format::{self, Format, Source, penguin};
 use convo::model::session::Session;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -60,7 +60,7 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
         && (head.is_empty() || (name.ends_with(".json") && penguin::is_lost(head)))
     {
         for ending in SPARES {
-            if let Ok(mut spare) = File::open(path.with_file_name(format!("{name}{ending}")))
+            if let Ok(mut spare) = regular::open(&path.with_file_name(format!("{name}{ending}")))
                 && let Ok((copy, whole)) = self::head(&mut spare, detect::HEAD)
                 && !copy.is_empty()
             {
@@ -113,10 +113,10 @@ pub fn convert(
     let folder = path.and_then(Path::parent).map(Path::to_path_buf);
     let neighbour = |name: &str| -> io::Result<Option<Vec<u8>>> {
         let Some(folder) = &folder else { return Ok(None) };
-        match std::fs::read(folder.join(name)) {
+        match regular::read(&folder.join(name)) {
             Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            Err(error) if error.kind == Kind::NotFound => Ok(None),
+            Err(error) => Err(error.source.unwrap_or_else(|| io::Error::other(error.message))),
         }
     };
     let name = path.and_then(source_name);

@@ -30,7 +30,7 @@ mod write;
 
 pub use export::{write, write_document};
 pub use kept::messages_among;
-pub use pair::{file_stem, is_continued, pair, stem};
+pub use pair::{file_stem, grown, is_continued, pair, stem};
 pub use raw::{RawPiece, first_time, is_document, is_log, raw_lines};
 pub use sidecar::Sidecar;
 pub use told::{Line, Said, mended, told_lines};

@@ -95,6 +95,35 @@ pub fn is_continued(file: &FolderFile, there: &[u8]) -> bool {
     key(there).is_some() && key(there) == key(&file.bytes)
 }
 
+/// Which of the files of a pair are there as they were written when the session was shorter. The log goes first: a
+/// sidecar that counts fewer lines than a log which is complete was left by a process that was killed between the two.
+pub fn grown(files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
+    let mut grown = Vec::new();
+    let mut is_complete = false;
+    for (nth, (file, there)) in files.iter().zip(there).enumerate() {
+        let Some(there) = there else { continue };
+        if file.name.ends_with(LOG) {
+            is_complete = file.bytes == *there;
+            let is_shorter = there.is_empty() || there.ends_with(b"\n");
+            if !is_complete && is_shorter && file.bytes.starts_with(there) {
+                grown.push(nth);
+            }
+            continue;
+        }
+        let (Ok(old), Ok(new)) = (Sidecar::read(there), Sidecar::read(&file.bytes)) else {
+            continue;
+        };
+        let is_older = old.count() < new.count() && old.skip() <= new.skip();
+        let is_same = old.key() == new.key() && (old.summary().is_empty() || old.summary() == new.summary());
+        if (is_complete || !grown.is_empty()) && is_older && is_same {
+            grown.push(nth);
+        } else if !grown.is_empty() && file.bytes != *there {
+            return Vec::new(); // PicoClaw has changed it since
+        }
+    }
+    grown
+}
+
 /// What the header says, as far as a sidecar (or a legacy document) has a place for it.
 pub(super) struct Said {
     pub key: String,
@@ -226,7 +255,7 @@ impl Said {
         report.lose(Loss::Header, u64::from(self.beside().is_some()));
         if !words.is_empty() {
             let what = format!(
-                "only a .meta.json has a place for: {}; `convo migrate --to picoclaw --out DIR` writes both",
+                "only a .meta.json has a place for: {}; `convo migrate --to picoclaw --output-dir DIR` writes both",
                 words.join(", ")
             );
             report.note(SESSION, what);

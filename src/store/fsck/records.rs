@@ -2,7 +2,7 @@
 
 use super::{Links, Part, Trouble};
 use crate::model::chain;
-use crate::model::event::{Action, Event, Meta};
+use crate::model::event::{Action, Event, Meta, Span};
 use crate::model::json::{self, Dialect};
 use crate::model::lineage::Lineage;
 use crate::model::record::Kind as Line;
@@ -50,6 +50,18 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
             {
                 let what = format!("a meta event changes the member {name}: it is ignored");
                 troubles.push((index, Trouble::Header, what));
+            }
+        }
+        // What an update replaced may come again under its id.
+        if let Some(event) = record.event().filter(|event| event.is_update()) {
+            match event.action() {
+                Action::Restore(restore) => drop(ids.remove(&(false, restore.of.into_owned()))),
+                Action::Compact(compact) => compact.drop.iter().for_each(|span| {
+                    if let Span::One(target) = span {
+                        ids.remove(&(true, target.id.to_string()));
+                    }
+                }),
+                _ => {}
             }
         }
         let Some((is_message, id)) = id else { continue };

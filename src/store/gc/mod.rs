@@ -254,6 +254,26 @@ impl Store {
         known || !run.split_inclusive(|byte| *byte == b'\n').all(&mut found)
     }
 
+    /// Reads a session with the lines that gcs moved to the archive back in their places, as far as the archive has them,
+    /// and tells the length of the log.
+    pub fn load_with_archive(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
+        let (mut session, length) = self.load_with_length(id, report)?;
+        let Some(archive) = self.directory().inner(ARCHIVE)? else {
+            return Ok((session, length));
+        };
+        let file = pieces::read(&archive, &log_name(id))?;
+        for run in own_runs(&file, &session).iter().rev().filter(|run| run.sound) {
+            let event = text(&file, run, "id").unwrap_or_default();
+            let bytes = &file[run.bytes.clone()];
+            if let Some(lines) = rejoined(&session, &file[run.line.clone()], bytes, &event) {
+                session = Session::default();
+                let body = |line: &Vec<u8>| line.strip_suffix(b"\n").unwrap_or(line).to_vec();
+                lines.iter().for_each(|line| session.push_new(&body(line)));
+            }
+        }
+        Ok((session, length))
+    }
+
     /// Whether a session has a gc of this event that still counts.
     pub fn has_gc(&self, id: &str, event: &str) -> Result<bool> {
         let session = self.load(id, &mut Report::default())?;

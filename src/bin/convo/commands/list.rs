@@ -5,7 +5,7 @@ use crate::args::{Input, Reading, When, when};
 use crate::context::{Context, detect_file, head, named};
 use crate::inputs::{each_session, tell_and_go_on};
 use crate::output::{columns, moment, path_name, visible};
-use crate::scan;
+use crate::scan::{self, Follow};
 use crate::tree::{self, Node};
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -393,7 +393,10 @@ impl List {
     /// The sessions of a directory, of whatever system, those in directories in it too. What is no session is passed
     /// over.
     fn folder(&self, context: &Context, path: &Path, rows: &mut Vec<Row>) -> anyhow::Result<()> {
-        let files = scan::files(path, true).map_err(|error| named(error, &path_name(path)))?;
+        let files = scan::files(path, true, Follow::Files).map_err(|error| named(error, &path_name(path)))?;
+        for (file, why) in &files.skipped {
+            context.output.tell(&path_name(file), why);
+        }
         let several = files.sessions.len().max(2);
         for file in files.sessions {
             if self.reading.from.is_none() && is_other(&file) {

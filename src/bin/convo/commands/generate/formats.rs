@@ -9,7 +9,7 @@ What `convo` reads and writes; `--from` and `--to` take these names, and `convo 
 `convo generate formats`.
 
 - *read*: `many` sessions in one input, or `one`; `--session` picks one of many.
-- *written*: `many` may follow one another in one output; of `one`, each needs a file of its own (`--out DIR`).
+- *written*: `many` may follow one another in one output; of `one`, each needs a file of its own (`--output-dir DIR`).
 - *in place*: whether `-i` changes a file of it; what a change does not touch stays the bytes it was.
 - *lost*: what does not come along into it from a session that has it. Each loss is told on standard error, with its
   count; with `--strict` nothing is written then.

@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
     before_long_help = "Examples:
   convo generate man
   convo generate completions
-  convo generate formats --out docs
-  convo generate schema --out docs",
+  convo generate formats --output-dir docs
+  convo generate schema --output-dir docs",
     subcommand_required = true,
     subcommand_value_name = "WHAT"
 )]
@@ -35,25 +35,25 @@ enum What {
     /// Write the manual pages: convo(1), one page a verb, convo-format(5)
     Man {
         /// Where to
-        #[arg(long, value_name = "DIR", default_value = "man", value_hint = clap::ValueHint::DirPath)]
+        #[arg(long = "output-dir", alias = "out", value_name = "DIR", default_value = "man", value_hint = clap::ValueHint::DirPath)]
         out: PathBuf,
     },
     /// Write the completions of bash, zsh and fish
     Completions {
         /// Where to
-        #[arg(long, value_name = "DIR", default_value = "completions", value_hint = clap::ValueHint::DirPath)]
+        #[arg(long = "output-dir", alias = "out", value_name = "DIR", default_value = "completions", value_hint = clap::ValueHint::DirPath)]
         out: PathBuf,
     },
     /// Print the table of formats: what is read and written, and what is lost
     Formats {
         /// Write formats.md there instead
-        #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+        #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
         out: Option<PathBuf>,
     },
     /// Print the JSON schema of a line of the record stream
     Schema {
         /// Write record.schema.json there instead
-        #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+        #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
         out: Option<PathBuf>,
     },
 }

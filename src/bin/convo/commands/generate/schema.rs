@@ -133,6 +133,7 @@ fn event() -> Value {
             of("meta", &["id", "at"], json!({
                 "set": {"type": "object"},
                 "unset": {"type": "array", "items": {"type": "string"}},
+                "by": {"type": "string"},
             })),
             of("truncate", &["id", "at", "before"], json!({
                 "before": id_or_null,
@@ -154,6 +155,7 @@ fn event() -> Value {
                     "role": {"type": "string"},
                 }},
                 "strategy": {"type": "string"},
+                "by": {"type": "string"},
                 "tokenizer": {"type": "string"},
                 "was": size,
                 "now": size,
@@ -179,7 +181,7 @@ fn event() -> Value {
                 "by": {"type": "string"},
                 "why": {"type": "string"},
             })),
-            of("restore", &["id", "at", "of"], json!({"of": id})),
+            of("restore", &["id", "at", "of"], json!({"of": id, "by": {"type": "string"}})),
             of("link", &["id", "at"], json!({
                 "continued_to": id,
                 "aliases": {"type": "array", "items": {"type": "string"}},

@@ -4,7 +4,10 @@
 use super::examine::{self, Examined, Found, stored, stored_lines};
 use super::foreign::Foreign;
 use super::stored as of_store;
+use super::update::{self, Update};
 use crate::args::Reading;
+use crate::context::{Context, named};
+use crate::regular;
 use convo::error::{Error, Kind, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
@@ -48,7 +51,7 @@ impl Target<'_> {
     }
 
     /// The records of a session that is there; none when there is none.
-    fn existing(&self, id: &str) -> Result<Option<Box<dyn Reader>>> {
+    pub fn existing(&self, id: &str) -> Result<Option<Box<dyn Reader>>> {
         match self {
             Target::Store(store) => {
                 if store.has(id)? {
@@ -57,11 +60,11 @@ impl Target<'_> {
                     Ok(None)
                 }
             }
-            Target::Folder(folder) => match File::open(folder.join(format!("{id}.jsonl"))) {
-                Ok(file) => Ok(Some(Box::new(NativeReader::new(Vec::new(), file)))),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(Error::io(format!("cannot read {id}.jsonl"), error)),
-            },
+            Target::Folder(folder) => {
+                let file = regular::open_target(&folder.join(format!("{id}.jsonl")));
+                let file = file.map_err(|error| named(error, &format!("{id}.jsonl")))?;
+                Ok(file.map(|file| -> Box<dyn Reader> { Box::new(NativeReader::new(Vec::new(), file)) }))
+            }
             Target::Foreign(_) => Ok(None), // not looked for by its id
         }
     }
@@ -72,6 +75,7 @@ impl Target<'_> {
         (file, nth): (usize, usize),
         examined: &Examined,
         recent: &Recent<'_>,
+        context: &Context,
     ) -> Result<Standing> {
         if let Target::Foreign(foreign) = self {
             return foreign.standing((file, nth), examined, recent);
@@ -117,15 +121,20 @@ impl Target<'_> {
             same &= next() == Some(true);
             same
         })?;
-        Ok(if same { Standing::There } else { Standing::Other })
+        match same {
+            true => Ok(Standing::There),
+            false => update::compare(self, examined, nth, recent, context),
+        }
     }
 }
 
 /// See [`Target::standing`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Standing {
     New,
     There,
+    /// The beginning of what was found.
+    Grown(Update),
     Other,
 }
 
@@ -222,7 +231,7 @@ fn each_line(
     }
 }
 
-fn of(examined: &Examined, nth: usize) -> Result<&Found> {
+pub fn of(examined: &Examined, nth: usize) -> Result<&Found> {
     match &examined.found {
         Ok(found) if nth < found.len() => Ok(&found[nth]),
         _ => Err(changed()),
@@ -309,7 +318,7 @@ struct Stream {
 
 impl Stream {
     fn open(path: &Path, found: &Found) -> Result<Stream> {
-        let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+        let mut file = regular::open(path)?;
         file.seek(SeekFrom::Start(found.offset))
             .map_err(|error| Error::io("cannot read", error))?;
         Ok(Stream {

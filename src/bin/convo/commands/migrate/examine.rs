@@ -3,6 +3,7 @@
 use crate::args::Reading;
 use crate::context::{self, SPARES, detect_file};
 use crate::pick::Pick;
+use crate::regular;
 use convo::error::{Error, Kind, Place, Result};
 use convo::format::detect::Detection;
 use convo::format::native::{HeaderBuilder, NativeReader};
@@ -13,7 +14,7 @@ use convo::model::key;
 use convo::model::record::{Kind as Line, Record};
 use convo::model::session::{Class, Session};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -93,6 +94,39 @@ pub fn again(path: &Path, format: Format, reading: &Reading) -> Result<Vec<Found
     let memory = AtomicI64::new(i64::MAX);
     let found = look(path, &mut Some(format), false, &memory, &mut Report::default());
     found.and_then(|found| picked(found, reading, format))
+}
+
+/// The lines that a session had when its source had this hash; none if the source does not begin with the bytes that it
+/// had then.
+pub fn lines_before(path: &Path, format: Format, hash: &str, id: &str) -> Option<HashSet<Vec<u8>>> {
+    let mut file = regular::open(path).ok()?;
+    let (mut head, whole, _) = context::unwrapped(&mut file).ok()?;
+    if !whole {
+        std::io::Read::read_to_end(&mut file, &mut head).ok()?;
+    }
+    let mut hasher = Sha256::new();
+    let mut length = 0;
+    let found = head.split_inclusive(|byte| *byte == b'\n').find_map(|line| {
+        let is_it = |hasher: &Sha256| key::hex(&hasher.clone().finalize()) == hash;
+        let bare = line.strip_suffix(b"\n").unwrap_or(line);
+        hasher.update(bare);
+        if is_it(&hasher) {
+            return Some(length + bare.len());
+        }
+        hasher.update(&line[bare.len()..]);
+        length += line.len();
+        is_it(&hasher).then_some(length)
+    })?;
+    head.truncate(found);
+    if format.is_lines() {
+        return Some(head.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect());
+    }
+    let sessions = context::convert(format, Some(path), &head, &mut Report::default()).ok()?;
+    let session = sessions
+        .into_iter()
+        .map(|session| converted(session, true))
+        .find(|found| found.id == id)?;
+    Some(stored_lines(&session).map(<[u8]>::to_vec).collect())
 }
 
 /// The sessions that are asked for.
@@ -191,7 +225,7 @@ fn notice(path: &Path, bytes: &[u8], why: &Error) -> Option<Session> {
         .iter()
         .filter_map(|ending| {
             let name = format!("{name}{ending}");
-            let bytes = std::fs::read(path.with_file_name(&name)).ok()?;
+            let bytes = regular::read(&path.with_file_name(&name)).ok()?;
             Some((name, bytes))
         })
         .collect();
@@ -209,7 +243,7 @@ fn notice(path: &Path, bytes: &[u8], why: &Error) -> Option<Session> {
 
 /// Opens a file; none when only its spare copies are there.
 fn open(path: &Path) -> Result<(Option<File>, i64)> {
-    match File::open(path) {
+    match regular::open(path) {
         Ok(file) => {
             let size = file
                 .metadata()
@@ -217,8 +251,8 @@ fn open(path: &Path) -> Result<(Option<File>, i64)> {
                 .map_err(|error| Error::io("cannot read", error))?;
             Ok((Some(file), i64::try_from(size).unwrap_or(i64::MAX)))
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok((None, 0)),
-        Err(error) => Err(Error::io("cannot open", error)),
+        Err(error) if error.kind == Kind::NotFound => Ok((None, 0)),
+        Err(error) => Err(error),
     }
 }
 

@@ -4,12 +4,15 @@
 use super::carry::{Recent, Standing, session};
 use super::examine::Examined;
 use super::threads::in_parallel;
+use super::update::Update;
+use crate::context::named;
+use crate::regular;
 use convo::error::{Error, Kind, Result};
 use convo::format::folder::{self, FolderFile};
 use convo::format::report::Report;
 use convo::format::{Format, penguin, picoclaw};
 use convo::model::key;
-use convo::store::{Batch, Rewrite, Staged, Store, write_atomically};
+use convo::store::{Batch, Facts, Rewrite, Staged, Store, write_atomically};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -150,34 +153,70 @@ impl Foreign {
     }
 
     fn there(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        match std::fs::read(self.folder.join(name)) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io(format!("cannot read {name}"), error)),
-        }
+        let file = regular::open_target(&self.folder.join(name)).map_err(|error| named(error, name))?;
+        file.map(regular::read_all).transpose()
     }
 
-    /// How a session stands to what is there: all of its files, none or some of them. A file of another content is
-    /// [`Kind::Exists`].
+    /// How a session stands to what is there: all of its files, none or some of them, or what they were when the source
+    /// was shorter. A file of another content is [`Kind::Exists`].
     pub fn standing(&self, at: (usize, usize), examined: &Examined, recent: &Recent<'_>) -> Result<Standing> {
-        let mut missing = 0;
+        let (mut missing, mut older) = (0, 0);
         let files = self.again(at, examined, recent)?;
-        for file in &files {
-            match self.there(&file.name)? {
+        let there = files.iter().map(|file| self.there(&file.name));
+        let there = there.collect::<Result<Vec<_>>>()?;
+        let grown = folder::grown(self.format, &files, &there);
+        for (nth, (file, there)) in files.iter().zip(&there).enumerate() {
+            match there {
                 None => missing += 1,
-                Some(there) if folder::is_continued(self.format, file, &there) => {}
+                Some(_) if grown.contains(&nth) => older += 1,
+                Some(there) if folder::is_continued(self.format, file, there) => {}
                 Some(_) => {
-                    let what = format!("there is a file {} already, with other content", file.name);
-                    let hint = "both were left as they are; use another --out DIR";
+                    let what = format!("conflict: the file {} has different content", file.name);
+                    let hint = "write elsewhere with --output-dir";
                     return Err(Error::new(Kind::Exists, what).hint(hint));
                 }
             }
         }
-        Ok(if missing == 0 {
+        Ok(if older > 0 {
+            Standing::Grown(Update::default())
+        } else if missing == 0 {
             Standing::There
         } else {
             Standing::New
         })
+    }
+
+    /// Replaces the files of a session by those of the longer one, each as a whole and in their order.
+    pub fn update(
+        &self,
+        at: (usize, usize),
+        examined: &Examined,
+        recent: &Recent<'_>,
+        lock_timeout: Duration,
+    ) -> Result<()> {
+        for file in self.again(at, examined, recent)? {
+            let path = self.folder.join(&file.name);
+            let old = regular::open_target(&path)?;
+            let facts = old.as_ref().map(Facts::of).transpose();
+            let options = Rewrite {
+                read: facts.map_err(|error| Error::io("cannot read", error))?,
+                lock_timeout,
+                ..Rewrite::default()
+            };
+            if old
+                .map(regular::read_all)
+                .transpose()?
+                .is_some_and(|old| old == file.bytes)
+            {
+                continue;
+            }
+            let write = |out: &mut dyn std::io::Write| {
+                out.write_all(&file.bytes)
+                    .map_err(|error| Error::io("cannot write", error))
+            };
+            write_atomically(&path, write, &options)?;
+        }
+        Ok(())
     }
 
     /// Writes the list of sessions that the system keeps beside them, where it keeps one: a row for each file that is

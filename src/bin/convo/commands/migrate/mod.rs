@@ -1,14 +1,18 @@
 //! `migrate`: stored sessions of any format into native ones, or into the files of another system.
 
+mod aliases;
+mod candidates;
 mod carry;
 mod claims;
 mod examine;
 mod foreign;
+mod growth;
 mod mark;
 mod plan;
 mod stored;
 mod tell;
 mod threads;
+mod update;
 
 use super::Run;
 use crate::args::{Input, Reading, writable};
@@ -16,75 +20,91 @@ use crate::change::run as filter;
 use crate::context::{Context, named};
 use crate::inputs::tell_and_go_on;
 use crate::output::path_name;
-use crate::scan;
+use crate::scan::{self, Follow};
 use carry::{Recent, Target};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
-use convo::format::{Format, picoclaw};
+use convo::format::Format;
 use convo::store::make_folders;
 use examine::Examined;
 use foreign::Foreign;
 use plan::{Outcome, Step};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use stored::Source;
 use tell::{Telling, counted};
 use threads::in_parallel;
 
-/// Bring stored sessions of any format into the store, or into files
+/// Import sessions into the store, or convert files in bulk
 ///
-/// Files and directories go to the store, or with --out to a directory of native files; standard input goes to
-/// standard output. Each file gets one line: what became of it, its path, the session's id, its messages. A
-/// file is told only when its session is durable, so the command can be killed at any time and run again: what
-/// is there already is skipped. A key in two files, or a name that exists with other content, is a conflict
-/// (73): nothing is overwritten. The sources stay as they are, unless --mark renames them.
+/// Reads files and directories, stores every session, and prints one line per file: outcome, path, session id, number
+/// of messages. With --output-dir, writes files in the --to format instead. Can be interrupted and repeated: existing
+/// sessions are skipped and nothing is overwritten. If a source has grown since it was stored, its new messages are
+/// appended (outcome `updated`); a session that exists with different content is a conflict (status 73). Sources are
+/// unchanged unless --mark is given. Standard input is converted to standard output.
 ///
-/// With --to and --out the sessions become the files that another system keeps: for picoclaw a .jsonl and its
-/// .meta.json, named after the session's key, with what is out of view ahead in the log, under the skip; for other
-/// formats one file <id>.json, and for penguin the session_index.json of all that are there. What those files cannot carry is told; --strict leaves such sessions out. Sessions of
-/// the store are named like everywhere, or --all.
+/// An update keeps what was changed in the store: new messages follow the existing log. If messages were appended in the
+/// store and the source has grown as well, that is a conflict. Messages that the source has rewritten, such as an answer
+/// that was incomplete or a branch that was left, are replaced by an event that `restore` undoes.
 ///
-/// A damaged Penguin session is put together message by message from the file and its .bak and .temp, and the report
-/// tells what came from where. Where nothing can be read of any of them, the session gets a notice that says so, under
-/// its own id (outcome `notice`, status 65).
+/// Directories are read with their subdirectories: files named *.json, *.jsonl, *.ndjson or *.json.gz. Symbolic links,
+/// pipes and devices below an operand are skipped and reported.
+///
+/// For picoclaw, each session becomes a .jsonl and its .meta.json, named after the session's key, with hidden messages
+/// under the skip; for penguin, a file <id>.json and the session_index.json of all sessions of the directory; for other
+/// formats, one file. Losses are reported; --strict leaves such sessions out.
+///
+/// Damaged Penguin sessions are recovered message by message from the file, its .bak and its .temp. If nothing is
+/// recoverable, a notice takes the session's place (outcome `notice`, status 65).
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo migrate ~/.picoclaw/sessions              a directory, into the store
-  convo migrate -r workspace/conversations        with the directories in it
-  convo migrate --dry-run --json sessions | jq .  what would happen, for a CI job
-  convo migrate --out native/ old/*.json          files to files
-  convo migrate --to picoclaw --out sessions/ --all  the store, as PicoClaw keeps it
-  convo migrate < old.json > new.jsonl            a pipe")]
+  convo migrate ~/.claude/projects                      a directory, into the store
+  convo migrate --dry-run --json sessions | jq .        what would happen, for a CI job
+  convo migrate --output-dir native/ old/*.json         files to files
+  convo migrate --to picoclaw --output-dir pico/ @all   the store, as PicoClaw keeps it
+  convo migrate < old.json > new.jsonl                  a pipe")]
 pub struct Migrate {
-    /// Files, directories, with --out names of the store; - or none: standard input to standard output
+    /// Files, directories, or (with --output-dir) stored sessions [default: -]
+    ///
+    /// With --output-dir, a session name selects a stored session, and @all selects the whole store.
     #[arg(value_name = "INPUT", value_hint = clap::ValueHint::AnyPath)]
     paths: Vec<PathBuf>,
-    /// Look into directories in directories
-    #[arg(short, long, help_heading = "Input")]
+    /// Do not read subdirectories
+    #[arg(long, help_heading = "Input")]
+    no_recursive: bool,
+    // Accepted, and the default.
+    #[arg(short, long, hide = true, conflicts_with = "no_recursive")]
     recursive: bool,
-    /// With --out: every session of the store
-    #[arg(long, requires = "out", help_heading = "Input")]
+    // The former spelling of the operand @all.
+    #[arg(long, hide = true, requires = "out")]
     all: bool,
+    /// Follow symbolic links in directories
+    #[arg(long, help_heading = "Input")]
+    follow: bool,
     #[command(flatten)]
     reading: Reading,
-    /// Write files to this directory instead of the store: native ones <id>.jsonl, or --to FORMAT
-    #[arg(long, value_name = "DIR", help_heading = "Output", value_hint = clap::ValueHint::DirPath)]
+    /// Write files to DIR instead of the store
+    #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    #[arg(help_heading = "Output")]
     out: Option<PathBuf>,
-    /// Format of what is written [default: native]
+    /// Output format [default: native]
     #[arg(short, long, value_name = "FORMAT", value_parser = writable, help_heading = "Output")]
     to: Option<Format>,
-    /// Tell what would happen and write nothing
+    /// Report what would happen; write nothing
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
-    /// Rename each source to NAME.migrated once its sessions are durable
+    /// Do not append to stored sessions whose source has grown (status 73)
+    #[arg(long, help_heading = "Output")]
+    no_update: bool,
+    /// Rename each source to NAME.migrated when stored
     #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
     mark: bool,
-    /// Threads [default: one a processor]
+    /// Threads [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Output")]
     jobs: Option<u16>,
-    /// One JSON object a file, and one for the whole
+    /// Print one object per file and a final summary
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
@@ -95,9 +115,31 @@ const MEMORY: i64 = 256 << 20;
 /// Sessions that become durable together.
 const GROUP: usize = 4096;
 
+/// The operand for every session of the store.
+const ALL: &str = "@all";
+
+/// Reports a directory without files to read; those that were renamed before are no error.
+fn nothing_found(context: &Context, path: &Path, marked: usize, recursive: bool) {
+    match marked {
+        0 => context.output.error(&scan::nothing_found(path, recursive)),
+        marked => {
+            let before = format!(
+                "no session files found; {} renamed by --mark",
+                counted(marked as u64)
+            );
+            context.output.tell(&path_name(path), &before);
+        }
+    }
+}
+
 impl Run for Migrate {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
+        let all = self.all || self.paths.iter().any(|path| path == Path::new(ALL));
+        if all && self.out.is_none() {
+            let error = Error::new(Kind::Usage, format!("{ALL} requires --output-dir"));
+            return Err(error.into());
+        }
         let piped = self.paths.iter().any(|path| path == Path::new("-"));
         if (self.paths.is_empty() && !self.all) || piped {
             return self.pipe(context);
@@ -111,11 +153,7 @@ impl Run for Migrate {
             return Err(error.into());
         }
         if self.out.is_none() && self.format() != Format::Native {
-            return Err(
-                Error::new(Kind::Usage, "--to is for a directory of files, or for a pipe")
-                    .hint("--out DIR says where they go")
-                    .into(),
-            );
+            return Err(Error::new(Kind::Usage, "--to requires --output-dir, or standard input").into());
         }
         let (sources, left) = self.sources(context)?;
         let mut target = self.target(context, &sources)?;
@@ -135,7 +173,7 @@ impl Run for Migrate {
         if let Some(Target::Store(store)) = &target {
             claims::put_aside(&mut examined, store);
         }
-        let mut steps = plan::decide(&examined, target.as_ref(), &recent);
+        let mut steps = plan::decide(&examined, target.as_ref(), &recent, context, !self.no_update);
         if !self.dry_run
             && let Some(target) = &target
         {
@@ -168,7 +206,7 @@ impl Migrate {
                 Kind::Usage,
                 "standard input goes to standard output, and nowhere else",
             )
-            .hint("name files to migrate them to the store or to --out DIR")
+            .hint("name files to migrate them to the store or to --output-dir DIR")
             .into());
         }
         // Whoever moves house takes everything along, as far as there is a place for it.
@@ -198,7 +236,7 @@ impl Migrate {
     /// What the operands name, each once, and what a killed run has left of files that it renamed.
     fn sources(&self, context: &Context) -> anyhow::Result<(Vec<Source>, Vec<PathBuf>)> {
         let (mut sources, mut left) = (Vec::new(), Vec::new());
-        if self.all {
+        if self.all || self.paths.iter().any(|path| path == Path::new(ALL)) {
             let mut ids: Vec<String> = context
                 .store()?
                 .ids()?
@@ -208,7 +246,11 @@ impl Migrate {
             ids.sort();
             sources.extend(ids.into_iter().map(Source::Stored));
         }
-        for path in &self.paths {
+        let follow = match self.follow {
+            true => Follow::All,
+            false => Follow::None,
+        };
+        for path in self.paths.iter().filter(|path| *path != Path::new(ALL)) {
             let named_in_store = match self.out {
                 Some(_) => stored::named(context, path),
                 None => Ok(None),
@@ -218,11 +260,17 @@ impl Migrate {
                     sources.push(Source::Stored(id));
                     continue;
                 }
-                Ok(None) => scan::files(path, self.recursive),
+                Ok(None) => scan::files(path, !self.no_recursive, follow),
                 Err(error) => Err(error),
             };
             match found {
                 Ok(found) => {
+                    for (file, why) in &found.skipped {
+                        context.output.tell(&path_name(file), why);
+                    }
+                    if found.sessions.is_empty() && found.left.is_empty() {
+                        nothing_found(context, path, found.marked, !self.no_recursive);
+                    }
                     sources.extend(found.sessions.into_iter().map(Source::File));
                     left.extend(found.left);
                 }
@@ -334,9 +382,28 @@ impl Migrate {
                 .output
                 .progress(Some(&format!("stored {written} of {}", new.len())));
         }
+        let grown = |step: &usize| steps[*step].outcome == Outcome::Updated;
+        let grown: Vec<usize> = (0..steps.len()).filter(grown).collect();
+        let results = in_parallel(self.threads(), &grown, |step| {
+            let Step {
+                file, nth, update, ..
+            } = &steps[*step];
+            match (target, update) {
+                (Target::Foreign(foreign), _) => {
+                    foreign.update((*file, *nth), &examined[*file], recent, context.lock_timeout())
+                }
+                (_, Some(update)) => update.apply(target, &carry::of(&examined[*file], *nth)?.id, context),
+                (_, None) => Ok(()),
+            }
+        });
+        for (step, result) in grown.into_iter().zip(results) {
+            if let Err(error) = result {
+                steps[step].fail(error);
+            }
+        }
         context.output.progress(None);
         match target {
-            Target::Store(store) => self.aliases(context, store, examined, steps)?,
+            Target::Store(store) => aliases::claim(context, store, examined, steps)?,
             // Last, so that nothing is listed that is not there.
             Target::Foreign(foreign) => foreign.list(context.lock_timeout())?,
             Target::Folder(_) => {}
@@ -366,60 +433,11 @@ impl Migrate {
             let notice = examined.found.iter().flatten().any(|found| found.notice);
             let safe = own.peek().is_some()
                 && !notice // the file is all that there is
-                && own.all(|step| matches!(step.outcome, Outcome::Migrated | Outcome::Skipped));
+                && own.all(|step| step.outcome.is_complete());
             if safe {
                 let marked = mark::source(&examined.path, |path| listed.contains(path));
                 tell(&examined.path, marked);
             }
         }
-    }
-
-    /// Gives the sessions the aliases that they had. One that several claim names them all, so that using it
-    /// is an error that lists them.
-    fn aliases(
-        &self,
-        context: &Context,
-        store: &convo::store::Store,
-        examined: &[Examined],
-        steps: &[Step],
-    ) -> anyhow::Result<()> {
-        let mut claims: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for step in steps
-            .iter()
-            .filter(|step| matches!(step.outcome, Outcome::Migrated | Outcome::Skipped))
-        {
-            let Ok(found) = &examined[step.file].found else {
-                continue;
-            };
-            for alias in picoclaw::aliases(&found[step.nth].header) {
-                claims.entry(alias).or_default().push(found[step.nth].id.clone());
-            }
-        }
-        for (alias, mut ids) in claims {
-            ids.sort();
-            ids.dedup();
-            let known = store.alias_ids(&alias)?.unwrap_or_default();
-            if known == ids {
-                continue;
-            }
-            // An alias that somebody gave to another session stays theirs. One session's claim wins over the
-            // session whose key it is, as it does for PicoClaw; claims of several do not.
-            let own = (ids.len() > 1).then(|| store.resolve(&alias).ok()).flatten();
-            if let Some(other) = known.iter().chain(&own).find(|id| !ids.contains(id)) {
-                let whose = match ids.as_slice() {
-                    [id] => id.clone(),
-                    ids => format!("{} sessions that claim it", ids.len()),
-                };
-                context
-                    .output
-                    .tell(&alias, &format!("names {other} already, and not {whose}"));
-                continue;
-            }
-            let done = store.alias_claim(&alias, &ids);
-            if let Err(error) = done {
-                context.output.error(&named(error, &alias));
-            }
-        }
-        Ok(())
     }
 }

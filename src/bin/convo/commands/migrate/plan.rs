@@ -2,6 +2,8 @@
 
 use super::carry::{Recent, Standing, Target};
 use super::examine::{Examined, Found, Refusal};
+use super::update::Update;
+use crate::context::Context;
 use crate::output::{path_name, visible};
 use convo::error::{Error, Kind};
 use convo::model::json;
@@ -12,6 +14,8 @@ use std::collections::HashMap;
 pub enum Outcome {
     Skipped,
     Migrated,
+    /// What the source has gained is appended to the session that was stored of it.
+    Updated,
     /// Nothing could be recovered: a notice takes the place of the session.
     Notice,
     NotASession,
@@ -22,8 +26,9 @@ pub enum Outcome {
 
 impl Outcome {
     /// In the order of the summary.
-    pub const ALL: [Outcome; 7] = [
+    pub const ALL: [Outcome; 8] = [
         Outcome::Migrated,
+        Outcome::Updated,
         Outcome::Notice,
         Outcome::Skipped,
         Outcome::Conflict,
@@ -37,6 +42,7 @@ impl Outcome {
         match self {
             Outcome::Skipped => "skipped",
             Outcome::Migrated => "migrated",
+            Outcome::Updated => "updated",
             Outcome::Notice => "notice",
             Outcome::NotASession => "not-a-session",
             Outcome::Damaged => "damaged",
@@ -49,6 +55,11 @@ impl Outcome {
     pub const fn is_new(self) -> bool {
         matches!(self, Outcome::Migrated | Outcome::Notice)
     }
+
+    /// Whether everything that the source has of the session is at its target.
+    pub const fn is_complete(self) -> bool {
+        matches!(self, Outcome::Skipped | Outcome::Migrated | Outcome::Updated)
+    }
 }
 
 /// One session of one file.
@@ -57,6 +68,8 @@ pub struct Step {
     pub nth: usize,
     pub outcome: Outcome,
     pub error: Option<Error>,
+    /// Of an update.
+    pub update: Option<Update>,
 }
 
 impl Step {
@@ -80,7 +93,13 @@ struct Claim<'e> {
 
 /// Decides for every session: a key in two files of different content is a conflict of both; copies of one
 /// session are migrated once. A notice gives way to any session of its id.
-pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recent<'_>) -> Vec<Step> {
+pub fn decide(
+    examined: &[Examined],
+    target: Option<&Target<'_>>,
+    recent: &Recent<'_>,
+    context: &Context,
+    updates: bool,
+) -> Vec<Step> {
     let mut claims: HashMap<&str, Claim<'_>> = HashMap::new();
     let mut steps = Vec::new();
     for (file, examined) in examined.iter().enumerate() {
@@ -95,6 +114,7 @@ pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recen
                 nth,
                 outcome,
                 error: None,
+                update: None,
             };
             if let Some(Target::Foreign(foreign)) = target
                 && let Err(error) = foreign.made(file, nth)
@@ -147,21 +167,33 @@ pub fn decide(examined: &[Examined], target: Option<&Target<'_>>, recent: &Recen
         } else if claim.first != (step.file, step.nth) {
             step.outcome = Outcome::Skipped;
         } else if let Some(target) = target {
-            match target.standing((step.file, step.nth), &examined[step.file], recent) {
+            match target.standing((step.file, step.nth), &examined[step.file], recent, context) {
                 Ok(Standing::New) => {}
+                Ok(Standing::Grown(_)) if own.notice => step.outcome = Outcome::Skipped,
+                Ok(Standing::Grown(_)) if !updates => step.fail(
+                    Error::new(
+                        Kind::Exists,
+                        format!("the source has more messages than session {what}"),
+                    )
+                    .hint("append them without --no-update"),
+                ),
+                Ok(Standing::Grown(update)) => {
+                    step.outcome = Outcome::Updated;
+                    step.update = Some(update);
+                }
                 Ok(Standing::There) => step.outcome = Outcome::Skipped,
                 Ok(Standing::Other) if own.notice => step.outcome = Outcome::Skipped,
                 Ok(Standing::Other) => step.fail(
                     Error::new(
                         Kind::Exists,
-                        format!("there is a session {what} already, with other content"),
+                        match target {
+                            Target::Store(_) => {
+                                format!("conflict: stored session {what} has different content")
+                            }
+                            _ => format!("conflict: the file of session {what} has different content"),
+                        },
                     )
-                    .hint(match target {
-                        Target::Store(_) => {
-                            "both were left as they are; `convo remove` one, or use --out DIR"
-                        }
-                        _ => "both were left as they are; use another --out DIR",
-                    }),
+                    .hint("write elsewhere with --output-dir"),
                 ),
                 Err(error) => step.fail(error),
             }
@@ -241,6 +273,7 @@ impl Row<'_> {
         let path = visible(&path).replace(['\t', '\n'], " ");
         let outcome = match (self.outcome, dry_run) {
             (Outcome::Migrated, true) => "would-migrate",
+            (Outcome::Updated, true) => "would-update",
             (Outcome::Notice, true) => "would-notice",
             (outcome, _) => outcome.name(),
         };

@@ -67,7 +67,8 @@ impl Telling<'_> {
                 .write_all(lines.as_bytes())
                 .map_err(|error| Error::io("cannot write", error))?)
         });
-        match !self.dry_run && steps.iter().any(|step| step.outcome == Outcome::Migrated) {
+        let is_change = |step: &Step| matches!(step.outcome, Outcome::Migrated | Outcome::Updated);
+        match !self.dry_run && steps.iter().any(is_change) {
             true => context.output.done(printed)?,
             false => printed?,
         }
@@ -104,6 +105,7 @@ impl Telling<'_> {
             let count = counts.get(outcome.name())?;
             Some(match (outcome, self.dry_run) {
                 (Outcome::Migrated, true) => format!("{count} to migrate"),
+                (Outcome::Updated, true) => format!("{count} to update"),
                 (Outcome::Notice, _) => plural_notices(*count),
                 _ => format!("{count} {}", outcome.name()),
             })

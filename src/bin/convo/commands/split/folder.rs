@@ -1,4 +1,4 @@
-//! Pieces as files of a directory: all of them, or none where a name is taken.
+//! Parts as files of a directory: all parts of a session, or none where a name is taken.
 
 use super::report::Told;
 use super::{Split, taken};
@@ -6,74 +6,117 @@ use crate::args::Input;
 use crate::context::{Context, named};
 use crate::inputs::each_session;
 use crate::output::path_name;
-use convo::error::{Error, Kind};
+use crate::regular::{Target, read_target};
+use convo::error::{Error, Kind, Result};
 use convo::format::Format;
-use convo::store::{Batch, Rewrite, Staged, make_folders, write_atomically};
+use convo::model::key::checked_id;
+use convo::model::session::Session;
+use convo::store::{Batch, Staged, make_folders};
+use std::collections::HashSet;
 use std::path::Path;
 
-/// Writes the pieces of every session of the inputs, and prints the paths.
+/// Files that get their names together: one wait for the disk.
+const GROUP: usize = 4096;
+
+/// Writes the parts of every session of the inputs, and prints the paths.
 pub fn write(split: &Split, context: &Context, inputs: &[Input], folder: &Path) -> anyhow::Result<()> {
     make_folders(folder, 0o777).map_err(|error| Error {
         message: format!("cannot make {}", error.message),
         ..error
     })?;
-    each_session(context, inputs, &split.reading, |label, session| {
-        let planned = split.plan(context, label, &session)?;
-        let bytes = |nth: usize| {
-            let mut bytes = Vec::new();
-            split.write(context, label, &planned, &session, nth, 1, &mut bytes)?;
-            anyhow::Ok(bytes)
-        };
+    let batch = Batch::in_folder(folder)?;
+    let mut files = Files {
+        split,
+        context,
+        folder,
+        batch: &batch,
+        staged: Vec::new(),
+        names: HashSet::new(),
+        paths: Vec::new(),
+    };
+    let read = each_session(context, inputs, &split.reading, |label, session| {
+        files.add(label, &session)
+    });
+    files.commit()?;
+    read
+}
+
+/// Files on their way into the directory.
+struct Files<'b> {
+    split: &'b Split,
+    context: &'b Context,
+    folder: &'b Path,
+    batch: &'b Batch,
+    staged: Vec<Staged<'b>>,
+    /// Of the staged files.
+    names: HashSet<String>,
+    /// Of all files since the last commit, those included that were there before.
+    paths: Vec<String>,
+}
+
+impl Files<'_> {
+    /// Writes the parts of a session under temporary names.
+    fn add(&mut self, label: &str, session: &Session) -> anyhow::Result<()> {
+        let (split, context) = (self.split, self.context);
+        let planned = split.plan(context, label, session)?;
         let format = split.writing.to.unwrap_or(Format::Native);
-        let (ending, lines) = (format.form().ending, format.is_lines());
-        let batch = Batch::in_folder(folder)?;
-        let mut staged: Vec<Staged<'_>> = Vec::new();
-        let mut paths = Vec::new();
-        let mut documents = Vec::new();
-        for nth in 0..planned.parts.len() {
-            let id = planned.name(nth);
-            let path = folder.join(format!("{id}{ending}"));
-            paths.push(path_name(&path));
-            let bytes = bytes(nth)?;
-            // A link that leads nowhere is in the way too, and is told before anything is written.
-            let is_link = std::fs::symlink_metadata(&path).is_ok_and(|about| about.is_symlink());
-            match std::fs::read(&path) {
-                Err(error) if is_link && error.kind() == std::io::ErrorKind::NotFound => {
-                    let error = Error::new(Kind::Exists, "it is there already: a link that leads nowhere");
-                    return Err(named(taken(error), &path_name(&path)).into());
-                }
-                Ok(there) if there == bytes || lines && there.strip_suffix(b"\n") == Some(&bytes) => continue,
-                Ok(_) => {
-                    let error = Error::new(Kind::Exists, "it is there already, and is another");
-                    return Err(named(taken(error), &path_name(&path)).into());
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => {
-                    let error = Error::io("cannot read", error).kind(Kind::InputOutput);
-                    return Err(named(error, &path_name(&path)).into());
-                }
+        let ending = format.form().ending;
+        let names: Vec<String> = (0..planned.parts.len())
+            .map(|nth| format!("{}{ending}", planned.name(nth)))
+            .collect();
+        // What an earlier session of the same name became is looked at as a file.
+        if names.iter().any(|name| self.names.contains(name)) {
+            self.commit()?;
+        }
+        let mut staged = Vec::new();
+        for (nth, name) in names.iter().enumerate() {
+            let mut bytes = Vec::new();
+            split.write(context, label, &planned, session, nth, 1, &mut bytes)?;
+            if format.is_lines() && !bytes.is_empty() && !bytes.ends_with(b"\n") {
+                bytes.push(b'\n');
             }
-            if lines {
-                staged.push(batch.stage(&id, bytes.split_inclusive(|byte| *byte == b'\n'))?);
-            } else {
-                documents.push((path, bytes));
+            let path = self.folder.join(name);
+            if !is_there(&path, &bytes).map_err(|error| named(taken(error), &path_name(&path)))? {
+                let id = planned.name(nth);
+                staged.push(match format.is_lines() {
+                    true => self
+                        .batch
+                        .stage(&id, bytes.split_inclusive(|byte| *byte == b'\n'))?,
+                    false => self
+                        .batch
+                        .stage_files(checked_id(&id)?, [(name.as_str(), bytes.as_slice())])?,
+                });
             }
         }
-        for (id, result) in batch.commit(staged) {
-            result.map_err(|error| named(taken(error), &path_name(&folder.join(id))))?;
-        }
-        for (path, bytes) in documents {
-            let options = Rewrite {
-                lock_timeout: context.lock_timeout(),
-                ..Rewrite::default()
-            };
-            let write = |out: &mut dyn std::io::Write| {
-                out.write_all(&bytes)
-                    .map_err(|error| Error::io("cannot write", error))
-            };
-            write_atomically(&path, write, &options).map_err(|error| named(error, &path_name(&path)))?;
-        }
+        self.staged.append(&mut staged);
+        let paths = names.iter().map(|name| path_name(&self.folder.join(name)));
+        self.paths.extend(paths);
+        self.names.extend(names);
         Told::of(&planned, label, split.counts()).streamed(context, &planned);
-        context.output.print_done(&paths.join("\n"))
-    })
+        if self.staged.len() >= GROUP {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Makes the files durable, gives them their names and prints them.
+    fn commit(&mut self) -> anyhow::Result<()> {
+        for (id, result) in self.batch.commit(std::mem::take(&mut self.staged)) {
+            result.map_err(|error| named(taken(error), &path_name(&self.folder.join(id))))?;
+        }
+        self.names.clear();
+        match std::mem::take(&mut self.paths) {
+            paths if paths.is_empty() => Ok(()),
+            paths => self.context.output.print_done(&paths.join("\n")),
+        }
+    }
+}
+
+/// Whether a file has this content already. One of other content is [`Kind::Exists`].
+fn is_there(path: &Path, bytes: &[u8]) -> Result<bool> {
+    match read_target(path, bytes.len())? {
+        Target::None => Ok(false),
+        Target::SameSize(there) if there == bytes => Ok(true),
+        _ => Err(Error::new(Kind::Exists, "the file exists with different content")),
+    }
 }

@@ -32,17 +32,17 @@ use std::time::Duration;
 /// In the store the pieces are new sessions, whose ids are printed; the session stays as it is and tells of them. The
 /// same command again makes nothing twice. A stream comes out as several sessions.
 ///
-/// With --out alone nothing is cut: each session of the input, as of an export, is written to a file of its own.
+/// With --output-dir and no split point, each session of the input, as of an export, is written to its own file.
 #[derive(Args, Debug)]
 #[command(
-    override_usage = "convo split <WHERE>... [OPTIONS] [INPUT]...\n       convo split --out <DIR> [OPTIONS] [INPUT]..."
+    override_usage = "convo split <WHERE>... [OPTIONS] [INPUT]...\n       convo split --output-dir <DIR> [OPTIONS] [INPUT]..."
 )]
 #[command(before_long_help = "Examples:
   convo split chat --max-messages 200                    a session of the store
   convo split chat --gap 6h --dry-run                    where the pauses are
   convo split --per-day < in.jsonl | convo count         a stream, counted day by day
-  convo split big.jsonl --max-tokens 100k --out parts/   a file for each piece
-  convo split --out chats/ conversations.json            a file for each session of an export
+  convo split big.jsonl --max-tokens 100k --output-dir parts/   a file for each piece
+  convo split --output-dir chats/ conversations.json     a file for each session of an export
   convo split chat --at msg_7ab3e65541d09f2c             in two, ahead of this message")]
 pub struct Split {
     /// Sessions: names, files, or - for standard input [default: -]
@@ -67,8 +67,8 @@ pub struct Split {
     #[command(flatten)]
     writing: Writing,
     /// Write each piece to a file of this directory
-    #[arg(long, value_name = "DIR", help_heading = "Output", value_hint = clap::ValueHint::DirPath)]
-    #[arg(conflicts_with = "output")]
+    #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    #[arg(conflicts_with = "output", help_heading = "Output")]
     out: Option<PathBuf>,
     /// Print the pieces; leave the store as it is
     #[arg(long, help_heading = "Output", conflicts_with = "out")]
@@ -143,7 +143,7 @@ impl Run for Split {
                 "what ends a piece is not said: --max-messages N, --max-tokens N, --every-turns N, --at ID, --gap TIME or --per-day",
             );
             return Err(error
-                .hint("--out DIR alone writes each session to a file of its own")
+                .hint("--output-dir DIR alone writes each session to its own file")
                 .into());
         }
         let inputs = Input::all(&self.inputs);
@@ -273,7 +273,7 @@ impl Split {
                 let what = format!("{} holds one session, and these are several", to.name());
                 let error = named(Error::new(Kind::Usage, what), &label);
                 return Err(error
-                    .hint("--out DIR writes each piece to a file of its own")
+                    .hint("--output-dir DIR writes each part to its own file")
                     .into());
             }
             for piece in 0..split.parts.len() {

@@ -1,0 +1,48 @@
+//! Names that sessions have where they come from, as aliases of the store.
+
+use super::examine::Examined;
+use super::plan::Step;
+use crate::context::{Context, named};
+use convo::format::picoclaw;
+use convo::store::Store;
+use std::collections::BTreeMap;
+
+/// Gives the sessions the aliases that they had. One that several claim names them all, so that using it
+/// is an error that lists them.
+pub fn claim(context: &Context, store: &Store, examined: &[Examined], steps: &[Step]) -> anyhow::Result<()> {
+    let mut claims: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for step in steps.iter().filter(|step| step.outcome.is_complete()) {
+        let Ok(found) = &examined[step.file].found else {
+            continue;
+        };
+        for alias in picoclaw::aliases(&found[step.nth].header) {
+            claims.entry(alias).or_default().push(found[step.nth].id.clone());
+        }
+    }
+    for (alias, mut ids) in claims {
+        ids.sort();
+        ids.dedup();
+        let known = store.alias_ids(&alias)?.unwrap_or_default();
+        if known == ids {
+            continue;
+        }
+        // An alias that somebody gave to another session stays theirs. One session's claim wins over the
+        // session whose key it is, as it does for PicoClaw; claims of several do not.
+        let own = (ids.len() > 1).then(|| store.resolve(&alias).ok()).flatten();
+        if let Some(other) = known.iter().chain(&own).find(|id| !ids.contains(id)) {
+            let whose = match ids.as_slice() {
+                [id] => id.clone(),
+                ids => format!("{} sessions that claim it", ids.len()),
+            };
+            context
+                .output
+                .tell(&alias, &format!("names {other} already, and not {whose}"));
+            continue;
+        }
+        let done = store.alias_claim(&alias, &ids);
+        if let Err(error) = done {
+            context.output.error(&named(error, &alias));
+        }
+    }
+    Ok(())
+}

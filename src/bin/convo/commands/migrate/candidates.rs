@@ -1,0 +1,63 @@
+//! What became of a message that a source has otherwise now.
+
+use super::growth::Entry;
+use convo::error::Place;
+use convo::model::json::{self, Dialect};
+use convo::model::record::Record;
+use std::collections::{HashMap, HashSet};
+
+/// New messages, among which older ones are looked for.
+pub struct Candidates<'e, 's> {
+    all: &'e [&'e Entry<'s>],
+    bodies: HashSet<&'e [u8]>,
+    ids: HashMap<String, &'e Entry<'s>>,
+}
+
+impl<'e, 's> Candidates<'e, 's> {
+    pub fn new(all: &'e [&'e Entry<'s>]) -> Self {
+        Candidates {
+            all,
+            bodies: all.iter().map(|entry| &*entry.body).collect(),
+            ids: all
+                .iter()
+                .filter_map(|entry| Some((identity(entry)?, *entry)))
+                .collect(),
+        }
+    }
+
+    /// Whether a message is among them, unchanged or with more in it; without an id it is looked for in its place.
+    pub fn include(&self, old: &Entry<'_>, nth: usize) -> bool {
+        let same = match identity(old) {
+            Some(id) => self.ids.get(&id).copied(),
+            None => self
+                .all
+                .get(nth)
+                .copied()
+                .filter(|entry| identity(entry).is_none()),
+        };
+        let parse = |body| Record::parse(body, Place::default());
+        self.bodies.contains(&*old.body)
+            || same.is_some_and(|new| has_grown(&parse(&old.body), &parse(&new.body)))
+    }
+}
+
+/// By what a message is known: a tool result by its call, because there is one for each.
+fn identity(entry: &Entry<'_>) -> Option<String> {
+    let call = json::member(&entry.body, "tool_call_id").and_then(json::text);
+    call.map(|id| format!("call {id}")).or_else(|| entry.id())
+}
+
+/// Whether a message is another with more text, calls or other members.
+fn has_grown(old: &Record<'_>, new: &Record<'_>) -> bool {
+    let (Some(before), Some(after)) = (old.message(), new.message()) else {
+        return false;
+    };
+    let calls = |body| {
+        let all = json::member(body, "tool_calls").and_then(|raw| json::elements(raw, Dialect::Strict));
+        let id = |call: &[u8]| json::member(call, "id").map(<[u8]>::to_vec);
+        all.unwrap_or_default().into_iter().map(id).collect::<Vec<_>>()
+    };
+    before.role() == after.role()
+        && after.text().trim_end().starts_with(before.text().trim_end())
+        && calls(new.body).starts_with(&calls(old.body))
+}
