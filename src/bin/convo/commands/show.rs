@@ -319,7 +319,10 @@ impl Page {
         }
         self.tools.note(message);
         for call in message.tool_calls() {
-            self.paragraph(&format!("> {}({})", in_line(&call.name), call.arguments), self.fold);
+            self.paragraph(
+                &format!("> {}({})", in_line(&call.name), call.arguments),
+                self.fold,
+            );
         }
     }
 
