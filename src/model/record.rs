@@ -173,7 +173,9 @@ mod tests {
             Kind::Event(_)
         ));
         assert!(matches!(kind("\u{feff}{\"type\":\"session\"}"), Kind::Event(_)));
-        assert!(matches!(kind("\r\n"), Kind::Blank));
+        for blank in ["\r\n", " ", " \t\n"] {
+            assert!(matches!(kind(blank), Kind::Blank), "{blank:?}");
+        }
         for bad in [
             "null",
             "{}",
@@ -183,7 +185,6 @@ mod tests {
             "{\"role\":5}",
             "{\"role\":\"u\"} x",
             "{\"type\":1}",
-            " ",
         ] {
             assert!(matches!(kind(bad), Kind::Unreadable(_)), "{bad}");
         }

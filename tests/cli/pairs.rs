@@ -257,7 +257,7 @@ fn a_cut_changes_the_sidecar_alone() {
     let id = u2["id"].as_str().unwrap().to_string();
     pair.run("truncate", &["--before", &id]).status(65);
     assert_eq!(pair.sidecar(), sidecar(3, 5, NOW));
-    // A call is not parted from its result, wherever the cut was asked for.
+    // A cut is never inside an exchange, wherever it was asked for.
     let calls = concat!(
         r#"{"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"name":"f","arguments":""}}]}"#,
         "\n",
@@ -268,7 +268,10 @@ fn a_cut_changes_the_sidecar_alone() {
     pair.run("truncate", &["--keep-messages", "1"]).status(65);
     assert_eq!(
         (pair.sidecar(), pair.view()),
-        (sidecar(5, 7, NOW), vec![String::new(), "r".into()])
+        (
+            sidecar(3, 7, NOW),
+            ["u2", "a2", "", "r"].map(String::from).to_vec()
+        )
     );
     // Cut again, there is nothing to cut, and nothing is written.
     let pair = Pair::usual();

@@ -81,7 +81,7 @@ fn place() -> Env {
         "newer.jsonl",
         "{\"type\":\"session\",\"version\":2,\"id\":\"x\"}\n",
     );
-    env.write("other/trip.jsonl", format!("{CHAT}{BARE}"));
+    env.write("other/trip.jsonl", CHAT.replace("Rain.", "Snow."));
     env.write("wrong.toml", "nosuchkey = 1\n");
     std::os::unix::fs::symlink("/etc/hostname", env.log("link")).unwrap();
     let pipe = env.work().join("pipe");

@@ -7,7 +7,11 @@ pub const SIGNATURE: Signature = Signature {
     name: super::NAME,
     what: "a Claude.ai export",
     document: |shape| {
-        let spoken = |message: &Shape<'_>| message.has("sender") && message.any(&["text", "content"]);
+        // Of a message that is damaged or cut behind its sender, nothing else is seen.
+        let spoken = |message: &Shape<'_>| {
+            message.has("sender")
+                && (message.any(&["text", "content"]) || message.names().last() == Some("sender"))
+        };
         shape.has_element("chat_messages", spoken)
     },
     ..Signature::BLANK

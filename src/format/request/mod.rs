@@ -15,11 +15,13 @@ pub(super) mod media;
 mod order;
 pub(super) mod piece;
 mod print;
+mod system;
 pub(super) mod turns;
 
 pub use back::write_back;
 pub use media::{attached, linked};
 pub use print::write;
+pub use system::system_record;
 
 use super::report::Report;
 use super::{Purpose, anthropic, content, gemini, native, opaque, openai_chat, openai_responses};
@@ -190,7 +192,7 @@ fn kept(api: Api, pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Piece<
             continue;
         };
         if let (true, Some(raw)) = (lead, said.noted("system"))
-            && agrees(api, &system_draft(api, raw).body(api), said)
+            && agrees(api, &system::system_draft(api, raw).body(api), said)
             && !matches!(rest.peek(), Some(Piece::Message(next)) if is_system(next))
         {
             system = Some((said.item, raw));
@@ -429,25 +431,6 @@ fn written_back(api: Api, drafts: &[Draft]) -> Request {
         report: &mut Report::default(),
     };
     spelled(&pieces.collect::<Vec<_>>(), &mut writing)
-}
-
-/// The body of the native message that the instructions beside a history read as.
-pub fn system_record(api: Api, raw: &[u8]) -> Vec<u8> {
-    let mut draft = system_draft(api, raw);
-    let back = written_back(api, std::slice::from_ref(&draft));
-    let exact = back.system.is_some_and(|system| json::same(&system, raw));
-    if !exact {
-        draft.note("system", Some(raw.to_vec()));
-    }
-    draft.body(api)
-}
-
-fn system_draft(api: Api, raw: &[u8]) -> Draft {
-    match api {
-        Api::Gemini => gemini::system(raw),
-        Api::OpenaiResponses => openai_responses::instructions(raw),
-        Api::Anthropic | Api::OpenaiChat => anthropic::system(raw),
-    }
 }
 
 /// The members beside the history, of the request that a session came in.

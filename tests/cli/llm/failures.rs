@@ -436,7 +436,7 @@ fn a_session_that_cannot_be_answered_asks_nobody() {
     for (input, says) in [
         (String::new(), "contains no session"),
         ("\n \n".to_string(), "contains no session"),
-        ("hello".to_string(), "no session that this version reads"),
+        ("hello".to_string(), "unknown format"),
         (ASKED.lines().next().unwrap().to_string(), "no message"),
         (
             format!("{ASKED}{{\"role\":\"assistant\",\"content\":\"Yes.\"}}\n"),

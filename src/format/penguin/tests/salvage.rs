@@ -83,9 +83,21 @@ fn session(messages: usize, lines: bool) -> (String, Vec<Range<usize>>) {
     (text, places)
 }
 
-/// Lines of messages.
+/// Lines of messages, without the texts of their times: where one time cannot be read, all texts are kept, since they decide
+/// the order.
 fn said(session: &Session) -> Vec<String> {
-    lines(session).split_off(1)
+    let mut lines = lines(session).split_off(1);
+    for line in &mut lines {
+        let kept = r#""penguin":{"timestamp":""#;
+        if let Some(start) = line.find(kept) {
+            let end = line[start + kept.len()..]
+                .find("\",")
+                .map(|end| start + kept.len() + end + 2);
+            end.into_iter()
+                .for_each(|end| line.replace_range(start + r#""penguin":{"#.len()..end, ""));
+        }
+    }
+    lines
 }
 
 /// Damages one byte and reads the file with a copy of its first ten messages.

@@ -181,7 +181,7 @@ fn what_is_no_message_is_carried_and_never_shown() {
         "torn",
         "null",
         "{}",
-        "  ",
+        "[]",
         r#"{"role":"user","content":[{"type":"text","text":"parts"}]}"#,
         r#"{"role":"user","content":"x","tool_calls":[{"id":7}]}"#,
         r#"{"type":"truncate","id":"evt_1","before":null}"#,

@@ -1,10 +1,12 @@
 //! `list`: the sessions of a store.
 
+mod table;
+
 use super::Run;
 use crate::args::{Input, Reading, When, when};
 use crate::context::{Context, detect_file, head, named};
 use crate::inputs::{each_session, tell_and_go_on};
-use crate::output::{columns, moment, path_name, visible};
+use crate::output::{columns, path_name};
 use crate::scan::{self, Follow};
 use crate::tree::{self, Node};
 use clap::Args;
@@ -23,6 +25,7 @@ use convo::model::view::{Item, View};
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
+use table::{flat, indented, table};
 
 /// List the sessions of the store, newest first
 ///
@@ -195,47 +198,6 @@ fn node(row: &Row) -> Node {
         branched_from: row.branched_from.clone(),
         newest: row.updated.as_deref().and_then(time::seconds),
     }
-}
-
-/// The id, as far in as it belongs.
-fn indented(row: &Row) -> String {
-    format!("{}{}", "  ".repeat(row.depth), flat(&row.id))
-}
-
-fn flat(text: &str) -> String {
-    visible(text).replace(['\t', '\n'], " ")
-}
-
-/// The rows for people: aligned, and no wider than the terminal.
-fn table(rows: &[Row], columns: usize, now: &str, out: &mut dyn Write) -> anyhow::Result<()> {
-    let widest = rows
-        .iter()
-        .map(|row| indented(row).len())
-        .max()
-        .unwrap_or(0)
-        .max(2);
-    let heading = format!("{:<widest$}  {:>8}  {:<16}  TITLE", "ID", "MESSAGES", "UPDATED");
-    let line = |row: &Row| {
-        let updated = row.updated.as_deref().map_or("-".to_string(), moment);
-        let title = flat(row.title.as_deref().unwrap_or_default());
-        let health = row
-            .ailing(now)
-            .map_or(String::new(), |state| format!("[{}] ", state.name()));
-        format!(
-            "{:<widest$}  {:>8}  {updated:<16}  {health}{title}",
-            indented(row),
-            row.view
-        )
-    };
-    let heading = (!rows.is_empty()).then_some(heading);
-    for mut line in heading.into_iter().chain(rows.iter().map(line)) {
-        // Characters may be two columns wide: the last ones go until the line fits.
-        while textwrap::core::display_width(&line) > columns.max(widest) {
-            line.pop();
-        }
-        writeln!(out, "{}", line.trim_end()).map_err(|error| Error::io("cannot write", error))?;
-    }
-    Ok(())
 }
 
 /// Every session of the store, read on as many threads as there are processors.
