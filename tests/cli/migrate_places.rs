@@ -5,6 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+/// Puts something in the way at a path.
+type Place = fn(&Path);
+
 fn pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
@@ -88,7 +91,7 @@ fn pipes_and_devices_are_not_waited_for() {
 
 #[test]
 fn what_is_in_the_way_is_not_read() {
-    let cases: [(&str, fn(&Path)); 3] = [
+    let cases: [(&str, Place); 3] = [
         ("not a regular file", pipe),
         ("symbolic link", |path| symlink("/dev/zero", path).unwrap()),
         ("symbolic link", |path| symlink("nowhere", path).unwrap()),

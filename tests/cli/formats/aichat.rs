@@ -154,7 +154,7 @@ fn a_model_is_written_that_aichat_accepts_or_none() {
         .says("--model: openai-chat has no place for the model of a session");
     let codex = env.pipe(
         &["cat", "-q", "--to", "codex", "--model", "m-7"],
-        &said.replace(",\"model\":\"gpt-4o\"", ""),
+        said.replace(",\"model\":\"gpt-4o\"", ""),
     );
     assert!(codex.status(0).out().contains("\"model\":\"m-7\""));
     env.pipe(&["cat", "--model", "m"], said).status(2);

@@ -50,7 +50,7 @@ fn aside(header: &[u8]) -> Option<Vec<u8>> {
     let mut claims = ObjectBuilder::default();
     for name in CLAIMS {
         if let Some(value) = json::member(header, name) {
-            claims.raw(name, value.to_vec());
+            claims.raw(name, value);
         }
     }
     let claims = claims.finish();
