@@ -133,6 +133,8 @@ fn a_pipe_is_not_a_configuration() {
     command.env("CONVO_CONFIG", path);
     env.wait(command).status(78).says("not a regular file");
     env.run(&["--config", "/dev/zero", "list"]).status(78);
+    // No configuration, as in many a script.
+    env.run(&["--config", "/dev/null", "new"]).fine();
 }
 
 #[test]
