@@ -1,9 +1,9 @@
 //! Programs that count tokens: `--tokenizer cmd:PROGRAM`. One process answers for the whole run: it reads a text a line, as a JSON
 //! string, and prints a number a line, in the same order.
 
+use crate::program_name;
 use convo::error::{Error, Kind, Place, Result};
 use convo::model::json;
-use convo::model::key::sha256;
 use convo::tokens::Tokenizer;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
@@ -86,23 +86,9 @@ fn held<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     Mutex::lock(value).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The name under which counts are kept: the program and a hash. A command line may hold secrets, and has no place in a session.
+/// The name under which counts are kept.
 fn stored_name(line: &str) -> String {
-    let is_assignment = |word: &&str| {
-        word.split_once('=').is_some_and(|(name, _)| {
-            name.bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        })
-    };
-    let word = line.split_whitespace().find(|word| !is_assignment(word));
-    let base = word.and_then(|word| word.rsplit('/').next()).unwrap_or_default();
-    let plain: String = base
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
-        .take(32)
-        .collect();
-    let plain = if plain.is_empty() { "program" } else { &plain };
-    format!("cmd:{plain}#{}", &sha256(line.as_bytes())[..16])
+    program_name::stored(line, 16)
 }
 
 /// A program, and how it stands.
@@ -306,23 +292,6 @@ fn number(answer: &[u8], text: &str) -> std::result::Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_stored_name_holds_no_argument() {
-        for (line, name) in [
-            ("./tok.py --model x", "cmd:tok.py#"),
-            ("KEY=sk-1 OTHER=2 /opt/bin/count --key sk-2", "cmd:count#"),
-            ("'my program' x", "cmd:my#"),
-            ("KEY=sk-1", "cmd:program#"),
-            ("\u{1b}[31m", "cmd:31m#"),
-        ] {
-            let stored = stored_name(line);
-            assert!(stored.starts_with(name), "{stored}");
-            assert_eq!(stored.len(), name.len() + 16, "{stored}");
-            assert!(!stored.contains("sk-"), "{stored}");
-        }
-        assert_ne!(stored_name("tok --a"), stored_name("tok --b"));
-    }
 
     #[test]
     fn an_answer_is_one_number_that_can_be() {

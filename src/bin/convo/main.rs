@@ -27,6 +27,7 @@ mod pick;
 mod plugin;
 mod processed;
 mod program;
+mod program_name;
 mod regular;
 mod remember;
 mod scan;

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::output::in_line;
 use crate::plugin;
+use crate::program_name;
 use convo::error::{Error, Kind};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
@@ -43,7 +44,7 @@ impl Named {
 
     /// The program, with further arguments; `what` it is when it is not there.
     pub fn program(&self, context: &Context, what: &str, arguments: &[OsString]) -> convo::Result<Program> {
-        let (by, mut command) = match self {
+        let (by, line, mut command) = match self {
             Named::Shell(line) => {
                 let mut command = Command::new("/bin/sh");
                 // As if they stood behind it, where it does not say itself what becomes of them.
@@ -53,10 +54,10 @@ impl Named {
                     _ => format!("{line} \"$@\""),
                 };
                 command.arg("-c").arg(whole).arg("sh");
-                (format!("cmd:{line}"), command)
+                (program_name::stored(line, DIGITS), Some(line.clone()), command)
             }
             Named::Plugin(name) => match plugin::find(name) {
-                Some(path) => (name.clone(), Command::new(path)),
+                Some(path) => (name.clone(), None, Command::new(path)),
                 None => {
                     let error = Error::new(Kind::Unavailable, format!("no {what} {name:?}"));
                     let hint =
@@ -76,17 +77,23 @@ impl Named {
             Interrupt::new().map_err(|error| Error::io("signals cannot be listened to", error))?;
         Ok(Program {
             by,
+            line,
             command,
             interrupt,
         })
     }
 }
 
+/// Digits of the hash of a command line.
+const DIGITS: usize = 8;
+
 /// A program that can be asked.
 #[derive(Debug)]
 pub struct Program {
-    /// The name under which its answers are kept.
+    /// The name under which its answers are kept: nothing of its command line but the program and a hash.
     pub by: String,
+    /// Its command line, of which nothing is told or kept.
+    line: Option<String>,
     command: Command,
     interrupt: Interrupt,
 }
@@ -137,6 +144,11 @@ enum Heard {
 }
 
 impl Program {
+    /// Its name in messages.
+    pub fn name(&self) -> String {
+        self.line.as_deref().map_or(self.by.clone(), program_name::name)
+    }
+
     /// Sets a variable of its environment.
     pub fn env(&mut self, name: &str, value: &str) {
         self.command.env(name, value);
@@ -215,7 +227,11 @@ impl Program {
             Some(last) if running.interrupted.is_none() => {
                 // A plugin tells its errors as this program does.
                 let last = last.trim().trim_start_matches("convo: ");
-                format!("{why}: {}", beginning(&in_line(last)))
+                let last = match &self.line {
+                    Some(line) => program_name::without_arguments(last, line),
+                    None => last.to_string(),
+                };
+                format!("{why}: {}", beginning(&in_line(&last)))
             }
             _ => why,
         };

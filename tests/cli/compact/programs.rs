@@ -64,12 +64,16 @@ fn what_leaves_is_what_the_program_is_given() {
     let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
     let event = log(&env).pop().unwrap();
     assert_eq!(event["type"], "compact");
-    assert_eq!(event["summary"]["by"], format!("cmd:{line}"));
+    let by = event["summary"]["by"].as_str().unwrap();
+    assert!(
+        by.starts_with("cmd:cat#") && by.len() == "cmd:cat#".len() + 8,
+        "{by}"
+    );
     assert_eq!(event["summary"]["sha256"], asked["sha256"]);
     let text = event["summary"]["content"].as_str().unwrap();
     assert_eq!(
         text,
-        "standing instructions:\n- Please never call me, only write.\n\nThe beans stand well."
+        "standing instructions, by speaker:\n- user: Please never call me, only write.\n\nThe beans stand well."
     );
     let shown = env.run(&["context", "talk"]).fine();
     let there: Vec<String> = shown

@@ -28,7 +28,11 @@ fn a_program_is_asked_and_its_answer_stands() {
     summarize(&env, line, &[]).status(0);
     assert!(view(&env, "talk")[1].ends_with("Beans were bought."));
     let event = last_event(&env, "talk");
-    assert_eq!(event["by"], format!("cmd:{line}"));
+    let by = event["by"].as_str().unwrap();
+    assert!(
+        by.starts_with("cmd:cat#") && by.len() == "cmd:cat#".len() + 8,
+        "{by}"
+    );
     assert_eq!(env.read("store.txt").trim_end(), env.store().to_str().unwrap());
     let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
     assert_eq!(asked["sha256"], event["sha256"]);
@@ -37,6 +41,45 @@ fn a_program_is_asked_and_its_answer_stands() {
     env.run(&["restore", "-q", "talk"]).fine();
     summarize(&env, "cat > asked.json; echo Beans.", &["--prompt", "prompt.txt"]).status(0);
     assert!(env.read("asked.json").contains(r#""instructions":"In rhymes.""#));
+}
+
+#[test]
+fn no_argument_of_a_program_is_kept() {
+    const SECRET: &str = "sk-0123456789abcdef";
+    let line = format!(r#"KEY="a {SECRET}" cat - --header "Bearer {SECRET}""#);
+    for verb in [
+        &["summarize", "talk"][..],
+        &["compact", "talk", "--budget", "250"],
+        &["ask", "talk", "Beans?"],
+    ] {
+        let env = stored(6);
+        // It fails and repeats what it was given.
+        let failing = format!("{line} 2>/dev/null; echo cannot use {SECRET} >&2; exit 3");
+        for line in [&failing, &format!("cat >/dev/null; echo Beans.; : {SECRET}")] {
+            let with = format!("cmd:{line}");
+            let run = env.run(&[verb, &["--with", &with, "-q"]].concat());
+            assert_eq!(run.status == 0, line != &failing, "{run}");
+            let error = run
+                .stderr
+                .lines()
+                .find(|line| line.starts_with("convo: ") && line.contains("status 3"));
+            assert!(error.is_none_or(|error| !error.contains(SECRET)), "{run}");
+        }
+        let log = std::fs::read_to_string(env.log("talk")).unwrap();
+        assert!(!log.contains("sk-") && !log.contains("header"), "{log}");
+        assert_eq!(
+            log.matches("\"by\":\"cmd:cat#").count(),
+            if verb[0] == "ask" { 0 } else { 2 },
+            "{log}"
+        );
+    }
+    // A log that has one reads as before.
+    let env = stored(6);
+    let old = r#"{"type":"summary","id":"old","at":"2026-11-20T18:02:03Z","content":"Beans.","covers":["u0","a1"],"by":"cmd:curl -H x"}"#;
+    let log = std::fs::read_to_string(env.log("talk")).unwrap();
+    std::fs::write(env.log("talk"), format!("{log}{old}\n")).unwrap();
+    env.run(&["fsck"]).status(0);
+    assert!(view(&env, "talk").contains(&"Beans.".to_string()));
 }
 
 #[test]
@@ -466,7 +509,7 @@ fn rules_beside_an_answer_keep_to_the_budget() {
         let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
         let pins = asked["pins"].as_array().unwrap();
         assert!(
-            !pins.is_empty() && asked["budget"].as_u64().unwrap() > 8,
+            !pins.is_empty() && asked["budget"].as_u64().unwrap() > 6,
             "{asked}"
         );
         assert!(pins.iter().all(|pin| run.out().contains(pin.as_str().unwrap())));

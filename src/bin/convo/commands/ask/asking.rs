@@ -134,14 +134,14 @@ impl Asking<'_> {
             listen: &mut |part| shown.part(part),
         };
         let answered = program.ask(&sent, asked);
-        let by = program.by.clone();
+        let name = program.name();
         shown.end();
         let tell = |said: &str| {
             said.lines()
                 .for_each(|line| self.context.output.tell(label, line))
         };
         let answered = answered.map_err(|failure| {
-            let error = self.failed(&by, &failure.why, label);
+            let error = self.failed(&name, &failure.why, label);
             if let Some(interrupted) = failure.interrupted {
                 self.context.output.error(&error);
                 interrupted.obey();
@@ -151,9 +151,9 @@ impl Asking<'_> {
         })?;
         tell(&answered.said);
         let reply = reply::read(&answered.answer, self.plain);
-        let reply = reply.map_err(|why| self.failed(&by, &why, label))?;
+        let reply = reply.map_err(|why| self.failed(&name, &why, label))?;
         if let Some(why) = reply::refusal(session, &reply.lines) {
-            return Err(self.failed(&by, &why, label).into());
+            return Err(self.failed(&name, &why, label).into());
         }
         Ok(Answered {
             reply,
@@ -163,8 +163,8 @@ impl Asking<'_> {
         })
     }
 
-    fn failed(&self, by: &str, why: &str, label: &str) -> Error {
-        let error = Error::new(Kind::Unavailable, format!("no reply by {by}: {why}"));
+    fn failed(&self, name: &str, why: &str, label: &str) -> Error {
+        let error = Error::new(Kind::Unavailable, format!("no reply by {name}: {why}"));
         let hint = match &self.text {
             Some(_) => "nothing was stored, neither question nor answer: say it again",
             None => "nothing was stored: ask again",

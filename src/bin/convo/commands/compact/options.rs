@@ -92,6 +92,7 @@ pub struct Strategy {
     /// extract is built in: it needs no model and no network, quotes word for word, and is the same everywhere. A program of
     /// cmd: is run by the shell; the plugin NAME is the program convo-NAME. It is given all that leaves, and room is kept for its
     /// answer: 1000 tokens, or --summary-budget. When it fails nothing leaves, and the failure is noted in the session.
+    /// Of a command line the session keeps the name of the program and a hash, as in cmd:curl#1a2b3c4d.
     #[arg(long, value_name = "WHO", value_parser = Who::read, help_heading = "What to do")]
     pub(super) with: Option<Who>,
     /// Old exchanges leave; with N the newest N stay

@@ -17,7 +17,8 @@ pub struct Asking {
     /// Who writes it: extract, cmd:'PROGRAM', a plugin
     ///
     /// extract, the default, is built in: it needs no model and no network, quotes word for word, and is the same everywhere. A program of
-    /// cmd: is run by the shell; the plugin NAME is the program convo-NAME.
+    /// cmd: is run by the shell; the plugin NAME is the program convo-NAME. Of a command line the session keeps the name of the program and
+    /// a hash, as in cmd:curl#1a2b3c4d.
     #[arg(long, value_name = "WHO", default_value = "extract", hide_default_value = true, value_parser = With::read, help_heading = "What to do")]
     pub with: With,
     #[command(flatten)]
