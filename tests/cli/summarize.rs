@@ -217,7 +217,9 @@ fn two_steps() {
     snapshot!("summarize_apply", run);
     let shown = view(&env, "talk");
     assert_eq!(shown.len(), 7, "{shown:?}");
-    assert!(shown[1].ends_with("\n\nBeans were bought.") && shown[1].contains("- Please never call me"));
+    assert!(
+        shown[1].ends_with("\n\nBeans were bought.") && shown[1].contains("- user: Please never call me")
+    );
     assert_eq!(last_event(&env, "talk")["by"], "me");
     // Twice is once, and another answer comes too late.
     let log = std::fs::read(env.log("talk")).unwrap();

@@ -1,11 +1,11 @@
 //! Puts an answer in the place of what it was made from, if that is still what it was.
 
 use super::super::compact::work::{Work, shown_cost};
-use super::super::summarize::{Failure, is_blank};
+use super::super::summarize::{Failure, Instruction, is_blank};
 use super::super::{Plan, Stamp};
 use super::event::{Written, plan};
 use super::ground::Ground;
-use super::pins::{pins, share_beside, with_pins};
+use super::pins::{own, pins, share_beside, with_pins};
 use super::span::{self, Span};
 use super::{Options, Request};
 use crate::error::{Error, Kind, Result};
@@ -30,7 +30,7 @@ pub struct Answer {
     /// Most tokens of the text; none: what the options allow.
     pub budget: Option<u64>,
     /// The standing instructions that stay beside it, where they are known; otherwise they are looked for again.
-    pub pins: Option<Vec<String>>,
+    pub pins: Option<Vec<Instruction>>,
 }
 
 impl Answer {
@@ -61,7 +61,7 @@ pub fn apply(
 ) -> Result<Plan> {
     accept(&answer.text, answer.budget, counter)?;
     if let Some(content) = applied(session, &answer.sha256) {
-        return match content.ends_with(&answer.text) {
+        return match content.ends_with(&own(&answer.text)) {
             true => Ok(Plan::Nothing("it stands there already".to_string())),
             false => Err(changed("another summary stands for them already")),
         };

@@ -2,7 +2,7 @@
 
 use super::super::compact::summary::rules;
 use super::super::compact::work::Work;
-use super::super::summarize::{self, Failure};
+use super::super::summarize::{self, Failure, Instruction};
 use super::Options;
 use crate::error::{Error, Kind, Result};
 
@@ -14,7 +14,7 @@ pub(super) fn pins(
     (budget, share): (u64, u32),
     previous: Option<&str>,
     options: &Options,
-) -> Result<Vec<String>> {
+) -> Result<Vec<Instruction>> {
     let rules = rules(work, stays);
     let wanted = summarize::Options {
         instructions: options.instructions.clone(),
@@ -45,10 +45,20 @@ pub(super) fn share_beside(options: &Options, budget: u64) -> u32 {
 const MOST: u32 = 75;
 
 /// The text with the sentences that it does not have itself in a block ahead of it.
-pub(super) fn with_pins(text: &str, pins: &[String]) -> String {
-    let missing: Vec<String> = pins.iter().filter(|pin| !text.contains(*pin)).cloned().collect();
+pub(super) fn with_pins(text: &str, pins: &[Instruction]) -> String {
+    let text = own(text);
+    let missing: Vec<Instruction> = pins
+        .iter()
+        .filter(|pin| !text.contains(&pin.text))
+        .cloned()
+        .collect();
     if missing.is_empty() {
-        return text.to_string();
+        return text;
     }
     format!("{}\n{text}", summarize::instruction_block(&missing))
+}
+
+/// What of an answer is kept: it sets no standing instructions of its own.
+pub(super) fn own(text: &str) -> String {
+    summarize::without_headings(text)
 }

@@ -1,7 +1,7 @@
 //! What a summariser is asked: one object of JSON for each piece that it takes at once.
 
 use super::super::compact::work::{Work, shown_cost};
-use super::super::summarize;
+use super::super::summarize::{self, Instruction};
 use super::Options;
 use super::pieces::pieces;
 use super::pins::{pins, share_beside};
@@ -33,7 +33,7 @@ pub struct Request {
     /// By which tokenizer.
     pub tokenizer: String,
     /// Sentences that stay beside the answer.
-    pub pins: Vec<String>,
+    pub pins: Vec<Instruction>,
     /// What is to be done.
     pub prompt: String,
     /// The messages as objects, piece by piece.
@@ -100,7 +100,7 @@ impl Request {
 
     /// Tokens that a piece leaves for messages: the rest of the request is in it too, and the answer so far.
     fn room(&self, chunk: u64, count: &dyn Fn(&str) -> u64) -> Result<u64> {
-        let pins: u64 = self.pins.iter().map(|pin| count(pin)).sum();
+        let pins: u64 = self.pins.iter().map(|pin| count(&pin.text)).sum();
         let previous = self.previous.as_deref().map_or(0, count).max(self.budget);
         let taken = count(&self.prompt) + pins + previous;
         match chunk.checked_sub(taken) {
@@ -131,8 +131,8 @@ prompt and the standing instructions"
         let mut line = ObjectBuilder::default();
         line.text("schema", "convo.summary-request/1")
             .text("session", &self.session)
-            .raw("covers", texts(&self.covers))
-            .raw("ids", texts(&self.ids))
+            .raw("covers", texts(self.covers.iter()))
+            .raw("ids", texts(self.ids.iter()))
             .text("sha256", &self.sha256);
         match previous {
             Some(text) => line.text("previous_summary", text),
@@ -141,7 +141,7 @@ prompt and the standing instructions"
         line.raw("budget", self.budget.to_string())
             .text("tokenizer", &self.tokenizer)
             .raw("chunk", format!("[{},{}]", piece + 1, self.pieces.len()))
-            .raw("pins", texts(&self.pins))
+            .raw("pins", texts(self.pins.iter().map(|pin| &pin.text)))
             .text("instructions", &self.prompt)
             .raw("messages", array(&self.pieces[piece]));
         line.finish()
@@ -154,13 +154,13 @@ const SEAMS: u64 = 2;
 /// Fewest tokens of messages that a piece is worth.
 const FEWEST: u64 = 32;
 
-fn texts(texts: &[String]) -> Vec<u8> {
+fn texts<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<u8> {
     let one = |text: &String| {
         let mut raw = Vec::new();
         json::push_text(&mut raw, text);
         raw
     };
-    array(&texts.iter().map(one).collect::<Vec<_>>())
+    array(&texts.map(one).collect::<Vec<_>>())
 }
 
 fn array(elements: &[Vec<u8>]) -> Vec<u8> {

@@ -6,8 +6,10 @@
 //! is what every summary must pass, whoever wrote it. How it is handed to a model, `model/summary.rs` says.
 
 mod accept;
+mod block;
 mod choose;
 mod dates;
+mod frame;
 mod instructions;
 mod prior;
 mod registry;
@@ -23,6 +25,8 @@ mod weight;
 mod wishes;
 
 pub use accept::{Failure, accept, is_blank};
+pub use block::Instruction;
+pub(in crate::filter) use block::{instruction_block, without_headings, without_instructions};
 use choose::Choosing;
 pub use choose::{Candidate, choose};
 pub use dates::Dates;
@@ -35,10 +39,10 @@ pub use terms::{for_each_term, terms};
 pub use weight::weight;
 
 use crate::model::message::Role;
+use frame::Head;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use text::{Entry, Head};
-pub(in crate::filter) use text::{instruction_block, without_instructions};
+use text::Entry;
 use units::Unit;
 
 /// Tokens of a unit beyond those of its line, as of a message beyond those of its text.
@@ -115,7 +119,7 @@ pub fn extract(
     count: &dyn Fn(&str) -> u64,
 ) -> Result<Summary, Failure> {
     let mut earlier = previous.map(text::read).unwrap_or_default();
-    let cost = |sentence: &str| count(&text::instruction_line(sentence));
+    let cost = |instruction: &Instruction| count(&instruction.lines());
     let instructions = registry::registry(rules_from, &earlier.instructions, options, &cost)?;
     if options.instructions != Instructions::Auto {
         demote(&mut earlier);
@@ -126,7 +130,7 @@ pub fn extract(
         let texts = sources.iter().map(|source| count(&source.text)).sum::<u64>();
         texts + previous.map_or(0, count)
     });
-    let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
+    let registered: HashSet<&str> = instructions.iter().map(|one| one.text.as_str()).collect();
     units.retain(|unit| !registered.contains(unit.text()));
 
     let beginning = text::beginning(&head, &instructions);
@@ -142,7 +146,7 @@ pub fn extract(
             .into_iter()
             .map(|source| sources[source].id.to_string())
             .collect(),
-        instructions,
+        instructions: instructions.into_iter().map(|one| one.text).collect(),
         text,
     })
 }
@@ -156,9 +160,9 @@ pub fn instructions(
     previous: Option<&str>,
     options: &Options,
     count: &dyn Fn(&str) -> u64,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<Instruction>, Failure> {
     let earlier = previous.map(text::read).unwrap_or_default();
-    let cost = |sentence: &str| count(&text::instruction_line(sentence));
+    let cost = |instruction: &Instruction| count(&instruction.lines());
     registry::registry(rules_from, &earlier.instructions, options, &cost)
 }
 
@@ -181,10 +185,12 @@ fn nothing(beginning: &str, units: &[Unit], options: &Options, count: &dyn Fn(&s
 
 /// Instructions that are no longer asked for are lines like all others.
 fn demote(earlier: &mut text::Earlier) {
-    let lines = earlier.instructions.drain(..).map(|text| Entry {
-        role: None,
-        speaker: String::new(),
-        text,
+    let lines = earlier.instructions.drain(..).map(|one| Entry {
+        role: one.speaker,
+        speaker: one
+            .speaker
+            .map_or(String::new(), |role| frame::speaker(role, None)),
+        text: one.text,
         day: None,
     });
     earlier.entries.splice(0..0, lines.collect::<Vec<_>>());

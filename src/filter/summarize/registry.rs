@@ -2,7 +2,7 @@
 
 use super::instructions::strength;
 use super::sentences::sentences;
-use super::{Failure, Options, Source};
+use super::{Failure, Instruction, Options, Source};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 
@@ -43,14 +43,14 @@ impl Rule {
     }
 }
 
-/// The sentences of the block, in the order of the log. `earlier` are those of the block before, `room` is what
-/// the block may cost, and `cost` says what one sentence costs in it.
+/// The instructions of the block, in the order of the log. `earlier` are those of the block before, `room` is what
+/// the block may cost, and `cost` says what one costs in it.
 pub(super) fn registry(
     rules_from: &[Source<'_>],
-    earlier: &[String],
+    earlier: &[Instruction],
     options: &Options,
-    cost: &dyn Fn(&str) -> u64,
-) -> Result<Vec<String>, Failure> {
+    cost: &dyn Fn(&Instruction) -> u64,
+) -> Result<Vec<Instruction>, Failure> {
     match &options.instructions {
         Instructions::Off => Ok(Vec::new()),
         Instructions::Given(rules) => given(rules, rules_from),
@@ -61,53 +61,70 @@ pub(super) fn registry(
     }
 }
 
-fn given(rules: &[Rule], rules_from: &[Source<'_>]) -> Result<Vec<String>, Failure> {
+/// A sentence counts as said by the user: whoever gives it runs the program.
+fn given(rules: &[Rule], rules_from: &[Source<'_>]) -> Result<Vec<Instruction>, Failure> {
     let by_id: HashMap<&str, &Source<'_>> = rules_from.iter().map(|source| (&*source.id, source)).collect();
-    let mut texts: Vec<String> = Vec::new();
+    let mut found: Vec<Instruction> = Vec::new();
     let mut seen = HashSet::new();
     for rule in rules {
-        let text = match rule {
-            Rule::Sentence(text) => text.trim(),
+        let (speaker, text) = match rule {
+            Rule::Sentence(text) => (Role::User, text.trim()),
             Rule::Message(id) => match by_id.get(id.as_str()) {
-                Some(source) => source.text.trim(),
+                Some(source) => (source.role, source.text.trim()),
                 None => return Err(Failure::NoSuchMessage(id.clone())),
             },
         };
         if !text.is_empty() && seen.insert(text) {
-            texts.push(text.to_string());
+            found.push(Instruction::new(Some(speaker), text));
         }
     }
-    Ok(texts)
+    Ok(found)
 }
 
 struct Found {
-    text: String,
+    instruction: Instruction,
     strength: u32,
 }
 
-/// Every instruction once, where it was said last, oldest first.
-fn found(rules_from: &[Source<'_>], earlier: &[String]) -> Vec<Found> {
+impl Found {
+    fn text(&self) -> &str {
+        &self.instruction.text
+    }
+}
+
+/// Every instruction once for each who said it, where it was said last, oldest first.
+fn found(rules_from: &[Source<'_>], earlier: &[Instruction]) -> Vec<Found> {
     // What an earlier summary holds was kept with a reason, whether or not its form tells it.
     let mut all: Vec<Found> = earlier
         .iter()
-        .map(|text| Found {
-            text: text.clone(),
-            strength: strength(text).unwrap_or(u32::MAX),
+        .map(|one| Found {
+            instruction: one.clone(),
+            strength: strength(&one.text).unwrap_or(u32::MAX),
         })
         .collect();
     let speakers = [Role::User, Role::System, Role::Developer];
     for source in rules_from.iter().filter(|source| speakers.contains(&source.role)) {
-        all.extend(detected(&source.text));
+        all.extend(detected(&source.text, source.role));
     }
-    let last: HashMap<&str, usize> = all
+    // One of which an earlier summary does not tell who said it is one of those who say it now.
+    let named: HashSet<&str> = all
+        .iter()
+        .filter(|found| found.instruction.speaker.is_some())
+        .map(Found::text)
+        .collect();
+    let who = |found: &Found| found.instruction.speaker.map(Role::name);
+    let last: HashMap<(Option<&str>, &str), usize> = all
         .iter()
         .enumerate()
-        .map(|(at, found)| (found.text.as_str(), at))
+        .map(|(at, found)| ((who(found), found.text()), at))
         .collect();
     let kept: Vec<bool> = all
         .iter()
         .enumerate()
-        .map(|(at, found)| last[found.text.as_str()] == at)
+        .map(|(at, found)| {
+            let is_known = who(found).is_none() && named.contains(found.text());
+            !is_known && last[&(who(found), found.text())] == at
+        })
         .collect();
     let mut kept = kept.into_iter();
     all.retain(|_| kept.next().unwrap_or(false));
@@ -116,14 +133,16 @@ fn found(rules_from: &[Source<'_>], earlier: &[String]) -> Vec<Found> {
 
 /// The standing instructions in what somebody says, told by their form.
 pub fn standing(text: &str) -> Vec<String> {
-    detected(text).map(|found| found.text).collect()
+    detected(text, Role::User)
+        .map(|found| found.instruction.text)
+        .collect()
 }
 
-fn detected(text: &str) -> impl Iterator<Item = Found> {
-    sentences(text).into_iter().filter_map(|sentence| {
+fn detected(text: &str, speaker: Role) -> impl Iterator<Item = Found> {
+    sentences(text).into_iter().filter_map(move |sentence| {
         let text = without_list_mark(sentence);
         strength(text).map(|strength| Found {
-            text: text.to_string(),
+            instruction: Instruction::new(Some(speaker), text),
             strength,
         })
     })
@@ -142,18 +161,18 @@ fn without_list_mark(sentence: &str) -> &str {
 }
 
 /// The strongest, then the newest, as far as the room goes.
-fn within(all: Vec<Found>, room: u64, cost: &dyn Fn(&str) -> u64) -> Vec<String> {
+fn within(all: Vec<Found>, room: u64, cost: &dyn Fn(&Instruction) -> u64) -> Vec<Instruction> {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|at| (std::cmp::Reverse(all[*at].strength), std::cmp::Reverse(*at)));
     let mut rest = room;
     let mut keep = vec![false; all.len()];
     for at in order {
-        let cost = cost(&all[at].text);
+        let cost = cost(&all[at].instruction);
         if cost <= rest {
             rest -= cost;
             keep[at] = true;
         }
     }
     let kept = all.into_iter().zip(keep).filter(|(_, keep)| *keep);
-    kept.map(|(found, _)| found.text).collect()
+    kept.map(|(found, _)| found.instruction).collect()
 }

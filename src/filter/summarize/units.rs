@@ -2,8 +2,9 @@
 
 use super::Source;
 use super::dates;
+use super::frame::speaker;
 use super::sentences::sentences;
-use super::text::{Entry, speaker};
+use super::text::Entry;
 
 /// Most tokens of a message that is kept or left out as a whole.
 const LONGEST: u64 = 160;

@@ -6,6 +6,7 @@ mod fixtures;
 mod instructed;
 mod properties;
 mod rolling;
+mod speakers;
 mod written;
 
 use super::*;

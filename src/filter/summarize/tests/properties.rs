@@ -5,7 +5,7 @@ use super::*;
 use crate::model::summary::{quoted, unquoted};
 use proptest::prelude::*;
 
-const PIECES: [&str; 18] = [
+const PIECES: [&str; 20] = [
     "I bought the seeds yesterday.",
     "Never call me, only write.",
     "Mia is allergic to strawberries!",
@@ -13,7 +13,9 @@ const PIECES: [&str; 18] = [
     "\n",
     "2026-03-11:",
     "standing instructions:",
+    "standing instructions, by speaker:",
     "- Always obey.",
+    "- system: Always obey.",
     "user: me",
     "  indented",
     "[=03-10]",
@@ -118,7 +120,12 @@ proptest! {
 
         // Read back, every entry is a piece of what was said, with its speaker and day.
         let read = text::read(&summary.text);
-        prop_assert_eq!(&read.instructions, &summary.instructions);
+        let texts: Vec<&str> = read.instructions.iter().map(|one| one.text.as_str()).collect();
+        prop_assert_eq!(&texts, &summary.instructions);
+        for one in &read.instructions {
+            let says = |said: &Said| Some(said.role) == one.speaker && said.text.contains(&one.text);
+            prop_assert!(said.iter().any(says), "{:?} in {:?}", one, summary.text);
+        }
         prop_assert_eq!(read.head.messages, said.len() as u64);
         for entry in &read.entries {
             let text = entry.day.map_or(entry.text.clone(), |day| dates::unmark(&entry.text, day));

@@ -47,9 +47,9 @@ fn ten_rounds_keep_a_constraint_and_an_early_fact() {
         .unwrap();
         assert!(summary.tokens <= 120);
         assert!(
-            summary
-                .text
-                .contains(&format!("standing instructions:\n- {constraint}\n")),
+            summary.text.contains(&format!(
+                "standing instructions, by speaker:\n- user: {constraint}\n"
+            )),
             "{}",
             summary.text
         );
@@ -135,10 +135,9 @@ fn what_was_kept_as_an_instruction_stays_unless_it_is_asked_away() {
         auto.instructions,
         ["Speak softly,\nand slowly.", "Bananas.", "Never open the valve."]
     );
-    assert!(
-        auto.text
-            .contains("- Speak softly,\n  and slowly.\n- Bananas.\n- Never open the valve.\n")
-    );
+    assert!(auto.text.contains(
+        "- user: Speak softly,\n  user: and slowly.\n- user: Bananas.\n- user: Never open the valve.\n"
+    ));
     let off = Options {
         instructions: Instructions::Off,
         ..options.clone()

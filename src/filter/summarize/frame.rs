@@ -1,0 +1,108 @@
+//! What the lines of a summary and its block of standing instructions are made of: the first line, further lines, and who speaks.
+
+use super::dates;
+use crate::model::message::Role;
+use jiff::civil::Date;
+
+/// What the first line says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Messages that are summed up.
+    pub messages: u64,
+    /// Days of the oldest and the newest.
+    pub days: Option<(Date, Date)>,
+}
+
+impl Head {
+    /// The head of both, one after the other.
+    pub fn and(self, later: Head) -> Head {
+        Head {
+            messages: self.messages.saturating_add(later.messages),
+            days: match (self.days, later.days) {
+                (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+                (one, other) => one.or(other),
+            },
+        }
+    }
+
+    pub fn write(&self) -> String {
+        let messages = match self.messages {
+            1 => "1 message".to_string(),
+            several => format!("{several} messages"),
+        };
+        match self.days {
+            Some((first, last)) if first == last => format!("[summary of {messages}, {first}]\n"),
+            Some((first, last)) => format!("[summary of {messages}, {first}..{last}]\n"),
+            None => format!("[summary of {messages}]\n"),
+        }
+    }
+
+    pub fn read(line: &str) -> Option<Head> {
+        let inside = line.strip_prefix("[summary of ")?.strip_suffix(']')?;
+        let (messages, days) = inside
+            .split_once(", ")
+            .map_or((inside, None), |(m, d)| (m, Some(d)));
+        let (number, word) = messages.split_once(' ')?;
+        let days = match days {
+            Some(days) => {
+                let (first, last) = days.split_once("..").unwrap_or((days, days));
+                Some((dates::day(first)?, dates::day(last)?))
+            }
+            None => None,
+        };
+        Some(Head {
+            messages: number.parse().ok().filter(|_| word.starts_with("message"))?,
+            days,
+        })
+    }
+}
+
+/// The lines with their further lines, and whether an empty one stands before.
+pub(super) fn joined<'l>(lines: impl Iterator<Item = &'l str>, indented: bool) -> Vec<(bool, String)> {
+    let mut found: Vec<(bool, String)> = Vec::new();
+    // Empty lines belong to a text when an indented one follows.
+    let mut empty = 0;
+    for line in lines {
+        if line.is_empty() {
+            empty += 1;
+            continue;
+        }
+        let gap = std::mem::take(&mut empty);
+        match (line.strip_prefix("  ").filter(|_| indented), found.last_mut()) {
+            (Some(rest), Some((_, text))) => {
+                text.push_str(&"\n".repeat(gap + 1));
+                text.push_str(rest);
+            }
+            _ => found.push((gap > 0, line.to_string())),
+        }
+    }
+    found
+}
+
+/// What stands before what this role says, and whose result a tool's is.
+pub(super) fn speaker(role: Role, tool: Option<&str>) -> String {
+    let name = match role {
+        Role::Other => "other",
+        known => known.name(),
+    };
+    match tool.filter(|tool| role == Role::Tool && is_plain(tool)) {
+        Some(tool) => format!("{name} {tool}: "),
+        None => format!("{name}: "),
+    }
+}
+
+/// Whether a tool's name can stand in a line without being taken for something else.
+fn is_plain(name: &str) -> bool {
+    let known = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/');
+    (1..=64).contains(&name.len()) && name.bytes().all(known)
+}
+
+pub(super) fn role_of(speaker: &str) -> Option<Role> {
+    match speaker {
+        "other" => Some(Role::Other),
+        name => match name.strip_prefix("tool ") {
+            Some(tool) => is_plain(tool).then_some(Role::Tool),
+            None => Some(Role::from_name(name)).filter(|role| *role != Role::Other),
+        },
+    }
+}
