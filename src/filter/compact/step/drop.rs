@@ -75,13 +75,11 @@ fn by_category(work: &mut Work<'_>, options: &Options, end: usize, reason: &'sta
     lead(work, reason);
 }
 
-/// Lets replies go that a view would begin with, now that what they replied to has left.
+/// Lets replies go that a view would begin with, now that the first question has left.
 pub fn lead(work: &mut Work<'_>, reason: &'static str) {
-    let began = work
-        .atoms
-        .first()
-        .is_some_and(|atom| work.items[atom.items[0]].is_user());
-    if !began || work.atoms.iter().all(|atom| atom.level < Level::Digest) {
+    let mut atoms = work.atoms.iter();
+    let question = atoms.find(|atom| work.items[atom.items[0]].is_user());
+    if question.is_none_or(|atom| atom.level < Level::Digest) {
         return;
     }
     for atom in 0..work.atoms.len() {
