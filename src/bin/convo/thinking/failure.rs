@@ -36,7 +36,7 @@ impl<'r> Failure<'r> {
         self.tell(session, stamps, error.hint("the session was left as it is"))?;
         // A stream without its log has no place for it, unless the document itself has one.
         if stamps.place() == Place::Stream && !self.changing.log && !self.document_tells(session) {
-            return Ok(Plan::Nothing("it stays as it is".to_string()));
+            return Ok(stays());
         }
         // When it failed is no matter of what is in the session.
         let now = self.context.clock.now();
@@ -79,10 +79,41 @@ impl<'r> Failure<'r> {
         Ok(())
     }
 
+    /// What becomes of a session whose change failed: it stays as it is, and the others have their turn. A stream is handed on as it
+    /// came; what else reads it need not know that nothing changed.
+    pub fn spare(
+        &self,
+        session: &Session,
+        stamps: &Stamps<'_>,
+        planned: convo::Result<Plan>,
+    ) -> convo::Result<Plan> {
+        match planned {
+            // Of an excerpt that is not for it to say.
+            Err(error) if error.kind == Kind::No && session.excerpt().is_none() => {
+                let id = session.header_text("id").unwrap_or_default();
+                self.context.output.error(&named(error, &id));
+                Ok(stays())
+            }
+            Err(error)
+                if matches!(error.kind, Kind::Unavailable | Kind::Locked)
+                    && stamps.place() == Place::Stream =>
+            {
+                self.tell(session, stamps, error)?;
+                Ok(stays())
+            }
+            planned => planned,
+        }
+    }
+
     /// Tells what is left to be told: nothing is, before the note is safe.
     pub fn tell_all(&self) {
         if let Some((_, error)) = self.untold.take() {
             self.context.output.error(&error);
         }
     }
+}
+
+/// The session is left as it is.
+pub fn stays() -> Plan {
+    Plan::Refused("it stays as it is".to_string())
 }

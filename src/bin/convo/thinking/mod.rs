@@ -3,10 +3,11 @@
 mod failure;
 mod options;
 
-pub use failure::Failure;
+pub use failure::{Failure, stays};
 pub use options::{Telling, Trying, for_programs};
 
-use crate::args::Changing;
+use crate::args::{Changing, Input, Reading};
+use crate::change;
 use crate::context::Context;
 use crate::program::{Asked as How, Program};
 use crate::remember;
@@ -19,6 +20,21 @@ use convo::model::health::Health;
 use convo::model::session::Session;
 use convo::tokens::Counter;
 
+/// Where the program that is asked for is not there: streams come out as they came, and the error is told.
+pub fn missing(
+    context: &Context,
+    inputs: &[Input],
+    reading: &Reading,
+    changing: &Changing,
+    error: Error,
+) -> anyhow::Result<()> {
+    let streams = inputs.iter().all(|input| !change::in_store(input, changing));
+    if streams && changing.in_place.is_none() && !changing.dry_run {
+        change::run(context, inputs, reading, changing, |_, _| Ok(stays()))?;
+    }
+    Err(error.into())
+}
+
 /// A program that is asked, session by session.
 pub struct Thinker<'r> {
     context: &'r Context,
@@ -26,7 +42,6 @@ pub struct Thinker<'r> {
     trying: &'r Trying,
     /// Whether it is asked although it failed too often.
     retry: bool,
-    pub failure: Failure<'r>,
     /// What it said of a session of the store, which may have grown when that is to be stored: it is not asked twice.
     memory: Option<(String, Thought)>,
     /// Whether an answer that is too long is cut instead of refused.
@@ -48,18 +63,12 @@ enum Thought {
 }
 
 impl<'r> Thinker<'r> {
-    pub fn new(
-        context: &'r Context,
-        program: Program,
-        (trying, retry): (&'r Trying, bool),
-        changing: &'r Changing,
-    ) -> Thinker<'r> {
+    pub fn new(context: &'r Context, program: Program, (trying, retry): (&'r Trying, bool)) -> Thinker<'r> {
         Thinker {
             context,
             program,
             trying,
             retry,
-            failure: Failure::new(context, trying, changing),
             memory: None,
             cuts: false,
         }
@@ -72,6 +81,7 @@ impl<'r> Thinker<'r> {
         session: &Session,
         stamps: &Stamps<'_>,
         counter: Counter,
+        failure: &Failure<'_>,
         ask: impl FnOnce() -> convo::Result<Next>,
         apply: impl FnOnce(&Answer) -> convo::Result<Plan>,
     ) -> convo::Result<Plan> {
@@ -84,7 +94,7 @@ impl<'r> Thinker<'r> {
             None => match ask()? {
                 Next::Done(plan) => return Ok(plan),
                 Next::Ask(request) => {
-                    if let Some(plan) = self.rest(session, stamps)? {
+                    if let Some(plan) = self.rest(session, stamps, failure)? {
                         return Ok(plan);
                     }
                     self.think(&request, counter, &id)
@@ -98,15 +108,19 @@ impl<'r> Thinker<'r> {
         self.memory = Some((id, thought));
         match planned {
             Err(error) if error.kind == Kind::Unavailable => {
-                self.failure
-                    .plan(session, stamps, &self.program.by, &error.message)
+                failure.plan(session, stamps, &self.program.by, &error.message)
             }
             planned => planned,
         }
     }
 
     /// What to do instead of asking while it is too early.
-    fn rest(&self, session: &Session, stamps: &Stamps<'_>) -> convo::Result<Option<Plan>> {
+    fn rest(
+        &self,
+        session: &Session,
+        stamps: &Stamps<'_>,
+        failure: &Failure<'_>,
+    ) -> convo::Result<Option<Plan>> {
         let now = self.context.clock.now();
         let health = Health::of(session);
         if let Some(why) = self.trying.not_due(&health, &now) {
@@ -121,8 +135,8 @@ impl<'r> Thinker<'r> {
             health.failures
         );
         let error = Error::new(Kind::Unavailable, what).hint("--retry asks all the same");
-        self.failure.tell(session, stamps, error)?;
-        Ok(Some(Plan::Nothing("it stays as it is".to_string())))
+        failure.tell(session, stamps, error)?;
+        Ok(Some(stays()))
     }
 
     /// Asks for each piece, one after the other.

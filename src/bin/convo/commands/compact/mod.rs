@@ -9,7 +9,9 @@ mod writer;
 use super::Run;
 use crate::args::{Changing, Input, Reading};
 use crate::change;
-use crate::context::{Context, named};
+use crate::context::Context;
+use crate::stamps::Stamps;
+use crate::thinking::{self, Failure};
 use clap::Args;
 use compat::Compat;
 use convo::error::{Error, Kind};
@@ -70,51 +72,48 @@ impl Run for Compact {
         context.output.speak_json(self.changing.json);
         let (options, way) = self.asked(context)?;
         self.strategy.counting.tell_estimate(context)?;
-        let mut writer = Writer::new(context, &self.strategy, &self.changing)?;
+        let inputs = Input::all(&self.inputs);
+        let mut writer = match Writer::new(context, &self.strategy, self.changing.dry_run) {
+            Ok(writer) => writer,
+            Err(error) => return thinking::missing(context, &inputs, &self.reading, &self.changing, error),
+        };
+        let failure = Failure::new(context, &self.strategy.trying, &self.changing);
         let mut unreached = None;
+        let mut plan = |session: &Session, stamps: &Stamps<'_>| {
+            let id = session.header_text("id").unwrap_or_default();
+            let counter = self.strategy.counting.counter(context, &id, session)?;
+            let mut told = |outcome: &Outcome| {
+                unreached = unreached.max(outcome.smallest);
+                self.explain(context, session, counter, outcome)
+            };
+            let stamp = |content: &str| stamps.event(content);
+            let outcome = match (&way, &mut writer) {
+                (None, Some(writer)) => {
+                    return writer.plan(session, stamps, counter, &options, &failure, &mut told);
+                }
+                (Some((way, rules)), _) => systems::plan(session, way, *rules, counter, &options, stamp),
+                (None, None) => compact::plan(session, counter, &options, stamp),
+            }?;
+            told(&outcome).map(|()| outcome.plan)
+        };
         let done = change::run(
             context,
-            &Input::all(&self.inputs),
+            &inputs,
             &self.reading,
             &self.changing,
             |session, stamps| {
-                let id = session.header_text("id").unwrap_or_default();
-                let counter = self.strategy.counting.counter(context, &id, session)?;
-                let mut told = |outcome: &Outcome| {
-                    unreached = unreached.max(outcome.smallest);
-                    self.explain(context, session, counter, outcome)
-                };
-                let planned = match (&way, &mut writer) {
-                    (None, Some(writer)) => writer.plan(session, stamps, counter, &options, &mut told),
-                    (way, _) => {
-                        let stamp = |content: &str| stamps.event(content);
-                        let outcome = match way {
-                            Some((way, rules)) => {
-                                systems::plan(session, way, *rules, counter, &options, stamp)
-                            }
-                            None => compact::plan(session, counter, &options, stamp),
-                        };
-                        outcome.and_then(|outcome| told(&outcome).map(|()| outcome.plan))
-                    }
-                };
-                match planned {
-                    // This session stays as it is, and the others have their turn.
-                    Err(error) if error.kind == Kind::No => {
-                        context.output.error(&named(error, &id));
-                        Ok(Plan::Refused("it stays as it is".to_string()))
-                    }
+                let planned = match plan(session, stamps) {
                     Ok(Plan::Nothing(why))
                         if why == compact::NO_GAIN && self.strategy.on_no_gain == "error" =>
                     {
                         Err(Error::new(Kind::No, why))
                     }
                     planned => planned,
-                }
+                };
+                failure.spare(session, stamps, planned)
             },
         );
-        if let Some(writer) = &writer {
-            writer.tell_all();
-        }
+        failure.tell_all();
         done?;
         match unreached {
             Some(smallest) => {

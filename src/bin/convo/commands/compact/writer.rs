@@ -1,10 +1,9 @@
 //! The summary of a compaction by a program: what leaves is chosen, then the program is asked, then the answer is put in.
 
 use super::options::Strategy;
-use crate::args::Changing;
 use crate::context::Context;
 use crate::stamps::Stamps;
-use crate::thinking::{Next, Thinker};
+use crate::thinking::{Failure, Next, Thinker};
 use convo::filter::Plan;
 use convo::filter::compact::{Options, Outcome};
 use convo::filter::cover::{self, Answer, Draft, Drafted};
@@ -30,7 +29,7 @@ impl<'r> Writer<'r> {
     pub fn new(
         context: &'r Context,
         strategy: &'r Strategy,
-        changing: &'r Changing,
+        dry_run: bool,
     ) -> convo::Result<Option<Writer<'r>>> {
         let program = match strategy.writer() {
             Some(with) => with.program(context)?,
@@ -41,8 +40,8 @@ impl<'r> Writer<'r> {
             context,
             strategy,
             asking: strategy.asked()?,
-            thinker: Thinker::new(context, program, (&strategy.trying, strategy.retry), changing),
-            dry_run: changing.dry_run,
+            thinker: Thinker::new(context, program, (&strategy.trying, strategy.retry)),
+            dry_run,
             draft: RefCell::default(),
         }))
     }
@@ -54,6 +53,7 @@ impl<'r> Writer<'r> {
         stamps: &Stamps<'_>,
         counter: Counter,
         options: &Options,
+        failure: &Failure<'_>,
         told: &mut dyn FnMut(&Outcome) -> convo::Result<()>,
     ) -> convo::Result<Plan> {
         let told = RefCell::new(told);
@@ -86,11 +86,6 @@ impl<'r> Writer<'r> {
             }
             None => Ok(Plan::Nothing("nothing was asked".to_string())),
         };
-        self.thinker.plan(session, stamps, counter, ask, apply)
-    }
-
-    /// Tells what is left to be told.
-    pub fn tell_all(&self) {
-        self.thinker.failure.tell_all();
+        self.thinker.plan(session, stamps, counter, failure, ask, apply)
     }
 }

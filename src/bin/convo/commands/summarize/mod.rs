@@ -8,8 +8,9 @@ use crate::change;
 use crate::context::{Context, named};
 use crate::inputs::each_session;
 use crate::remember;
+use crate::stamps::Stamps;
 use crate::summarizer::With;
-use crate::thinking::{Failure, Next, Thinker, Trying, for_programs};
+use crate::thinking::{self, Failure, Next, Thinker, Trying, for_programs};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -99,84 +100,83 @@ impl Run for Summarize {
         }
         if let Some(file) = &self.apply {
             let answer = answer(file, &inputs)?;
-            let failure = Failure::new(context, &self.trying, &self.changing);
-            let done = change::run(
-                context,
-                &inputs,
-                &self.reading,
-                &self.changing,
-                |session, stamps| {
-                    let counter = self.asking.counting.counter(context, &id(session), session)?;
-                    let stamp = |content: &str| stamps.event(content);
-                    let options = remember::answered(session, &options)?;
-                    let planned = cover::apply(session, counter, &options, &answer, stamp);
-                    match remember::summarized(context, session, planned, stamps) {
-                        Err(error) if error.kind == Kind::Unavailable => {
-                            failure.plan(session, stamps, &answer.by, &error.message)
-                        }
-                        planned => planned,
+            return self.change(context, &inputs, |session, stamps, failure| {
+                let counter = self.asking.counting.counter(context, &id(session), session)?;
+                let stamp = |content: &str| stamps.event(content);
+                let options = remember::answered(session, &options)?;
+                let planned = cover::apply(session, counter, &options, &answer, stamp);
+                match remember::summarized(context, session, planned, stamps) {
+                    Err(error) if error.kind == Kind::Unavailable => {
+                        failure.plan(session, stamps, &answer.by, &error.message)
                     }
-                },
-            );
-            failure.tell_all();
-            return done;
+                    planned => planned,
+                }
+            });
         }
-        match self.asking.with.program(context)? {
-            None => change::run(
-                context,
-                &inputs,
-                &self.reading,
-                &self.changing,
-                |session, stamps| {
-                    if let Some(why) = self.trying.not_due(&Health::of(session), &context.clock.now()) {
-                        return Ok(Plan::Nothing(why));
-                    }
-                    let options = match remember::due(session, &options)? {
-                        Ok(options) => options,
-                        Err(why) => return Ok(Plan::Nothing(why)),
-                    };
-                    let counter = self.asking.counting.counter(context, &id(session), session)?;
-                    let planned = cover::extract(session, counter, &options, |content| stamps.event(content));
-                    let planned = remember::summarized(context, session, planned, stamps);
-                    unreached(context, session, planned)
-                },
-            ),
-            Some(program) => {
-                let mut thinker = Thinker::new(context, program, (&self.trying, self.retry), &self.changing);
-                let done = change::run(
-                    context,
-                    &inputs,
-                    &self.reading,
-                    &self.changing,
-                    |session, stamps| {
-                        let options = match remember::due(session, &options)? {
-                            Ok(options) => options,
-                            Err(why) => return Ok(Plan::Nothing(why)),
-                        };
-                        let counter = self.asking.counting.counter(context, &id(session), session)?;
-                        let ask = || {
-                            Ok(match cover::ask(session, counter, &options)? {
-                                Asked::Nothing(why) => Next::Done(Plan::Nothing(why)),
-                                Asked::Request(request) => Next::Ask(request),
-                            })
-                        };
-                        let apply = |answer: &Answer| {
-                            let stamp = |content: &str| stamps.event(content);
-                            let planned = cover::apply(session, counter, &options, answer, stamp);
-                            remember::summarized(context, session, planned, stamps)
-                        };
-                        let planned = thinker.plan(session, stamps, counter, ask, apply);
-                        unreached(context, session, planned)
-                    },
-                );
-                thinker.failure.tell_all();
-                done
-            }
-        }
+        let program = match self.asking.with.program(context) {
+            Ok(program) => program,
+            Err(error) => return thinking::missing(context, &inputs, &self.reading, &self.changing, error),
+        };
+        let Some(program) = program else {
+            return self.change(context, &inputs, |session, stamps, _| {
+                if let Some(why) = self.trying.not_due(&Health::of(session), &context.clock.now()) {
+                    return Ok(Plan::Nothing(why));
+                }
+                let options = match remember::due(session, &options)? {
+                    Ok(options) => options,
+                    Err(why) => return Ok(Plan::Nothing(why)),
+                };
+                let counter = self.asking.counting.counter(context, &id(session), session)?;
+                let planned = cover::extract(session, counter, &options, |content| stamps.event(content));
+                remember::summarized(context, session, planned, stamps)
+            });
+        };
+        let mut thinker = Thinker::new(context, program, (&self.trying, self.retry));
+        self.change(context, &inputs, |session, stamps, failure| {
+            let options = match remember::due(session, &options)? {
+                Ok(options) => options,
+                Err(why) => return Ok(Plan::Nothing(why)),
+            };
+            let counter = self.asking.counting.counter(context, &id(session), session)?;
+            let ask = || {
+                Ok(match cover::ask(session, counter, &options)? {
+                    Asked::Nothing(why) => Next::Done(Plan::Nothing(why)),
+                    Asked::Request(request) => Next::Ask(request),
+                })
+            };
+            let apply = |answer: &Answer| {
+                let stamp = |content: &str| stamps.event(content);
+                let planned = cover::apply(session, counter, &options, answer, stamp);
+                remember::summarized(context, session, planned, stamps)
+            };
+            thinker.plan(session, stamps, counter, failure, ask, apply)
+        })
     }
 }
 
 impl Summarize {
+    /// Carries out what is planned; what fails leaves its session as it is.
+    fn change(
+        &self,
+        context: &Context,
+        inputs: &[Input],
+        mut plan: impl FnMut(&Session, &Stamps<'_>, &Failure<'_>) -> convo::Result<Plan>,
+    ) -> anyhow::Result<()> {
+        let failure = Failure::new(context, &self.trying, &self.changing);
+        let done = change::run(
+            context,
+            inputs,
+            &self.reading,
+            &self.changing,
+            |session, stamps| {
+                let planned = plan(session, stamps, &failure);
+                failure.spare(session, stamps, planned)
+            },
+        );
+        failure.tell_all();
+        done
+    }
+
     fn print_requests(&self, context: &Context, inputs: &[Input], options: &Options) -> anyhow::Result<()> {
         each_session(context, inputs, &self.reading, |label, session| {
             let counter = self.asking.counting.counter(context, label, &session)?;
@@ -203,18 +203,6 @@ impl Summarize {
 
 fn id(session: &Session) -> String {
     session.header_text("id").unwrap_or_default()
-}
-
-/// A session that cannot be made to fit stays as it is, and the others have their turn.
-fn unreached(context: &Context, session: &Session, planned: convo::Result<Plan>) -> convo::Result<Plan> {
-    match planned {
-        // Of an excerpt that is not for it to say.
-        Err(error) if error.kind == Kind::No && session.excerpt().is_none() => {
-            context.output.error(&named(error, &id(session)));
-            Ok(Plan::Nothing("it stays as it is".to_string()))
-        }
-        planned => planned,
-    }
 }
 
 /// Reads the answer that is to be applied.
