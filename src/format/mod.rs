@@ -299,12 +299,35 @@ pub fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
+    write_by(format, format.form().write, (session, view), purpose, out, report)
+}
+
+/// Writes a session as Markdown whose pages load images from the web.
+pub fn write_with_images(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let write = Some(markdown::write_with_images as form::Save);
+    write_by(Format::Markdown, write, (session, view), purpose, out, report)
+}
+
+fn write_by(
+    format: Format,
+    write: Option<form::Save>,
+    (session, view): (&Session, &View),
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
     let vercel = [Format::VercelUi, Format::VercelUiV4].contains(&format);
     if purpose == Purpose::Export && !vercel && native::source_format(session).as_deref() == Some("vercel-ui")
     {
         report.lose(Loss::Part, vercel_ui::differing_contents(session, view));
     }
-    match format.form().write {
+    match write {
         Some(write) => {
             let readable = opaque::readable(format, session, view, report);
             write(session, readable.as_ref().unwrap_or(view), purpose, out, report)

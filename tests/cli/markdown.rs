@@ -128,3 +128,62 @@ fn pages_of_hostile_sessions_are_inert() {
     }
     eprintln!("{} pages {read_by}", HOSTILE.len());
 }
+
+#[test]
+fn images_of_the_web_show_where_they_are_asked_for() {
+    let env = Env::new();
+    let url = "https://a.example/i.png";
+    let text = format!(
+        "![x]({url}) ![y](javascript:alert(1)) ![z][r] `![c]({url})` <img src=\"{url}\">\n\n[r]: {url}\n[s]: javascript:alert(1)"
+    );
+    let lines = [
+        json!({"role":"user","content":[
+            {"type":"text","text":text},
+            {"type":"image_url","image_url":{"url":url}},
+            {"type":"image_url","image_url":{"url":"javascript:alert(1)"}},
+            {"type":"file","file":{"filename":"f","file_data":"https://a.example/f.pdf"}}]}),
+        json!({"role":"assistant","content":format!("![x]({url})"),"reasoning":[{"type":"thinking","text":format!("![t]({url})")}]}),
+    ];
+    let input = lines.map(|line| format!("{line}\n")).concat();
+    let links = env.pipe(&["cat", "-q", "--to", "markdown"], &input).fine();
+    assert!(
+        !links.out().contains("\n![") && links.out().contains("\\![x]("),
+        "{links}"
+    );
+    for verb in [
+        &["cat"][..],
+        &["context"],
+        &["compact", "--mask-tools"],
+        &["truncate", "--keep-last", "9"],
+    ] {
+        let run = env.pipe(&[verb, &["-q", "--to", "markdown", "--images"]].concat(), &input);
+        let page = run.out();
+        for shown in [
+            format!("\n![x]({url}) \\![y](javascript"),
+            "![z][r]".to_string(),
+            format!("`![c]({url})` &lt;img"),
+            format!("\n![image](<{url}>)"),
+            format!("\n![t]({url})"),
+        ] {
+            let shown = shown.replace("](javascript", "]\\(javascript");
+            assert!(page.contains(&shown), "{verb:?}: {shown}: {run}");
+        }
+        assert!(
+            page.contains("[s]\\: javascript") && !page.contains("![f]"),
+            "{run}"
+        );
+    }
+    // What has no effect is refused.
+    for options in [
+        &["--to", "aider", "--images"][..],
+        &["--to", "native", "--images"],
+        &["--images"],
+    ] {
+        env.pipe(&[&["cat"], options].concat(), &input)
+            .status(2)
+            .gives("");
+        env.pipe(&[&["truncate", "--all"], options].concat(), &input)
+            .status(2)
+            .gives("");
+    }
+}

@@ -33,6 +33,7 @@ pub fn run(
     mut plan: impl FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>,
 ) -> anyhow::Result<()> {
     context.output.speak_json(changing.json);
+    changing.writing.check()?;
     if changing.force && changing.in_place.is_none() {
         return Err(Error::new(Kind::Usage, "--force is for -i").into());
     }
@@ -387,6 +388,7 @@ pub fn write_to(
     writing: &Writing,
     write: impl FnOnce(&mut Joined<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    writing.check()?;
     // Each input begins a line of its own, wherever the output goes.
     let write = |out: &mut dyn Write| packing(writing.pack, writing, out, |out| write(&mut Joined::new(out)));
     match &writing.output {

@@ -18,6 +18,8 @@ pub struct Export<'c> {
     pub label: &'c str,
     pub to: Format,
     pub purpose: Purpose,
+    /// Whether pages show images of the web.
+    pub images: bool,
     /// Whether a loss is an error, before anything is written.
     pub strict: bool,
 }
@@ -35,12 +37,12 @@ impl Export<'_> {
                 .map_err(|error| Error::io("cannot write", error))?;
         }
         if !self.strict {
-            format::write(self.to, session, &view, self.purpose, out, &mut report)?;
+            self.write_view(session, &view, out, &mut report)?;
             self.context.output.report(self.label, &mut report);
             return Ok(());
         }
         let mut whole = Vec::new();
-        format::write(self.to, session, &view, self.purpose, &mut whole, &mut report)?;
+        self.write_view(session, &view, &mut whole, &mut report)?;
         let lost = !report.losses.is_empty();
         self.context.output.report(self.label, &mut report);
         if lost {
@@ -49,6 +51,21 @@ impl Export<'_> {
         Ok(out
             .write_all(&whole)
             .map_err(|error| Error::io("cannot write", error))?)
+    }
+}
+
+impl Export<'_> {
+    fn write_view(
+        &self,
+        session: &Session,
+        view: &View,
+        out: &mut dyn Write,
+        report: &mut Report,
+    ) -> convo::Result<()> {
+        match self.images {
+            true => format::write_with_images(session, view, self.purpose, out, report),
+            false => format::write(self.to, session, view, self.purpose, out, report),
+        }
     }
 }
 

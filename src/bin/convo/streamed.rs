@@ -83,6 +83,7 @@ pub fn stream(
         label: &label,
         to,
         purpose,
+        images: changing.writing.images,
         strict: reading.strict,
     };
     // A file that is changed keeps the sessions that are not asked for; a stream is what is asked for.

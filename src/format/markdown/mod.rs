@@ -26,6 +26,7 @@ use super::{Form, Purpose, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
+use prose::Images;
 use std::io::Write;
 
 /// Markdown, as a format.
@@ -51,6 +52,18 @@ pub const FORM: Form = Form {
     ..Form::BLANK
 };
 
+/// Writes one session's view with images that a page loads from the web when somebody opens it.
+pub(super) fn write_with_images(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let page = page::of(session, view, (purpose, Images::Remote), report);
+    written(out.write_all(page.as_bytes()))
+}
+
 /// Writes one session's view.
 fn write(
     session: &Session,
@@ -59,6 +72,6 @@ fn write(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let page = page::of(session, view, purpose, report);
+    let page = page::of(session, view, (purpose, Images::Embedded), report);
     written(out.write_all(page.as_bytes()))
 }

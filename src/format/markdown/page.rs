@@ -1,6 +1,7 @@
 //! A session as a page.
 
-use super::{fence, prose, target};
+use super::prose::{self, Images};
+use super::{fence, target};
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::{Bytes, Kind, Media};
@@ -34,20 +35,26 @@ const MEMBERS: [&str; 14] = [
 ];
 
 /// The page of a session's view.
-pub fn of(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> String {
+pub fn of(
+    session: &Session,
+    view: &View,
+    (purpose, images): (Purpose, Images),
+    report: &mut Report,
+) -> String {
     let mut page = heading(session, view);
     let mut tools = Tools::default();
     for item in &view.items {
         match (item.summary(session), item.message(session)) {
             (Some(summary), _) => {
                 page.push_str("\n## summary\n\n");
-                page.push_str(&prose::of(&summary));
+                page.push_str(&prose::of(&summary, images));
             }
             (None, Some(said)) => {
                 if purpose == Purpose::Export {
                     tell_books(&said, item.body(session), report);
                 }
-                message(&said, item.body(session), &tools, &mut page, report);
+                let line = (&said, item.body(session));
+                message(line, &tools, images, &mut page, report);
                 tools.note(&said);
             }
             (None, None) => {}
@@ -80,7 +87,13 @@ fn heading(session: &Session, view: &View) -> String {
     page
 }
 
-fn message(said: &Message<'_>, body: &[u8], tools: &Tools, page: &mut String, report: &mut Report) {
+fn message(
+    (said, body): (&Message<'_>, &[u8]),
+    tools: &Tools,
+    images: Images,
+    page: &mut String,
+    report: &mut Report,
+) {
     let role = said.role_name();
     let mut label = prose::line(&role);
     if let Some(name) = tools.name(said) {
@@ -110,7 +123,7 @@ fn message(said: &Message<'_>, body: &[u8], tools: &Tools, page: &mut String, re
     let mut blocks: Vec<String> = Vec::new();
     for thought in speaker::thoughts(said) {
         match thought.filter(|text| !text.trim().is_empty()) {
-            Some(text) => blocks.push(folded("thinking", &prose::in_fold(&text))),
+            Some(text) => blocks.push(folded("thinking", &prose::in_fold(&text, images))),
             None => {
                 blocks.push("*thinking, encrypted*\n".to_string());
                 report.lose(Loss::Reasoning, 1);
@@ -122,12 +135,12 @@ fn message(said: &Message<'_>, body: &[u8], tools: &Tools, page: &mut String, re
         match part {
             Part::Text(text) if text.is_empty() => {}
             Part::Text(text) if said.role() == Role::Tool => blocks.push(result(&text)),
-            Part::Text(text) => blocks.push(prose::of(&text)),
-            Part::Other(kind, raw) => blocks.push(other(&kind, raw, report)),
+            Part::Text(text) => blocks.push(prose::of(&text, images)),
+            Part::Other(kind, raw) => blocks.push(other(&kind, raw, images, report)),
         }
     }
     if let Some(refusal) = json::member(body, "refusal").and_then(json::text) {
-        blocks.push(format!("refusal:\n\n{}", prose::of(&refusal)));
+        blocks.push(format!("refusal:\n\n{}", prose::of(&refusal, images)));
     }
     for call in said.tool_calls() {
         let id = match call.id.is_empty() {
@@ -159,7 +172,7 @@ fn result(text: &str) -> String {
 }
 
 /// A part that is no text.
-fn other(kind: &str, raw: &[u8], report: &mut Report) -> String {
+fn other(kind: &str, raw: &[u8], images: Images, report: &mut Report) -> String {
     let Some(media) = Media::of(raw) else {
         let raw = String::from_utf8_lossy(raw);
         return format!("part {}\n\n{}", fence::span(kind), fence::data(&raw));
@@ -175,10 +188,13 @@ fn other(kind: &str, raw: &[u8], report: &mut Report) -> String {
             report.lose(Loss::Attachment, 1);
             format!("{what} {}, kept by its provider\n", fence::span(id))
         }
-        (_, Some(url)) if target::is_embedded_image(&url) => {
+        (_, Some(url))
+            if target::is_embedded_image(&url)
+                || images == Images::Remote && media.kind == Kind::Image && target::is_remote(&url) =>
+        {
             format!("![{}](<{}>)\n", prose::line(named), address(&url))
         }
-        // A remote image is a link: shown, it would tell its server who reads the page.
+        // Else a remote image is a link: shown, it would tell its server who reads the page.
         (_, Some(url)) if target::is_safe(&url) || url.starts_with("data:image/") => {
             format!("[{}](<{}>)\n", prose::line(named), address(&url))
         }

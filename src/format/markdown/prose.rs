@@ -5,21 +5,30 @@ use super::{fence, target};
 /// What headings of a page begin with: a text that has such a heading could be taken for another speaker's.
 const SPEAKERS: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "summary"];
 
+/// Which images of a text a page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Images {
+    /// Those whose bytes are in it; others are links.
+    Embedded,
+    /// Those on the web too: whoever opens the page asks their servers for them.
+    Remote,
+}
+
 /// A text that can stand on a page.
-pub fn of(text: &str) -> String {
+pub fn of(text: &str, images: Images) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let text = text.trim_end_matches('\n');
-    match tame(text) {
+    match tame(text, images) {
         Some(tamed) => tamed + "\n",
         None => fence::block(text, "text"),
     }
 }
 
 /// A text inside a fold, which Python-Markdown takes for HTML: there a span of code does not keep a tag from being one.
-pub fn in_fold(text: &str) -> String {
+pub fn in_fold(text: &str, images: Images) -> String {
     match has_tag(text) && text.contains('`') {
         true => fence::block(text.trim_end_matches(['\n', '\r']), "text"),
-        false => of(text),
+        false => of(text, images),
     }
 }
 
@@ -52,7 +61,7 @@ struct Open {
 }
 
 /// The text with its tags shown; none of one that would not stay in its place.
-fn tame(text: &str) -> Option<String> {
+fn tame(text: &str, images: Images) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut open: Option<Open> = None;
     let mut before = "";
@@ -112,7 +121,7 @@ fn tame(text: &str) -> Option<String> {
         if is_heading(inner) || (is_underline(rest) && speaks(before)) {
             return None;
         }
-        escape_line(line, next, spans, &mut out);
+        escape_line(line, next, (spans, images), &mut out);
         before = rest;
     }
     open.is_none().then_some(out)
@@ -199,9 +208,9 @@ fn is_paired(line: &str) -> bool {
     true
 }
 
-/// Adds a line in which no tag is a tag, no link has an unsafe address, no image loads anything, and no attribute list (of
+/// Adds a line in which no tag is a tag, no link has an unsafe address, no image loads anything that is not asked for, and no attribute list (of
 /// Python-Markdown) sets an attribute. With `spans`, text between backticks is code.
-fn escape_line(line: &str, next: &str, spans: bool, out: &mut String) {
+fn escape_line(line: &str, next: &str, (spans, images): (bool, Images), out: &mut String) {
     let bytes = line.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -210,7 +219,7 @@ fn escape_line(line: &str, next: &str, spans: bool, out: &mut String) {
             // As an entity: Python-Markdown knows no escape of it.
             b'<' if begins_tag(bytes, at) => Some(("&lt;", 1)),
             b'\\' if rest.starts_with("\\<") && begins_tag(bytes, at + 1) => Some(("&lt;", 2)),
-            b'!' if rest.starts_with("![") && !is_image_of_page(rest) => Some(("\\!", 1)),
+            b'!' if rest.starts_with("![") && !is_shown(rest, images) => Some(("\\!", 1)),
             b']' if rest.starts_with("](") && !has_safe_target(rest, next) => Some(("]\\(", 2)),
             b']' if rest.starts_with("]:") && !has_safe_target(rest, next) => Some(("]\\:", 2)),
             b'{' if has_attributes(rest) => Some(("\\{", 1)),
@@ -240,10 +249,15 @@ fn has_safe_target(rest: &str, next: &str) -> bool {
     })
 }
 
-/// Whether an image comes with the page.
-fn is_image_of_page(rest: &str) -> bool {
-    let address = rest.find("](").map(|at| target::at_start(&rest[at + 2..]));
-    address.is_some_and(target::is_embedded_image)
+/// Whether a page shows the image that begins there.
+fn is_shown(rest: &str, images: Images) -> bool {
+    match rest.find("](").map(|at| target::at_start(&rest[at + 2..])) {
+        Some(address) => {
+            target::is_embedded_image(address) || images == Images::Remote && target::is_remote(address)
+        }
+        // Its address is in a definition, and the unsafe ones are none.
+        None => images == Images::Remote,
+    }
 }
 
 /// Whether it could be an attribute list, which Python-Markdown turns into attributes such as `onclick`.

@@ -25,6 +25,16 @@ pub fn is_embedded_image(address: &str) -> bool {
     })
 }
 
+/// Whether an address is on the web.
+pub fn is_remote(address: &str) -> bool {
+    let scheme = address.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        ["http", "https"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(scheme))
+    })
+}
+
 /// The address at the beginning of what follows `](` or `]:`.
 pub fn at_start(text: &str) -> &str {
     let text = text.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
@@ -66,6 +76,8 @@ mod tests {
         ] {
             assert!(!is_safe(unsafe_one), "{unsafe_one}");
         }
+        assert!(is_remote("https://a/b") && is_remote("HTTP://a"));
+        assert!(!is_remote("//a") && !is_remote("javascript:http://a") && !is_remote("<https://a"));
         assert!(is_embedded_image("data:image/png;base64,AA=="));
         assert!(!is_embedded_image("data:image/svg+xml,<svg>") && !is_embedded_image("data:text/html,x"));
     }

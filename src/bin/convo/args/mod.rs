@@ -127,9 +127,25 @@ pub struct Writing {
     /// Write to this file, whole or not at all
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// With --to markdown: pages show images of the web
+    ///
+    /// Without it they are links: a server that has an image learns who opens the page, and what its address holds.
+    #[arg(long, requires = "to", hide_short_help = true)]
+    pub images: bool,
 }
 
 impl Writing {
+    /// Refuses options that would have no effect.
+    pub fn check(&self) -> convo::Result<()> {
+        match self.to {
+            Some(to) if self.images && to != Format::Markdown => {
+                let what = format!("--images is for --to markdown, and this is --to {}", to.name());
+                Err(Error::new(Kind::Usage, what).hint("leave --images out"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether what becomes of a session of the store goes elsewhere than to the store.
     pub fn is_elsewhere(&self) -> bool {
         self.to.is_some() || self.output.is_some() || self.pack

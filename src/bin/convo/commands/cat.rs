@@ -167,6 +167,7 @@ impl Cat {
             label: &label,
             to,
             purpose: Purpose::Export,
+            images: self.writing.images,
             strict: self.reading.strict,
         };
         let returns = goes_back(&opened, to) && self.model.is_none();
@@ -211,6 +212,7 @@ impl Cat {
             label,
             to,
             purpose: Purpose::Export,
+            images: self.writing.images,
             strict: self.reading.strict,
         }
     }

@@ -92,6 +92,7 @@ impl Run for View {
                         label,
                         to,
                         purpose: Purpose::Context,
+                        images: self.writing.images,
                         strict,
                     }
                     .write(&session, written, out)

@@ -203,6 +203,7 @@ impl Continue {
                 label: &label,
                 to,
                 purpose: Purpose::Export,
+                images: self.writing.images,
                 strict,
             };
             export.write(&made, *written, out)

@@ -210,6 +210,7 @@ impl Join {
                 label: &joined.id,
                 to,
                 purpose: Purpose::Export,
+                images: self.writing.images,
                 strict: self.reading.strict,
             };
             export.write(&joined.session, 1, out)

@@ -216,9 +216,8 @@ impl Migrate {
         };
         let changing = crate::args::Changing {
             writing: crate::args::Writing {
-                pack: false,
                 to: self.to,
-                output: None,
+                ..Default::default()
             },
             dry_run: self.dry_run,
             json: self.json,

@@ -163,6 +163,7 @@ impl Run for Split {
                 .hint("--stdout makes streams of the store's sessions")
                 .into());
         }
+        self.writing.check()?;
         if stored > 0 {
             for input in &inputs {
                 let Input::Name(name) = input else { continue };
@@ -311,6 +312,7 @@ impl Split {
                 label,
                 to,
                 purpose: Purpose::Export,
+                images: self.writing.images,
                 strict: self.reading.strict,
             };
             return export.write(session, nth, out);
