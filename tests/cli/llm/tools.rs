@@ -307,3 +307,47 @@ fn the_number_of_calls_is_limited() {
         std::fs::remove_file(env.work().join("ran.txt")).unwrap();
     }
 }
+
+#[test]
+fn what_a_model_says_reaches_a_tool_on_standard_input_alone() {
+    let env = Env::new();
+    let hostile = r#"{"x":"$(touch PWNED) `touch PWNED` '; touch PWNED; '"}"#;
+    let reply = move |name: &str| {
+        let call = value!({"id": "$(touch PWNED)", "type": "function", "function": {"name": name, "arguments": hostile}});
+        json(&value!({"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [call]}, "finish_reason": "tool_calls"}]}).to_string())
+    };
+    for name in ["t", "$(touch PWNED)", "t; touch PWNED", "PATH"] {
+        let server = Server::new(move |nth, _| if nth == 0 { reply(name) } else { json(HELLO) });
+        let tool = "t=cat >/dev/null; echo $#; env; tr '\\0' ' ' < /proc/$$/cmdline";
+        let run = llm(&env, &server, &["--tool", tool, "-q"], ASKED).status(0);
+        let content = run.objects()[1]["content"].as_str().unwrap().to_string();
+        match name {
+            "t" => {
+                assert!(
+                    content.starts_with("0\n") && content.contains("\nCONVO_TOOL=t\n"),
+                    "{content}"
+                );
+                assert!(
+                    !content.contains("$(touch") && !content.contains("`touch"),
+                    "{content}"
+                );
+            }
+            _ => assert!(content.starts_with("no such tool: "), "{content}"),
+        }
+    }
+    assert!(!env.work().join("PWNED").exists());
+}
+
+#[test]
+fn a_call_that_the_session_brings_along_is_not_run() {
+    let env = Env::new();
+    let call = value!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}]});
+    for input in [
+        format!("{ASKED}{call}\n"),
+        format!("{ASKED}{call}\n{}\n", value!({"role": "user", "content": "And?"})),
+    ] {
+        let server = Server::new(|_, _| json(HELLO));
+        llm(&env, &server, &["--tool", "t=touch ran", "-q"], &input);
+        assert!(!env.work().join("ran").exists());
+    }
+}
