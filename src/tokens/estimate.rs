@@ -52,10 +52,10 @@ impl Estimate {
     pub const fn note(self) -> Option<&'static str> {
         match self {
             Estimate::Claude => {
-                Some("Claude's tokenizer is not public: an estimate, see `claude` in docs/tokens.md")
+                Some("Claude's tokenizer is not public: an estimate, see `claude` in docs/compaction.md")
             }
             Estimate::Gemini => {
-                Some("Gemini's tokenizer is not public: an estimate, see `gemini` in docs/tokens.md")
+                Some("Gemini's tokenizer is not public: an estimate, see `gemini` in docs/compaction.md")
             }
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! What text and messages cost in tokens.
 //!
 //! The encodings of OpenAI are counted exactly, from tables that lie in the program ([`Tokenizer::count`] needs no
-//! start); other ways of counting are estimates, each with its source. `docs/tokens.md` has the whole list.
+//! start); other ways of counting are estimates, each with its source. `docs/compaction.md` has the whole list.
 
 pub mod counter;
 mod encoding;

@@ -1,19 +1,28 @@
-//! Every example of the README is run, through a shell, in one place of their own.
+//! Runs every example of the README and of the pages in `docs/`, each page in a directory of its own.
+//!
+//! `CONVO_UPDATE_DOCS=1` writes what the commands of `console` blocks print into the pages.
 
 use crate::env::Env;
+use std::fmt::Write;
 use std::path::Path;
 
-/// A fenced block of the README.
+/// Fenced block of a page.
 struct Block {
     line: usize,
     tag: String,
     text: Vec<String>,
 }
 
-fn blocks(readme: &str) -> Vec<Block> {
+/// Page whose examples are running.
+struct Page<'a> {
+    env: &'a Env,
+    name: &'a str,
+}
+
+fn blocks(page: &str, text: &str) -> Vec<Block> {
     let mut found = Vec::new();
     let mut open: Option<Block> = None;
-    for (number, line) in readme.lines().enumerate() {
+    for (number, line) in text.lines().enumerate() {
         match (line.strip_prefix("```"), open.take()) {
             (Some(tag), None) => {
                 open = Some(Block {
@@ -30,11 +39,11 @@ fn blocks(readme: &str) -> Vec<Block> {
             (None, None) => {}
         }
     }
-    assert!(open.is_none(), "a block of the README does not end");
+    assert!(open.is_none(), "{page}: a block does not end");
     found
 }
 
-/// The status that a block is to end with: a last line `# status N` says which, else 0.
+/// The expected exit status: that of the last line with `# status N`, else 0.
 fn expected(lines: &[String]) -> i32 {
     let note = lines
         .iter()
@@ -56,58 +65,76 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A shell block: cut behind every `# status N`, so that each piece has the status that is written there.
-fn shell(env: &Env, block: &Block) {
-    let mut piece: Vec<String> = Vec::new();
-    let run = |piece: &mut Vec<String>| {
-        if piece.iter().any(|line| !line.trim().is_empty()) {
-            let done = env.shell(&format!("set -e\n{}\n", piece.join("\n")));
-            let status = expected(piece);
+/// Whether the programs exist that a block names with `# requires NAME...` in its first line.
+fn has_requirements(page: &Page, block: &Block) -> bool {
+    let Some(names) = block
+        .text
+        .first()
+        .and_then(|line| line.strip_prefix("# requires "))
+    else {
+        return true;
+    };
+    let missing = names.split_whitespace().find(|name| {
+        let found = page.env.shell(&format!("command -v {name}"));
+        found.status != 0
+    });
+    if let Some(name) = missing {
+        eprintln!("skipped: {}:{}: no {name}", page.name, block.line);
+    }
+    missing.is_none()
+}
+
+/// Runs a shell block, one run up to and including each line with `# status N`.
+fn shell(page: &Page, block: &Block) {
+    let mut part: Vec<String> = Vec::new();
+    let run = |part: &mut Vec<String>| {
+        if part.iter().any(|line| !line.trim().is_empty()) {
+            let done = page.env.shell(&format!("set -e\n{}\n", part.join("\n")));
+            let status = expected(part);
             assert_eq!(
                 done.status,
                 status,
-                "README.md:{}: {}\n{done}",
+                "{}:{}: {}\n{done}",
+                page.name,
                 block.line,
-                piece.join("\n")
+                part.join("\n")
             );
         }
-        piece.clear();
+        part.clear();
     };
     for line in &block.text {
-        piece.push(line.clone());
+        part.push(line.clone());
         if line.contains("# status ") {
-            run(&mut piece);
+            run(&mut part);
         }
     }
-    run(&mut piece);
+    run(&mut part);
 }
 
-/// A block of commands, each behind `$ `, with what they print.
-fn console(env: &Env, block: &Block) {
+/// Runs a block of commands, each after `$ `, and returns the block with their actual output.
+fn console(page: &Page, block: &Block) -> String {
+    let mut actual = String::new();
     let mut lines = block.text.iter().peekable();
     while let Some(line) = lines.next() {
         let command = line
             .strip_prefix("$ ")
-            .unwrap_or_else(|| panic!("README.md:{}: no command: {line}", block.line));
+            .unwrap_or_else(|| panic!("{}:{}: not a command: {line}", page.name, block.line));
         let mut command = command.to_string();
         while command.ends_with('\\') {
             command = format!("{command}\n{}", lines.next().unwrap());
         }
-        let mut printed = String::new();
-        while let Some(line) = lines.next_if(|line| !line.starts_with("$ ")) {
-            printed += line;
-            printed += "\n";
-        }
-        // As on a terminal, what it says stands among what it prints.
-        let run = env.shell(&format!("{{ {command}\n}} 2>&1"));
-        assert_eq!(run.out(), printed, "README.md:{}: {command}", block.line);
+        while lines.next_if(|line| !line.starts_with("$ ")).is_some() {}
+        // As on a terminal: standard error is mixed with standard output.
+        let run = page.env.shell(&format!("{{ {command}\n}} 2>&1"));
+        write!(actual, "$ {command}\n{}", run.out()).unwrap();
     }
+    actual
 }
 
-/// Where the README says that a model is.
+/// Address of the model in the examples.
 const MODEL: &str = "http://127.0.0.1:11434/v1";
 
-/// Where one is in this test; none when what asks it was not built.
+/// Address of the model in this test; none without the plugin that asks it.
 #[cfg(feature = "llm")]
 fn model() -> Option<String> {
     Some(crate::llm::greeting())
@@ -118,28 +145,99 @@ fn model() -> Option<String> {
     None
 }
 
-#[test]
-fn every_example_works() {
+/// Runs the examples of a page, which must have some.
+fn run_page(name: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = std::fs::read_to_string(root.join("README.md")).expect("there is a README.md");
+    let text = std::fs::read_to_string(root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let env = Env::new();
-    if root.join("examples").is_dir() {
-        copy(&root.join("examples"), &env.work().join("examples"));
-    }
-    let model = model();
-    let mut run = 0;
-    for mut block in blocks(&readme) {
+    copy(&root.join("examples"), &env.work().join("examples"));
+    let page = Page { env: &env, name };
+    let (model, update) = (model(), std::env::var_os("CONVO_UPDATE_DOCS").is_some());
+    let (mut run, mut updated) = (0, text.clone());
+    for mut block in blocks(name, &text) {
         if block.text.iter().any(|line| line.contains(MODEL)) {
             let Some(url) = &model else { continue };
             let real = |line: &String| line.replace(MODEL, url);
             block.text = block.text.iter().map(real).collect();
         }
         match block.tag.as_str() {
-            "sh" => shell(&env, &block),
-            "console" => console(&env, &block),
+            "sh" if has_requirements(&page, &block) => shell(&page, &block),
+            "sh" => continue,
+            "console" => {
+                let written = block
+                    .text
+                    .iter()
+                    .fold(String::new(), |all, line| all + line + "\n");
+                let actual = console(&page, &block);
+                if update {
+                    updated = updated.replacen(&written, &actual, 1);
+                } else {
+                    assert_eq!(
+                        actual, written,
+                        "{name}:{}: CONVO_UPDATE_DOCS=1 updates the page",
+                        block.line
+                    );
+                }
+            }
             _ => continue,
         }
         run += 1;
     }
-    assert!(run > 0, "README.md has no examples");
+    assert!(run > 0, "{name} has no examples");
+    if updated != text {
+        std::fs::write(root.join(name), updated).unwrap();
+    }
+}
+
+#[test]
+fn every_example_of_the_readme_works() {
+    run_page("README.md");
+}
+
+#[test]
+fn every_example_of_the_guide_works() {
+    run_page("docs/guide.md");
+}
+
+#[test]
+fn every_recipe_of_the_cookbook_works() {
+    run_page("docs/cookbook.md");
+}
+
+#[test]
+fn every_example_of_the_compaction_page_works() {
+    run_page("docs/compaction.md");
+}
+
+#[test]
+fn every_example_of_the_store_page_works() {
+    run_page("docs/store.md");
+}
+
+#[test]
+fn the_readme_has_at_most_150_lines() {
+    let readme = include_str!("../../README.md");
+    assert!(readme.lines().count() <= 150, "{}", readme.lines().count());
+}
+
+#[test]
+fn every_link_between_the_pages_leads_to_a_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let docs = std::fs::read_dir(root.join("docs")).unwrap();
+    let mut pages: Vec<_> = docs.map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
+    pages.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root.join(name)));
+    let mut links = 0;
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap();
+            if !file.is_empty() && !file.contains("://") {
+                let path = page.parent().unwrap().join(file);
+                assert!(path.exists(), "{}: {target}", page.display());
+                links += 1;
+            }
+        }
+    }
+    assert!(links > 10, "{links} links found");
 }

@@ -14,7 +14,7 @@
 //! | openai-agents | [`Way::Candidates`] | `--with PROGRAM`; due from 10 items on |
 //! | openai-agents | [`Way::TrimOutputs`] | `--tool-output-max N`, `--preview N`, `--keep-last N`, `--only-tool NAME` |
 //! | picoclaw | [`Way::Picoclaw`] | `--budget N`: window; `--with PROGRAM`: summary; `--half`: half |
-//! | picoclaw | [`Way::Sanitise`] | `--sanitise` |
+//! | picoclaw | [`Way::Sanitise`] | `--sanitize` |
 //! | penguin | [`Way::Penguin`] | `--budget N` or `--window N` (of which it uses 85 %), `--max-images N`, `--always` |
 //! | penguiflow | [`Way::Penguiflow`] | `--keep-last ZONE`, `--budget TOTAL`, `--summary-budget N`, `--overflow POLICY`, `--with PROGRAM`: rolling summary; counts by its own estimate |
 //! | goaitools | [`Way::Limits`] | `--message-limit N`, `--token-limit MAX[:TARGET]` with `--prompt-tokens P`, in the order given; `--when`: forced |

@@ -381,11 +381,11 @@ fn what_cannot_be_meant_names_what_is_taken() {
 
 #[test]
 fn the_table_of_the_documents_names_every_system() {
-    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/compat.md");
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/compaction.md");
     let docs = std::fs::read_to_string(docs).unwrap();
     for system in convo::filter::compat::System::ALL {
         let row = format!("| {} | ", system.name());
-        assert!(docs.contains(&row), "docs/compat.md has no row {row:?}");
+        assert!(docs.contains(&row), "docs/compaction.md has no row {row:?}");
     }
     // And every option that is there only for them.
     let help = Env::new().run(&["compact", "--help"]).status(0);
@@ -395,7 +395,7 @@ fn the_table_of_the_documents_names_every_system() {
     let flags: Vec<&str> = own.filter(|line| line.starts_with("--")).collect();
     assert!(flags.len() >= 18, "{flags:?}");
     for flag in flags.iter().map(|line| line.split(' ').next().unwrap()) {
-        assert!(docs.contains(flag), "docs/compat.md does not name {flag}");
+        assert!(docs.contains(flag), "docs/compaction.md does not name {flag}");
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Compat {
     /// What this system would keep: langchain, openai-agents, picoclaw, penguin, penguiflow, goaitools
     ///
     /// Its own choice of cut, but for what no provider would take. Each of its ways is asked for by an option;
-    /// docs/compat.md has the table.
+    /// docs/compaction.md has the table.
     #[arg(long, value_name = "SYSTEM", value_parser = system, hide_short_help = true, help_heading = HEADING)]
     pub compat: Option<System>,
     /// Its own result, even where no provider takes it
@@ -60,7 +60,7 @@ pub struct Compat {
     #[arg(long, requires = "compat", hide_short_help = true, help_heading = HEADING)]
     half: bool,
     /// picoclaw: what it does not take for sound goes
-    #[arg(long, requires = "compat", hide_short_help = true, help_heading = HEADING)]
+    #[arg(long = "sanitize", alias = "sanitise", requires = "compat", hide_short_help = true, help_heading = HEADING)]
     sanitise: bool,
     /// penguin: how many images may stay [default: 5]
     #[arg(long, value_name = "N", requires = "compat", hide_short_help = true, help_heading = HEADING)]
