@@ -1,4 +1,4 @@
-//! Sessions kept under a name: one log a session, and promises about it (see `convo-store`(7)).
+//! Sessions kept under a name: one log a session, and promises about it (see `docs/store.md`).
 //!
 //! - `log` knows the lines and their checksums, `tail` the last of them, `reader` and `append` the two ways to use them;
 //! - `lock` alone locks, `mark` is how readers do without, only `naming`, `atomic` and `rewrite` rename and sync; `stage` and `rewrite` are protocols made of it, `lease` looks who else

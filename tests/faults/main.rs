@@ -1,5 +1,5 @@
 //! Every command that writes against every fault: kills, failing system calls, short writes, full disks, power
-//! cuts, damaged bytes, crowds, hostile names and input. Each is checked for what `convo-store`(7) promises.
+//! cuts, damaged bytes, crowds, hostile names and input. Each is checked for what docs/store.md promises.
 //!
 //! `cargo test --locked --test faults`; `FAULTS=long` runs ten times as many, `FAULTS=power` one kind only, and
 //! `FAULTS_SEED` draws other numbers, and `FAULTS_OF=continue,join` takes only the operations with these words. What needs strace or mounts says so where they are missing.
