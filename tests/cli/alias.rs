@@ -63,7 +63,7 @@ fn a_name_that_reads_as_a_path_is_refused() {
     for name in ["a/b", "../../etc/passwd", "x.jsonl", "-"] {
         env.run(&["alias", "add", "--", name, "trip"])
             .status(2)
-            .says("would be read as a path");
+            .says("invalid name: looks like a path");
     }
     assert_eq!(env.files(), before);
 }

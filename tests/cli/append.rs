@@ -265,7 +265,7 @@ fn an_empty_text_is_refused_unless_that_is_asked_for() {
     let before = std::fs::read(env.log("chat")).unwrap();
     for text in ["", "\n", " \n"] {
         let run = env.pipe(&["append", "chat"], text).status(2);
-        run.says("the text is empty").says("--allow-empty");
+        run.says("empty message").says("--allow-empty");
     }
     env.run(&["append", "chat", ""]).status(2);
     env.shell("false | convo append chat").status(2);

@@ -157,7 +157,7 @@ fn the_question_may_come_through_a_pipe() {
     assert_eq!(said(&env)[7], "user: Two\nlines?");
     env.pipe(&arguments, "")
         .status(2)
-        .says("the text is blank")
+        .says("empty prompt")
         .says("--reply");
     env.pipe(&arguments, b"a\xff").status(65).says("not UTF-8");
     env.pipe(&["ask", "-", "--with", "cmd:cat"], CHAT)

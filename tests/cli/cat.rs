@@ -138,7 +138,7 @@ fn a_format_that_is_named_is_not_guessed() {
     // What is only written is not read.
     env.pipe(&["cat", "--from", "penguiflow-context"], "")
         .status(2)
-        .says("this format is only written");
+        .says("write-only format");
 }
 
 #[test]

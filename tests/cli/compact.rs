@@ -341,8 +341,11 @@ fn what_cannot_be_meant_is_told() {
         assert_eq!(run.out(), "");
     };
     refused(&[], "neither a budget nor a strategy");
-    refused(&["--budget", "0"], "nothing fits into 0 tokens");
-    refused(&["--budget", "many"], "a number of tokens, or a share");
+    refused(&["--budget", "0"], "expected at least 1 token");
+    refused(
+        &["--budget", "many"],
+        "expected a number of tokens or a percentage",
+    );
     refused(&["--budget", "60%"], "there is no window");
     refused(&["--budget", "100", "--reserve", "100"], "leaves nothing");
     refused(&["--reserve", "5"], "--budget");

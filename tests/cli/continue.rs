@@ -113,7 +113,7 @@ fn the_store_is_left_alone_when_a_stream_is_asked_for() {
     env.run(&["continue", "trip", "-", "--stdout"]).status(0);
     env.pipe(&["continue", "trip", "-"], CHAT)
         .status(2)
-        .says("in one call");
+        .says("cannot mix stored sessions with files or standard input");
     env.run(&["continue", "nobody"]).status(66);
 }
 

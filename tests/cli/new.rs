@@ -109,7 +109,7 @@ fn wrong_usage_is_2() {
     let env = Env::new();
     env.run(&["new", "--meta", "novalue"])
         .status(2)
-        .says("this must be KEY=VALUE");
+        .says("expected KEY=VALUE");
     env.run(&["new", "--stdout", "--alias", "x"]).status(2);
     env.run(&["new", "operand"]).status(2);
     assert!(!env.store().exists());

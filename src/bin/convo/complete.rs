@@ -181,7 +181,7 @@ fn with_values(arg: Arg, global: &Global, is_new: bool) -> Arg {
         })),
         "NAME" if positional => arg.add(ArgValueCandidates::new(move || in_order(names(&global)))),
         "ALIAS" if positional && !is_new => arg.add(ArgValueCandidates::new(move || aliases(&global))),
-        "VERB" => arg.add(ArgValueCandidates::new(verbs)),
+        "COMMAND" => arg.add(ArgValueCandidates::new(verbs)),
         "FORMAT" => arg.add(ArgValueCandidates::new(move || formats(writes))),
         "ROLE" => arg.add(ArgValueCandidates::new(roles)),
         "CATEGORY" => arg.add(ArgValueCandidates::new(categories)),

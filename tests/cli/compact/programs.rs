@@ -310,10 +310,16 @@ fn what_is_longer_than_its_window_comes_in_pieces() {
 fn options_without_effect_are_refused() {
     let env = stored();
     for (options, why) in [
-        (&["--timeout", "3s"][..], "--timeout is for programs"),
-        (&["--prompt", "x"], "--prompt is for programs"),
-        (&["--summary-tool-max", "9"], "--summary-tool-max is for programs"),
-        (&["--if-due"], "--if-due is for programs"),
+        (
+            &["--timeout", "3s"][..],
+            "--timeout requires a summarizer program",
+        ),
+        (&["--prompt", "x"], "--prompt requires a summarizer program"),
+        (
+            &["--summary-tool-max", "9"],
+            "--summary-tool-max requires a summarizer program",
+        ),
+        (&["--if-due"], "--if-due requires a summarizer program"),
         (
             &["--with", "cmd:x", "--dates", "full"],
             "--dates is for the built-in",

@@ -49,7 +49,7 @@ fn nothing_is_written_in_its_form_and_damage_is_told() {
     env.write("conversations.json", EXPORT);
     env.run(&["cat", "--to", "claude-ai-export", "conversations.json"])
         .status(2)
-        .says("only read");
+        .says("read-only format");
     let run = env.run(&["truncate", "--keep-last", "1", "-i", "conversations.json"]);
     assert!(![0, 101].contains(&run.status), "{run}");
     assert_eq!(env.read("conversations.json"), EXPORT);

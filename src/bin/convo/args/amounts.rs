@@ -3,17 +3,17 @@
 use clap::Args;
 use convo::error::{Error, Kind};
 
-/// How small a view is to become.
+/// Token limit of the view.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "What to do")]
+#[command(next_help_heading = "Budget")]
 pub struct Fitting {
-    /// Most tokens afterwards: 32000, or 60% of --window
+    /// Token limit: a number (32000, 32k) or a share of --window (60%)
     #[arg(long, value_name = "TOKENS", value_parser = amount)]
     budget: Option<Amount>,
-    /// The model's window: tokens, or the model's name
+    /// Context window: a number of tokens or a model name
     #[arg(long, value_name = "TOKENS|MODEL", value_parser = window)]
     pub window: Option<Window>,
-    /// Taken off the budget: room for the answer
+    /// Tokens to reserve for the reply, subtracted from --budget
     #[arg(long, value_name = "TOKENS", requires = "budget", hide_short_help = true)]
     reserve: Option<u64>,
 }
@@ -29,10 +29,10 @@ impl Fitting {
         matches!(self.budget, Some(Amount::PerMille(_)))
     }
 
-    /// The budget in tokens, what is reserved taken off. No view fits into 0 tokens.
+    /// The budget in tokens without the reserve. No view fits into 0 tokens.
     pub fn budget(&self) -> convo::Result<Option<u64>> {
         match self.limit()? {
-            Some(0) => Err(Error::new(Kind::Usage, "nothing fits into 0 tokens")),
+            Some(0) => Err(Error::new(Kind::Usage, "--budget 0: expected at least 1 token")),
             budget => Ok(budget),
         }
     }
@@ -44,16 +44,16 @@ impl Fitting {
             Some(Amount::Tokens(tokens)) => tokens,
             Some(Amount::PerMille(share)) => {
                 let Some(window) = self.window() else {
-                    let error = Error::new(Kind::Usage, "a budget in per cent, and there is no window");
-                    return Err(error.hint("--window 128000, or --window gpt-4o"));
+                    let error = Error::new(Kind::Usage, "a percentage in --budget requires --window");
+                    return Err(error.hint("add --window gpt-4o or --window 128000"));
                 };
                 u64::try_from(u128::from(window) * u128::from(share) / 1000).unwrap_or(u64::MAX)
             }
         };
         let reserve = self.reserve.unwrap_or(0);
         if reserve > 0 && budget <= reserve {
-            let what = format!("--reserve {reserve} leaves nothing of a budget of {budget} tokens");
-            return Err(Error::new(Kind::Usage, what).hint("the budget must be larger than what is reserved"));
+            let what = format!("--reserve {reserve} must be smaller than the budget of {budget} tokens");
+            return Err(Error::new(Kind::Usage, what));
         }
         Ok(Some(budget - reserve))
     }
@@ -72,13 +72,13 @@ fn amount(text: &str) -> Result<Amount, String> {
     }
     match thousands(text) {
         Some(tokens) => Ok(Amount::Tokens(tokens)),
-        None => Err("this must be a number of tokens, or a share such as 60%".to_string()),
+        None => Err("expected a number of tokens or a percentage, e.g. 32000, 60%".to_string()),
     }
 }
 
 /// A share such as 12.5%, in thousandths.
 pub fn per_cent(text: &str) -> Result<u64, String> {
-    let wrong = || "this must be a share from 0% to 100%".to_string();
+    let wrong = || "expected a percentage from 0% to 100%, e.g. 25%".to_string();
     let number = text.strip_suffix('%').ok_or_else(wrong)?;
     let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -102,21 +102,21 @@ fn thousands(text: &str) -> Option<u64> {
 /// A number of tokens: 32000, 32k.
 pub fn tokens(text: &str) -> Result<u64, String> {
     let tokens = thousands(text).filter(|tokens| *tokens > 0);
-    tokens.ok_or_else(|| "this must be a number of tokens".to_string())
+    tokens.ok_or_else(|| "expected a number of tokens, e.g. 32000, 32k".to_string())
 }
 
-/// How many tokens there is room for.
+/// A context window in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window(pub u64);
 
-/// A number of tokens, or the model that has room for them.
+/// A number of tokens, or the name of a model with such a window.
 pub fn window(text: &str) -> Result<Window, String> {
     let number = thousands(text);
     if number == Some(0) {
-        return Err("a window has room for at least one token".to_string());
+        return Err("expected at least 1 token".to_string());
     }
     let tokens = number.or_else(|| convo::tokens::window(text)).map(Window);
-    tokens.ok_or_else(|| "this must be a number of tokens or the name of a known model".to_string())
+    tokens.ok_or_else(|| "expected a number of tokens or a known model, e.g. 128000, gpt-4o".to_string())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Options that verbs share. Parsing is pure: nothing is opened here.
+//! Shared options. Parsing is pure: no file is opened.
 
 mod amounts;
 mod selecting;
@@ -17,54 +17,54 @@ use std::path::PathBuf;
 use std::time::Duration;
 pub use times::{When, when};
 
-// Options of every verb. No doc comment, which would become the description of the command that takes them.
+// Options of every command. A doc comment would become the description of each command that flattens them.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub struct Global {
-    /// Directory of the store
+    /// Store directory
     ///
-    /// By default $CONVO_STORE, or what the config file names, or $XDG_DATA_HOME/convo.
+    /// Default: $CONVO_STORE, the configuration file, or $XDG_DATA_HOME/convo.
     #[arg(long, value_name = "DIR", global = true, value_hint = clap::ValueHint::DirPath)]
     pub store: Option<PathBuf>,
-    /// Read this config file
+    /// Configuration file
     ///
-    /// By default $CONVO_CONFIG, or $XDG_CONFIG_HOME/convo/config.toml where it is there.
+    /// Default: $CONVO_CONFIG, or $XDG_CONFIG_HOME/convo/config.toml if it exists.
     #[arg(long, value_name = "FILE", global = true, hide_short_help = true, value_hint = clap::ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// Read no config file
+    /// Ignore the configuration file
     #[arg(long, global = true, hide_short_help = true, conflicts_with = "config")]
     pub no_config: bool,
-    /// How long to wait for a lock: 500ms, 10s, 1m [default: 10s]
+    /// Maximum wait for a lock, e.g. 500ms, 10s, 1m [default: 10s]
     #[arg(long, value_name = "TIME", global = true, hide_short_help = true, value_parser = duration)]
     pub lock_timeout: Option<Duration>,
-    /// Only errors and damage on standard error
+    /// Print only errors and damage reports
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// More on standard error
+    /// Print more details
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// When to use colour: auto, always, never [default: auto]
+    /// Use colors: auto, always, never [default: auto]
     #[arg(long, value_name = "WHEN", global = true, hide_possible_values = true)]
     pub color: Option<Color>,
 }
 
-/// What is read.
+/// The input.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Input")]
 pub struct Reading {
-    /// Format of the input [default: detected]
+    /// Input format [default: detected]
     #[arg(short, long, value_name = "FORMAT", value_parser = readable)]
     pub from: Option<Format>,
-    /// Of many sessions in an input this one: its number, or its id
+    /// Select one session of the input
     ///
-    /// Sessions are numbered from 1, as they stand in the input; one without an id has the name of the file, # and its
-    /// number for one. With -i the other sessions stay as they are.
+    /// By number in input order, from 1, or by id. A session without id is called FILE#N. With -i, the other sessions
+    /// are unchanged.
     #[arg(long, value_name = "N|ID", hide_short_help = true)]
     pub session: Option<String>,
-    /// The nth branch or sidechain of the session, or the one of this id, instead of the course that was taken
+    /// Read a branch or sidechain instead of the active branch
     ///
-    /// A branch comes with what was said ahead of it. Numbers are those of the sessions that are left out otherwise;
-    /// `--session ID` takes one as it stands, without what is ahead of it.
+    /// Includes the messages before the branch point. Numbers are those of the skipped branches. `--session ID` reads
+    /// only the messages of the branch itself.
     #[arg(
         long,
         value_name = "N|ID",
@@ -72,64 +72,63 @@ pub struct Reading {
         conflicts_with = "all_branches"
     )]
     pub branch: Option<String>,
-    /// The branches and sidechains too, each as a session of its own
+    /// Also read branches and sidechains, each as a session
     ///
-    /// Of a file in which another program keeps what was edited, tried again or done aside, the course that was
-    /// taken is read, and what is left out is told.
+    /// By default, only the active branch is read and skipped branches are reported.
     #[arg(long, hide_short_help = true)]
     pub all_branches: bool,
-    // Whether nothing is left out unless that is asked for: a verb's own choice.
+    // Whether branches are read by default: set by the command.
     #[arg(skip)]
     pub takes_all: bool,
-    // Whether an empty input is a new session of the format that --from names: a command's own choice.
+    // Whether an empty input is a new session in the format of --from: set by the command.
     #[arg(skip)]
     pub starts: bool,
-    // Whether sessions go into a format that another program reads, so that what is left out is lost: a verb's own choice.
+    // Whether the output is for another program, so that skipped branches are lost: set by the command.
     #[arg(skip)]
     pub exports: bool,
-    // Whether what is read may go back into its own format: a verb's own choice.
+    // Whether the input may be written back in its own format: set by the command.
     #[arg(skip)]
     pub returns: bool,
-    /// Stop at the first damaged line
+    /// Fail on damaged lines and on lossy conversion
     #[arg(long)]
     pub strict: bool,
-    /// Refuse what is no goaitools state of this provider
+    /// Require a goaitools state of this provider
     ///
-    /// Names are compared byte for byte. A state that is empty yet becomes one of this provider.
-    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    /// The name must match exactly. An empty state is assigned to the provider.
+    #[arg(long, value_name = "NAME", hide = true)]
     pub expect_provider: Option<String>,
-    // Whether the view alone is looked at, so that the rest of a stored log need not be read: a verb's own choice.
+    // Whether only the view is used, so that the rest of a stored log need not be read: set by the command.
     #[arg(skip)]
     pub sees_view: bool,
 }
 
-/// How far is read.
+/// Extent of the input.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Input")]
 pub struct Chained {
-    /// With the whole chain that the session is in, each message once
+    /// Include all sessions of the chain, each message once
     #[arg(long)]
     pub chain: bool,
 }
 
-/// Where a changed session goes.
+/// Destination and format of the output.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Writing {
-    /// Format of the output [default: native]
+    /// Output format [default: native]
     #[arg(short, long, value_name = "FORMAT", value_parser = writable)]
     pub to: Option<Format>,
-    /// Each session as one line, for tools that tear lines apart
+    /// Write each session on one line
     ///
-    /// Such a line is read as the session that it holds, by every verb.
+    /// For tools that distribute lines, such as Spark. All commands read packed sessions.
     #[arg(long, hide_short_help = true)]
     pub pack: bool,
-    /// Write to this file, whole or not at all
+    /// Write to FILE, replacing it atomically
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// With --to markdown: pages show images of the web
+    /// With --to markdown, show remote images
     ///
-    /// Without it they are links: a server that has an image learns who opens the page, and what its address holds.
+    /// By default, they are links: the server of an image learns who opens the page.
     #[arg(long, requires = "to", hide_short_help = true)]
     pub images: bool,
 }
@@ -139,78 +138,79 @@ impl Writing {
     pub fn check(&self) -> convo::Result<()> {
         match self.to {
             Some(to) if self.images && to != Format::Markdown => {
-                let what = format!("--images is for --to markdown, and this is --to {}", to.name());
-                Err(Error::new(Kind::Usage, what).hint("leave --images out"))
+                let what = format!("--images requires --to markdown, not --to {}", to.name());
+                Err(Error::new(Kind::Usage, what).hint("omit --images"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether what becomes of a session of the store goes elsewhere than to the store.
+    /// Whether the result of a change goes elsewhere than to the store.
     pub fn is_elsewhere(&self) -> bool {
         self.to.is_some() || self.output.is_some() || self.pack
     }
 }
 
-/// How a verb that changes sessions does it.
+/// Options of commands that change sessions.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Changing {
     #[command(flatten)]
     pub writing: Writing,
-    /// Change the file itself; =SUFFIX keeps the old one
+    /// Rewrite the input file; keep the original as FILE+SUFFIX
     ///
-    /// The file is replaced as a whole or not at all, in the format that it has. With =SUFFIX the old one stays under
-    /// its name and SUFFIX.
+    /// The file is replaced atomically and keeps its format. Without SUFFIX, no backup is kept.
     #[arg(short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(conflicts_with = "output")]
     pub in_place: Option<String>,
-    /// With -i: although another program has the file open, or it has other names or another owner
+    /// With -i, rewrite a file that is open elsewhere, hard-linked or not yours
     #[arg(long, requires = "in_place")]
     pub force: bool,
-    /// Print the changed session; leave the store as it is
+    /// Print the result; do not change the store
     #[arg(long, conflicts_with = "in_place")]
     pub stdout: bool,
-    // Whether a stream keeps its whole log, with what is new at its end: a verb's own choice.
+    // Whether the result is the complete log, including the new records: set by the command.
     #[arg(skip)]
     pub log: bool,
-    // Whether lines are added and nothing else changes, so that the session need not be read: a verb's own choice.
+    // Whether the change only appends, so that the session need not be read: set by the command.
     #[arg(skip)]
     pub adds: bool,
-    // Whether a file that is not there is created: a verb's own choice.
+    // Whether a missing file is created: set by the command.
     #[arg(skip)]
     pub creates: bool,
-    // Whether a dry run is told otherwise than by the planned lines: a verb's own choice.
+    // Whether the command reports a dry run itself: set by the command.
     #[arg(skip)]
     pub explains: bool,
-    // Whether what was done to a stream is told as for the store: a verb's own choice.
+    // Whether a change to a stream is reported like one to the store: set by the command.
     #[arg(skip)]
     pub tells: bool,
-    // Whether the plan looks at the view alone, so that the rest of a stored log need not be read: a verb's own choice.
+    // Whether the plan uses only the view, so that the rest of a stored log need not be read: set by the command.
     #[arg(skip)]
     pub sees_view: bool,
-    /// Print the planned lines and change nothing
+    /// Print the planned change; change nothing
     #[arg(short = 'n', long, conflicts_with = "output")]
     pub dry_run: bool,
-    /// Messages as JSON, one object a line
+    /// Print the result as JSON Lines
+    ///
+    /// Diagnostics on standard error are JSON objects too. If the result is a session, only they change.
     #[arg(long)]
     pub json: bool,
 }
 
-/// How tokens are counted.
+/// Token counting.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Tokens")]
 pub struct Counting {
-    /// Count as this tokenizer or model does
+    /// Tokenizer or model to count tokens with
     ///
     /// An encoding (o200k_base, cl100k_base, ...), an estimate (chars4, ...), a model (gpt-4o, claude-sonnet-4-5, ...) or
-    /// cmd:'PROGRAM ARGS', which is run by the shell once, reads one text a line as a JSON string, and prints its number of tokens. By
-    /// default $CONVO_TOKENIZER, or what the config file names, or the one of the session's header, or o200k_base.
+    /// cmd:'COMMAND'. The command runs once in the shell, reads one JSON string per line, and prints the number of tokens
+    /// of each. Default: $CONVO_TOKENIZER, the configuration file, the session header, or o200k_base.
     #[arg(long, value_name = "NAME", value_parser = tokenizer)]
     pub tokenizer: Option<Tokenizer>,
 }
 
-/// A tokenizer or a model by name; what is wrong with the name tells the next one.
+/// A tokenizer or a model by name.
 pub fn tokenizer(name: &str) -> Result<Tokenizer, String> {
     counter_program::tokenizer(name).map_err(|error| match error.hint {
         Some(hint) => format!("{}; {hint}", error.message),
@@ -218,7 +218,7 @@ pub fn tokenizer(name: &str) -> Result<Tokenizer, String> {
     })
 }
 
-/// Most messages of a session before it is continued; 0: no limit.
+/// Message limit of a session; 0: none.
 pub fn max_messages(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(1 | 2) | Err(_) => Err("expected 0 (no limit) or a number from 3".to_string()),
@@ -226,7 +226,7 @@ pub fn max_messages(text: &str) -> Result<u64, String> {
     }
 }
 
-/// What a session is to remember, as it is spelled: what is not said of it may be known elsewhere.
+/// A valid retention policy as given: the missing settings may be known elsewhere.
 pub fn memory(text: &str) -> Result<String, String> {
     match Memory::default().with(text) {
         Ok(_) => Ok(text.to_string()),
@@ -237,7 +237,7 @@ pub fn memory(text: &str) -> Result<String, String> {
     }
 }
 
-/// Where a session is: read from its spelling alone.
+/// Location of a session, derived from the operand alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Standard input.
@@ -254,7 +254,7 @@ const ENDINGS: [&str; 11] = [
 ];
 
 impl Input {
-    /// What an operand means.
+    /// Classifies an operand.
     pub fn of(operand: &str) -> Input {
         if operand == "-" {
             Input::Stdin
@@ -265,7 +265,7 @@ impl Input {
         }
     }
 
-    /// What the operands mean; none is standard input.
+    /// Classifies the operands; none is standard input.
     pub fn all(operands: &[String]) -> Vec<Input> {
         if operands.is_empty() {
             vec![Input::Stdin]
@@ -288,48 +288,48 @@ fn is_path(operand: &str) -> bool {
     operand.contains('/') || ENDINGS.iter().any(|ending| operand.ends_with(ending))
 }
 
-/// Refuses a new name that every verb would take for a path or for standard input.
+/// Rejects a new name that would be read as a path or as standard input.
 pub fn checked_name(name: &str) -> convo::Result<&str> {
     if name == "-" || is_path(name) {
         return Err(
-            Error::new(Kind::Usage, format!("the name {name:?} would be read as a path"))
-                .hint("a name has no / and no ending such as .json"),
+            Error::new(Kind::Usage, format!("{name}: invalid name: looks like a path"))
+                .hint("use a name without '/' and without an extension such as .json"),
         );
     }
     Ok(name)
 }
 
 fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {
-    const LISTED: &str = "`convo detect --help` lists them";
+    const LIST: &str = "list formats with: convo detect --help";
     match Format::from_name(name) {
         Some(format) if fit(format) => Ok(format),
-        Some(known) if known.is_read() => Err(format!("this format is only read; {LISTED}")),
-        Some(_) => Err(format!("this format is only written; {LISTED}")),
+        Some(known) if known.is_read() => Err(format!("read-only format; {LIST}")),
+        Some(_) => Err(format!("write-only format; {LIST}")),
         None => {
             let near = |known: &&str| known.contains(name) || strsim::damerau_levenshtein(known, name) <= 2;
             let fitting = Format::ALL.into_iter().filter(|format| fit(*format));
             let near: Vec<&str> = fitting.map(Format::name).filter(near).collect();
             Err(match near.as_slice() {
-                [] => format!("no such format; {LISTED}"),
-                near => format!("no such format, perhaps {}; {LISTED}", near.join(" or ")),
+                [] => format!("unknown format; {LIST}"),
+                near => format!("unknown format; did you mean '{}'?", near.join("' or '")),
             })
         }
     }
 }
 
-/// A format that sessions are read from.
+/// A format that is read.
 pub fn readable(name: &str) -> Result<Format, String> {
     format(name, Format::is_read)
 }
 
-/// A format that sessions are written in.
+/// A format that is written.
 pub fn writable(name: &str) -> Result<Format, String> {
     format(name, Format::is_written)
 }
 
 /// A span of time: a number and `ms`, `s`, `m`, `h`, `d` or `w`; a bare number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    const EXPECTED: &str = "expected a number and ms, s, m, h, d or w";
+    const EXPECTED: &str = "expected a duration, e.g. 500ms, 10s, 6h, 7d";
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let factor: u64 = match unit {
@@ -345,14 +345,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     number
         .checked_mul(factor)
         .map(Duration::from_millis)
-        .ok_or_else(|| "too long".to_string())
+        .ok_or_else(|| "duration too long".to_string())
 }
 
 /// A `key=value` pair; the value is JSON when it parses as such, else text.
 pub fn pair(text: &str) -> Result<(String, Vec<u8>), String> {
-    let (name, value) = text.split_once('=').ok_or("this must be KEY=VALUE")?;
+    let (name, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     if name.is_empty() {
-        return Err("the key is empty".to_string());
+        return Err("expected KEY=VALUE; the key is empty".to_string());
     }
     let is_json = serde_json::from_str::<&serde_json::value::RawValue>(value).is_ok();
     let raw = if is_json {
@@ -370,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operands_are_told_by_their_spelling() {
+    fn operands_are_names_paths_or_standard_input() {
         assert_eq!(Input::of("-"), Input::Stdin);
         assert_eq!(Input::of("chat"), Input::Name("chat".into()));
         assert_eq!(

@@ -6,17 +6,17 @@ use convo::model::message::Category;
 
 /// Which messages are printed.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Which messages")]
+#[command(next_help_heading = "Filter")]
 pub struct Selecting {
-    /// Print only messages of this role: user, assistant, system, tool, ...
+    /// Print only messages of this role: user, assistant, ... (repeatable)
     ///
-    /// May be given more than once. A tool call and its results are printed together, whichever of them matches. If no message matches, the
-    /// exit status is 1, and the roles and categories in view are listed.
+    /// A tool call and its results are printed together if one of them matches. If no message matches, the exit status
+    /// is 1, and the roles and categories in the view are listed.
     #[arg(short, long, value_name = "ROLE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     role: Vec<String>,
-    /// Print only messages of this category: system, context, dialog, system_output
+    /// Print only messages of this category (repeatable)
     ///
-    /// May be given more than once. With --role, messages that match both.
+    /// Categories: system, context, dialog, system_output. With --role, prints the messages that match both.
     #[arg(long, value_name = "CATEGORY", value_parser = category)]
     category: Vec<Category>,
 }
@@ -28,7 +28,7 @@ pub fn category(name: &str) -> Result<Category, String> {
 }
 
 impl Selecting {
-    /// What is chosen; none when everything is.
+    /// The filter; none if every message matches.
     pub fn selection(&self) -> Option<Selection> {
         let selection = Selection {
             roles: self.role.clone(),

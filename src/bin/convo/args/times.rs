@@ -28,8 +28,7 @@ impl When {
 
 /// A duration (`12h`, `7d`, `2w`), a date (`2026-11-01`, its beginning in the local time zone) or a time (RFC 3339).
 pub fn when(text: &str) -> Result<When, String> {
-    const EXPECTED: &str =
-        "expected a duration such as 12h, 7d or 2w, a date such as 2026-11-01, or an RFC 3339 time";
+    const EXPECTED: &str = "expected a duration, a date or an RFC 3339 time, e.g. 12h, 7d, 2026-11-01";
     // A bare number is a duration everywhere else; here a year could be meant.
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number && let Ok(age) = duration(text) {

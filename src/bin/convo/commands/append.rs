@@ -1,4 +1,4 @@
-//! `append`: a message, many messages, or something that happened.
+//! `append`: one message, or all messages of standard input.
 
 use super::Run;
 use crate::args::{Changing, Input, Reading, category, max_messages, memory, pair};
@@ -21,38 +21,40 @@ use convo::model::record::Record;
 use convo::model::session::Session;
 use convo::tokens::counter;
 
-/// Add a message, many messages, or something that happened
+/// Append messages to a session
 ///
-/// With exit status 0 what was added is on stable storage. The text is the argument, or else standard input. As
-/// a filter (the session is a file or -) it prints the session with the message at its end; with --from or --to
-/// one operand is the text, and the session comes from standard input. With -i a file that does not exist is created: a native
-/// session for the ending .jsonl, else in the format of --to.
+/// Appends one message; its text is the argument or standard input. With --stream, appends all messages read from
+/// standard input, in any format. Exit status 0 means that the messages are on stable storage. If the session is a file
+/// or standard input, prints the extended session, or rewrites the file with -i. With --from or --to, the session is
+/// standard input and the only operand is the text.
+///
+/// With -i, a missing file is created: as a native session if its name ends in .jsonl, otherwise in the --to format.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo append chat 'Weather in Paris?'                    a user's message
-  make 2>&1 | convo append chat -r user                    the text from a pipe
+  convo append chat 'Weather in Paris?'                    a user message
+  make 2>&1 | convo append chat                            text from a pipe
   convo append chat -r assistant '22 C and sunny.'
-  convo append chat --event 'The build turned red.'        context, without a turn
+  convo append chat --event 'The build failed.'            a context message
   convo append chat --stream < messages.jsonl              many, with tool calls and results
-  convo append chat --max-messages 500 'And then?'         in a new session when 500 are full
-  convo append - 'And tomorrow?' < in.jsonl > out.jsonl    a stream")]
+  convo append chat --max-messages 500 'And then?'         continue after 500 messages
+  convo append - 'And tomorrow?' < in.jsonl > out.jsonl    a filter")]
 pub struct Append {
-    /// The session: a name, a file, or -
+    /// Session name, file, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     input: Option<String>,
-    /// The text [default: standard input]
+    /// Message text [default: standard input]
     #[arg(value_name = "TEXT", conflicts_with_all = ["stream", "event"])]
     text: Option<String>,
-    /// Who speaks: user, assistant, system, tool, ...
+    /// Role: user, assistant, system, tool, ... [default: user]
     ///
-    /// By default user. Other roles than those of OpenAI Chat are taken as they are.
+    /// Other roles are stored unchanged.
     #[arg(
         short,
         long,
         value_name = "ROLE",
         default_value = "user",
         hide_default_value = true,
-        help_heading = "The message"
+        help_heading = "Message"
     )]
     role: String,
     /// Append the message even if its text is empty
@@ -60,68 +62,62 @@ pub struct Append {
         long,
         conflicts_with = "stream",
         hide_short_help = true,
-        help_heading = "The message"
+        help_heading = "Message"
     )]
     allow_empty: bool,
-    /// Something that happened: it begins no turn
+    /// Append a context message that needs no reply
     ///
-    /// A message of the category context, which the model is told and need not answer.
-    #[arg(long, value_name = "TEXT", conflicts_with_all = ["stream", "role"], help_heading = "The message")]
+    /// The message has the category context and does not start an exchange.
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["stream", "role"], help_heading = "Message")]
     event: Option<String>,
-    /// What it is worth [default: from the role]
+    /// Category of the message [default: from the role]
     ///
-    /// system, context, dialog or system_output: when room is short, the last of these go first.
-    #[arg(long, value_name = "CATEGORY", value_parser = category, conflicts_with = "stream", help_heading = "The message")]
+    /// system, context, dialog or system_output. `compact` drops the last of these first.
+    #[arg(long, value_name = "CATEGORY", value_parser = category, conflicts_with = "stream", help_heading = "Message")]
     category: Option<Category>,
-    /// A member of its metadata; JSON, or else text
-    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, conflicts_with = "stream", help_heading = "The message")]
+    /// Add a metadata member; VALUE is JSON or text (repeatable)
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, conflicts_with = "stream", help_heading = "Message")]
     meta: Vec<(String, Vec<u8>)>,
-    /// Add the messages of standard input as they come
+    /// Append the messages read from standard input
     ///
-    /// In any format. Lines are added as soon as they are there, in groups when they come fast.
-    #[arg(long, help_heading = "The message")]
+    /// In any format, as they arrive, in batches if they arrive fast.
+    #[arg(long, help_heading = "Message")]
     stream: bool,
-    /// With --stream: also add the events that change header or view
+    /// With --stream, also append events that change the header or the view
     ///
-    /// Without it only messages and passthrough records are added; other events belong to the session that they come
-    /// from, and are reported. meta, truncate, compact, summary, restore and attempt events are added; links and events
-    /// about a log (link, split, gc, repair) never are, and neither is a truncate event without a message.
-    #[arg(
-        long,
-        requires = "stream",
-        hide_short_help = true,
-        help_heading = "The message"
-    )]
+    /// Appends meta, truncate, compact, summary, restore and attempt events. Never appends events about a log (link,
+    /// split, gc, repair) or truncate events without a message. Without --events, appends only messages and passthrough
+    /// records, and reports the events that it skips.
+    #[arg(long, requires = "stream", hide_short_help = true, help_heading = "Message")]
     events: bool,
-    /// With --stream: print the id of each line as it becomes durable
+    /// With --stream, print each id once its message is durable
     ///
-    /// One line for each that was added, in order; `-` for one that has no id.
-    #[arg(long, requires = "stream", hide_short_help = true, conflicts_with_all = ["json", "in_place", "stdout", "output", "to", "dry_run"], help_heading = "The message")]
+    /// One line per message, in order; - if it has no id.
+    #[arg(long, requires = "stream", hide_short_help = true, conflicts_with_all = ["json", "in_place", "stdout", "output", "to", "dry_run"], help_heading = "Message")]
     ack: bool,
-    /// The model has seen everything, what is added included: a call is done
+    /// Mark all messages as processed by the model (goaitools)
     ///
-    /// For goaitools states, which count how many messages the model has seen: processed_length becomes the number of messages.
-    /// Without it what is added is yet to be seen.
+    /// Sets processed_length to the number of messages.
     #[arg(
         long,
         hide_short_help = true,
         conflicts_with = "ack",
-        help_heading = "The message"
+        help_heading = "Message"
     )]
     processed: bool,
     /// Continue in a new session after N messages
     ///
     /// Appends to the last session of the chain. An unfinished exchange moves along; an exchange larger than N is not divided. N must
     /// exceed the number of copied messages. Default: the session's own setting (`convo new --max-messages`), or `max-messages` in the
-    /// configuration file, or no limit. 0 is no limit.
-    #[arg(long, alias = "boundary", value_name = "N", value_parser = max_messages, help_heading = "The session")]
+    /// configuration file, or no limit. 0 means no limit.
+    #[arg(long, alias = "boundary", value_name = "N", value_parser = max_messages, help_heading = "Session")]
     #[arg(conflicts_with_all = ["in_place", "stdout", "output", "to", "dry_run"])]
     max_messages: Option<u64>,
-    /// What it is to remember from now on; see `convo new --memory`
+    /// Change the retention policy
     ///
-    /// What is not said stays as the session has it: `keep_last=3` changes that alone. A PenguiFlow state has its own memory in
-    /// it, and its turn is complete when the answer comes: what the user said waits for it in the file.
-    #[arg(long, value_name = "WHAT", value_parser = memory, hide_short_help = true, help_heading = "The session")]
+    /// Settings that are not given are unchanged. See `convo new --memory`. A PenguiFlow state contains its own policy; a
+    /// user message is kept in the file until its reply completes the exchange.
+    #[arg(long, value_name = "POLICY", value_parser = memory, hide_short_help = true, help_heading = "Session")]
     memory: Option<String>,
     #[command(flatten)]
     reading: Reading,
@@ -152,7 +148,7 @@ impl Run for Append {
             self.text = self.input.take();
         }
         if self.role.is_empty() {
-            return Err(Error::new(Kind::Usage, "the role is empty").into());
+            return Err(Error::new(Kind::Usage, "--role: expected a role, e.g. user").into());
         }
         if self.events && !self.stream {
             return Err(Error::new(Kind::Usage, "--events requires --stream").into());
@@ -171,12 +167,12 @@ impl Run for Append {
             && !self.changing.dry_run
             && self.changing.in_place.is_none();
         if self.ack && !(stored && self.stream) {
-            return Err(Error::new(Kind::Usage, "--ack is for --stream into a session of the store").into());
+            return Err(Error::new(Kind::Usage, "--ack requires --stream and a stored session").into());
         }
         if self.max_messages.is_some() && !stored {
-            let error = Error::new(Kind::Usage, "--max-messages is for sessions of the store");
+            let error = Error::new(Kind::Usage, "--max-messages requires a stored session");
             return Err(error
-                .hint("convo continue makes the next session of a stream")
+                .hint("continue a file or a stream with: convo continue")
                 .into());
         }
         if self.stream {
@@ -184,7 +180,7 @@ impl Run for Append {
         }
         let text = incoming::text(self.event.as_ref().or(self.text.as_ref()), &input, "append")?;
         if text.trim().is_empty() && !self.allow_empty {
-            let error = Error::new(Kind::Usage, "the text is empty");
+            let error = Error::new(Kind::Usage, "empty message");
             return Err(error.hint("append an empty message with --allow-empty").into());
         }
         if let (true, Input::Name(name)) = (stored, &input)
@@ -214,9 +210,9 @@ impl Append {
         let first = store.first_line(&store.resolve(name)?)?;
         let remembers = remember::is_asked_for(&first);
         if self.memory.is_some() && !remembers {
-            let error = Error::new(Kind::Usage, "it remembers nothing by itself, and begins so");
+            let error = Error::new(Kind::Usage, "--memory requires a session with a retention policy");
             return Err(named(error, name)
-                .hint("convo new --memory WHAT makes a session that does")
+                .hint("create one with: convo new --memory POLICY")
                 .into());
         }
         if !remembers {
@@ -323,12 +319,11 @@ impl Append {
     fn many(&self, context: &Context, input: &Input, stored: bool) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
         if *input == Input::Stdin {
-            return Err(Error::new(
-                Kind::Usage,
-                "--stream reads standard input, and so does the session",
-            )
-            .hint("convo append NAME --stream < messages")
-            .into());
+            return Err(
+                Error::new(Kind::Usage, "--stream conflicts with a session on standard input")
+                    .hint("give a session: convo append NAME --stream < messages")
+                    .into(),
+            );
         }
         let mut report = Report::default();
         if let (true, Input::Name(name)) = (stored, input)

@@ -1,4 +1,4 @@
-//! `cat`: the whole log as a stream, or an export.
+//! `cat`: the complete log as a stream, or the view in another format.
 
 use super::Run;
 use crate::args::{Chained, Input, Reading, Selecting, Writing};
@@ -18,21 +18,20 @@ use convo::model::view::View;
 use std::io::Write;
 use std::ops::ControlFlow;
 
-/// Print sessions as a stream, or export them to another format
+/// Print sessions, or convert them to another format
 ///
-/// Reads any format and writes the record stream: the whole log, lines that are not changed as the bytes they
-/// were. With --to another format it writes what is in view, and says on standard error what that format
-/// cannot carry.
-/// With --role or --category, the result is the header and the matching messages of the view.
+/// Prints the complete log as a record stream; unchanged lines are copied byte for byte. With --to, converts the view and
+/// reports what the target format cannot represent. With --role or --category, prints the header and the matching
+/// messages of the view.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo cat chat > chat.jsonl                  a session of the store as a file
-  convo cat session.json | jq -r .role         any format, line by line
-  convo cat --to openai-chat chat > body.json  for a program that takes messages
-  convo cat --category system chat             the rules of a session
-  convo cat --from picoclaw - < old.json       a format named instead of detected")]
+  convo cat chat > chat.jsonl                  export a stored session
+  convo cat session.json | jq -r .role         read any format as JSON Lines
+  convo cat --to openai-chat chat > body.json  convert the view
+  convo cat --category system chat             only the system messages
+  convo cat --from picoclaw - < old.json       name the input format")]
 pub struct Cat {
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
@@ -48,7 +47,7 @@ pub struct Cat {
     /// For aichat, CLIENT:MODEL, e.g. openai:gpt-4o. Messages that name a model keep it.
     #[arg(long, value_name = "MODEL", help_heading = "Output", requires = "to")]
     model: Option<String>,
-    /// Messages as JSON, one object a line
+    /// Print diagnostics as JSON, one object per line
     #[arg(long, help_heading = "Output")]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `context`: the view, which is what a model would be sent.
+//! `context`: the view, that is, the messages a model would receive.
 
 use super::Run;
 use crate::args::{Chained, Counting, Fitting, Input, Reading, Selecting, Writing};
@@ -12,20 +12,19 @@ use convo::error::{Error, Kind};
 use convo::format::{Format, Purpose};
 use convo::model::view::View as Replayed;
 
-/// Print what a model would be sent
+/// Print the messages a model would receive
 ///
-/// Replays the log: what was cut off or summarised is not shown. The result is the session's line, the messages
-/// in view and the summary, or with --to the same in the shape that an interface takes, and would not refuse. With
-/// --budget the view is made to fit as `compact` does; the session stays as it is.
+/// Replays the log and prints the header, the messages in the view and the summary. With --to API, prints a request
+/// body, repaired where the API would reject it. With --budget, compacts the output. The session is never changed.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo context chat                              the messages in view, one a line
-  convo context chat --to openai-chat | jq length the body of a request
-  convo context chat --budget 60% --window gpt-4o what fits, as compact would make it
-  convo context chat --role user --role assistant without rules, context and tools
-  convo context < session.jsonl                   the same for a stream")]
+  convo context chat                                 one record per line
+  convo context chat --to openai-chat | jq length    a request body
+  convo context chat --budget 60% --window gpt-4o    compacted to a budget
+  convo context chat --role user --role assistant    without system messages and tools
+  convo context < session.jsonl                      a filter")]
 pub struct View {
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
@@ -40,7 +39,7 @@ pub struct View {
     chained: Chained,
     #[command(flatten)]
     writing: Writing,
-    /// Messages as JSON, one object a line
+    /// Print diagnostics as JSON, one object per line
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
@@ -51,12 +50,14 @@ impl Run for View {
         let inputs = Input::all(&self.inputs);
         let budget = self.fitting.budget()?;
         if budget.is_none() && (self.fitting.window.is_some() || self.counting.tokenizer.is_some()) {
-            let error = Error::new(Kind::Usage, "--window and --tokenizer are for --budget");
-            return Err(error.hint("--budget 60% --window gpt-4o").into());
+            let error = Error::new(Kind::Usage, "--window and --tokenizer require --budget");
+            return Err(error
+                .hint("add --budget, e.g. --budget 60% --window gpt-4o")
+                .into());
         }
         let to = self.writing.to.unwrap_or(Format::Native);
         let api = Api::from_name(to.name());
-        // What an interface takes is made of the view; other systems keep more.
+        // A request body contains only the view; other formats keep more.
         self.reading.sees_view = budget.is_none()
             && self.selecting.selection().is_none()
             && !self.chained.chain

@@ -1,4 +1,4 @@
-//! `continue`: a session that goes on where another ends.
+//! `continue`: a new session linked to the one that it continues.
 
 use super::Run;
 use crate::args::{Counting, Input, Reading, Window, Writing, window};
@@ -20,32 +20,34 @@ use convo::model::session::Session;
 use convo::store::Continued;
 use std::io::Write;
 
-/// Go on in a new session
+/// Start a session that continues another one
 ///
-/// The new session begins with copies of what stands: rules, context and the summary in view, and the last exchange
-/// when it has no answer yet. It knows the session that it continues, its place in the chain, when the first one
-/// began, and the tokens so far; aliases go along. In the store its id is printed, the old session names it, and
-/// once more is status 73. A stream comes out as the new session alone.
+/// Creates a session linked to INPUT and prints its id. Copies the system messages, context messages and summary in the
+/// view, and the last exchange if it is unanswered. Moves the aliases to the new session. Fails with status 73 if INPUT
+/// already has a continuation. For a file or standard input, prints only the new session.
+///
+/// The header of the new session has its position in the chain, the creation time of the first session, and the number of
+/// tokens so far.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo continue chat                          prints chat.1; aliases of chat name that now
-  convo continue @last --json                  with what it took along
-  convo continue < old.jsonl > new.jsonl       a stream
-  convo append chat 'Next.' --max-messages 200 the same by itself, whenever 200 messages are full
-  convo continue chat --when 'messages>=200 || tokens>=50k'    in a cron line
-  convo show --chain chat.1                    all of it
-  convo join chat.1                            back into one session")]
+  convo continue chat                             prints chat.1 and moves the aliases to it
+  convo continue @last --json                     prints the number of copies and the aliases too
+  convo continue < old.jsonl > new.jsonl          a filter
+  convo append chat 'Next.' --max-messages 200    continue automatically after 200 messages
+  convo continue chat --when 'messages>=200 || tokens>=50k'    for a cron job
+  convo show --chain chat.1                       display the whole chain
+  convo join chat.1                               join the chain into one session")]
 pub struct Continue {
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
-    /// Continue only if this holds: 'messages>=200 || tokens>=100000'
+    /// Continue only if the condition holds, e.g. 'messages>=200 || tokens>=9k'
     ///
-    /// The terms are those of `convo compact --when`. If the condition does not hold, the session is unchanged, the exit status is 0, and the id
-    /// of the session itself is printed; a stream comes out as it is.
+    /// See `convo compact --when` for the terms. If the condition does not hold, prints the id of the session itself and
+    /// exits with 0; a stream is printed unchanged.
     #[arg(long, value_name = "CONDITION", value_parser = When::read)]
     when: Option<When>,
-    /// The model's window for `fraction` in --when: tokens, or the model's name
+    /// Context window for `fraction` in --when: tokens or a model name
     #[arg(long, value_name = "TOKENS|MODEL", value_parser = window, requires = "when")]
     window: Option<Window>,
     #[command(flatten)]
@@ -54,10 +56,10 @@ pub struct Continue {
     reading: Reading,
     #[command(flatten)]
     writing: Writing,
-    /// Print the new session; leave the store as it is
+    /// Print the new session; do not change the store
     #[arg(long, help_heading = "Output")]
     stdout: bool,
-    /// Print what was done as JSON, one object a session
+    /// Print one object per session
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
@@ -67,8 +69,8 @@ impl Run for Continue {
         context.output.speak_json(self.json);
         let inputs = Input::all(&self.inputs);
         if self.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
-            let error = Error::new(Kind::Usage, "--when with 'fraction' requires --window");
-            return Err(error.hint("--window 128000, or --window gpt-4o").into());
+            let error = Error::new(Kind::Usage, "fraction in --when requires --window");
+            return Err(error.hint("add --window gpt-4o or --window 128000").into());
         }
         let streams = self.stdout || self.writing.is_elsewhere();
         let is_stored = |input: &&Input| !streams && matches!(input, Input::Name(_));
@@ -77,9 +79,12 @@ impl Run for Continue {
             return self.filter(context, &inputs);
         }
         if stored < inputs.len() {
-            let error = Error::new(Kind::Usage, "sessions of the store and streams in one call");
+            let error = Error::new(
+                Kind::Usage,
+                "cannot mix stored sessions with files or standard input",
+            );
             return Err(error
-                .hint("--stdout makes streams of the store's sessions")
+                .hint("use --stdout to read stored sessions as streams")
                 .into());
         }
         for input in &inputs {

@@ -1,4 +1,4 @@
-//! `join`: several sessions as one, a chain back into one.
+//! `join`: several sessions, or a chain, as one session.
 
 use super::Run;
 use crate::args::{Input, Reading, Writing, checked_name};
@@ -21,39 +21,39 @@ use convo::model::view::View;
 /// So many messages whose ids are taken are named.
 const NAMED: usize = 10;
 
-/// Make one session of several
+/// Join sessions into one
 ///
-/// A chain becomes one session again: in the order of its links, each message once. Copies that a continuation begins
-/// with are left out, and what events name is named anew. Sessions without links stay in the order given. What is
-/// missing and links without counterpart are told (status 65), and the rest is joined. Messages of several sessions that
-/// have one id and the same content are kept once, at their first place; with different content each is kept, the later one with
-/// another id, and reported (status 65). One name of the store means the whole
-/// chain that it is in. In the store a new session is made and its id printed; the others stay as they are.
+/// Joins a chain in link order, leaving out copied messages, or other sessions in the order given. If the only operand is
+/// a stored session, joins its whole chain. Prints the id of the new session; the originals are unchanged. Missing
+/// sessions and one-sided links are reported (status 65), and the rest is joined.
+///
+/// Messages with the same id and content are kept once. If the content differs, both are kept; the later one gets a new id
+/// and is reported (status 65).
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo join chat.3                             the chain of this session, from its first to its last
-  convo join --chain chat.3                     the same, up to this one
+  convo join chat.3                             the whole chain of a session
+  convo join --chain chat.3                     the chain up to this session
   convo join monday tuesday --id week           sessions without links, in this order
-  convo join conversations/session_*.json       files: the joined session as a stream
-  convo cat a b c | convo join > whole.jsonl    a stream")]
+  convo join conversations/session_*.json       files; prints the joined session
+  convo cat a b c | convo join > whole.jsonl    a filter")]
 pub struct Join {
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
-    /// This session and those that it continues
-    #[arg(long, value_name = "LAST", help_heading = "What is joined")]
+    /// Join the chain up to this session
+    #[arg(long, value_name = "SESSION", help_heading = "Selection")]
     chain: Option<String>,
-    /// The id of the new session [default: made of what is joined]
-    #[arg(long, value_name = "ID", help_heading = "The session")]
+    /// Id of the new session [default: derived from its parts]
+    #[arg(long, value_name = "ID", help_heading = "Session")]
     id: Option<String>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
     writing: Writing,
-    /// Print the joined session; leave the store as it is
+    /// Print the joined session; do not change the store
     #[arg(long, help_heading = "Output")]
     stdout: bool,
-    /// Print what was done as JSON
+    /// Print the result as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
 }

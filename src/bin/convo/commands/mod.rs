@@ -1,4 +1,4 @@
-//! One file a verb. This one knows them all; they do not know each other.
+//! Table of the commands: one file per command, which does not know the others.
 
 mod alias;
 mod append;
@@ -31,30 +31,28 @@ use crate::args::Global;
 use crate::context::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-/// What help lists together.
+/// Section of the top-level help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// Starts and grows sessions.
+    Inspect,
+    Convert,
     Write,
-    /// Looks at them.
-    Read,
-    /// Changes what a model is sent.
-    Change,
-    /// Looks after a store.
-    Keep,
+    Reshape,
+    Manage,
 }
 
 impl Group {
-    /// Every group in the order of the help, with its heading.
-    pub const ALL: [(Group, &'static str); 4] = [
+    /// Every group in help order, with its heading.
+    pub const ALL: [(Group, &'static str); 5] = [
+        (Group::Inspect, "Import and inspect"),
+        (Group::Convert, "Convert and validate"),
         (Group::Write, "Write"),
-        (Group::Read, "Read"),
-        (Group::Change, "Change what a model is sent"),
-        (Group::Keep, "Keep"),
+        (Group::Reshape, "Trim and reshape"),
+        (Group::Manage, "Manage the store"),
     ];
 }
 
-/// A verb: its arguments are a type whose doc comments are the manual.
+/// A command: its arguments are a type whose doc comments are the manual.
 pub struct Verb {
     pub name: &'static str,
     pub group: Group,
@@ -63,7 +61,7 @@ pub struct Verb {
     pub run: fn(&mut ArgMatches, &Context) -> anyhow::Result<()>,
 }
 
-/// What a verb's arguments can do.
+/// Arguments that can be executed.
 trait Run: Args + FromArgMatches {
     fn run(self, context: &Context) -> anyhow::Result<()>;
 }
@@ -79,45 +77,45 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
     }
 }
 
-/// Every verb that is built in.
+/// Every built-in command, in help order.
 pub const ALL: &[Verb] = &[
+    verb::<migrate::Migrate>("migrate", Group::Inspect, false),
+    verb::<list::List>("list", Group::Inspect, false),
+    verb::<show::Show>("show", Group::Inspect, false),
+    verb::<count::Count>("count", Group::Inspect, false),
+    verb::<detect::Detect>("detect", Group::Inspect, false),
+    verb::<cat::Cat>("cat", Group::Convert, false),
+    verb::<context::View>("context", Group::Convert, false),
+    verb::<check::Check>("check", Group::Convert, false),
     verb::<new::New>("new", Group::Write, false),
     verb::<append::Append>("append", Group::Write, false),
     verb::<ask::Ask>("ask", Group::Write, false),
     verb::<r#continue::Continue>("continue", Group::Write, false),
-    verb::<join::Join>("join", Group::Write, false),
-    verb::<migrate::Migrate>("migrate", Group::Write, false),
-    verb::<list::List>("list", Group::Read, false),
-    verb::<show::Show>("show", Group::Read, false),
-    verb::<cat::Cat>("cat", Group::Read, false),
-    verb::<context::View>("context", Group::Read, false),
-    verb::<count::Count>("count", Group::Read, false),
-    verb::<check::Check>("check", Group::Read, false),
-    verb::<detect::Detect>("detect", Group::Read, false),
-    verb::<truncate::Truncate>("truncate", Group::Change, false),
-    verb::<compact::Compact>("compact", Group::Change, false),
-    verb::<summarize::Summarize>("summarize", Group::Change, false),
-    verb::<expand::Expand>("expand", Group::Change, false),
-    verb::<split::Split>("split", Group::Change, false),
-    verb::<restore::Restore>("restore", Group::Change, false),
-    verb::<key::Key>("key", Group::Keep, false),
-    verb::<alias::Alias>("alias", Group::Keep, false),
-    verb::<remove::Remove>("remove", Group::Keep, false),
-    verb::<gc::Gc>("gc", Group::Keep, false),
-    verb::<fsck::Fsck>("fsck", Group::Keep, false),
-    verb::<plugins::Plugins>("plugins", Group::Keep, false),
-    verb::<generate::Generate>("generate", Group::Keep, true),
+    verb::<truncate::Truncate>("truncate", Group::Reshape, false),
+    verb::<compact::Compact>("compact", Group::Reshape, false),
+    verb::<summarize::Summarize>("summarize", Group::Reshape, false),
+    verb::<expand::Expand>("expand", Group::Reshape, false),
+    verb::<restore::Restore>("restore", Group::Reshape, false),
+    verb::<split::Split>("split", Group::Reshape, false),
+    verb::<join::Join>("join", Group::Reshape, false),
+    verb::<alias::Alias>("alias", Group::Manage, false),
+    verb::<key::Key>("key", Group::Manage, false),
+    verb::<remove::Remove>("remove", Group::Manage, false),
+    verb::<gc::Gc>("gc", Group::Manage, false),
+    verb::<fsck::Fsck>("fsck", Group::Manage, false),
+    verb::<plugins::Plugins>("plugins", Group::Manage, false),
+    verb::<generate::Generate>("generate", Group::Manage, true),
 ];
 
 impl Verb {
-    /// The verb's command line.
+    /// The clap command.
     pub fn command(&self) -> Command {
         (self.build)(Command::new(self.name)).hide(self.hidden)
     }
 }
 
 impl Verb {
-    /// The verb as a command line of its own, with the options of every verb.
+    /// The clap command with the global options.
     pub fn alone(&self) -> Command {
         Global::augment_args(self.command())
             .bin_name(format!("convo {}", self.name))
@@ -125,27 +123,27 @@ impl Verb {
     }
 }
 
-/// The word that asks for the help of a verb; the program itself answers it.
+/// The command that prints the help of a command; the program itself implements it.
 pub const HELP: &str = "help";
 
-/// The verb of this name.
+/// The command of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
     ALL.iter().find(|verb| verb.name == name)
 }
 
-/// The command line without verbs.
+/// The command line without commands.
 pub fn root() -> Command {
     Global::augment_args(Command::new("convo"))
         .version(env!("CARGO_PKG_VERSION"))
-        .about("The Unix toolkit for LLM conversation sessions: a filter for pipes, and a store that loses nothing")
-        .override_usage("convo VERB [OPTIONS] [INPUT]...")
-        .subcommand_value_name("VERB")
+        .about("Convert, trim, check and store LLM conversation sessions")
+        .override_usage("convo [OPTIONS] <COMMAND> [ARGS]...")
+        .subcommand_value_name("COMMAND")
         .allow_external_subcommands(true)
         .disable_help_subcommand(true)
         .max_term_width(110)
 }
 
-/// The command line with every verb, for help and what is generated from it.
+/// The command line with every command, for help and generated files.
 pub fn whole() -> Command {
     let mut verbs = String::new();
     for (group, heading) in Group::ALL {
@@ -156,12 +154,16 @@ pub fn whole() -> Command {
                 .get_about()
                 .map(ToString::to_string)
                 .unwrap_or_default();
-            verbs.push_str(&format!("  {:<9} {about}\n", verb.name));
+            verbs.push_str(&format!("  {:<9}  {about}\n", verb.name));
         }
         verbs.push('\n');
     }
-    verbs.push_str("An INPUT is a name in the store, a file (a path with a /, or an ending like\n.json), or - for standard input. `convo VERB --help` has examples.");
-    let template = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}";
+    verbs.push_str(concat!(
+        "INPUT is a session name (id, prefix, alias, key, @last), a file (a path with '/' or\n",
+        "a known extension such as .jsonl), or - for standard input.\n",
+        "See 'convo COMMAND --help' for examples, and 'man convo' for exit statuses and files.",
+    ));
+    let template = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Global options:\n{options}";
     root()
         .before_help(verbs)
         .help_template(template)
@@ -169,12 +171,12 @@ pub fn whole() -> Command {
         .subcommand(
             Command::new(HELP)
                 .hide(true)
-                .about("Print the help of a verb")
+                .about("Print the help of a command")
                 .arg(
                     clap::Arg::new("verb")
                         .num_args(0..)
-                        .value_name("VERB")
-                        .help("A verb or a plugin, and what stands behind it")
+                        .value_name("COMMAND")
+                        .help("Command or plugin, and its subcommands")
                         .value_parser(clap::value_parser!(std::ffi::OsString)),
                 ),
         )

@@ -1,4 +1,4 @@
-//! `new`: makes a session.
+//! `new`: creates a session.
 
 use super::Run;
 use crate::args::{checked_name, max_messages, memory, pair, tokenizer};
@@ -14,69 +14,70 @@ use convo::model::memory::Memory;
 use convo::store::Store;
 use convo::tokens::{Tokenizer, counter};
 
-/// Make a session; prints its id and nothing else
+/// Create a session and print its id
+///
+/// Creates an empty session in the store. With --if-missing, prints the id of the existing session with that id or key
+/// instead, so that a loop can run it for every message. With --stdout, prints the session and leaves the store unchanged.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   id=$(convo new --title 'Trip to Paris')
   convo new --id chat --system 'You are terse.'
   convo new --id review --system @rules.md --meta project=convo --alias current
-  convo new --key \"$key\" --if-missing                 in a loop, on every message
-  convo key --json ... | convo new --scope @-            with all names it is known by")]
+  convo new --key \"$key\" --if-missing                 create it once, reuse it later
+  convo key --json ... | convo new --scope @-            with the aliases of the scope")]
 pub struct New {
-    /// The id [default: session_, the time and 16 random digits]
-    #[arg(long, value_name = "ID", help_heading = "The session")]
+    /// Session id [default: session_TIME_RANDOM]
+    #[arg(long, value_name = "ID", help_heading = "Session")]
     id: Option<String>,
-    /// What programs call it, as `convo key` makes it
+    /// Key of the session, as printed by `convo key`
     ///
-    /// Its id is made of it, unless there is an --id: then it is another name of the session.
-    #[arg(long, value_name = "KEY", help_heading = "The session")]
+    /// Unless --id is given, the id is derived from the key; otherwise the key becomes an alias.
+    #[arg(long, value_name = "KEY", help_heading = "Session")]
     key: Option<String>,
-    /// What it is of: JSON as `convo key` takes and prints it
+    /// Identity, as printed by `convo key --json`
     ///
-    /// With @ in front the file to read it from, @- for standard input. The key, when there is none, and the scope go to
-    /// the header; the session gets the names that come with them. Such a name may come with several sessions: it then
-    /// means none of them, and tells them all. One that is another session's own is left to that one.
-    #[arg(long, value_name = "JSON|@FILE", help_heading = "The session")]
+    /// @FILE reads it from a file, @- from standard input. Stores key and scope in the header and adds the aliases of the
+    /// scope. Aliases that are ids of other sessions are skipped; an alias claimed by several sessions becomes ambiguous
+    /// and is reported.
+    #[arg(long, value_name = "JSON|@FILE", help_heading = "Session")]
     scope: Option<String>,
-    /// When there is a session of this id or key, print its id
+    /// Reuse a session with this id or key if there is one
     ///
-    /// Names that it lacks are given to it; everything else stays as it is. Of many that do so at once one makes the
-    /// session.
-    #[arg(long, conflicts_with = "stdout", help_heading = "The session")]
+    /// Prints its id, adds missing aliases, and changes nothing else. Of concurrent calls, exactly one creates the session.
+    #[arg(long, conflicts_with = "stdout", help_heading = "Session")]
     if_missing: bool,
-    /// What people call it
-    #[arg(long, value_name = "TEXT", help_heading = "The session")]
+    /// Title
+    #[arg(long, value_name = "TEXT", help_heading = "Session")]
     title: Option<String>,
-    /// The system message; with @ in front, the file to read it from
-    #[arg(long, value_name = "TEXT|@FILE", help_heading = "The session")]
+    /// System message, or @FILE to read it from
+    #[arg(long, value_name = "TEXT|@FILE", help_heading = "Session")]
     system: Option<String>,
-    /// A member of the header's metadata; JSON, or else text
-    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, help_heading = "The session")]
+    /// Add a metadata member; VALUE is JSON or text (repeatable)
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, help_heading = "Session")]
     meta: Vec<(String, Vec<u8>)>,
-    /// Keep the count of each message, as this tokenizer or model counts
+    /// Store a token count with each message
     ///
-    /// Messages that are added then carry their tokens, which are not counted again.
-    #[arg(long, value_name = "NAME", value_parser = tokenizer, help_heading = "The session")]
+    /// Counts with this tokenizer or model. Counts of later messages are stored too and reused.
+    #[arg(long, value_name = "NAME", value_parser = tokenizer, help_heading = "Session")]
     tokenizer: Option<Tokenizer>,
-    /// What it is to remember: rolling_summary,keep_last=5,total=10000,...
+    /// Retention policy, e.g. keep_last=5,total=10000
     ///
-    /// rolling_summary (the default) or truncation, and KEY=VALUE: keep_last=5 turns stay whole; the summary has at most
-    /// summary=1000 tokens, everything together total=10000 (0: no limit); overflow=truncate_oldest, truncate_summary or
-    /// error says what gives way then. Of failed summaries retry_attempts=3 in a row are repeated after backoff=2s,
-    /// doubled each time, and then every rest=30s, with at most backlog=20 turns at once. `append` then keeps within the total,
-    /// and `summarize --if-due` sums up what is beyond the turns that stay.
-    #[arg(long, value_name = "WHAT", value_parser = memory, help_heading = "The session")]
+    /// A strategy, rolling_summary (default), truncation or none, then settings: keep_last=5 exchanges kept completely;
+    /// token limits summary=1000 and total=10000 (0: unlimited); overflow=truncate_oldest, truncate_summary or error;
+    /// retry_attempts=3, backoff=2s, then one attempt every rest=30s with at most backlog=20 exchanges. `append` enforces
+    /// the total; `summarize --if-due` summarizes older exchanges.
+    #[arg(long, value_name = "POLICY", value_parser = memory, help_heading = "Session")]
     memory: Option<String>,
     /// Continue in a new session after N messages
     ///
-    /// A setting of the session and of all its continuations: `append` and `ask` then behave as with --max-messages N. It takes precedence over
-    /// `max-messages` in the configuration file. 0 is no limit.
-    #[arg(long, value_name = "N", value_parser = max_messages, conflicts_with = "memory", help_heading = "The session")]
+    /// A setting of the session and of its continuations, used by `append` and `ask`. Takes precedence over `max-messages`
+    /// in the configuration file. 0 means no limit.
+    #[arg(long, value_name = "N", value_parser = max_messages, conflicts_with = "memory", help_heading = "Session")]
     max_messages: Option<u64>,
-    /// Another name for it
-    #[arg(long, value_name = "NAME", help_heading = "The session")]
+    /// Alias (repeatable)
+    #[arg(long, value_name = "NAME", help_heading = "Session")]
     alias: Vec<String>,
-    /// Print the session as a stream, and make nothing
+    /// Print the session; do not store it
     #[arg(long, conflicts_with = "alias", help_heading = "Output")]
     stdout: bool,
 }
@@ -95,10 +96,7 @@ impl Run for New {
         let id = match self.id.clone().or(keyed.id()) {
             Some(id) => checked_name(checked_id(&id)?)?.to_string(),
             None if self.if_missing => {
-                let error = Error::new(Kind::Usage, "--if-missing needs --id, --key or --scope");
-                return Err(error
-                    .hint("else there is no telling which session is meant")
-                    .into());
+                return Err(Error::new(Kind::Usage, "--if-missing requires --id, --key or --scope").into());
             }
             None => self.free_id(context)?,
         };

@@ -1,4 +1,4 @@
-//! `show`: a session for people.
+//! `show`: sessions as readable text.
 
 use super::Run;
 use crate::args::{Chained, Input, Reading, Selecting};
@@ -19,21 +19,21 @@ use convo::model::view::{Item, View};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-/// Show sessions to people: turns, tools folded
+/// Display sessions in the terminal
 ///
-/// Shows what is in view; --all shows what was cut off as well. Results of tools and long arguments are folded
-/// to their first lines; --full unfolds them and lists artifacts. Control characters and characters that turn the direction of text
-/// are made visible. On a terminal with colours, and through a pager ($CONVO_PAGER, $PAGER, less).
+/// Displays the messages in the view. Long tool results and arguments are folded; --full shows them completely, --all
+/// adds the messages outside the view. Uses colors and a pager ($CONVO_PAGER, $PAGER, or less) on a terminal. Control and
+/// bidirectional characters are made visible.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo show chat
-  convo show --all --full chat        everything the log holds
-  convo show --role user chat         the questions alone
-  convo show --chain chat             with the sessions before and after it
-  convo show ./session.json           any format
+  convo show --all --full chat        the complete log
+  convo show --role user chat         only the user messages
+  convo show --chain chat             the whole chain
+  convo show ./session.json           a file in any format
   convo show @last | head")]
 pub struct Show {
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
@@ -42,10 +42,10 @@ pub struct Show {
     reading: Reading,
     #[command(flatten)]
     chained: Chained,
-    /// Show messages that are not in view too
+    /// Include hidden messages
     #[arg(long, help_heading = "Output")]
     all: bool,
-    /// Fold nothing, and list artifacts
+    /// Show complete tool results, arguments and artifacts
     #[arg(long, help_heading = "Output")]
     full: bool,
 }

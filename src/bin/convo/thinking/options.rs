@@ -1,4 +1,4 @@
-//! What a program is told, how often it is asked, and how long it may take.
+//! Requests to a summarizer program: their content, timeouts and retries.
 
 use crate::args::{Window, duration};
 use crate::summing;
@@ -10,26 +10,21 @@ use convo::model::health::{Health, Policy};
 use convo::model::session::Session;
 use std::time::Duration;
 
-/// What a program is told.
+/// Requests to a summarizer program.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "The program")]
+#[command(next_help_heading = "Summarizer program")]
 pub struct Telling {
-    /// With a program: tell it to do what this file says
+    /// Prompt for the summarizer
     #[arg(long, value_name = "FILE", hide_short_help = true, value_hint = clap::ValueHint::FilePath)]
     prompt: Option<String>,
-    /// With a program: ask in pieces of at most so many tokens [default: 80% of --window]
+    /// Maximum size of one request [default: 80% of --window]
     ///
-    /// A span that is longer is cut between exchanges, else between messages, else between sentences; each piece is given
-    /// the answer to the one before, and nothing is left out.
+    /// Longer ranges are split between exchanges, then messages, then sentences. Each request includes the previous
+    /// answer.
     #[arg(long, value_name = "TOKENS", value_parser = pieces, hide_short_help = true)]
     chunk: Option<Window>,
-    /// With a program: tool results over BYTES lose their middle in what it is asked [default: they are whole]
-    #[arg(
-        long,
-        value_name = "BYTES",
-        hide_short_help = true,
-        help_heading = "The program"
-    )]
+    /// Shorten tool results over BYTES in requests [default: off]
+    #[arg(long, value_name = "BYTES", hide_short_help = true)]
     summary_tool_max: Option<usize>,
 }
 
@@ -47,7 +42,7 @@ impl Telling {
         }
     }
 
-    /// The part of what is asked for that says this, for a program with such a window.
+    /// The request options, for a program with this window.
     pub fn asked(&self, window: Option<u64>) -> convo::Result<Options> {
         let defaults = Options::default();
         let fitting = window.map(|window| window / 10 * 8);
@@ -63,30 +58,29 @@ impl Telling {
     }
 }
 
-/// How often a program is asked, and how long it may take.
+/// Timeouts and retries of a summarizer program.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "The program")]
+#[command(next_help_heading = "Summarizer program")]
 pub struct Trying {
-    /// How long it may take; then it is ended [default: 120s]
+    /// Kill the program after this long [default: 2m]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     timeout: Option<Duration>,
-    /// Ask again, so many times, when it fails [default: 0]
+    /// Retries after a failure [default: 0]
     #[arg(long, value_name = "N", hide_short_help = true)]
     retries: Option<u32>,
-    /// How long to wait after a failure; each further one in a row doubles it [default: 2s]
+    /// Delay after a failure; doubles with each consecutive failure [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     backoff: Option<Duration>,
-    /// Failures in a row after which it is left alone until the time of the next attempt has come [default: 3]
+    /// Wait for the retry time after N consecutive failures [default: 3]
     #[arg(long, alias = "retry-attempts", value_name = "N", hide_short_help = true)]
     max_failures: Option<u64>,
-    /// After a failure: not before the time has come
-    #[arg(long, help_heading = "What to do")]
+    /// Skip sessions whose retry time is in the future
+    #[arg(long, help_heading = "Budget")]
     pub if_due: bool,
 }
 
 impl Trying {
-    /// Refuses options that would have no effect: what asks nobody has nothing to wait for, and the built-in summarizer
-    /// cannot fail.
+    /// Refuses options that would have no effect: the built-in summarizer cannot fail.
     pub fn check(&self, asks: bool, may_fail: bool) -> convo::Result<()> {
         let wrong = [
             ("--timeout", self.timeout.is_some() && !asks),
@@ -100,17 +94,17 @@ impl Trying {
         }
     }
 
-    /// How long a program may take.
+    /// Time limit of the program.
     pub fn timeout(&self) -> Duration {
         self.timeout.unwrap_or(Duration::from_secs(120))
     }
 
-    /// How often it is asked again.
+    /// Number of retries.
     pub fn retries(&self) -> u64 {
         self.retries.unwrap_or(0).into()
     }
 
-    /// How long to wait after failures of a session: as it says itself, where nothing else is asked for.
+    /// Retry policy of a session: the options, else its retention policy.
     pub fn policy_of(&self, session: &Session) -> Policy {
         let Ok(Some(memory)) = memory::memory_of(session) else {
             return self.policy();
@@ -123,7 +117,7 @@ impl Trying {
         }
     }
 
-    /// How long to wait after failures.
+    /// Retry policy of the options.
     pub fn policy(&self) -> Policy {
         let defaults = Policy::default();
         Policy {
@@ -133,7 +127,7 @@ impl Trying {
         }
     }
 
-    /// Why nothing is to be done yet, when --if-due asks.
+    /// Why --if-due skips the session.
     pub fn not_due(&self, health: &Health, now: &str) -> Option<String> {
         let next = health.next_attempt_at.as_deref()?;
         let early = self.if_due && health.failures > 0 && !health.is_due(now);
@@ -143,10 +137,10 @@ impl Trying {
 
 /// An option that has no effect here.
 pub fn for_programs(option: &str) -> Error {
-    let what = format!("{option} is for programs that write summaries, and here none is asked");
-    Error::new(Kind::Usage, what).hint("--with cmd:'PROGRAM ARGS', or --with NAME for a plugin")
+    let what = format!("{option} requires a summarizer program");
+    Error::new(Kind::Usage, what).hint("add --with cmd:'COMMAND' or --with PLUGIN")
 }
 
 fn pieces(text: &str) -> Result<Window, String> {
-    crate::args::window(text).map_err(|_| "this must be a number of tokens".to_string())
+    crate::args::window(text).map_err(|_| "expected a number of tokens, e.g. 32000, 32k".to_string())
 }

@@ -1,4 +1,4 @@
-//! `ask`: a question and its answer, both or neither.
+//! `ask`: a prompt and its reply, stored together.
 
 mod asking;
 mod keep;
@@ -20,69 +20,65 @@ use convo::tokens::Tokenizer;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Say something to a model and keep what it answers, both or neither
+/// Send a prompt to a model and store the reply
 ///
-/// The program behind --with is given what `context` prints of the session, with the user's message at its end; what it
-/// answers is checked, stored behind that message in one piece, and printed. When it fails, or gives no reply, or is
-/// interrupted, the session stays as it is, to the byte, with status 69. No session is locked while it thinks: what is added
-/// meanwhile stays, and stands before the question.
+/// Appends TEXT as a user message, passes the context to the program given by --with, prints the reply, and stores prompt
+/// and reply together. If the program fails, is interrupted or returns no reply, the session is unchanged and the status
+/// is 69. The session is not locked meanwhile; messages appended by others are placed before the prompt.
 ///
-/// The program prints the messages of its reply one a line, as `cat` prints them: the assistant's, its tool calls with
-/// their results. Lines such as {"type":"partial","text":"..."} between them are shown and not kept; it is asked for them by
-/// CONVO_PARTIAL=1 in its environment. What does not begin with { is a text, and is the reply as it is.
+/// The program reads the output of `convo context` and prints message records or plain text. Lines
+/// {"type":"partial","text":"..."} are displayed but not stored; CONVO_PARTIAL=1 asks for them. If a tool call is
+/// unanswered (status 1), append its result, then use --reply.
 ///
-/// On a terminal the reply is shown as it comes; otherwise it is printed when it is stored. In a stream it stands behind the
-/// question, and is not printed by itself.
-///
-/// A session that waits for the result of a tool call is not asked anything (status 1): append the result, then --reply. One
-/// that ends with a question without an answer is given the new one behind it; --reply asks for the answer alone.
+/// On a terminal, the reply is displayed as it arrives; otherwise, it is printed once it is stored. For a file or standard
+/// input, prints the extended session instead, or rewrites the file with -i.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo ask chat 'Weather in Paris?'                         the plugin llm, whose model is in its own settings
-  convo ask chat 'And tomorrow?' -- --model gpt-5            what stands behind -- is for the program
-  convo ask chat --with cmd:'ollama run llama3' < question   any program, and the text from a pipe
-  convo ask chat --reply                                     when the question stands there already
-  convo ask chat 'Why?' --budget 60% --window gpt-4o         it is given what fits
+  convo ask chat 'Weather in Paris?'                         with the plugin llm
+  convo ask chat 'And tomorrow?' -- --model gpt-5            with arguments for the program
+  convo ask chat --with cmd:'ollama run llama3' < question   with a shell command; prompt from a file
+  convo ask chat --reply                                     answer the last message
+  convo ask chat 'Why?' --budget 60% --window gpt-4o         with a compacted context
   convo ask -i talk.jsonl 'And then?'                        a file
-  convo ask - 'And then?' < in.jsonl > out.jsonl             a stream")]
+  convo ask - 'And then?' < in.jsonl > out.jsonl             a filter")]
 pub struct Ask {
-    /// The session: a name, a file, or -
+    /// Session name, file, or - for standard input
     #[arg(value_name = "INPUT")]
     input: String,
-    /// What the user says [default: standard input]
+    /// Prompt [default: standard input]
     #[arg(value_name = "TEXT", conflicts_with = "reply")]
     text: Option<String>,
     /// Arguments for the program
     #[arg(last = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
-    /// Who answers: a plugin, or cmd:'PROGRAM' [default: llm]
+    /// Program that replies: a plugin or cmd:'COMMAND' [default: llm]
     ///
-    /// A program of cmd: is run by the shell; the plugin NAME is the program convo-NAME. By default $CONVO_ASK_WITH, or what
-    /// the config file names as `ask-with`, or llm.
-    #[arg(long, value_name = "WHO", value_parser = who, help_heading = "The program")]
+    /// cmd: runs a shell command; NAME runs the plugin convo-NAME. Default: $CONVO_ASK_WITH, `ask-with` in the
+    /// configuration file, or llm.
+    #[arg(long, value_name = "PROGRAM", value_parser = program, help_heading = "Program")]
     with: Option<Named>,
-    /// How long it may take; then it is ended [default: 10m]
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true, help_heading = "The program")]
+    /// Kill the program after this long [default: 10m]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true, help_heading = "Program")]
     timeout: Option<Duration>,
-    /// What it prints is text, also when it begins with {
-    #[arg(long, hide_short_help = true, help_heading = "The program")]
+    /// Treat the program's output as plain text
+    #[arg(long, hide_short_help = true, help_heading = "Program")]
     plain: bool,
-    /// Add no message: ask for the reply to what stands there
-    #[arg(long, help_heading = "What to do")]
+    /// Request a reply without adding a message
+    #[arg(long, help_heading = "Program")]
     reply: bool,
     #[command(flatten)]
     fitting: Fitting,
-    /// Give it what this interface would not refuse; see `check`
-    #[arg(long = "for", value_name = "API", value_parser = sending::api, hide_short_help = true, help_heading = "What to do")]
+    /// Repair the context for this API; see `check`
+    #[arg(long = "for", value_name = "API", value_parser = sending::api, hide_short_help = true, help_heading = "Program")]
     api: Option<Api>,
     /// Continue in a new session after N messages
     ///
-    /// As with `append`, at the end of the chain that the name belongs to. Question and answer are kept together. 0 is no limit.
-    #[arg(long, alias = "boundary", value_name = "N", value_parser = max_messages, hide_short_help = true, help_heading = "The session")]
+    /// Like `append --max-messages`. Prompt and reply are stored in the same session. 0 means no limit.
+    #[arg(long, alias = "boundary", value_name = "N", value_parser = max_messages, hide_short_help = true, help_heading = "Session")]
     #[arg(conflicts_with_all = ["in_place", "stdout", "output", "to", "dry_run"])]
     max_messages: Option<u64>,
-    /// With --budget: count as this tokenizer or model does
-    #[arg(long, value_name = "NAME", value_parser = tokenizer, requires = "budget", hide_short_help = true, help_heading = "What to do")]
+    /// With --budget, tokenizer or model to count tokens with
+    #[arg(long, value_name = "NAME", value_parser = tokenizer, requires = "budget", hide_short_help = true, help_heading = "Tokens")]
     tokenizer: Option<Tokenizer>,
     #[command(flatten)]
     reading: Reading,
@@ -90,7 +86,7 @@ pub struct Ask {
     changing: Changing,
 }
 
-fn who(text: &str) -> Result<Named, String> {
+fn program(text: &str) -> Result<Named, String> {
     Named::read(text, "")
 }
 
@@ -102,24 +98,26 @@ impl Run for Ask {
         self.changing.adds = true;
         let stored = change::in_store(&input, &self.changing) && self.changing.in_place.is_none();
         if self.max_messages.is_some() && !stored {
-            let error = Error::new(Kind::Usage, "--max-messages is for sessions of the store");
+            let error = Error::new(Kind::Usage, "--max-messages requires a stored session");
             return Err(error
-                .hint("convo continue makes the next session of a stream")
+                .hint("continue a file or a stream with: convo continue")
                 .into());
         }
         let budget = self.fitting.budget()?;
         if budget.is_none() && self.fitting.window.is_some() {
-            let error = Error::new(Kind::Usage, "--window is for --budget");
-            return Err(error.hint("--budget 60% --window gpt-4o").into());
+            let error = Error::new(Kind::Usage, "--window requires --budget");
+            return Err(error
+                .hint("add --budget, e.g. --budget 60% --window gpt-4o")
+                .into());
         }
         let text = match self.reply {
             true => None,
             false => Some(incoming::text(self.text.as_ref(), &input, "ask")?),
         };
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-            let error = Error::new(Kind::Usage, "the text is blank");
+            let error = Error::new(Kind::Usage, "empty prompt");
             return Err(error
-                .hint("--reply asks for the reply to what stands there")
+                .hint("give a prompt, or use --reply to answer the last message")
                 .into());
         }
         let mut asking = Asking {
@@ -162,16 +160,16 @@ impl Run for Ask {
     }
 }
 
-/// How long a model may think, its tools included.
+/// Default time limit of a reply, including tool calls.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Who answers when the command line does not say.
+/// The program that replies if the command line names none.
 fn default(context: &Context) -> convo::Result<Named> {
     let Some(named) = context.ask_with() else {
         return Ok(Named::Plugin("llm".to_string()));
     };
-    who(named).map_err(|why| {
-        let what = format!("CONVO_ASK_WITH or ask-with in the config file: {named:?}: {why}");
+    program(named).map_err(|why| {
+        let what = format!("CONVO_ASK_WITH or ask-with in the configuration file: '{named}': {why}");
         Error::new(Kind::Config, what)
     })
 }

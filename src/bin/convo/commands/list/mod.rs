@@ -1,4 +1,4 @@
-//! `list`: the sessions of a store.
+//! `list`: the sessions of a store, of files or of directories.
 
 mod table;
 
@@ -27,30 +27,31 @@ use std::io::Write;
 use std::path::Path;
 use table::{flat, indented, table};
 
-/// List the sessions of the store, newest first
+/// List sessions
 ///
-/// Columns: id, messages in view, time of the newest line, title; separated by tabs when piped. A session
-/// without a title is listed with the beginning of its first question. A fifth column tells of summaries that failed:
-/// retry, degraded, recovering.
+/// Lists the sessions of the store, of files or of directories, newest first. Prints id, messages in the view, last
+/// change and title: in aligned columns on a terminal, otherwise separated by tabs. A session without title shows the
+/// beginning of its first user message. A fifth column shows the summarizer's health unless it is healthy: retry,
+/// degraded or recovering.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo list
-  convo list | cut -f1                          the ids
+  convo list | cut -f1                          only the ids
   convo list --until 30d | cut -f1 | xargs -r -d '\\n' convo remove --
-  convo list -n 20 --offset 40                  the third page of twenty
+  convo list -n 20 --offset 40                  the third page of 20 sessions
   convo list --since 2026-11-01 --json
   convo list --json | jq -r 'select(.messages > 100).id'
-  convo list --tree                             continuations and branches below their first session
-  convo list ./session.json                     what a file holds
-  convo list ~/.picoclaw/sessions               what a directory of another system holds")]
+  convo list --tree                             continuations below their first session
+  convo list ./session.json                     the sessions of a file
+  convo list ~/.codex/sessions                  the sessions of a directory")]
 pub struct List {
-    /// Only these: names, files or directories [default: the whole store]
+    /// Sessions, files or directories [default: the store]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// List at most N sessions
     ///
-    /// Counts after every other selection and in the order of the output.
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Which")]
+    /// Applies after all other filters, in output order.
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Filter")]
     limit: Option<u64>,
     /// Skip the first N sessions
     #[arg(
@@ -58,26 +59,26 @@ pub struct List {
         value_name = "N",
         default_value_t = 0,
         hide_default_value = true,
-        help_heading = "Which"
+        help_heading = "Filter"
     )]
     offset: u64,
     /// List sessions changed since WHEN: 12h, 7d, 2w, 2026-11-01
     ///
-    /// A duration before now, a date (its beginning in the local time zone) or an RFC 3339 time. The time of a session is that of its newest
-    /// record; a session without one is not listed.
-    #[arg(long, alias = "newer-than", value_name = "WHEN", value_parser = when, help_heading = "Which")]
+    /// A duration before now, a date (its start in the local time zone) or an RFC 3339 time. The time of a session is
+    /// that of its newest record; sessions without a time are not listed.
+    #[arg(long, alias = "newer-than", value_name = "WHEN", value_parser = when, help_heading = "Filter")]
     since: Option<When>,
     /// List sessions last changed before WHEN
-    #[arg(long, alias = "older-than", value_name = "WHEN", value_parser = when, help_heading = "Which")]
+    #[arg(long, alias = "older-than", value_name = "WHEN", value_parser = when, help_heading = "Filter")]
     until: Option<When>,
     #[command(flatten)]
     reading: Reading,
-    /// Continuations and branches below their first session
+    /// Show continuations and branches below their first session
     ///
-    /// A continuation stands below the first of its chain, a branch further in. The ids are indented; with --json each session has its depth.
+    /// Branches are indented one level more. With --json, objects have a depth.
     #[arg(long, help_heading = "Output")]
     tree: bool,
-    /// One JSON object a session
+    /// Print one object per session
     #[arg(long, help_heading = "Output")]
     json: bool,
 }

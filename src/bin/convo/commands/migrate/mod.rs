@@ -1,4 +1,4 @@
-//! `migrate`: stored sessions of any format into native ones, or into the files of another system.
+//! `migrate`: imports sessions of any format, or converts files in bulk.
 
 mod aliases;
 mod candidates;
@@ -45,9 +45,9 @@ use threads::in_parallel;
 /// appended (outcome `updated`); a session that exists with different content is a conflict (status 73). Sources are
 /// unchanged unless --mark is given. Standard input is converted to standard output.
 ///
-/// An update keeps what was changed in the store: new messages follow the existing log. If messages were appended in the
+/// An update preserves changes made in the store: new messages follow the existing log. If messages were appended in the
 /// store and the source has grown as well, that is a conflict. Messages that the source has rewritten, such as an answer
-/// that was incomplete or a branch that was left, are replaced by an event that `restore` undoes.
+/// that was incomplete or a branch that was abandoned, are replaced by an event that `restore` undoes.
 ///
 /// Directories are read with their subdirectories: files named *.json, *.jsonl, *.ndjson or *.json.gz. Symbolic links,
 /// pipes and devices below an operand are skipped and reported.
@@ -145,15 +145,12 @@ impl Run for Migrate {
             return self.pipe(context);
         }
         if self.reading.branch.is_some() {
-            let error = Error::new(
-                Kind::Usage,
-                "--branch is not for files that are migrated: they go whole",
-            );
-            let error = error.hint("`convo cat --branch N FILE | convo migrate -`, or --session ID");
+            let error = Error::new(Kind::Usage, "--branch requires standard input");
+            let error = error.hint("use convo cat --branch N FILE | convo migrate -, or --session ID");
             return Err(error.into());
         }
         if self.out.is_none() && self.format() != Format::Native {
-            return Err(Error::new(Kind::Usage, "--to requires --output-dir, or standard input").into());
+            return Err(Error::new(Kind::Usage, "--to requires --output-dir or standard input").into());
         }
         let (sources, left) = self.sources(context)?;
         let mut target = self.target(context, &sources)?;
@@ -204,9 +201,9 @@ impl Migrate {
         if self.paths.len() > 1 || self.out.is_some() || self.mark {
             return Err(Error::new(
                 Kind::Usage,
-                "standard input goes to standard output, and nowhere else",
+                "standard input conflicts with other inputs, --output-dir and --mark",
             )
-            .hint("name files to migrate them to the store or to --output-dir DIR")
+            .hint("give files to import them or to convert them with --output-dir DIR")
             .into());
         }
         // Whoever moves house takes everything along, as far as there is a place for it.
