@@ -346,7 +346,7 @@ fn what_cannot_be_meant_is_told() {
         &["--budget", "many"],
         "expected a number of tokens or a percentage",
     );
-    refused(&["--budget", "60%"], "there is no window");
+    refused(&["--budget", "60%"], "a percentage in --budget requires --window");
     refused(&["--budget", "100", "--reserve", "100"], "leaves nothing");
     refused(&["--reserve", "5"], "--budget");
     refused(

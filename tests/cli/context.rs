@@ -105,7 +105,7 @@ fn a_budget_makes_the_view_fit_and_changes_nothing() {
     env.run(&["context", "trip", "--budget", "3"]).status(1).gives("");
     env.run(&["context", "trip", "--window", "gpt-4o"]).status(2);
     let run = env.run(&["context", "trip", "--budget", "50%"]).status(2);
-    assert!(run.stderr.contains("there is no window"));
+    assert!(run.stderr.contains("a percentage in --budget requires --window"));
 }
 
 #[test]
