@@ -1,31 +1,31 @@
-//! What can go wrong, and the status that tells it to a script.
+//! The error type, and the exit status of each kind of error.
 
 use std::fmt;
 
-/// Whose fault it was. One variant a status; the table of the manual is made from [`Kind::ALL`].
+/// The kind of an error. One variant per status; the table of the manual is generated from [`Kind::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// The answer is no: nothing matched, nothing to undo, a check found something.
+    /// A negative result: nothing matched, nothing to undo, a check found something.
     No,
-    /// Wrong usage.
+    /// Usage error.
     Usage,
-    /// Damaged or foreign lines were met.
+    /// Damaged lines were found.
     Data,
     /// No such session, alias or file.
     NotFound,
-    /// A summariser, plugin or tokenizer failed or is missing.
+    /// A summarizer, plugin or tokenizer failed or is missing.
     Unavailable,
-    /// It exists already, or a name would collide.
+    /// Already exists, or a name conflict.
     Exists,
     /// Input or output failed.
     InputOutput,
-    /// Locked, or changed underneath.
+    /// Locked, or modified concurrently.
     Locked,
     /// Written, but durability is unknown.
     Unsure,
     /// Refused as unsafe.
     Unsafe,
-    /// The configuration is wrong.
+    /// Configuration error.
     Config,
 }
 
@@ -62,22 +62,22 @@ impl Kind {
         }
     }
 
-    /// What the status means, in the words of the manual.
+    /// The meaning of the status, as in the manual.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Kind::No => "the answer is no: nothing matched, nothing to undo, or a check found something",
-            Kind::Usage => "wrong usage",
-            Kind::Data => {
-                "done, but damaged or foreign lines were met (and kept); with --strict: stopped at the first"
+            Kind::No => {
+                "negative result: nothing matched, nothing to undo, violations or problems found, budget not reached"
             }
+            Kind::Usage => "usage error",
+            Kind::Data => "completed, but damaged lines were found and kept (`--strict`: stopped)",
             Kind::NotFound => "no such session, alias or file",
-            Kind::Unavailable => "a summarizer, plugin or tokenizer failed or is missing; nothing changed",
-            Kind::Exists => "it exists already, or a name would collide",
-            Kind::InputOutput => "input or output failed; nothing changed",
-            Kind::Locked => "locked or changed underneath; nothing changed; try again",
-            Kind::Unsure => "written, but durability is unknown (a failed flush): check before you repeat",
+            Kind::Unavailable => "summarizer, plugin or tokenizer failed; nothing changed",
+            Kind::Exists => "already exists, or name conflict",
+            Kind::InputOutput => "input/output error; nothing changed",
+            Kind::Locked => "locked or modified concurrently; nothing changed, retry",
+            Kind::Unsure => "written, but durability unknown: check before retrying",
             Kind::Unsafe => "refused as unsafe: id, path, symlink, device, permissions",
-            Kind::Config => "configuration is wrong",
+            Kind::Config => "configuration error",
         }
     }
 }

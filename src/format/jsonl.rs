@@ -10,7 +10,7 @@ use std::io::Write;
 /// Bare messages, as a format.
 pub const FORM: Form = Form {
     name: "jsonl",
-    about: "bare messages, one JSON object a line",
+    about: "Bare messages, one JSON object per line",
     ending: ".jsonl",
     read: Reading::Records,
     holds: Holds::Many,

@@ -14,12 +14,12 @@ use std::io::Read;
 /// The record stream, as a format. Its sessions are written by whoever has their lines.
 pub const FORM: Form = Form {
     name: "native",
-    about: "the record stream, described in convo-format(5)",
+    about: "Record stream, see convo-format(5)",
     ending: ".jsonl",
     read: Reading::Records,
     holds: Holds::Many,
     joins: true,
-    note: "Described in convo-format(5). A session on one line, as --pack writes it, is read as what it holds.",
+    note: "See convo-format(5). Packed sessions (--pack) are read too.",
     ..Form::BLANK
 };
 

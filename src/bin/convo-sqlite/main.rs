@@ -1,5 +1,5 @@
-//! Sessions that other systems keep in SQLite databases, as a stream: the verb `convo sqlite`. A plugin, since SQLite
-//! takes longer to compile than everything else, and most pipes never meet a database.
+//! The plugin `convo sqlite`: prints the sessions in SQLite databases as a stream. A plugin, since SQLite takes longer to
+//! compile than everything else, and most pipes do not read databases.
 #![forbid(unsafe_code)]
 
 mod agents;
@@ -23,21 +23,21 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use system::{Row, System};
 
-/// Print the sessions of an SQLite database as a stream
+/// Print the sessions in a SQLite database
 ///
-/// The database is only read, with what its write-ahead log holds, and nothing is made or changed beside it. Whose it is
-/// is told by its tables:
+/// Opens the database read-only, including its write-ahead log, and creates no files. Detects the type of the database
+/// from its tables:
 ///
-/// llm (`logs.db`): its threads, and what older versions kept as conversations and responses.
+/// llm (`logs.db`): threads, and the conversations and responses of older versions.
 ///
-/// openai-agents: sessions of the OpenAI Agents SDK, whatever its tables are called; branches are sessions of their own.
+/// openai-agents: sessions of the OpenAI Agents SDK, with any table names; each branch is a session.
 ///
-/// opencode (`opencode.db`): its sessions, those of its agents too.
+/// opencode (`opencode.db`): sessions, including those of subagents.
 ///
-/// goose (`sessions.db`): its sessions, with who sees what of them.
+/// goose (`sessions.db`): sessions, with the visibility of each message.
 ///
-/// penguin-snapshots (`snapshots/snapshots.db`): each is a session of its own, `snapshot_ID`, whose first line tells in
-/// `metadata.lineage` what it was taken of.
+/// penguin-snapshots (`snapshots/snapshots.db`): one session per snapshot, `snapshot_ID`, whose header names its origin in
+/// `metadata.lineage`.
 #[derive(Parser, Debug)]
 #[command(
     name = "convo sqlite",
@@ -52,22 +52,22 @@ use system::{Row, System};
   convo sqlite snapshots.db --session 900977a9 | convo show
   convo sqlite logs.db > logs.jsonl && convo migrate logs.jsonl")]
 struct Arguments {
-    /// The database
+    /// Database
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
-    /// Only tell which sessions there are: id, time, bytes, title
+    /// List sessions: id, time, bytes, title
     #[arg(short, long)]
     list: bool,
-    /// Only this one: its id in the database, or the beginning of it (repeatable)
+    /// Print only this session, by id or prefix (repeatable)
     #[arg(long, value_name = "ID", visible_alias = "session")]
     id: Vec<String>,
-    /// Whose database it is [default: by its tables]
+    /// Type of database [default: detected]
     #[arg(short, long, value_name = "SYSTEM")]
     from: Option<String>,
-    /// Stop at the first session that is damaged, or that does not come along as a whole
+    /// Fail on damaged sessions and on lossy conversion
     #[arg(long)]
     strict: bool,
-    /// With --list: one JSON object a line
+    /// With --list, print JSON Lines
     #[arg(long, requires = "list")]
     json: bool,
 }

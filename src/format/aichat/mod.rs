@@ -31,7 +31,7 @@ use super::{Form, Reading};
 /// aichat's sessions, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "aichat: a session in YAML",
+    about: "aichat session in YAML",
     read: Reading::Document(read::read),
     model: Some("CLIENT:MODEL"),
     write: Some(write::write),
@@ -53,7 +53,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "A model is written with --model CLIENT:MODEL only, unless the file had one. The YAML that aichat writes is read; anchors, tags and folded texts are refused. Arguments of calls are spelled anew.",
+    note: "A new file has a model only with --model CLIENT:MODEL. Reads the YAML that aichat writes; anchors, tags and folded strings are rejected. Call arguments are reformatted.",
     ..Form::BLANK
 };
 

@@ -28,7 +28,7 @@ use super::{Form, Holds, Reading};
 /// aider's chat history, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "aider: its chat history in Markdown",
+    about: "aider chat history in Markdown",
     read: Reading::Sessions(read::open),
     holds: Holds::Many,
     write: Some(write::write),
@@ -52,7 +52,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "A log for people: read by how lines begin, written to be read. Calls, results and rules become lines of the console.",
+    note: "Messages are recognized by the beginnings of lines. Calls, results and system messages become console output.",
     ..Form::BLANK
 };
 

@@ -16,7 +16,7 @@ use super::{Form, Format, Holds, Reading, document};
 /// These messages, as a format.
 pub const FORM: Form = Form {
     name: "anthropic",
-    about: "Anthropic messages: an array, or objects with system and messages",
+    about: "Anthropic messages (array or request body)",
     read: Reading::Document(|source, report| {
         document::read(Api::Anthropic, Format::Anthropic, source, report)
     }),

@@ -32,10 +32,10 @@ use super::{Form, Format, Holds, Reading};
 /// ChatGPT's exports, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "ChatGPT's export: conversations.json, with the branches of each; read only",
+    about: "ChatGPT data export, conversations.json (read-only)",
     read: Reading::Sessions(|input| collection::open(KINDS, input)),
     holds: Holds::Many,
-    note: "A zip is unpacked on the way: `unzip -p FILE conversations.json | convo ...`. Conversations are read one by one, however long their line is. Nothing reads such a file back: write openai-chat.",
+    note: "Includes the branches of each conversation. Extract a zip archive with `unzip -p FILE conversations.json | convo ...`. Conversations are read one at a time. Read-only; convert with --to openai-chat.",
     ..Form::BLANK
 };
 

@@ -30,10 +30,10 @@ use super::{Form, Format, Holds, Reading};
 /// Claude.ai's exports, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "Claude.ai's export: conversations.json; read only",
+    about: "Claude.ai data export, conversations.json (read-only)",
     read: Reading::Sessions(|input| collection::open(KINDS, input)),
     holds: Holds::Many,
-    note: "A zip is unpacked on the way: `unzip -p FILE conversations.json | convo ...`. Nothing reads such a file back: write openai-chat.",
+    note: "Extract a zip archive with `unzip -p FILE conversations.json | convo ...`. Read-only; convert with --to openai-chat.",
     ..Form::BLANK
 };
 

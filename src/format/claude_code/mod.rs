@@ -52,7 +52,7 @@ use std::collections::VecDeque;
 /// Claude Code's logs, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "Claude Code: the log of a session, with its branches and sidechains",
+    about: "Claude Code session log, with branches and sidechains",
     ending: ".jsonl",
     read: Reading::Sessions(open),
     holds: Holds::Many,
@@ -74,7 +74,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "What is left behind in it (edited prompts, agents) are sessions behind the main one. In place, what leaves takes what hangs on it along; a summary is put in as the program does, and what it covers stays ahead of it.",
+    note: "Branches (edited prompts) and sidechains (subagents) are sessions after the main one. In place, dropping a record also drops the records that depend on it; a summary is inserted as a compaction of the program, after the messages that it replaces.",
     ..Form::BLANK
 };
 

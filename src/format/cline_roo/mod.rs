@@ -28,7 +28,7 @@ use super::{Form, Reading};
 /// These histories, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "Cline, Roo Code: the history of a task (api_conversation_history.json)",
+    about: "Cline or Roo Code task history (api_conversation_history.json)",
     read: Reading::Document(read::read),
     write: Some(write::write),
     loses: &[
@@ -48,7 +48,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "In place, what leaves a history of Roo's is tagged and stays, and a summary stands behind what it covers; Cline's, which says that in other files, takes messages only. The panel (ui_messages.json) is read and not written.",
+    note: "In place, Roo Code messages that are dropped are tagged and kept, and a summary follows the messages that it replaces; Cline, which records this in other files, supports only added messages. ui_messages.json is read but not written.",
     ..Form::BLANK
 };
 

@@ -41,7 +41,7 @@ use std::borrow::Cow;
 /// Codex's logs, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "Codex: the log of a session",
+    about: "Codex session log",
     ending: ".jsonl",
     read: Reading::Sessions(read::open),
     model: Some("MODEL"),
@@ -63,7 +63,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "In place, what leaves goes as whole lines, with what the display log says of it; a summary is a compaction as the program makes it, one line more.",
+    note: "In place, dropped records are removed together with their display events; a summary is appended as a compaction of the program.",
     ..Form::BLANK
 };
 

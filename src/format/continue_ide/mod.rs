@@ -29,7 +29,7 @@ use super::{Form, Reading};
 /// The documents, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "Continue: a session, one document with its history",
+    about: "Continue session",
     read: Reading::Document(read::read),
     model: Some("MODEL"),
     write: Some(write::write),
@@ -49,7 +49,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "What a summary stands for stays ahead of it; what is cut off leaves the document. The index (sessions.json) is read and not written: the program lists a new session once it has looked for it.",
+    note: "A summary follows the messages that it replaces; dropped messages are removed from the document. The index (sessions.json) is read but not written: the program lists a new session after it has searched for it.",
     ..Form::BLANK
 };
 

@@ -16,7 +16,7 @@ use super::{Form, Format, Holds, Reading, document};
 /// These contents, as a format.
 pub const FORM: Form = Form {
     name: "gemini",
-    about: "Gemini contents: an array, or objects with contents",
+    about: "Gemini contents (array or request body)",
     read: Reading::Document(|source, report| document::read(Api::Gemini, Format::Gemini, source, report)),
     many: Some(|input| document::open(Api::Gemini, Format::Gemini, input)),
     holds: Holds::Many,

@@ -35,7 +35,7 @@ use super::{Form, Holds, Reading};
 /// The recordings, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "Gemini CLI: the recording of a chat, a log or a document",
+    about: "Gemini CLI chat recording",
     read: Reading::Sessions(read::open),
     holds: Holds::Many,
     write: Some(write::write),
@@ -57,7 +57,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "In place, lines are added to a log and none is touched: a rewind, a record in another's place, or all messages set anew. The program finds a session by its project: one from elsewhere gets that of its `metadata.cwd`.",
+    note: "In place, only appends lines to a log: a rewind, a replacement record, or a new list of all messages. The program finds sessions by project: an imported session gets the project of its `metadata.cwd`.",
     ..Form::BLANK
 };
 

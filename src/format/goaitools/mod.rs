@@ -37,7 +37,7 @@ use state::Places;
 /// goaitools' states, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "goaitools: the state of a conversation, one JSON object",
+    about: "goaitools conversation state",
     read: Reading::Document(read),
     write: Some(write),
     loses: &[
@@ -57,7 +57,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "What is packed with gzip or in Base64 is read, and written back packed.",
+    note: "gzip and Base64 are decoded, and encoded again on output.",
     ..Form::BLANK
 };
 

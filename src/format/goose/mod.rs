@@ -35,7 +35,7 @@ use super::{Form, Holds, Reading};
 /// goose's sessions, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "goose: a session as its export prints it, or the lines that it was kept in",
+    about: "goose session export or older JSON Lines",
     read: Reading::Sessions(read::open),
     holds: Holds::Many,
     model: Some("MODEL"),
@@ -43,14 +43,14 @@ pub const FORM: Form = Form {
     back: Some(write::back),
     joins: true,
     loses: LOSSES,
-    note: "In place nothing goes: what is cut is marked as not sent to the model. Its database is read by `convo sqlite`.",
+    note: "In place, dropped messages are kept and hidden from the model. Read the database with `convo sqlite`.",
     ..Form::BLANK
 };
 
 /// The same as lines, whatever it came as.
 pub const LINES: Form = Form {
     name: "goose-jsonl",
-    about: "goose: a session as lines; written only, as goose reads both",
+    about: "goose JSON Lines (write-only)",
     ending: ".jsonl",
     write: Some(write::write_lines),
     loses: LOSSES,

@@ -29,7 +29,7 @@ use crate::model::json::{self, Dialect};
 /// These messages, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "LangChain messages: as messages_to_dict or dumpd write them",
+    about: "LangChain messages (messages_to_dict or dumpd)",
     read: Reading::Sessions(|input| listed::open(&KIND, input)),
     holds: Holds::Many,
     write: Some(|session, view, purpose, out, report| {
@@ -47,7 +47,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "An array, a message a line, or rows with a session_id. Any session is written as messages_to_dict does; what came in another form keeps it.",
+    note: "Reads an array, one message per line, or rows with a session_id. Writes the form of messages_to_dict; in place, keeps the form of the file.",
     ..Form::BLANK
 };
 

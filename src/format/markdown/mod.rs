@@ -32,7 +32,7 @@ use std::io::Write;
 /// Markdown, as a format.
 pub const FORM: Form = Form {
     name: "markdown",
-    about: "Markdown for people: roles as headings, calls and results in fences",
+    about: "Markdown page (write-only)",
     ending: ".md",
     write: Some(write),
     joins: true,
@@ -48,7 +48,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "Written only. What is said stands as it is; what could break the page stands in a fence.",
+    note: "Roles are headings; calls and results are fenced, as is text that would break the page.",
     ..Form::BLANK
 };
 

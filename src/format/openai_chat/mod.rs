@@ -20,7 +20,7 @@ use crate::model::record::Record;
 /// These messages, as a format.
 pub const FORM: Form = Form {
     name: "openai-chat",
-    about: "OpenAI Chat messages: an array, or objects with messages",
+    about: "OpenAI Chat messages (array or request body)",
     read: Reading::Document(|source, report| {
         document::read(Api::OpenaiChat, Format::OpenaiChat, source, report)
     }),
@@ -47,7 +47,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "One message a line is read as jsonl. An array of bodies, or a body a line, holds many sessions, and goes back into its file as they came; so do those of the other interfaces.",
+    note: "A file with one message per line is read as jsonl. An array of request bodies, or one body per line, holds many sessions and keeps this layout in place. Both hold for the other APIs too.",
     ..Form::BLANK
 };
 

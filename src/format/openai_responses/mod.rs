@@ -17,7 +17,7 @@ use super::{Form, Format, Holds, Reading, document};
 /// These items, as a format.
 pub const FORM: Form = Form {
     name: "openai-responses",
-    about: "OpenAI Responses items: an array, or objects with input",
+    about: "OpenAI Responses items (array or request body)",
     read: Reading::Document(|source, report| {
         document::read(Api::OpenaiResponses, Format::OpenaiResponses, source, report)
     }),

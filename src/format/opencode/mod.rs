@@ -38,7 +38,7 @@ use super::{Form, Holds, Reading};
 /// opencode's exports, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "opencode: a session as its export prints it",
+    about: "opencode session export",
     read: Reading::Sessions(read::open),
     holds: Holds::Many,
     model: Some("MODEL"),
@@ -62,7 +62,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "In place, a cut and a summary are a compaction behind the last message; any other change is made where it stands. `opencode import` adds messages to a session and changes none: delete the session there first. Its database is read by `convo sqlite`; in its older folder the file of a session, with those of its messages, which are not changed.",
+    note: "In place, cuts and summaries are added as a compaction after the last message; other changes edit the messages. `opencode import` adds messages to a session but does not change any: delete the session there first. Read the database with `convo sqlite`. Session files of the older storage directory are read with their messages, and are read-only.",
     ..Form::BLANK
 };
 

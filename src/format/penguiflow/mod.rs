@@ -57,7 +57,7 @@ const OWN: &str = "convo";
 /// PenguiFlow's memories, as a format.
 pub const FORM: Form = Form {
     name: "penguiflow",
-    about: "PenguiFlow: the state of a short-term memory",
+    about: "PenguiFlow memory state",
     read: Reading::Document(read),
     write: Some(write),
     loses: &[
@@ -77,14 +77,14 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "Turns of a question and an answer; what else was said is lost.",
+    note: "Holds exchanges of one question and one answer; other messages are lost.",
     ..Form::BLANK
 };
 
 /// What PenguiFlow shows a model, as a format.
 pub const CONTEXT: Form = Form {
     name: "penguiflow-context",
-    about: "what PenguiFlow shows a model of it; written only",
+    about: "PenguiFlow model input (write-only)",
     write: Some(write_context),
     loses: &[Loss::Message, Loss::Event, Loss::Header, Loss::Unreadable],
     ..Form::BLANK

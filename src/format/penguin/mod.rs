@@ -74,20 +74,20 @@ pub use write::{Save, name_of, write};
 /// Penguin's session documents, as a format.
 pub const FORM: Form = Form {
     name: "penguin",
-    about: "Penguin: session JSON; also read are checkpoints and older conversation_*.json",
+    about: "Penguin session, checkpoint or conversation_*.json",
     read: Reading::Document(read),
     write: Some(|session, view, purpose, out, report| {
         write(session, view, purpose, &Save::default(), out, report)
     }),
     loses: &[Loss::Event, Loss::Unreadable],
-    note: "Read from damaged documents too, with the copies beside them. A checkpoint is not changed in place.",
+    note: "Damaged documents are recovered, also from the copies next to them. Checkpoints cannot be changed in place.",
     ..Form::BLANK
 };
 
 /// What Penguin would send, as a format.
 pub const CONTEXT: Form = Form {
     name: "penguin-context",
-    about: "what Penguin would send to a model; written only",
+    about: "Penguin model input (write-only)",
     write: Some(write_context),
     loses: &[
         Loss::Id,

@@ -37,7 +37,7 @@ use super::{Form, Holds, Reading};
 /// pi's files, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "pi: a session, and the branches that were left",
+    about: "pi session, with branches",
     ending: ".jsonl",
     read: Reading::Sessions(read::open),
     holds: Holds::Many,
@@ -58,7 +58,7 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "Branches that were left are sessions behind the main one. In place, entries are added and none is touched: a cut and a summary are a compaction, any other change a branch, which the first version has not.",
+    note: "Branches are sessions after the main one. In place, only appends entries: cuts and summaries as a compaction, other changes as a branch, which format version 1 does not support.",
     ..Form::BLANK
 };
 

@@ -53,7 +53,7 @@ use std::borrow::Cow;
 /// PicoClaw's logs with their sidecars, as a format.
 pub const FORM: Form = Form {
     name: "picoclaw",
-    about: "PicoClaw: a .jsonl with its .meta.json beside it, or legacy JSON",
+    about: "PicoClaw log with .meta.json",
     read: Reading::Document(read),
     write: Some(write),
     variant: Some(|document| match is_document(document) {
@@ -76,14 +76,14 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "The sidecar lies beside the log; in place both are changed, the log by adding to it.",
+    note: "Reads the sidecar (.meta.json) next to the log. In place, appends to the log and updates the sidecar.",
     ..Form::BLANK
 };
 
 /// PicoClaw's documents of before, as a format.
 pub const LEGACY: Form = Form {
     name: "picoclaw-legacy",
-    about: "PicoClaw: the document in which it kept a session before",
+    about: "PicoClaw JSON document",
     read: Reading::Document(read),
     write: Some(write_document),
     loses: &[

@@ -36,7 +36,7 @@ use super::{Form, Format, Holds, Reading};
 /// Training sets, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "ShareGPT: training sets, each record a session: an array, or a record a line",
+    about: "ShareGPT training data",
     read: Reading::Sessions(|input| collection::open(KINDS, input)),
     holds: Holds::Many,
     write: Some(write::write),
@@ -61,7 +61,7 @@ pub const FORM: Form = Form {
         Loss::Unreadable,
         Loss::Order,
     ],
-    note: "Written a record a line; an array that came in stays an array, and its records are the bytes they were until they change. `order` tells of questions in a row, which trainers drop.",
+    note: "Each record is a session: an array, or one record per line. Written as one record per line; in place, an array remains an array and unchanged records keep their bytes. `order` reports consecutive user messages, which trainers drop.",
     ..Form::BLANK
 };
 

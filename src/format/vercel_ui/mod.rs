@@ -38,7 +38,7 @@ use crate::model::view::View;
 /// These messages, as a format.
 pub const FORM: Form = Form {
     name: NAME,
-    about: "Vercel AI SDK UI messages, as of version 5; version 4 is read too",
+    about: "Vercel AI SDK UI messages, version 5 (reads version 4)",
     read: Reading::Sessions(|input| listed::open(&KIND, input)),
     holds: Holds::Many,
     write: Some(|session, view, purpose, out, report| {
@@ -64,14 +64,14 @@ pub const FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "An exchange is one message. In place, messages of version 4 stay what they are.",
+    note: "An exchange is one message. In place, messages of version 4 keep their version.",
     ..Form::BLANK
 };
 
 /// The same as version 4 has it.
 pub const OLD_FORM: Form = Form {
     name: "vercel-ui-v4",
-    about: "Vercel AI SDK UI messages, as of version 4",
+    about: "Vercel AI SDK UI messages, version 4 (write-only)",
     read: Reading::None,
     write: Some(|session, view, purpose, out, report| {
         listed::write(&KIND, Some(OLD), (session, view), purpose, out, report)
@@ -95,7 +95,7 @@ pub const OLD_FORM: Form = Form {
         Loss::Header,
         Loss::Unreadable,
     ],
-    note: "Read as vercel-ui. Of an exchange only the time of the first step is kept.",
+    note: "Read as vercel-ui. Keeps only the time of the first step of an exchange.",
     ..Form::BLANK
 };
 

@@ -92,52 +92,44 @@ impl Trouble {
         }
     }
 
-    /// What it is, in the words of the manual.
+    /// Its meaning, as in the manual.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Trouble::TornTail => "the last line has no end",
-            Trouble::Unreadable => "a line that is no record",
-            Trouble::Checksum => "a line that is not what was written, or is not where it was",
-            Trouble::DuplicateId => "two messages, or two events, have one id",
-            Trouble::DanglingEvent => "an event names what is not there",
-            Trouble::Header => "the session line is missing, stands elsewhere, or is of a later version",
-            Trouble::BrokenLink => {
-                "a link names a session that is not there or does not agree, or a chain is a circle"
-            }
-            Trouble::MissingLink => {
-                "a session was continued or split by a run that was cut off before it said so"
-            }
+            Trouble::TornTail => "last line is truncated",
+            Trouble::Unreadable => "line is not a record",
+            Trouble::Checksum => "line modified or misplaced",
+            Trouble::DuplicateId => "id used twice",
+            Trouble::DanglingEvent => "event refers to a missing record",
+            Trouble::Header => "missing, misplaced or newer header",
+            Trouble::BrokenLink => "link to a missing session or one that does not confirm it, or link cycle",
+            Trouble::MissingLink => "continuation or parts not recorded in the original",
             Trouble::Claim => {
-                "a session claims to continue or to be a part of another one, which does not name it; no damage, and no reason for status 1"
+                "session claims to continue or to be a part of another one, which does not name it; not counted as damage"
             }
-            Trouble::Alias => "an alias names no session",
-            Trouble::Piece => {
-                "what the archive or the quarantine keeps is damaged, is missing, or is of a session that is gone"
-            }
-            Trouble::Temporary => "a file of a change that was cut off",
-            Trouble::Permissions => "others than the owner may read or write it",
-            Trouble::Stranger => "something that does not belong into a store",
+            Trouble::Alias => "alias of a missing session",
+            Trouble::Piece => "damaged, missing or orphaned data in archive or quarantine",
+            Trouble::Temporary => "leftover of an interrupted change",
+            Trouble::Permissions => "accessible to other users",
+            Trouble::Stranger => "unexpected file",
         }
     }
 
-    /// What `--repair` does about it; none when it is only told.
+    /// The repair by `--repair`; none if it is only reported.
     pub const fn remedy(self) -> Option<&'static str> {
         match self {
-            Trouble::TornTail => Some("a whole line gets its end, a fragment goes to the quarantine"),
-            Trouble::Unreadable => Some("the line goes to the quarantine"),
+            Trouble::TornTail => Some("newline added, or fragment quarantined"),
+            Trouble::Unreadable => Some("quarantined"),
             Trouble::Checksum => Some(
-                "a single flipped bit is flipped back, a doubled or swapped line put right; any other line stays, and a repair event vouches for it",
+                "single-bit errors, duplicates and swaps corrected, other lines covered by a repair event",
             ),
-            Trouble::MissingLink => Some("the link event is added"),
-            Trouble::Claim => Some("nothing, unless --link names the session: then the link event is added"),
-            Trouble::Alias => Some("it goes to the quarantine"),
-            Trouble::Temporary => Some("removed, unless it is in use"),
-            Trouble::Permissions => Some("made the owner's alone"),
-            Trouble::BrokenLink => {
-                Some("a link to a session that is gone, or that does not agree, is taken back")
-            }
-            Trouble::Piece => Some("bytes that are no run go to the quarantine"),
-            Trouble::Header => Some("one that is missing is made"),
+            Trouble::MissingLink => Some("link event added"),
+            Trouble::Claim => Some("link event added if `--link` names the session"),
+            Trouble::Alias => Some("quarantined"),
+            Trouble::Temporary => Some("removed unless in use"),
+            Trouble::Permissions => Some("restricted to the owner"),
+            Trouble::BrokenLink => Some("link undone"),
+            Trouble::Piece => Some("damaged data quarantined"),
+            Trouble::Header => Some("missing header created"),
             Trouble::DuplicateId | Trouble::DanglingEvent | Trouble::Stranger => None,
         }
     }

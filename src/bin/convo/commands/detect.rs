@@ -1,4 +1,4 @@
-//! `detect`: which format an input is in, and why.
+//! `detect`: the format of an input, and the evidence for it.
 
 use super::Run;
 use crate::args::Input;
@@ -11,25 +11,25 @@ use convo::format::detect::Detection;
 use std::fs::File;
 use std::io::{self, IsTerminal};
 
-/// Tell which format an input is in
+/// Identify the format of an input
 ///
-/// Prints the name that --from takes. Looks at the first 64 KiB of it, and at what lies beside a file; what is packed
-/// with gzip or in Base64 is looked into. What is no session, or in a format that this version does not read, is said
-/// on standard error (status 65); such a format is named all the same. Bytes that are valid in several formats are
-/// ambiguous, which is said as well: they are read alike, so that it is an error with --strict alone.
+/// Prints the format name for --from. Examines the first 64 KiB and neighboring files, and looks inside gzip and Base64.
+/// Inputs that are not sessions, or are in an unsupported format, are reported with status 65; the name of an unsupported
+/// format is printed too. If several formats match, prints the one that will be used and reports the others; with
+/// --strict, this is an error.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo detect session.json
   cat session.json | convo detect
   convo detect --json ~/logs/*.jsonl | jq -r 'select(.format==null).input'", after_long_help = listed())]
 pub struct Detect {
-    /// Names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
-    /// An error when it may be another format as well
+    /// Fail if the format is ambiguous
     #[arg(long, help_heading = "Input")]
     strict: bool,
-    /// One JSON object an input, with every candidate and what speaks for it
+    /// Print one object per input with all candidates and evidence
     #[arg(long, help_heading = "Output")]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `expand`: what stands behind a mark, a digest or a summary.
+//! `expand`: the originals of elided or summarized messages.
 
 use super::Run;
 use crate::args::{Input, Reading};
@@ -11,28 +11,28 @@ use convo::filter::expand;
 use convo::filter::settle::Lines;
 use std::io::Write;
 
-/// Print what a mark, a digest or a summary stands for
+/// Print the original of elided or summarized messages
 ///
-/// A mark names the message whose content it elided. Given that id, the message is printed as the log has it; given the id
-/// of a summary, a digest or a compaction, the messages that it took out of view.
+/// For the id in a placeholder, prints the original message. For the id of a summary, digest or compact event, prints the
+/// messages that it removed from the view.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo expand msg_9f2c41d0e6557ab3 chat            the message as it was
-  convo expand --text msg_9f2c41d0e6557ab3 chat     what it said
-  convo expand evt_07ab3e6559f2c41d chat            all that a compaction took out of view")]
+  convo expand msg_9f2c41d0e6557ab3 chat            the original message
+  convo expand --text msg_9f2c41d0e6557ab3 chat     its text
+  convo expand evt_07ab3e6559f2c41d chat            all messages that a compaction removed")]
 pub struct Expand {
-    /// Id of a message or of an event
+    /// Id of a message or event
     #[arg(value_name = "ID")]
     id: String,
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
-    /// Only the text of the messages
+    /// Print only the message text
     #[arg(long, help_heading = "Output")]
     text: bool,
     #[command(flatten)]
     reading: Reading,
-    /// Messages as JSON, one object a line
+    /// Print the result as JSON Lines
     #[arg(long, help_heading = "Output")]
     json: bool,
 }

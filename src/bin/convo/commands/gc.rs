@@ -1,4 +1,4 @@
-//! `gc`: cuts made physical.
+//! `gc`: moves hidden messages to the archive.
 
 use super::Run;
 use crate::args::{Input, Reading, duration};
@@ -14,51 +14,51 @@ use convo::store::pair::{self, Compaction};
 use convo::store::{Receipt, Thin};
 use std::time::Duration;
 
-/// Take what no view needs out of the logs, into the archive
+/// Move hidden messages from the logs to the archive
 ///
-/// Messages that were cut off, compacted or summarized, and the events that did so, leave the log; what a model would
-/// be sent stays the same. They go to the store's archive, and `restore NAME EVENT` with the event of the gc brings
-/// them back. Without NAME all sessions of the store. A damaged log is left alone: `fsck --repair` first.
+/// Moves hidden messages and the events that hid them to the archive; the view is unchanged. `restore SESSION EVENT` with
+/// the id of the gc event brings them back. Without names, processes all sessions. Damaged logs are skipped; repair them
+/// with `fsck --repair`.
 ///
-/// With -i a PicoClaw log is compacted where it lies: lines that its sidecar skips go to .convo/archive/ beside it.
+/// With -i, compacts a PicoClaw log in place and archives to .convo/archive/ next to it.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo gc                                 the whole store
   convo gc chat                            one session
-  convo gc --older-than 30d                only changes that are older
+  convo gc --older-than 30d                only messages hidden for longer
   convo gc -i sessions/telegram_42.jsonl   a PicoClaw log and its sidecar
-  convo gc --discard --older-than 365d     destroyed, not archived
+  convo gc --discard --older-than 365d     delete permanently
   convo gc --json | jq -s 'map(.bytes.before - .bytes.after) | add'")]
 pub struct Gc {
-    /// Sessions of the store [default: all]; with -i logs of PicoClaw
+    /// Sessions [default: all]; with -i, PicoClaw logs
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Change the files themselves: a PicoClaw .jsonl and its .meta.json
-    #[arg(short, long, requires = "names", conflicts_with_all = ["older_than", "discard", "dry_run"], help_heading = "How")]
+    /// Compact PicoClaw files in place: a .jsonl and its .meta.json
+    #[arg(short, long, requires = "names", conflicts_with_all = ["older_than", "discard", "dry_run"], help_heading = "Action")]
     in_place: bool,
-    /// Only what left the view longer ago: 12h, 30d
+    /// Only messages hidden for longer than this: 12h, 30d
     ///
-    /// Younger changes stay in the log, and `restore` can still take each of them back.
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "What goes")]
+    /// Newer changes can still be undone one by one.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Selection")]
     older_than: Option<Duration>,
-    /// Destroy it, with what the archive holds of these sessions: nothing brings it back
-    #[arg(long, help_heading = "What goes")]
+    /// Delete permanently, including earlier archives of these sessions
+    #[arg(long, help_heading = "Selection")]
     discard: bool,
-    /// Destroy removed sessions too, those that were removed longer ago than --older-than
+    /// Also delete removed sessions, older than --older-than
     #[arg(
         long,
         requires = "discard",
         conflicts_with = "names",
-        help_heading = "What goes"
+        help_heading = "Selection"
     )]
     trash: bool,
-    /// Although another program has a log open for writing
-    #[arg(long, help_heading = "How")]
+    /// Proceed even if another program has a log open
+    #[arg(long, help_heading = "Action")]
     force: bool,
-    /// Change nothing, and tell what would be
-    #[arg(short = 'n', long, help_heading = "How")]
+    /// Report what would be moved; change nothing
+    #[arg(short = 'n', long, help_heading = "Action")]
     dry_run: bool,
-    /// One object a session, with lines and bytes before and after
+    /// Print one object per session
     #[arg(long, help_heading = "Output")]
     json: bool,
 }

@@ -1,21 +1,21 @@
-//! `plugins`: which programs are verbs too.
+//! `plugins`: lists the installed plugins.
 
 use super::Run;
 use crate::context::Context;
 use clap::Args;
 use convo::error::Error;
 
-/// List the plugins, without running them
+/// List installed plugins
 ///
-/// A program `convo-NAME` on PATH, or in the folder of this program, is the verb `convo NAME`: it reads and writes streams
-/// and ends with the same statuses. CONVO and CONVO_STORE in its environment name this program and the store. Verbs that are
-/// built in win over plugins; empty, relative and world-writable entries of PATH are not searched.
+/// Lists executables named convo-NAME on PATH or next to convo without running them. `convo NAME` runs a plugin, which
+/// reads and writes streams, uses the same exit statuses, and receives CONVO (path of convo) and CONVO_STORE. Built-in
+/// commands take precedence. Empty, relative and world-writable PATH entries are ignored.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo plugins
-  convo help NAME                  asks the plugin for its help")]
+  convo help NAME                  show the help of a plugin")]
 pub struct Plugins {
-    /// One JSON object a line
+    /// Print one object per plugin
     #[arg(long)]
     json: bool,
 }

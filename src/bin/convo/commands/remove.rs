@@ -1,4 +1,4 @@
-//! `remove`: to the trash.
+//! `remove`: moves sessions to the trash.
 
 use super::Run;
 use crate::args::Input;
@@ -9,21 +9,21 @@ use convo::error::{Error, Kind};
 use convo::model::key;
 use convo::store::EXACTLY;
 
-/// Move sessions of the store to the trash; --purge destroys them
+/// Move sessions to the trash
 ///
-/// What is destroyed is named in full: the beginning of an id is enough for the trash, and not for --purge. That takes
-/// the log, its aliases, what the trash, the archive and the quarantine hold of it, and is finished when run again.
+/// `restore ID` recovers a session. With --purge, permanently deletes the log, its aliases and all copies in the trash,
+/// archive and quarantine; requires the full id, and an interrupted purge is completed by repeating it.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo remove chat                                to the trash
-  convo restore session_20261120_180203_9f2c41d0   and back, by its id
-  convo remove --purge chat                        gone for good")]
+  convo remove chat                                move to the trash
+  convo restore session_20261120_180203_9f2c41d0   recover, by its id
+  convo remove --purge chat                        delete permanently")]
 pub struct Remove {
-    /// Sessions of the store
+    /// Sessions: id, prefix, alias, key or @last
     #[arg(value_name = "NAME", required = true)]
     names: Vec<String>,
-    /// Destroy, with what the trash holds of it: nothing brings it back
-    #[arg(long, help_heading = "How")]
+    /// Delete permanently, including all copies
+    #[arg(long, help_heading = "Action")]
     purge: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `restore`: undo.
+//! `restore`: undoes events, recovers removed sessions.
 
 use super::Run;
 use crate::args::{Changing, Input, Reading};
@@ -13,35 +13,35 @@ use convo::format::report::Report;
 use convo::model::json::ObjectBuilder;
 use convo::store::EXACTLY;
 
-/// Take back a cut, a compaction, a summary, or any other event
+/// Undo a change, or recover a removed session
 ///
-/// Without EVENT the newest change of the view is taken back, and called again the one before it. Restoring a
-/// `restore` event does the change again; restoring a `gc` event brings the lines back from the archive. The id of a
-/// removed session brings that session back. Nothing to undo is status 1.
+/// Undoes EVENT, or the newest change to the view; each further call undoes the one before. Undoing a `restore` event
+/// redoes the change; undoing a `gc` event brings back the archived lines. The id of a removed session recovers it from
+/// the trash. Exits with 1 if there is nothing to undo.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo restore chat                       undo the last change
-  convo restore chat evt_07ab3e6559f2c41d  undo that one
-  convo restore --list chat                what can be undone
-  convo restore --list                     removed sessions
-  convo restore - --log < log.jsonl        a stream that holds its log")]
+  convo restore chat evt_07ab3e6559f2c41d  undo this event
+  convo restore --list chat                list undoable events
+  convo restore --list                     list removed sessions
+  convo restore - --log < log.jsonl        a stream that contains its log")]
 pub struct Restore {
-    /// A session: a name, a file, or -
+    /// Session name, file, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     input: Option<String>,
-    /// Id of the event to take back
+    /// Event to undo [default: the newest change]
     #[arg(value_name = "EVENT", conflicts_with = "list")]
     event: Option<String>,
-    /// Print the events that can be taken back, oldest first; without INPUT the removed sessions
+    /// List undoable events, or removed sessions without INPUT
     ///
-    /// Columns: id, time, type, what it did, and `taken back` for those that do not count any more.
+    /// Oldest first. Columns: id, time, type, effect, and `taken back` for events without effect.
     #[arg(short, long, conflicts_with_all = ["in_place", "dry_run", "stdout", "output", "to", "log"], help_heading = "Output")]
     list: bool,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
     changing: Changing,
-    /// Print the whole log, the new event at its end
+    /// Print the complete log, including the new event
     #[arg(long, help_heading = "Output")]
     log: bool,
 }

@@ -1,4 +1,4 @@
-//! `truncate`: a logical cut.
+//! `truncate`: old messages out of the view.
 
 use super::Run;
 use crate::args::{Changing, Input, Reading};
@@ -8,18 +8,19 @@ use clap::Args;
 use convo::filter::truncate::{self, Cut};
 use convo::format::picoclaw;
 
-/// Cut off old messages; the log keeps them
+/// Drop the oldest messages from the view
 ///
-/// Cuts between exchanges, so that a tool call is never parted from its result; system messages stay. In the
-/// store the cut is one event that `restore` takes back; a stream comes out without the messages.
+/// Keeps the newest exchanges or messages, and all system messages. Cuts between exchanges, so that a tool call is never
+/// separated from its result. In the store, the cut is one event that `restore` undoes; otherwise prints the remaining
+/// session.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo truncate chat --keep-last 8                        a session of the store
+  convo truncate chat --keep-last 8                        a stored session
   convo truncate --keep-last 8 < in.jsonl > out.jsonl      a stream
-  convo truncate --keep-messages 20 -i=.bak session.jsonl  a file, the old one kept beside it
-  convo truncate chat --all && convo restore chat          and back")]
+  convo truncate --keep-messages 20 -i=.bak session.jsonl  a file, with a backup
+  convo truncate chat --all && convo restore chat          drop all, then undo")]
 pub struct Truncate {
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
@@ -28,25 +29,29 @@ pub struct Truncate {
     reading: Reading,
     #[command(flatten)]
     changing: Changing,
-    /// Print the whole log, the new event at its end
+    /// Print the complete log, including the new event
     #[arg(long, help_heading = "Output")]
     log: bool,
 }
 
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
-#[command(next_help_heading = "What stays")]
+#[command(next_help_heading = "Keep")]
 struct CutOptions {
-    /// Keep the newest N exchanges (a question with everything up to the next one); 0: all go
+    /// Keep the newest N exchanges; 0 drops all
     #[arg(long, value_name = "N")]
     keep_last: Option<usize>,
-    /// Keep at least the newest N messages; moves outward so that nothing is parted; 0: all go
+    /// Keep at least the newest N messages; 0 drops all
+    ///
+    /// Moves back to the start of a message group if necessary.
     #[arg(long, value_name = "N")]
     keep_messages: Option<usize>,
-    /// Keep this message and what follows; moves outward so that nothing is parted
+    /// Drop all messages before this one
+    ///
+    /// Moves back to the start of a message group if necessary.
     #[arg(long, value_name = "ID")]
     before: Option<String>,
-    /// All messages go
+    /// Drop all messages; same as --keep-last 0
     #[arg(long)]
     all: bool,
 }

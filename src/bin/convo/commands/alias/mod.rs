@@ -1,4 +1,4 @@
-//! `alias`: other names for sessions.
+//! `alias`: additional names of sessions.
 
 mod folder;
 mod promote;
@@ -11,9 +11,9 @@ use convo::error::{Error, Kind};
 use promote::Promotion;
 use std::path::PathBuf;
 
-/// Give sessions of the store other names
+/// Manage session aliases
 ///
-/// A name belongs to one session. Resolving one is a single open, however many sessions there are.
+/// An alias is an additional name of one session. Lookup time does not depend on the number of sessions.
 #[derive(Args, Debug)]
 #[command(
     before_long_help = "Examples:
@@ -21,14 +21,14 @@ use std::path::PathBuf;
   convo append work 'Where were we?'
   convo alias resolve work
   convo alias add --move work session_20261121_090000_41d07ab3e6559f2c
-  convo alias promote \"$key\" agent:main:direct:ann    history under an older name
+  convo alias promote \"$key\" agent:main:direct:ann    adopt older history
   convo alias remove work
   convo alias --picoclaw ./sessions resolve agent:main:direct:ann",
     subcommand_required = true,
     arg_required_else_help = false
 )]
 pub struct Alias {
-    /// In a directory of PicoClaw's, whose sidecars keep the names
+    /// Use the aliases of a PicoClaw directory
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     picoclaw: Option<PathBuf>,
     #[command(subcommand)]
@@ -37,45 +37,44 @@ pub struct Alias {
 
 #[derive(Subcommand, Debug)]
 enum Action {
-    /// Name a session; a name that is taken is status 73
+    /// Add an alias (status 73 if it is taken)
     Add {
-        /// Take the name from the sessions that have it
+        /// Take over an alias that is in use
         #[arg(long = "move")]
         moved: bool,
-        /// The new name
+        /// New alias
         alias: String,
-        /// The session: id, prefix, alias, key or @last
+        /// Session: id, prefix, alias, key or @last
         name: String,
     },
-    /// Take a name away; the session stays
+    /// Remove an alias and keep the session
     Remove {
-        /// The name
+        /// Alias
         alias: String,
     },
-    /// Print every name and the id of its session
+    /// List aliases and their sessions
     List {
-        /// Only the names of this session
+        /// Only aliases of this session
         name: Option<String>,
-        /// One JSON object a line
+        /// Print one object per alias
         #[arg(long)]
         json: bool,
     },
-    /// Print the id that a name stands for
+    /// Print the session id of an alias
     Resolve {
-        /// The name
+        /// Alias
         alias: String,
     },
-    /// Take over the history that is kept under an older name
+    /// Adopt the history stored under an older name
     ///
-    /// Only into a session with nothing in its view and no summary: the view and the summary of the first session
-    /// that has one of the older names as its own id or key, and a history. Its log stays, says where its history went,
-    /// and gives it to no other; the older name means the new session from then on. The name of an agent's main session
-    /// is every session's: nothing is taken from it. Without ALIAS the names that the session's header lists. Done
-    /// again it changes nothing; nothing to take is status 1.
+    /// Copies view and summary of the first session named by an ALIAS (default: those in the header) into the session,
+    /// which must be empty, and points the ALIAS to it. The old log is kept and records the move; repeating the command
+    /// changes nothing. The shared name of an agent's main session is never a source. Exits with 1 if there is no history
+    /// to adopt.
     Promote {
-        /// The session that has no history yet
+        /// Session without history
         name: String,
-        /// Older names, the first one first
+        /// Older names, in order of preference
         #[arg(value_name = "ALIAS")]
         aliases: Vec<String>,
     },

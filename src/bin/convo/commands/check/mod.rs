@@ -1,4 +1,4 @@
-//! `check`: is a session valid for a provider's interface.
+//! `check`: whether a session is valid for a provider's API.
 
 mod options;
 mod report;
@@ -28,35 +28,36 @@ use report::{Checked, Places};
 /// location, rule, level, problem, repair. Exits with 1 if there are errors; with --strict, also if there are warnings.
 /// convo(1) lists the rules.
 ///
-/// Without --for, checks the structure of the session (pairs of calls and results, ids, roles) and the rules of the API
-/// that the input's format belongs to: anthropic for claude-code and cline-roo, openai-responses for codex, gemini for
-/// gemini-cli. An unanswered final call and a missing signature are warnings then.
+/// Without --for, checks the structure of the session (calls and results, ids, roles) and the rules of the API of the
+/// input's format: anthropic for claude-code and cline-roo, openai-responses for codex, gemini for gemini-cli. An
+/// unanswered final call and a missing signature are then warnings.
 ///
-/// With --fix only what breaks a rule is changed, warnings included. In the store that is one event that `restore`
-/// takes back; a stream comes out repaired. What cannot be repaired is told, with status 1.
+/// With --fix, repairs violations, including warnings, and nothing else: in the store as one event that `restore` undoes,
+/// otherwise on standard output. Violations that cannot be repaired are reported with status 1.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo check session.jsonl                              its structure, and the API of its format
-  convo check --for anthropic chat                       a session of the store
-  convo check --for openai-chat request.json             a file, as it is
-  convo check --for gemini --json chat | jq -r '.rule // empty'   which rules it breaks
-  convo check --for openai-chat --fix chat               repair it; convo restore chat takes it back
-  convo check --for openai-chat --fix=drop -i log.jsonl  in place, calls without a result go")]
+  convo check session.jsonl                              structure, and the API of the format
+  convo check --for anthropic chat                       a stored session
+  convo check --for openai-chat request.json             a request, without conversion
+  convo check --for gemini --json chat | jq -r '.rule // empty'   ids of the violated rules
+  convo check --for openai-chat --fix chat               repair; undo with: convo restore chat
+  convo check --for openai-chat --fix=drop -i log.jsonl  in place, dropping unanswered calls")]
 pub struct Check {
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
-    /// API: openai-chat, openai-responses, anthropic, gemini [default: structure, and the API of the format]
+    /// API: openai-chat, openai-responses, anthropic, gemini [default: from the format]
     ///
-    /// openai and claude are accepted for openai-chat and anthropic.
-    #[arg(long = "for", value_name = "API", value_parser = sending::api, help_heading = "How")]
+    /// openai and claude are accepted for openai-chat and anthropic. Without this option, the structure of the session is
+    /// checked too.
+    #[arg(long = "for", value_name = "API", value_parser = sending::api, help_heading = "Check")]
     api: Option<Api>,
-    /// Repair it: drop, stub or text
+    /// Repair violations: drop, stub or text
     ///
-    /// drop takes out the smallest piece that breaks a rule, stub puts in what is missing, text makes words of a result
-    /// that has lost its call. Without a mode each rule is repaired in the way that keeps most: a call without a result gets one that says
-    /// `aborted`, a result without its call goes.
-    #[arg(long, value_name = "MODE", value_parser = mode, help_heading = "How")]
+    /// drop removes the smallest offending part, stub inserts the missing part, text converts an unmatched result to text.
+    /// Without MODE, the repair that preserves most is used: an unanswered call gets the result `aborted`, an unmatched
+    /// result is dropped.
+    #[arg(long, value_name = "MODE", value_parser = mode, help_heading = "Check")]
     #[arg(num_args = 0..=1, require_equals = true)]
     fix: Option<Option<Mode>>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What the request is like that a history is checked for.
+//! Options for the request that a history is checked for.
 
 use clap::Args;
 use convo::check::{Api, Level, Options, Rule};
@@ -6,36 +6,36 @@ use convo::error::{Error, Kind};
 
 // No doc comment, which would become the description of the command that takes them.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "The request")]
+#[command(next_help_heading = "Request")]
 pub struct RequestOptions {
-    /// openai-responses: the provider keeps no state (store is false)
+    /// openai-responses: the provider stores no state (store is false)
     #[arg(long, hide_short_help = true)]
     stateless: bool,
-    /// openai-responses: calls may lie in the response before
+    /// openai-responses: calls may be in the previous response
     #[arg(long, hide_short_help = true)]
     previous_response_id: bool,
-    /// anthropic: thinking is on
+    /// anthropic: extended thinking is enabled
     #[arg(long, hide_short_help = true)]
     thinking: bool,
     /// anthropic: the request defines no tools
     #[arg(long, hide_short_help = true)]
     no_tools: bool,
-    /// anthropic, gemini: the model goes on from a final message of its own
+    /// anthropic, gemini: allow a final message of the model
     #[arg(long, hide_short_help = true)]
     prefill: bool,
-    /// gemini: the model's version; from 3 on signatures are required [default: 3]
+    /// gemini: model version; 3 and later require signatures [default: 3]
     #[arg(long, value_name = "VERSION", value_parser = version, hide_short_help = true)]
     gemini: Option<u32>,
-    /// anthropic, gemini: a further role that the model takes
+    /// anthropic, gemini: accept this role too (repeatable)
     #[arg(long, value_name = "ROLE", hide_short_help = true)]
     role: Vec<String>,
-    /// A call that is open at the very end is a warning, and stays
+    /// Report an unanswered final call as a warning, and keep it
     #[arg(long)]
     open_end: bool,
-    /// Two messages of one role may not stand side by side, as templates of open models want it
+    /// Require alternating roles, as chat templates of open models do
     #[arg(long, hide_short_help = true)]
     alternate: bool,
-    /// Another level for a rule: off, warn, error
+    /// Set the level of a rule: off, warn, error (repeatable)
     #[arg(long, value_name = "RULE=LEVEL", value_parser = rule)]
     rule: Vec<(&'static Rule, Level)>,
 }

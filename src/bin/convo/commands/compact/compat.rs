@@ -1,4 +1,4 @@
-//! The options of `--compat`: what a system makes of a session, each of its ways with the options that it takes.
+//! The options of `--compat`: the strategies of each system and the options that they support.
 
 use super::given::Given;
 use super::limits::Limits;
@@ -14,65 +14,68 @@ use convo::filter::compat::{Rules, System, Way, goaitools, langchain, penguiflow
 
 #[derive(Args, Clone, Debug)]
 pub struct Compat {
-    /// What this system would keep: langchain, openai-agents, picoclaw, penguin, penguiflow, goaitools
+    /// Cut as this system would
     ///
-    /// Its own choice of cut, but for what no provider would take. Each of its ways is asked for by an option;
-    /// docs/compaction.md has the table.
+    /// One of langchain, openai-agents, picoclaw, penguin, penguiflow, goaitools. Uses the system's algorithm, adjusted so
+    /// that providers accept the result. An option selects one of its strategies; docs/compaction.md lists options and
+    /// differences.
     #[arg(long, value_name = "SYSTEM", value_parser = system, hide_short_help = true, help_heading = HEADING)]
     pub compat: Option<System>,
-    /// Its own result, even where no provider takes it
+    /// Do not adjust the result so that providers accept it
     #[arg(long, requires = "compat", hide_short_help = true, help_heading = HEADING)]
     pub compat_exact: bool,
-    /// langchain, with --budget: which end stays, last or first [default: last]
+    /// langchain, with --budget: keep the last or first messages [default: last]
     #[arg(long, value_name = "END", value_parser = ["last", "first"], requires = "compat", hide_short_help = true, help_heading = HEADING)]
     keep_end: Option<String>,
-    /// langchain, with --budget: what is kept begins with one of these roles
+    /// langchain, with --budget: roles of the first kept message
     #[arg(long, value_name = "ROLES", value_delimiter = ',', value_parser = kind, requires = "compat", hide_short_help = true, help_heading = HEADING)]
     start_on: Vec<langchain::Kind>,
-    /// langchain, with --budget: what is kept ends with one of these roles
+    /// langchain, with --budget: roles of the last kept message
     #[arg(long, value_name = "ROLES", value_delimiter = ',', value_parser = kind, requires = "compat", hide_short_help = true, help_heading = HEADING)]
     end_on: Vec<langchain::Kind>,
-    /// langchain, with --budget: a system message at the front stays
+    /// langchain, with --budget: keep a leading system message
     #[arg(long, requires = "compat", hide_short_help = true, help_heading = HEADING)]
     include_system: bool,
-    /// langchain, with --budget: the message at which the room ends may be cut short
+    /// langchain, with --budget: cut the boundary message to fit
     #[arg(long, requires = "compat", hide_short_help = true, help_heading = HEADING)]
     allow_partial: bool,
-    /// langchain, with --mask-tools: what stands in place of a result [default: [cleared]]
+    /// langchain, with --mask-tools: replacement text [default: [cleared]]
     #[arg(long, value_name = "TEXT", requires = "compat", hide_short_help = true, help_heading = HEADING)]
     placeholder: Option<String>,
-    /// langchain: all but the newest N messages are summed up
+    /// langchain: keep the newest N messages, summarize the rest
     #[arg(long, value_name = "N", requires = "compat", hide_short_help = true, help_heading = HEADING)]
     keep_messages: Option<usize>,
-    /// langchain: all but the newest messages of so many tokens are summed up
+    /// langchain: keep the newest messages up to TOKENS, summarize the rest
     #[arg(long, value_name = "TOKENS", requires = "compat", hide_short_help = true, help_heading = HEADING)]
     keep_tokens: Option<u64>,
-    /// openai-agents: the newest N items stay
+    /// openai-agents: keep the newest N items
     #[arg(long, value_name = "N", requires = "compat", hide_short_help = true, help_heading = HEADING)]
     keep_items: Option<u32>,
-    /// openai-agents, with --tool-output-max: so many characters of a long result stay [default: 200]
+    /// openai-agents: characters kept of a long result [default: 200]
+    ///
+    /// With --tool-output-max.
     #[arg(long, value_name = "N", requires = "compat", hide_short_help = true, help_heading = HEADING)]
     preview: Option<usize>,
-    /// openai-agents, with --tool-output-max: only results of this tool
+    /// openai-agents, with --tool-output-max: only results of this tool (repeatable)
     #[arg(long, value_name = "NAME", requires = "compat", hide_short_help = true, help_heading = HEADING)]
     only_tool: Vec<String>,
-    /// picoclaw: the older half goes
+    /// picoclaw: drop the older half
     #[arg(long, requires = "compat", hide_short_help = true, help_heading = HEADING)]
     half: bool,
-    /// picoclaw: what it does not take for sound goes
-    #[arg(long = "sanitize", alias = "sanitise", requires = "compat", hide_short_help = true, help_heading = HEADING)]
+    /// picoclaw: drop messages that PicoClaw considers invalid
+    #[arg(long, requires = "compat", hide_short_help = true, help_heading = HEADING)]
     sanitise: bool,
-    /// penguin: how many images may stay [default: 5]
+    /// penguin: maximum number of images [default: 5]
     #[arg(long, value_name = "N", requires = "compat", hide_short_help = true, help_heading = HEADING)]
     max_images: Option<usize>,
-    /// penguin: trim although nothing may be over, and without lending
+    /// penguin: trim even if not over the limit, without borrowing
     #[arg(long, requires = "compat", hide_short_help = true, help_heading = HEADING)]
     always: bool,
     #[command(flatten)]
     limits: Limits,
 }
 
-const HEADING: &str = "As another system would";
+const HEADING: &str = "Compatibility";
 
 /// A way of a system, as it is asked for.
 #[derive(Clone, Copy, Debug)]

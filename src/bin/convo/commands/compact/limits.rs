@@ -1,4 +1,4 @@
-//! goaitools' limits on the command line, of which the order counts.
+//! The ordered limits of goaitools.
 
 use super::given::Given;
 use clap::Args;
@@ -6,25 +6,29 @@ use convo::filter::compat::goaitools::Limit;
 
 #[derive(Args, Clone, Debug)]
 pub struct Limits {
-    /// goaitools: over N messages, the newest N stay; the limits are tried in the order given
+    /// goaitools: keep the newest N messages if there are more
+    ///
+    /// Limits apply in the given order.
     #[arg(
         long,
         value_name = "N",
         requires = "compat",
         hide_short_help = true,
-        help_heading = "As another system would"
+        help_heading = "Compatibility"
     )]
     message_limit: Vec<u32>,
-    /// goaitools: over MAX tokens of the last prompt, the oldest third goes, unless it is within TARGET [default: three quarters]
-    #[arg(long, value_name = "MAX[:TARGET]", value_parser = token_limit, requires_all = ["compat", "prompt_tokens"], hide_short_help = true, help_heading = "As another system would")]
+    /// goaitools: drop the oldest third if the last prompt exceeded MAX
+    ///
+    /// Nothing is dropped if that prompt is within TARGET, by default three quarters of MAX.
+    #[arg(long, value_name = "MAX[:TARGET]", value_parser = token_limit, requires_all = ["compat", "prompt_tokens"], hide_short_help = true, help_heading = "Compatibility")]
     token_limit: Vec<TokenLimit>,
-    /// goaitools, with --token-limit: tokens of the last prompt, as the provider reported them
+    /// goaitools, with --token-limit: reported tokens of the last prompt
     #[arg(
         long,
         value_name = "TOKENS",
         requires = "token_limit",
         hide_short_help = true,
-        help_heading = "As another system would"
+        help_heading = "Compatibility"
     )]
     prompt_tokens: Option<u32>,
 }

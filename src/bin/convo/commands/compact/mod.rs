@@ -1,4 +1,4 @@
-//! `compact`: fits a session into a budget.
+//! `compact`: shrinks a session to a token budget.
 
 mod compat;
 mod given;
@@ -24,43 +24,43 @@ use given::Given;
 use options::Strategy;
 use writer::Writer;
 
-/// Fit a session into a budget; the log keeps everything
+/// Shrink a session to a token budget
 ///
-/// What the view costs is counted, and levels are chosen for its pieces until it fits: full, without the middle of
-/// long tool results, results as marks, a line or nothing, with a summary of what left. Calls and their results stay
-/// together, system messages and the newest exchange stay. In the store it is one event that `restore` takes back; a
-/// stream comes out smaller. A session that cannot be made to fit stays as it is, and the status is 1.
+/// Shortens, elides, summarizes or drops the least informative messages until the view fits --budget. Keeps system
+/// messages, pinned messages and the newest exchange; keeps tool calls together with their results. In the store, the
+/// change is one event that `restore` undoes; otherwise prints the smaller session. If the budget cannot be reached,
+/// nothing changes and the status is 1.
 ///
-/// Without a strategy all of them may be taken, chosen as --optimize says. Naming strategies takes these and no others,
-/// in the order of --tiered.
+/// Without strategy options, all strategies are used (--optimize). With strategy options, only those are used, in the
+/// order of --tiered.
 #[derive(Args, Debug)]
 #[command(mut_arg("if_due", |option| option.hide_short_help(true)))]
 #[command(before_long_help = "Examples:
-  convo compact chat --budget 32000                              a session of the store
+  convo compact chat --budget 32000                              a stored session
   convo compact --budget 60% --window gpt-4o < in.jsonl > out    a stream
-  convo compact chat --when 'tokens>=100000' --budget 50000      in a cron line
-  convo compact chat --budget 8000 --dry-run                     what would become of each piece
-  convo compact chat --budget 8000 --with cmd:'llm -m haiku'     a program sums up what leaves
-  convo compact chat --mask-tools --keep-tools 5                 only old tool results become marks")]
+  convo compact chat --when 'tokens>=100000' --budget 50000      from cron
+  convo compact chat --budget 8000 --dry-run                     the decision for each message group
+  convo compact chat --budget 8000 --with cmd:'llm -m haiku'     with a summarizer program
+  convo compact chat --mask-tools --keep-tools 5                 only replace old tool results")]
 pub struct Compact {
-    // Ahead of all others: they take their values out of what it looks at.
+    // Before all others: they take their values out of the matches that it reads.
     #[command(flatten)]
     given: Given,
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
     strategy: Strategy,
     #[command(flatten)]
     compat: Compat,
-    /// Tell on standard error what becomes of each piece
+    /// Report the decision for each message group on standard error
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     explain: bool,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
     changing: Changing,
-    /// Print the whole log, the new event at its end
+    /// Print the complete log, including the new event
     #[arg(long, help_heading = "Output")]
     log: bool,
 }

@@ -1,4 +1,4 @@
-//! The strategies on the command line.
+//! Strategy options.
 
 use crate::args::{Counting, Fitting, per_cent};
 use crate::summarizer::With;
@@ -18,39 +18,42 @@ use convo::model::message::Category;
 pub struct Strategy {
     #[command(flatten)]
     pub(super) fitting: Fitting,
-    /// Act only then: 'tokens>=100000 && messages>=10'
+    /// Act only if the condition holds, e.g. 'tokens>=100000'
     ///
-    /// As in 'tokens>=100000 && messages>=10 || fraction>=0.8'. Terms are tokens, messages, exchanges, tool_tokens, fraction (of --window) and failures (of summaries, in a row); && binds tighter than ||. Without
-    /// --budget the target is what fired it less --hysteresis. Without --when it acts whenever the view is over the budget.
-    #[arg(long, value_name = "TRIGGER", value_parser = When::read, hide_short_help = true, help_heading = "What to do")]
+    /// Compares tokens, messages, exchanges, tool_tokens, fraction (of --window) or failures (consecutive summarizer
+    /// failures) with a number. Combine with && and ||; && binds tighter. Without --budget, the target is the trigger
+    /// less --hysteresis. Without --when, acts if the view exceeds the budget.
+    #[arg(long, value_name = "CONDITION", value_parser = When::read, hide_short_help = true, help_heading = "Budget")]
     when: Option<When>,
-    /// How far below the trigger the target is, so that the next turn does not fire again
-    #[arg(long, value_name = "SHARE", default_value = "0.2", value_parser = share, requires = "when", hide_short_help = true, help_heading = "How small")]
+    /// Share by which the target is below the trigger
+    #[arg(long, value_name = "SHARE", default_value = "0.2", value_parser = share, requires = "when", hide_short_help = true, help_heading = "Strategy settings")]
     hysteresis: u64,
     #[command(flatten)]
     pub counting: Counting,
-    /// Write the smallest result when the budget cannot be reached; the status is 1 all the same
-    #[arg(long, hide_short_help = true, help_heading = "How small")]
+    /// Write the smallest result if the budget cannot be reached (status 1)
+    #[arg(long, hide_short_help = true, help_heading = "Strategy settings")]
     best_effort: bool,
-    /// Least gain for a change that no budget asks for
-    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = per_cent, hide_short_help = true, help_heading = "How small")]
+    /// Skip changes that save less than this
+    ///
+    /// Ignored if --budget requires the change.
+    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = per_cent, hide_short_help = true, help_heading = "Strategy settings")]
     min_gain: u64,
-    /// When there is no gain: skip (status 0) or error (status 1)
-    #[arg(long, value_name = "WHAT", default_value = "skip", value_parser = ["skip", "error"], hide_short_help = true, help_heading = "How small")]
+    /// If nothing is gained: skip (status 0) or error (status 1)
+    #[arg(long, value_name = "WHAT", default_value = "skip", value_parser = ["skip", "error"], hide_short_help = true, help_heading = "Strategy settings")]
     pub on_no_gain: String,
-    /// Triggers believe the prompt count that the provider reported last, if it is larger
-    #[arg(long, hide_short_help = true, help_heading = "How small")]
+    /// Use the prompt tokens reported by the provider if larger
+    #[arg(long, hide_short_help = true, help_heading = "Strategy settings")]
     trust_usage: bool,
-    /// Try again although the last compactions followed each other closely, or a program failed too often
+    /// Act despite recent failures or compactions
     #[arg(
         long,
         conflicts_with = "if_due",
         hide_short_help = true,
-        help_heading = "How small"
+        help_heading = "Strategy settings"
     )]
     pub retry: bool,
 
-    /// Steps in order, oldest first, each only as far as needed
+    /// Apply strategies in order, oldest messages first, until it fits
     #[arg(
         long,
         conflicts_with = "optimize",
@@ -58,19 +61,23 @@ pub struct Strategy {
         help_heading = "Strategies"
     )]
     tiered: bool,
-    /// One choice for all pieces: what says most for its tokens stays
+    /// Choose globally: keep the most informative content per token
     #[arg(long, hide_short_help = true, help_heading = "Strategies")]
     optimize: bool,
-    /// Repeated tool results become marks: exact, off
+    /// Replace repeated tool results with placeholders: exact, off
     #[arg(long, value_name = "HOW", value_parser = ["exact", "off"], hide_short_help = true, help_heading = "Strategies")]
     dedupe: Option<String>,
-    /// Images, sounds and files become marks: keep-last (all but the newest question's), keep, drop
+    /// Replace images, audio and files with placeholders: keep-last, drop, keep
+    ///
+    /// keep-last replaces those before the last user message.
     #[arg(long, value_name = "HOW", value_parser = media, hide_short_help = true, help_heading = "Strategies")]
     media: Option<Media>,
-    /// Reasoning leaves: keep-open (all but that since the newest question), keep, drop
+    /// Drop reasoning: keep-open, drop, keep
+    ///
+    /// keep-open drops the reasoning before the last user message.
     #[arg(long, value_name = "HOW", value_parser = thinking, hide_short_help = true, help_heading = "Strategies")]
     thinking: Option<Thinking>,
-    /// Results over BYTES lose their middle [default: 10240]
+    /// Remove the middle of tool results over BYTES [default: 10240]
     #[arg(
         long,
         value_name = "BYTES",
@@ -78,122 +85,129 @@ pub struct Strategy {
         help_heading = "Strategies"
     )]
     pub(super) tool_output_max: Option<usize>,
-    /// Results over N lines lose their middle [default: 256]
+    /// Remove the middle of tool results over N lines [default: 256]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Strategies")]
     tool_output_lines: Option<usize>,
-    /// Old tool results become marks
+    /// Replace old tool results with placeholders
     #[arg(long, hide_short_help = true, help_heading = "Strategies")]
     mask_tools: bool,
-    /// Exchanges with tools become a line
+    /// Replace exchanges that use tools with one-line digests
     #[arg(long, hide_short_help = true, help_heading = "Strategies")]
     pub(super) digest_tools: bool,
-    /// Who sums up: extract, cmd:PROGRAM, a plugin, none
+    /// Summarizer: extract, cmd:'COMMAND', a plugin, or none
     ///
-    /// extract is built in: it needs no model and no network, quotes word for word, and is the same everywhere. A program of
-    /// cmd: is run by the shell; the plugin NAME is the program convo-NAME. It is given all that leaves, and room is kept for its
-    /// answer: 1000 tokens, or --summary-budget. When it fails nothing leaves, and the failure is noted in the session.
-    /// Of a command line the session keeps the name of the program and a hash, as in cmd:curl#1a2b3c4d.
-    #[arg(long, value_name = "WHO", value_parser = Who::read, help_heading = "What to do")]
+    /// extract is built in, needs no model and no network, quotes verbatim, and is deterministic. cmd: runs a shell command;
+    /// NAME runs the plugin convo-NAME with all messages to be dropped, reserving --summary-budget for its answer. If it
+    /// fails, nothing is dropped and the failure is recorded.
+    /// The session stores the name of a program and a hash, e.g. cmd:curl#1a2b3c4d, never its arguments.
+    #[arg(long, value_name = "SUMMARIZER", value_parser = Who::read, help_heading = "Strategies")]
     pub(super) with: Option<Who>,
-    /// Old exchanges leave; with N the newest N stay
+    /// Drop old exchanges; keep the newest N
     ///
-    /// Without a number and without --budget the newest 8.
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "some", value_parser = exchanges, help_heading = "What to do")]
+    /// Without N, keeps as many as fit --budget, or 8 without --budget.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "some", value_parser = exchanges, help_heading = "Strategies")]
     pub(super) keep_last: Option<usize>,
-    /// Categories in the order in which they leave: system_output,dialog,context
+    /// Categories in drop order [default: system_output,dialog,context]
     #[arg(long, value_name = "CATEGORIES", value_delimiter = ',', value_parser = category, hide_short_help = true, help_heading = "Strategies")]
     drop_order: Vec<Category>,
-    /// Shares of the budget: dialog=50%,system_output=20%
+    /// Share of the budget per category, e.g. dialog=50%
     #[arg(long, value_name = "CATEGORY=SHARE", value_delimiter = ',', value_parser = category_share, requires = "budget", hide_short_help = true, help_heading = "Strategies")]
     budget_for: Vec<(Category, u64)>,
 
-    /// With --mask-tools: the newest N results stay
+    /// With --mask-tools, keep the newest N results
     #[arg(
         long,
         value_name = "N",
         default_value_t = 3,
-        help_heading = "Strategies in detail",
+        help_heading = "Strategy settings",
         hide_short_help = true
     )]
     keep_tools: usize,
-    /// With --mask-tools: results of this tool stay
+    /// With --mask-tools, keep all results of this tool (repeatable)
     #[arg(
         long,
         value_name = "NAME",
-        help_heading = "Strategies in detail",
+        help_heading = "Strategy settings",
         hide_short_help = true
     )]
     exclude_tool: Vec<String>,
-    /// With --mask-tools: the arguments of calls become marks too
-    #[arg(long, help_heading = "Strategies in detail", hide_short_help = true)]
+    /// With --mask-tools, also replace the arguments of old calls
+    #[arg(long, help_heading = "Strategy settings", hide_short_help = true)]
     mask_inputs: bool,
-    /// With --mask-tools: the newest results stay as far as they have this many tokens together
+    /// With --mask-tools, keep the newest results up to TOKENS in total
     #[arg(
         long,
         value_name = "TOKENS",
         default_value_t = 0,
-        help_heading = "Strategies in detail",
+        help_heading = "Strategy settings",
         hide_short_help = true
     )]
     protect_tool_tokens: u64,
-    /// With --mask-tools: gain this much or leave it [default: 2000, or a tenth of the budget if that is less]
+    /// With --mask-tools, mask only if TOKENS are saved [default: 2000]
+    ///
+    /// The default is 10% of the budget if that is less.
     #[arg(
         long,
         value_name = "TOKENS",
-        help_heading = "Strategies in detail",
+        help_heading = "Strategy settings",
         hide_short_help = true
     )]
     mask_min_gain: Option<u64>,
-    /// With --dedupe: tools that write, after which a read is another read
+    /// With --dedupe, tools that modify files
+    ///
+    /// A read after one of them is not a repetition.
     #[arg(
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        help_heading = "Strategies in detail",
+        help_heading = "Strategy settings",
         hide_short_help = true
     )]
     write_tools: Vec<String>,
-    /// The summary's share of the budget
-    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, help_heading = "Strategies in detail", hide_short_help = true)]
+    /// Maximum share of the budget for the summary
+    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, help_heading = "Strategy settings", hide_short_help = true)]
     summary_share: u64,
-    /// Most tokens of the summary
+    /// Maximum size of the summary [default: 1000]
+    ///
+    /// The default with extract is --summary-share of the budget.
     #[arg(
         long,
         value_name = "TOKENS",
-        help_heading = "Strategies in detail",
+        help_heading = "Strategy settings",
         hide_short_help = true
     )]
     summary_budget: Option<u64>,
-    /// The role under which a model is shown the summary: auto, user, assistant, system, developer
-    #[arg(long, value_name = "ROLE", default_value = "auto", value_parser = ["auto", "user", "assistant", "system", "developer"], help_heading = "Strategies in detail", hide_short_help = true)]
+    /// Role of the summary message
+    #[arg(long, value_name = "ROLE", default_value = "auto", value_parser = ["auto", "user", "assistant", "system", "developer"], help_heading = "Strategy settings", hide_short_help = true)]
     summary_role: String,
-    /// With extract: how the summary shows dates: short, full, off [default: short]
-    #[arg(long, value_name = "HOW", value_parser = summing::dates, hide_short_help = true, help_heading = "Strategies in detail")]
+    /// Dates in extracted summaries: short, full, off [default: short]
+    #[arg(long, value_name = "HOW", value_parser = summing::dates, hide_short_help = true, help_heading = "Strategy settings")]
     dates: Option<Dates>,
-    /// What gives way when summary and newest exchanges do not fit: truncate-oldest, truncate-summary, error
-    #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategies in detail", hide_short_help = true)]
+    /// If the newest exchanges do not fit: truncate-oldest, truncate-summary, error
+    ///
+    /// Applies if summary and newest exchanges together exceed the budget.
+    #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategy settings", hide_short_help = true)]
     overflow: Overflow,
 
-    /// This message stays
-    #[arg(long, value_name = "ID", hide_short_help = true, help_heading = "What to do")]
+    /// Never drop this message (repeatable)
+    #[arg(long, value_name = "ID", hide_short_help = true, help_heading = "Pinning")]
     pin: Vec<String>,
-    /// The first user message stays
-    #[arg(long, hide_short_help = true, help_heading = "What stays")]
+    /// Never drop the first user message
+    #[arg(long, hide_short_help = true, help_heading = "Pinning")]
     pin_first_user: bool,
-    /// Standing instructions: auto, off, FILE
+    /// Quote standing instructions verbatim: auto, off, or FILE
     ///
-    /// Rules that a user set once ("from now on ...") stay word for word in the summary when what held them leaves. auto finds them;
-    /// a FILE has one a line, or `id: ID`.
+    /// Rules that the user set once ("from now on ..."). auto detects them; FILE lists one per line, as text or `id: ID`.
     #[arg(
         long,
         value_name = "HOW",
         default_value = "auto",
         hide_short_help = true,
-        help_heading = "What stays"
+        help_heading = "Pinning"
     )]
     pin_rules: String,
-    /// How much of the budget standing instructions may take
-    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true, help_heading = "What stays")]
+    /// Maximum share of the budget for standing instructions
+    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true, help_heading = "Pinning")]
     pin_share: u64,
     #[command(flatten)]
     telling: Telling,
@@ -201,10 +215,10 @@ pub struct Strategy {
     pub trying: Trying,
 }
 
-/// Who sums up what leaves.
+/// The summarizer of dropped messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Nobody.
+    /// No summarizer.
     Nobody,
     /// The built-in summarizer, or a program.
     Writes(With),

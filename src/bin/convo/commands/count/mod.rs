@@ -1,4 +1,4 @@
-//! `count`: what is in a session.
+//! `count`: messages, exchanges and tokens of a session.
 
 mod picture;
 
@@ -16,19 +16,19 @@ use convo::model::stats::{Counts, Stats};
 use convo::tokens::usage::{By, Figure, Group, Usage};
 use std::io::{IsTerminal, Write};
 
-/// Count messages, exchanges and tokens, by role, category and tool
+/// Count messages, exchanges and tokens
 ///
-/// Two figures each: of the whole log, and of what is in view. Tokens are those that a model would be sent: text,
-/// calls, results and media, with what is around each message.
+/// Prints counts for the whole log and for the view, by role, category and tool. Tokens are the model's input: text, tool
+/// calls, tool results, media and the overhead of each message.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo count chat
-  convo count --by tool chat                      tokens of each tool's calls and results
-  convo count --window gpt-4o chat                how much of the model's context is used
+  convo count --by tool chat                      tokens of the calls and results of each tool
+  convo count --window gpt-4o chat                share of the context window in use
   convo count --json chat | jq .view.tokens.total
   convo count < session.json")]
 pub struct Count {
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
@@ -37,27 +37,27 @@ pub struct Count {
     chained: Chained,
     #[command(flatten)]
     counting: Counting,
-    /// Tell how much of this is used: tokens, or a model's name
+    /// Show the share of this context window in use
     #[arg(long, value_name = "TOKENS|MODEL", value_parser = window, help_heading = "Tokens")]
     window: Option<Window>,
-    /// Only tokens, of each of these: log, view
+    /// Break tokens down by role, category, tool or exchange
     #[arg(long, value_name = "WHAT", help_heading = "Output")]
     by: Option<Grouping>,
-    /// One JSON object a session
+    /// Print one object per session
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
-/// What tokens are shown by.
+/// The groups that tokens are broken down by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Grouping {
-    /// Who speaks
+    /// Sender role
     Role,
-    /// system, context, dialog, system_output
+    /// Category
     Category,
-    /// A tool's calls and results
+    /// Calls and results of each tool
     Tool,
-    /// The exchanges of the log
+    /// Exchanges of the log
     Exchange,
 }
 

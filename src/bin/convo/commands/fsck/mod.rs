@@ -1,4 +1,4 @@
-//! `fsck`: is the store as it was written, and what is wrong in a folder of another system.
+//! `fsck`: checks and repairs the store, and directories of other systems.
 
 mod folder;
 
@@ -15,51 +15,50 @@ use folder::Folder;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Look for damage in the store or a directory; --repair mends it and keeps a copy first
+/// Check the store for damage, and repair it
 ///
-/// Reads every line of every log and holds it to its checksum; looks at links, aliases, leftovers and permissions.
-/// Prints what is wrong, one finding a line, and ends with 1 if there was any. Without NAME the whole store.
-/// With --repair the log as it was is kept in the store's quarantine first, no good line is changed, and the status
-/// is 0 when all is well afterwards.
+/// Verifies every checksum, link, alias, leftover file and permission. Prints one problem per line; exits with 1 if there
+/// are any. With --repair, saves the log to the quarantine, repairs it without changing intact lines, and exits with 0 if
+/// no problem remains.
 ///
-/// A directory of PicoClaw or Penguin is looked at as it lies there: torn tails, messages that share a line, lines and
-/// documents that their system does not read, sidecars and index rows that do not fit, broken links, names claimed twice,
-/// calls without results, leftovers. With --repair what is damaged goes to .convo/quarantine in it first.
+/// Checks PicoClaw and Penguin directories for truncated or merged lines, unreadable files, mismatched sidecars and
+/// indexes, broken links, duplicate names, unanswered calls and leftover files. With --repair, moves damaged data to
+/// .convo/quarantine in the directory first.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo fsck                  the whole store
   convo fsck chat             one session
-  convo fsck --repair         mend what can be mended
+  convo fsck --repair         repair the problems
   convo fsck ./sessions       a directory of PicoClaw or Penguin
   convo fsck --json | jq -r .trouble | sort | uniq -c
   convo fsck -q || echo 'the store is damaged'")]
 pub struct Fsck {
-    /// Sessions of the store, or directories of another system [default: the store, and what lies beside]
+    /// Sessions or directories [default: the store]
     #[arg(value_name = "NAME|DIR")]
     names: Vec<String>,
-    /// Whose directory it is: picoclaw or penguin [default: told by its files]
-    #[arg(short, long, value_name = "FORMAT", value_parser = readable, help_heading = "How")]
+    /// Directory type: picoclaw or penguin [default: detected]
+    #[arg(short, long, value_name = "FORMAT", value_parser = readable, help_heading = "Action")]
     from: Option<Format>,
-    /// Mend what can be mended
-    #[arg(long, help_heading = "How")]
+    /// Repair problems
+    #[arg(long, help_heading = "Action")]
     repair: bool,
-    /// With --repair: link the session ID to the one that it claims to continue
+    /// With --repair, link session ID to the session it claims to continue
     ///
-    /// For a session that says that it continues another one, or is a part of it, where that one does not name it: what a
-    /// session says of others proves nothing, so that a repair by itself links only what an interrupted convo has left. Not
-    /// where an alias names the other session, or a session continues it.
+    /// For a session whose header names an original or a source of `split` that has no link to it. Without this option, only
+    /// links that an interrupted convo left incomplete are added. Refused if an alias names the original, or if another
+    /// session continues it.
     #[arg(
         long,
         value_name = "ID",
         requires = "repair",
         conflicts_with = "names",
-        help_heading = "How"
+        help_heading = "Action"
     )]
     link: Vec<String>,
-    /// With --repair: although another program has a log open for writing
-    #[arg(long, requires = "repair", help_heading = "How")]
+    /// With --repair, proceed even if another program has a log open
+    #[arg(long, requires = "repair", help_heading = "Action")]
     force: bool,
-    /// One object a finding
+    /// Print one object per problem
     #[arg(long, help_heading = "Output")]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! The manual pages: prose from the files beside this one, the rest from the program.
+//! The manual pages: prose from the files next to this one, the rest from the program.
 
 use super::Named;
 use super::page::Page;
@@ -76,7 +76,7 @@ fn verbs(page: &mut Page) {
 }
 
 fn statuses(page: &mut Page) {
-    page.item("`0`", "done; also when the reader of the output went away");
+    page.item("`0`", "success, also on a closed pipe");
     for kind in Kind::ALL {
         page.item(&format!("`{}`", kind.status()), kind.meaning());
     }
@@ -84,11 +84,7 @@ fn statuses(page: &mut Page) {
 
 fn formats(page: &mut Page) {
     for format in Format::ALL {
-        let read = if format.is_written() { "" } else { " (only read)" };
-        page.item(
-            &format!("`{}`", format.name()),
-            &format!("{}{read}", format.about()),
-        );
+        page.item(&format!("`{}`", format.name()), format.about());
     }
 }
 
@@ -107,7 +103,7 @@ fn rules(page: &mut Page) {
 
 fn rule_item(page: &mut Page, rule: &Rule) {
     let level = if rule.level == Level::Warn {
-        " (a warning)"
+        " (warning)"
     } else {
         ""
     };
@@ -156,22 +152,22 @@ fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
         }
     }
     if verb == "fsck" {
-        page.heading("FINDINGS");
-        page.text("The words in which they are told, and what `--repair` does.");
+        page.heading("PROBLEMS");
+        page.text("Each problem and its repair by `--repair`.");
         for trouble in Trouble::ALL {
             let remedy = trouble
                 .remedy()
-                .map_or("Only told".to_string(), |remedy| format!("Repaired: {remedy}"));
+                .map_or("Not repaired".to_string(), |remedy| format!("Repaired: {remedy}"));
             page.item(
                 &format!("`{}`", trouble.name()),
-                &format!("{}. {}.", trouble.meaning(), remedy),
+                &format!("{}. {}.", sentence(trouble.meaning()), remedy),
             );
         }
     }
     page.heading("OPTIONS");
     grouped_options(&mut page, &command)?;
     if commands::find(verb).is_some() {
-        page.text("Options of every verb, as `--store` and `--quiet`, are told in `convo`(1).");
+        page.text("For global options, such as `--store` and `--quiet`, see `convo`(1).");
     }
     if let Some(examples) = command.get_before_long_help() {
         page.heading("EXAMPLES");
@@ -183,7 +179,7 @@ fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
         );
     }
     page.heading("EXIT STATUS");
-    page.text("As told in `convo`(1).");
+    page.text("See `convo`(1).");
     page.heading("SEE ALSO");
     page.text("`convo`(1), `convo-format`(5)");
     Ok(page.finish())

@@ -1,4 +1,4 @@
-//! `generate`: manual pages, completions and the schema, made from the program itself.
+//! `generate`: manual pages, completions, format table and schema, from the program itself.
 
 mod formats;
 mod man;
@@ -12,9 +12,9 @@ use clap::{Args, Subcommand};
 use convo::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Make manual pages, completions, the table of formats or the JSON schema
+/// Generate manual pages, completions, format table or JSON schema
 ///
-/// What lies in man/, completions/ and docs/ is made by this and compared with it by a test.
+/// Writes the generated files of man/, completions/ and docs/.
 #[derive(Args, Debug)]
 #[command(
     before_long_help = "Examples:
@@ -32,27 +32,27 @@ pub struct Generate {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// Write the manual pages: convo(1), one page a verb, convo-format(5)
+    /// Write the manual pages
     Man {
-        /// Where to
+        /// Target directory
         #[arg(long = "output-dir", alias = "out", value_name = "DIR", default_value = "man", value_hint = clap::ValueHint::DirPath)]
         out: PathBuf,
     },
-    /// Write the completions of bash, zsh and fish
+    /// Write the shell completions (bash, zsh, fish)
     Completions {
-        /// Where to
+        /// Target directory
         #[arg(long = "output-dir", alias = "out", value_name = "DIR", default_value = "completions", value_hint = clap::ValueHint::DirPath)]
         out: PathBuf,
     },
-    /// Print the table of formats: what is read and written, and what is lost
+    /// Print the format table
     Formats {
-        /// Write formats.md there instead
+        /// Write formats.md to DIR instead
         #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
         out: Option<PathBuf>,
     },
-    /// Print the JSON schema of a line of the record stream
+    /// Print the JSON schema of a record
     Schema {
-        /// Write record.schema.json there instead
+        /// Write record.schema.json to DIR instead
         #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
         out: Option<PathBuf>,
     },

@@ -1,4 +1,4 @@
-//! `key`: the key of the session that is meant.
+//! `key`: session keys from chats, users and tenants.
 
 mod objects;
 mod options;
@@ -21,17 +21,16 @@ use std::path::PathBuf;
 /// So many lines that got no key are told; the rest are counted.
 const TOLD: u64 = 10;
 
-/// Make the key of a session from what is known about it
+/// Derive a session key from a chat, user or tenant
 ///
-/// A key is what a session is called by a program that knows an agent, a chat and a sender, or a tenant, a user and
-/// a session: the same every time, and of nobody else. It is a name like any other: `convo append "$(convo key ...)"`.
-/// Without options that say which session, JSON objects are read from FILE or standard input, one or many, and each
-/// gets a line: a scope (agent_id, channel, account, dimensions, values), a message (channel, chat_id, sender_id, ...),
-/// or tenant_id, user_id and session_id. A line that gets no key is an empty one.
+/// Derives a stable session name from agent, channel, chat and sender, or from tenant, user and session:
+/// `convo append "$(convo key ...)"`. Equal identities give equal keys, different ones different keys. Without identity
+/// options, reads JSON objects and prints one key per object (an empty line if there is none). An object is a scope
+/// (agent_id, channel, account, dimensions, values), a message (channel, chat_id, sender_id, ...), or has tenant_id,
+/// user_id and session_id.
 ///
-/// The own form spells the parts out, `scope1.channel-telegram.chat-direct__123`, letters as they are, so that
-/// different parts never give the same key; one of more than 128 bytes is a hash. --form makes the keys of PicoClaw
-/// and PenguiFlow, which mix some up: --explain tells which.
+/// The default form is readable, `scope1.channel-telegram.chat-direct__123`, or a hash if longer than 128 bytes. --form
+/// derives keys of PicoClaw or PenguiFlow, in which identities can collide; --explain reports collisions.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   key=$(convo key --channel telegram --chat 123 --sender 456)
@@ -43,19 +42,17 @@ const TOLD: u64 = 10;
   convo key --json --channel cli | convo new --scope @- --if-missing
   convo key --parse scope1.channel-telegram.chat-direct__123")]
 pub struct Key {
-    /// JSON objects; - or none: standard input
+    /// JSON objects [default: -]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
     #[command(flatten)]
     whence: Whence,
     #[command(flatten)]
     whose: Whose,
-    /// Of the main session of the agent
-    #[arg(long, conflicts_with_all = ["file", "context", "channel", "chat", "sender", "session"], help_heading = "Where a message came from")]
+    /// Use the main session of the agent
+    #[arg(long, conflicts_with_all = ["file", "context", "channel", "chat", "sender", "session"], help_heading = "Conversation")]
     main: bool,
-    /// How it is spelled: convo, picoclaw, penguiflow
-    ///
-    /// By default convo.
+    /// Key syntax: convo, picoclaw, penguiflow [default: convo]
     #[arg(long, value_name = "FORM", default_value = "convo", value_parser = ["convo", "picoclaw", "penguiflow"])]
     #[arg(
         hide_default_value = true,
@@ -63,16 +60,16 @@ pub struct Key {
         help_heading = "Output"
     )]
     form: String,
-    /// The key with scope, signature and aliases, as JSON
+    /// Print key, scope, signature and aliases as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Tell what might share the key, and why
+    /// Report identities that could share the key
     #[arg(long, help_heading = "Output")]
     explain: bool,
-    /// Stop at the first line that gets no key
+    /// Stop at the first object without key
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     strict: bool,
-    /// Print what a key says, as JSON
+    /// Print the identity in a key as JSON
     #[arg(long, value_name = "KEY", exclusive = true, help_heading = "Output")]
     parse: Option<String>,
 }

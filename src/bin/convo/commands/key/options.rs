@@ -1,4 +1,4 @@
-//! The two ways to say which session is meant: where a message came from, and whose session it is.
+//! The two kinds of identity: a conversation, and an owner.
 
 use clap::Args;
 use convo::model::scope::owner::{Parts, Paths};
@@ -6,48 +6,49 @@ use convo::model::scope::{Dimension, Inbound, Links};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// Where a message came from.
+/// A conversation.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Where a message came from")]
+#[command(next_help_heading = "Conversation")]
 pub struct Place {
-    /// The agent that it is for [default: main]
+    /// Agent [default: main]
     #[arg(long, value_name = "ID")]
     pub agent: Option<String>,
-    /// The network: telegram, slack, ...
+    /// Network: telegram, slack, ...
     #[arg(long, value_name = "NAME")]
     channel: Option<String>,
-    /// The agent's account there [default: default]
+    /// Account of the agent [default: default]
     #[arg(long, value_name = "ID")]
     account: Option<String>,
-    /// The workspace, guild or team
+    /// Workspace, guild or team
     #[arg(long, value_name = "ID", hide_short_help = true)]
     space: Option<String>,
-    /// What kind of space: workspace, guild, ...
+    /// Type of space: workspace, guild, ...
     #[arg(long, value_name = "TYPE", hide_short_help = true)]
     space_type: Option<String>,
-    /// The chat, channel or room
+    /// Chat, channel or room
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     chat: Option<String>,
-    /// What kind of chat: direct, group, channel, ...
+    /// Type of chat: direct, group, channel, ...
     #[arg(long, value_name = "TYPE")]
     chat_type: Option<String>,
-    /// A thread or topic of the chat
+    /// Thread or topic in the chat
     ///
-    /// In a forum of Telegram it is part of the chat; elsewhere it counts with --dimension topic only.
+    /// Part of the chat in Telegram forums; elsewhere used only with --dimension topic.
     #[arg(long, value_name = "ID")]
     topic: Option<String>,
-    /// Who wrote it
+    /// Sender of the message
     #[arg(long, value_name = "ID")]
     sender: Option<String>,
-    /// What keeps sessions apart: space, chat, topic, sender
+    /// What separates sessions: space, chat, topic, sender [default: chat]
     ///
-    /// By default what the object says, or `dimensions` of the table [key] in the configuration file, or chat. May be given more than once, or with commas; the order counts.
+    /// Repeatable or comma-separated; the order matters. Default: the dimensions of the object, `dimensions` of the table
+    /// [key] in the configuration file, or chat.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ["space", "chat", "topic", "sender"])]
     #[arg(hide_possible_values = true)]
     dimension: Vec<String>,
-    /// The same by PicoClaw's word for it
+    /// PicoClaw name of a set of dimensions
     ///
-    /// per-channel-peer (chat and sender), per-channel (chat), per-peer (sender), global (nothing).
+    /// per-channel-peer (chat and sender), per-channel (chat), per-peer (sender), global (none).
     #[arg(
         long,
         value_name = "WORD",
@@ -56,16 +57,16 @@ pub struct Place {
     )]
     #[arg(value_parser = ["per-channel-peer", "per-channel", "per-peer", "global"])]
     dm_scope: Option<String>,
-    /// Persons of several ids: a JSON or TOML file
+    /// Map several ids to one person, from JSON or TOML
     ///
-    /// An object of names, each with a list of ids, as they are or as channel:id. It may be a member identity_links
-    /// of the file. By default what the object says, or `identity-links` of the table [key] in the configuration file.
+    /// An object from names to lists of ids, plain or channel:id, at the top level or in identity_links. Default: the links
+    /// of the object, or `identity-links` of the table [key] in the configuration file.
     #[arg(long, value_name = "FILE", hide_short_help = true, value_hint = clap::ValueHint::FilePath)]
     identity_links: Option<PathBuf>,
 }
 
 impl Place {
-    /// Whether one of the options says where a message came from.
+    /// Whether one of the options identifies a conversation.
     pub fn is_given(&self) -> bool {
         [&self.channel, &self.space, &self.chat, &self.topic, &self.sender]
             .iter()
@@ -88,7 +89,7 @@ impl Place {
         }
     }
 
-    /// What keeps sessions apart.
+    /// The dimensions that separate sessions.
     pub fn dimensions(&self) -> convo::Result<Option<Vec<Dimension>>> {
         if let Some(word) = &self.dm_scope {
             return Ok(Some(Dimension::of_dm_scope(word)?.to_vec()));
@@ -106,44 +107,43 @@ impl Place {
     }
 }
 
-/// Whose session it is.
+/// An owner.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Whose session it is")]
+#[command(next_help_heading = "Owner")]
 pub struct Whose {
-    /// The customer
+    /// Tenant
     #[arg(long, value_name = "ID")]
     tenant: Option<String>,
-    /// Who of them
+    /// User of the tenant
     #[arg(long, value_name = "ID")]
     user: Option<String>,
-    /// Which of their sessions
+    /// Session of the user
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Find them in the context of a tool call: a file, or -
+    /// Read tenant, user and session from a tool-call context
     ///
-    /// At the members tenant_id, user_id and session_id, or where --tenant-path and the like say. Texts and numbers
-    /// count, anything else is refused. An option above goes before what stands there.
+    /// From a file, or - for standard input; from tenant_id, user_id and session_id or the paths below. Values must be
+    /// strings or numbers. Options take precedence.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub context: Option<PathBuf>,
-    /// Where the tenant stands: names of members, joined by dots
+    /// Member names of the tenant, joined by dots
     #[arg(long, value_name = "PATH", requires = "context", hide_short_help = true)]
     tenant_path: Option<String>,
-    /// Where the user stands
+    /// Member names of the user, joined by dots
     #[arg(long, value_name = "PATH", requires = "context", hide_short_help = true)]
     user_path: Option<String>,
-    /// Where the session stands
+    /// Member names of the session, joined by dots
     #[arg(long, value_name = "PATH", requires = "context", hide_short_help = true)]
     session_path: Option<String>,
-    /// The tenant of those that name none
+    /// Tenant if none is given
     #[arg(long, value_name = "ID", conflicts_with = "tenant", hide_short_help = true)]
     default_tenant: Option<String>,
-    /// The user of those that name none
+    /// User if none is given
     #[arg(long, value_name = "ID", conflicts_with = "user", hide_short_help = true)]
     default_user: Option<String>,
-    /// Where no session is named there is no key: status 1
+    /// Exit with 1 if no session is given
     ///
-    /// Nothing is printed then (in a stream an empty line), and whoever asks goes on without a memory. Without it that
-    /// is an error of usage.
+    /// Prints nothing, or an empty line per object. Otherwise this is a usage error.
     #[arg(long)]
     pub require_explicit: bool,
 }

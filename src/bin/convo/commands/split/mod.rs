@@ -1,4 +1,4 @@
-//! `split`: cuts a session into several.
+//! `split`: divides a session into several.
 
 mod folder;
 mod report;
@@ -22,42 +22,40 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Cut a session into several that follow each other
+/// Split a session into several
 ///
-/// Cuts between exchanges, so that a tool call is never parted from its result; an exchange that is larger than a limit
-/// is a piece of its own, which is told (status 1). Several options together: each of them ends a piece. The pieces are
-/// sessions ID.1, ID.2 and so on, linked as a chain; every line is in one of them, and together they show what the
-/// session showed. System messages are copied to the head of each later piece.
+/// Starts a new session at each split point. Splits between exchanges, so that a tool call is never separated from its
+/// result; an exchange larger than a limit becomes a session of its own (status 1). Several options can be combined. The
+/// parts ID.1, ID.2, ... form a chain; system messages are copied to each part.
 ///
-/// In the store the pieces are new sessions, whose ids are printed; the session stays as it is and tells of them. The
-/// same command again makes nothing twice. A stream comes out as several sessions.
+/// In the store, prints the ids of the parts; the original is unchanged except for a `split` event, and repeating the
+/// command creates nothing. Otherwise prints the parts.
 ///
-/// With --output-dir and no split point, each session of the input, as of an export, is written to its own file.
+/// With --output-dir and no split point, writes each session of the input to its own file.
 #[derive(Args, Debug)]
 #[command(
-    override_usage = "convo split <WHERE>... [OPTIONS] [INPUT]...\n       convo split --output-dir <DIR> [OPTIONS] [INPUT]..."
+    override_usage = "convo split <SPLIT-POINT>... [OPTIONS] [INPUT]...\n       convo split --output-dir <DIR> [OPTIONS] [INPUT]..."
 )]
 #[command(before_long_help = "Examples:
-  convo split chat --max-messages 200                    a session of the store
-  convo split chat --gap 6h --dry-run                    where the pauses are
+  convo split chat --max-messages 200                    a stored session
+  convo split chat --gap 6h --dry-run                    show the split points
   convo split --per-day < in.jsonl | convo count         a stream, counted day by day
-  convo split big.jsonl --max-tokens 100k --output-dir parts/   a file for each piece
-  convo split --output-dir chats/ conversations.json     a file for each session of an export
-  convo split chat --at msg_7ab3e65541d09f2c             in two, ahead of this message")]
+  convo split big.jsonl --max-tokens 100k --output-dir parts/   one file per part
+  convo split --output-dir chats/ conversations.json     one file per session of an export
+  convo split chat --at msg_7ab3e65541d09f2c             in two, before this message")]
 pub struct Split {
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
     cutting: Cutting,
-    /// Copied into later pieces: system (default), context, none
+    /// Copy into later parts: system, context, none [default: system]
     ///
-    /// Copies of what stands whatever is said stand at the head of each later piece: system messages, with context those
-    /// of that category too. Each says in its metadata (`copied_from`) what it is a copy of, so that `join` leaves it out.
+    /// context includes system messages. Each copy names its original in `copied_from`, so that `join` leaves it out.
     #[arg(long, value_name = "WHAT", default_value = "system", help_heading = "Output")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     carry: Carry,
-    /// What the ids of the pieces begin with [default: the session's]
+    /// Prefix of the new ids [default: the session id]
     #[arg(long, value_name = "ID", help_heading = "Output", hide_short_help = true)]
     id: Option<String>,
     #[command(flatten)]
@@ -66,54 +64,54 @@ pub struct Split {
     counting: Counting,
     #[command(flatten)]
     writing: Writing,
-    /// Write each piece to a file of this directory
+    /// Write each part to a file in DIR
     #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     #[arg(conflicts_with = "output", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// Print the pieces; leave the store as it is
+    /// Print the parts; do not store them
     #[arg(long, help_heading = "Output", conflicts_with = "out")]
     stdout: bool,
-    /// Print the whole logs of the pieces, and not what is in view alone
+    /// Print complete logs instead of views
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     log: bool,
-    /// Tell what the pieces would be and change nothing
+    /// Print the planned parts; change nothing
     #[arg(short = 'n', long, help_heading = "Output", conflicts_with_all = ["output", "stdout"])]
     dry_run: bool,
-    /// Messages as JSON, one object a line
+    /// Print the result as JSON Lines
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
 #[derive(Args, Debug)]
 #[group(multiple = true)]
-#[command(next_help_heading = "What ends a piece")]
+#[command(next_help_heading = "Split at")]
 struct Cutting {
-    /// It has N messages
+    /// Start a new session after N messages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_messages: Option<u64>,
-    /// It has N tokens: 8000, 100k
+    /// Start a new session after N tokens, e.g. 8000, 100k
     #[arg(long, value_name = "N", value_parser = tokens)]
     max_tokens: Option<u64>,
-    /// It has N exchanges
+    /// Start a new session after N exchanges
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every_turns: Option<u64>,
-    /// This message comes, or its exchange (repeatable)
+    /// Start a new session at this message (repeatable)
     ///
-    /// In the middle of an exchange the cut moves to where that begins, which is told.
+    /// Moves back to the start of the exchange, and reports it.
     #[arg(long, value_name = "ID")]
     at: Vec<String>,
-    /// A pause of this length comes: 30m, 6h, 7d
+    /// Start a new session after a pause of this length: 30m, 6h, 7d
     #[arg(long, value_name = "TIME", value_parser = duration)]
     gap: Option<Duration>,
-    /// The local day ends
+    /// Start a new session at midnight local time
     ///
-    /// The day is that of TZ, or of the system's time zone. An exchange is of the day on which it began.
+    /// Uses TZ or the system time zone. An exchange belongs to the day on which it starts.
     #[arg(long)]
     per_day: bool,
 }
 
 impl Cutting {
-    /// Whether nothing ends a piece.
+    /// Whether no split point is given.
     fn is_empty(&self) -> bool {
         let limits = [self.max_messages, self.max_tokens, self.every_turns];
         let other = self.gap.is_some() || self.per_day || !self.at.is_empty();

@@ -1,4 +1,4 @@
-//! `summarize`: covers old turns by a summary.
+//! `summarize`: replaces old exchanges with a summary.
 
 mod options;
 
@@ -20,60 +20,59 @@ use convo::model::session::Session;
 use options::Asking;
 use std::io::Read;
 
-/// Cover old turns by a summary; the log keeps everything
+/// Replace old messages with a summary
 ///
-/// The oldest exchanges leave the view, and a summary stands for them: one `summary` event that `restore` takes back, and
-/// that `expand` shows the messages of. System messages stay, calls and their results stay together, the newest exchanges
-/// stay, and standing instructions stay word for word. The summary before is input of the new one, which replaces it.
+/// Replaces the oldest exchanges with a summary, as one event that `restore` undoes; `expand` prints the originals. Keeps
+/// system messages, the newest --keep-last exchanges, and standing instructions. The previous summary is included and
+/// replaced.
 ///
-/// Who writes it is up to --with. A program is given a request as JSON on its standard input and answers with a text; no
-/// session is locked while it thinks, and what is appended meanwhile stays. When it fails, or its text is blank, too long or
-/// no shorter than what it is to stand for, nothing changes but that the failure is noted in the session; the status is 69.
-/// After --max-failures failures in a row it is left alone until the time of the next attempt has come.
+/// extract, the default summarizer, is built in and quotes the most informative sentences. A program reads a JSON request
+/// and prints the summary; the session is not locked meanwhile. If the program fails, or the summary is empty, too long or
+/// not shorter than its messages, only the failure is recorded and the status is 69. After --max-failures consecutive
+/// failures, the session is skipped until its retry time.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo summarize chat                                   quote what says most; no model, no network
-  convo summarize chat --budget 8000                     only as much as it takes
-  convo summarize chat --with cmd:'llm -m haiku'         ask a program
-  convo summarize chat --with cmd:./sum --if-due --when 'tokens>=20000'     in a cron line
+  convo summarize chat                                   quote the most informative sentences
+  convo summarize chat --budget 8000                     only as much as the budget requires
+  convo summarize chat --with cmd:'llm -m haiku'         run a program
+  convo summarize chat --with cmd:./sum --if-due --when 'tokens>=20000'     from cron
   convo summarize --keep-last 4 < in.jsonl > out.jsonl   a stream
-  convo summarize chat --request > request.json          in two steps, for somebody else to answer:
+  convo summarize chat --request > request.json          two steps, summary written elsewhere:
   jq --rawfile s text.txt '. + {summary: $s}' request.json | convo summarize chat --apply -")]
 pub struct Summarize {
-    /// Sessions: names, files, or - for standard input [default: -]
+    /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
     asking: Asking,
     #[command(flatten)]
     trying: Trying,
-    /// Ask although it failed too often
+    /// Act despite recent failures
     #[arg(
         long,
         conflicts_with = "if_due",
         hide_short_help = true,
-        help_heading = "The program"
+        help_heading = "Summarizer program"
     )]
     retry: bool,
-    /// Print what a summarizer would be asked, and change nothing
+    /// Print the request to the summarizer; change nothing
     ///
-    /// One object for each piece that is asked at once: {"schema":"convo.summary-request/1", "session", "covers", "ids",
-    /// "sha256", "previous_summary", "budget", "tokenizer", "chunk", "pins", "instructions", "messages"}. Of several pieces
-    /// the answer to one is `previous_summary` of the next, and the last answer is the summary.
-    #[arg(long, conflicts_with_all = ["apply", "with", "in_place", "stdout", "dry_run", "log"], hide_short_help = true, help_heading = "In two steps")]
+    /// One object per chunk: {"schema":"convo.summary-request/1", "session", "covers", "ids", "sha256", "previous_summary",
+    /// "budget", "tokenizer", "chunk", "pins", "instructions", "messages"}. The answer to a chunk is `previous_summary` of
+    /// the next; the last answer is the summary.
+    #[arg(long, conflicts_with_all = ["apply", "with", "in_place", "stdout", "dry_run", "log"], hide_short_help = true, help_heading = "Two-step mode")]
     request: bool,
-    /// Take this answer: a file, or - for standard input
+    /// Apply a summary from FILE, or - for standard input
     ///
-    /// {"schema":"convo.summary/1", "sha256", "summary"}, and where they are known "covers", "budget" and "by"; or the request
-    /// with "summary" put in. When what it covers has changed since, nothing happens and the status is 75. What was
-    /// appended since stays.
-    #[arg(long, value_name = "FILE", conflicts_with = "with", hide_short_help = true, help_heading = "In two steps", value_hint = clap::ValueHint::FilePath)]
+    /// {"schema":"convo.summary/1", "sha256", "summary"} with optional "covers", "budget" and "by", or the request with
+    /// "summary" added. Fails with status 75 if the summarized messages have changed; later messages are unaffected.
+    #[arg(long, value_name = "FILE", conflicts_with = "with", hide_short_help = true, help_heading = "Two-step mode", value_hint = clap::ValueHint::FilePath)]
     apply: Option<String>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
     changing: Changing,
-    /// Print the whole log, the new event at its end
+    /// Print the complete log, including the new event
     #[arg(long, help_heading = "Output")]
     log: bool,
 }

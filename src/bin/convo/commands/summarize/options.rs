@@ -1,4 +1,4 @@
-//! What is to be covered, and by whom.
+//! The messages to summarize, and the summarizer.
 
 use crate::args::{Counting, Fitting, per_cent};
 use crate::summarizer::With;
@@ -11,72 +11,73 @@ use convo::filter::cover::{self, Options};
 use convo::filter::summarize::Dates;
 use convo::format::goaitools;
 
-/// What is to be covered, and by whom.
+/// The messages to summarize, and the summarizer.
 #[derive(Args, Clone, Debug)]
 pub struct Asking {
-    /// Who writes it: extract, cmd:'PROGRAM', a plugin
+    /// Summarizer: extract, cmd:'COMMAND', or a plugin [default: extract]
     ///
-    /// extract, the default, is built in: it needs no model and no network, quotes word for word, and is the same everywhere. A program of
-    /// cmd: is run by the shell; the plugin NAME is the program convo-NAME. Of a command line the session keeps the name of the program and
-    /// a hash, as in cmd:curl#1a2b3c4d.
-    #[arg(long, value_name = "WHO", default_value = "extract", hide_default_value = true, value_parser = With::read, help_heading = "What to do")]
+    /// extract is built in, needs no model and no network, quotes verbatim, and is deterministic. cmd: runs a shell command;
+    /// NAME runs the plugin convo-NAME.
+    /// The session stores the name of a program and a hash, e.g. cmd:curl#1a2b3c4d, never its arguments.
+    #[arg(long, value_name = "SUMMARIZER", default_value = "extract", hide_default_value = true, value_parser = With::read, help_heading = "Selection")]
     pub with: With,
     #[command(flatten)]
     fitting: Fitting,
-    /// The newest N exchanges stay
-    #[arg(long, value_name = "N", default_value_t = cover::KEEP_LAST, value_parser = exchanges, help_heading = "What to do")]
+    /// Keep the newest N exchanges
+    #[arg(long, value_name = "N", default_value_t = cover::KEEP_LAST, value_parser = exchanges, help_heading = "Selection")]
     keep_last: usize,
-    /// Cover at most this share of the messages, and one exchange at least
-    #[arg(long, value_name = "PERCENT", value_parser = per_cent, conflicts_with = "cover", hide_short_help = true, help_heading = "What to do")]
+    /// Summarize at most this share of the messages, at least one exchange
+    #[arg(long, value_name = "PERCENT", value_parser = per_cent, conflicts_with = "cover", hide_short_help = true, help_heading = "Selection")]
     at_most: Option<u64>,
-    /// Cover the messages from one to another: FIRST..LAST, FIRST.. or ..LAST
-    #[arg(long, value_name = "IDS", value_parser = ends, hide_short_help = true, help_heading = "What to do")]
+    /// Summarize these messages: FIRST..LAST, FIRST.. or ..LAST
+    #[arg(long, value_name = "IDS", value_parser = ends, hide_short_help = true, help_heading = "Selection")]
     cover: Option<Ends>,
-    /// Act only then: 'tokens>=20000 || failures>=1'
+    /// Act only if the condition holds, e.g. 'tokens>=100000'
     ///
-    /// As in 'tokens>=100000 && messages>=10 || fraction>=0.8'. Terms are tokens, messages, exchanges, tool_tokens, fraction
-    /// (of --window) and failures (in a row); && binds tighter than ||.
-    #[arg(long, value_name = "TRIGGER", value_parser = When::read, hide_short_help = true, help_heading = "What to do")]
+    /// Compares tokens, messages, exchanges, tool_tokens, fraction (of --window) or failures (consecutive summarizer
+    /// failures) with a number. Combine with && and ||; && binds tighter.
+    #[arg(long, value_name = "CONDITION", value_parser = When::read, hide_short_help = true, help_heading = "Selection")]
     when: Option<When>,
-    /// Most tokens of the summary [default: 1000]
+    /// Maximum size of the summary [default: 1000]
     ///
-    /// Without it and without --budget extract quotes no more than a quarter of what it covers.
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true, help_heading = "The summary")]
+    /// The default with extract and without --budget is a quarter of the replaced tokens.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true, help_heading = "Summary")]
     summary_budget: Option<u64>,
-    /// Whether the summary before is input (on), or all it stands for is summed up anew (off)
-    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_value = "on", default_missing_value = "on", value_parser = ["on", "off"], hide_short_help = true, help_heading = "The summary")]
+    /// Extend the previous summary (on), or redo it from its messages (off)
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_value = "on", default_missing_value = "on", value_parser = ["on", "off"], hide_short_help = true, help_heading = "Summary")]
     rolling: String,
-    /// As --rolling=off
+    /// Same as --rolling=off
     #[arg(
         long,
         conflicts_with = "rolling",
         hide_short_help = true,
-        help_heading = "The summary"
+        help_heading = "Summary"
     )]
     no_rolling: bool,
-    /// Least gain for a change that no budget asks for
-    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = per_cent, hide_short_help = true, help_heading = "The summary")]
-    min_gain: u64,
-    /// The role under which a model is shown it: auto, user, assistant, system, developer
-    #[arg(long, value_name = "ROLE", default_value = "auto", value_parser = ["auto", "user", "assistant", "system", "developer"], hide_possible_values = true, hide_short_help = true, help_heading = "The summary")]
-    role: String,
-    /// With extract: how dates are shown: short, full, off
-    #[arg(long, value_name = "HOW", value_parser = summing::dates, hide_short_help = true, help_heading = "The summary")]
-    dates: Option<Dates>,
-    /// Standing instructions: auto, off, FILE
+    /// Skip changes that save less than this
     ///
-    /// Rules that a user set once ("from now on ...") stay word for word when what held them leaves. auto finds them; a FILE
-    /// has one a line, or `id: ID`.
+    /// Ignored if --budget requires the change.
+    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = per_cent, hide_short_help = true, help_heading = "Summary")]
+    min_gain: u64,
+    /// Role of the summary: auto, user, assistant, system, developer
+    #[arg(long, value_name = "ROLE", default_value = "auto", value_parser = ["auto", "user", "assistant", "system", "developer"], hide_possible_values = true, hide_short_help = true, help_heading = "Summary")]
+    role: String,
+    /// Dates in extracted summaries: short, full, off [default: short]
+    #[arg(long, value_name = "HOW", value_parser = summing::dates, hide_short_help = true, help_heading = "Summary")]
+    dates: Option<Dates>,
+    /// Quote standing instructions verbatim: auto, off, or FILE
+    ///
+    /// Rules that the user set once ("from now on ..."). auto detects them; FILE lists one per line, as text or `id: ID`.
     #[arg(
         long,
         value_name = "HOW",
         default_value = "auto",
         hide_short_help = true,
-        help_heading = "The summary"
+        help_heading = "Summary"
     )]
     pin_rules: String,
-    /// How much of the summary standing instructions may take
-    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true, help_heading = "The summary")]
+    /// Maximum share of the summary for standing instructions
+    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true, help_heading = "Summary")]
     pin_share: u64,
     #[command(flatten)]
     pub telling: Telling,
