@@ -1,5 +1,5 @@
-//! The JSON schema of one line of the record stream. It holds lines to what readers rely on, and lets unknown
-//! members, roles and types pass, as readers do.
+//! The JSON schema of a record. It requires the members that readers rely on, and accepts unknown members, roles and
+//! types, as readers do.
 
 use convo::model::event::VERSION;
 use convo::model::memory::{Overflow, Strategy};
@@ -16,7 +16,7 @@ fn schema() -> Value {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:convo:record:1",
         "title": "A line of a convo record stream",
-        "description": "A message has a role; an event has a type and no role. Unknown members and types are kept, not refused. See convo-format(5).",
+        "description": "A message has a role; an event has a type and no role. Unknown members and types are kept. See convo-format(5).",
         "type": "object",
         "if": {"required": ["role"]},
         "then": {"$ref": "#/$defs/message"},
@@ -28,7 +28,7 @@ fn schema() -> Value {
             "time": {"type": "string", "description": "RFC 3339 with an offset"},
             "id": {"type": "string", "minLength": 1},
             "span": {
-                "description": "A message's id, an id and which message of it, or the ids of the first and the last of a range",
+                "description": "A message id, an id with the number of the message, or the first and last id of a range",
                 "anyOf": [{"$ref": "#/$defs/id"}, {"$ref": "#/$defs/range"}, {
                     "type": "array", "prefixItems": [{"$ref": "#/$defs/id"}, {"type": "integer", "minimum": 1}],
                     "minItems": 2, "maxItems": 2,
@@ -42,7 +42,7 @@ fn schema() -> Value {
 
 fn message() -> Value {
     json!({
-        "description": "What somebody said",
+        "description": "A message",
         "type": "object",
         "required": ["role"],
         "properties": {
@@ -82,7 +82,7 @@ fn tool_call() -> Value {
                 "type": "object",
                 "properties": {
                     "name": {"type": "string"},
-                    "arguments": {"type": "string", "description": "The text that the model wrote, JSON or not"},
+                    "arguments": {"type": "string", "description": "The text written by the model, JSON or not"},
                 },
             },
         },
@@ -103,7 +103,7 @@ fn event() -> Value {
     }});
     let id_or_null = json!({"anyOf": [{"$ref": "#/$defs/id"}, {"type": "null"}]});
     json!({
-        "description": "What happened to the session",
+        "description": "An event",
         "type": "object",
         "required": ["type"],
         "properties": {
@@ -168,7 +168,7 @@ fn event() -> Value {
                 "copied_from": {"type": "string"},
                 "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
                 "by": {"type": "string"},
-                "as": {"type": "string", "description": "The role under which a model is shown it"},
+                "as": {"type": "string", "description": "Role of the summary message"},
                 "tokenizer": {"type": "string"},
                 "was": size,
                 "now": size,
@@ -209,7 +209,7 @@ fn event() -> Value {
     })
 }
 
-/// What a session remembers by itself.
+/// The retention policy of a session.
 fn memory() -> Value {
     let count = json!({"type": "integer", "minimum": 0});
     let seconds = json!({"type": "number", "minimum": 0});
