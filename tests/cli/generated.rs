@@ -81,3 +81,24 @@ fn the_table_of_formats_is_that_of_the_program() {
         "docs/formats.md is not what the program makes now: {HINT}"
     );
 }
+
+/// Words that the language guide excludes from the manual, each with the end of the word.
+const EXCLUDED: [&str; 20] = [
+    "told ", "tells which ", "tells what ", "tells of ", "stay ", "stays ", "spelled ", "spelt ", "beside ",
+    "ahead of ", "goes on ", "gone on ", "stands for ", "stands in ", "stands ahead ", "stands behind ",
+    "colour ", "what is ", "what was ", "what had ",
+];
+
+#[test]
+fn reference_pages_use_the_terms_of_the_glossary() {
+    for name in ["man/convo-format.5", "docs/formats.md"] {
+        let text = std::fs::read_to_string(tree().join(name)).unwrap();
+        let letters = text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " ");
+        let words = format!(" {} ", letters.split_whitespace().collect::<Vec<_>>().join(" "));
+        let found: Vec<_> = EXCLUDED
+            .iter()
+            .filter(|word| words.contains(&format!(" {word}")))
+            .collect();
+        assert!(found.is_empty(), "{name}: {found:?}");
+    }
+}

@@ -183,7 +183,7 @@ pub struct Strategy {
     /// Dates in extracted summaries: short, full, off [default: short]
     #[arg(long, value_name = "HOW", value_parser = summing::dates, hide_short_help = true, help_heading = "Strategy settings")]
     dates: Option<Dates>,
-    /// If the newest exchanges do not fit: truncate-oldest, truncate-summary, error
+    /// If still over --budget: truncate-oldest, truncate-summary, error
     ///
     /// Applies if summary and newest exchanges together exceed the budget.
     #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategy settings", hide_short_help = true)]
