@@ -84,9 +84,26 @@ fn the_table_of_formats_is_that_of_the_program() {
 
 /// Words that the language guide excludes from the manual, each with the end of the word.
 const EXCLUDED: [&str; 20] = [
-    "told ", "tells which ", "tells what ", "tells of ", "stay ", "stays ", "spelled ", "spelt ", "beside ",
-    "ahead of ", "goes on ", "gone on ", "stands for ", "stands in ", "stands ahead ", "stands behind ",
-    "colour ", "what is ", "what was ", "what had ",
+    "told ",
+    "tells which ",
+    "tells what ",
+    "tells of ",
+    "stay ",
+    "stays ",
+    "spelled ",
+    "spelt ",
+    "beside ",
+    "ahead of ",
+    "goes on ",
+    "gone on ",
+    "stands for ",
+    "stands in ",
+    "stands ahead ",
+    "stands behind ",
+    "colour ",
+    "what is ",
+    "what was ",
+    "what had ",
 ];
 
 #[test]

@@ -35,6 +35,7 @@ use writer::Writer;
 /// order of --tiered.
 #[derive(Args, Debug)]
 #[command(mut_arg("if_due", |option| option.hide_short_help(true)))]
+#[command(mut_arg("force", |option| option.hide_short_help(true)))]
 #[command(before_long_help = "Examples:
   convo compact chat --budget 32000                              a stored session
   convo compact --budget 60% --window gpt-4o < in.jsonl > out    a stream
@@ -61,7 +62,7 @@ pub struct Compact {
     #[command(flatten)]
     changing: Changing,
     /// Print the complete log, including the new event
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     log: bool,
 }
 

@@ -100,12 +100,12 @@ pub struct Strategy {
     /// NAME runs the plugin convo-NAME with all messages to be dropped, reserving --summary-budget for its answer. If it
     /// fails, nothing is dropped and the failure is recorded.
     /// The session stores the name of a program and a hash, e.g. cmd:curl#1a2b3c4d, never its arguments.
-    #[arg(long, value_name = "SUMMARIZER", value_parser = Who::read, help_heading = "Strategies")]
+    #[arg(long, value_name = "SUMMARIZER", value_parser = Who::read, help_heading = "Budget")]
     pub(super) with: Option<Who>,
     /// Drop old exchanges; keep the newest N
     ///
     /// Without N, keeps as many as fit --budget, or 8 without --budget.
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "some", value_parser = exchanges, help_heading = "Strategies")]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "some", value_parser = exchanges, help_heading = "Budget")]
     pub(super) keep_last: Option<usize>,
     /// Categories in drop order [default: system_output,dialog,context]
     #[arg(long, value_name = "CATEGORIES", value_delimiter = ',', value_parser = category, hide_short_help = true, help_heading = "Strategies")]

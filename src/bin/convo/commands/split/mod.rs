@@ -49,7 +49,7 @@ pub struct Split {
     inputs: Vec<String>,
     #[command(flatten)]
     cutting: Cutting,
-    /// Copy into later parts: system, context, none [default: system]
+    /// Copy into later parts: system (default), context, none
     ///
     /// context includes system messages. Each copy names its original in `copied_from`, so that `join` leaves it out.
     #[arg(long, value_name = "WHAT", default_value = "system", help_heading = "Output")]
@@ -100,7 +100,7 @@ struct Cutting {
     /// Moves back to the start of the exchange, and reports it.
     #[arg(long, value_name = "ID")]
     at: Vec<String>,
-    /// Start a new session after a pause of this length: 30m, 6h, 7d
+    /// Start a new session after a pause: 30m, 6h, 7d
     #[arg(long, value_name = "TIME", value_parser = duration)]
     gap: Option<Duration>,
     /// Start a new session at midnight local time

@@ -31,6 +31,7 @@ use std::io::Read;
 /// not shorter than its messages, only the failure is recorded and the status is 69. After --max-failures consecutive
 /// failures, the session is skipped until its retry time.
 #[derive(Args, Debug)]
+#[command(mut_arg("force", |option| option.hide_short_help(true)))]
 #[command(before_long_help = "Examples:
   convo summarize chat                                   quote the most informative sentences
   convo summarize chat --budget 8000                     only as much as the budget requires
@@ -73,7 +74,7 @@ pub struct Summarize {
     #[command(flatten)]
     changing: Changing,
     /// Print the complete log, including the new event
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     log: bool,
 }
 
