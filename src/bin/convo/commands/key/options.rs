@@ -39,7 +39,7 @@ pub struct Place {
     /// Sender of the message
     #[arg(long, value_name = "ID")]
     sender: Option<String>,
-    /// Dimensions that separate sessions: space, chat, topic, sender
+    /// Separate sessions by: space, chat, topic, sender
     ///
     /// Repeatable or comma-separated; the order matters. Default: the dimensions of the object, `dimensions` of the table
     /// [key] in the configuration file, or chat.
