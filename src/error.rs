@@ -69,7 +69,7 @@ impl Kind {
                 "negative result: nothing matched, nothing to undo, violations or problems found, budget not reached"
             }
             Kind::Usage => "usage error",
-            Kind::Data => "completed, but damaged lines were found and kept (`--strict`: stopped)",
+            Kind::Data => "completed, but damaged lines were found and kept (--strict: stopped)",
             Kind::NotFound => "no such session, alias or file",
             Kind::Unavailable => "summarizer, plugin or tokenizer failed; nothing changed",
             Kind::Exists => "already exists, or name conflict",

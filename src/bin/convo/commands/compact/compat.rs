@@ -63,7 +63,7 @@ pub struct Compat {
     #[arg(long, requires = "compat", hide_short_help = true, help_heading = HEADING)]
     half: bool,
     /// picoclaw: drop messages that PicoClaw considers invalid
-    #[arg(long, requires = "compat", hide_short_help = true, help_heading = HEADING)]
+    #[arg(long = "sanitize", alias = "sanitise", requires = "compat", hide_short_help = true, help_heading = HEADING)]
     sanitise: bool,
     /// penguin: maximum number of images [default: 5]
     #[arg(long, value_name = "N", requires = "compat", hide_short_help = true, help_heading = HEADING)]
