@@ -143,9 +143,7 @@ pub struct Strategy {
         hide_short_help = true
     )]
     protect_tool_tokens: u64,
-    /// With --mask-tools, mask only if TOKENS are saved [default: 2000]
-    ///
-    /// The default is 10% of the budget if that is less.
+    /// With --mask-tools, mask only if TOKENS are saved [default: 2000, or 10% of the budget if less]
     #[arg(
         long,
         value_name = "TOKENS",
@@ -153,9 +151,7 @@ pub struct Strategy {
         hide_short_help = true
     )]
     mask_min_gain: Option<u64>,
-    /// With --dedupe, tools that modify files
-    ///
-    /// A read after one of them is not a repetition.
+    /// With --dedupe, tools that modify files, so that the next read is new
     #[arg(
         long,
         value_name = "NAMES",
@@ -184,8 +180,6 @@ pub struct Strategy {
     #[arg(long, value_name = "HOW", value_parser = summing::dates, hide_short_help = true, help_heading = "Strategy settings")]
     dates: Option<Dates>,
     /// If still over --budget: truncate-oldest, truncate-summary, error
-    ///
-    /// Applies if summary and newest exchanges together exceed the budget.
     #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategy settings", hide_short_help = true)]
     overflow: Overflow,
 
