@@ -35,6 +35,7 @@ use report::{Checked, Places};
 /// With --fix, repairs violations, including warnings, and nothing else: in the store as one event that `restore` undoes,
 /// otherwise on standard output. Violations that cannot be repaired are reported with status 1.
 #[derive(Args, Debug)]
+#[command(mut_arg("force", |option| option.hide_short_help(true)))]
 #[command(before_long_help = "Examples:
   convo check session.jsonl                              structure, and the API of the format
   convo check --for anthropic chat                       a stored session

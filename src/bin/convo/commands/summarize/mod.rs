@@ -32,6 +32,7 @@ use std::io::Read;
 /// failures, the session is skipped until its retry time.
 #[derive(Args, Debug)]
 #[command(mut_arg("force", |option| option.hide_short_help(true)))]
+#[command(mut_arg("window", |option| option.hide_short_help(true)))]
 #[command(before_long_help = "Examples:
   convo summarize chat                                   quote the most informative sentences
   convo summarize chat --budget 8000                     only as much as the budget requires

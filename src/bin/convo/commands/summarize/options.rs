@@ -14,7 +14,7 @@ use convo::format::goaitools;
 /// The messages to summarize, and the summarizer.
 #[derive(Args, Clone, Debug)]
 pub struct Asking {
-    /// Summarizer: extract (default), cmd:'COMMAND', or a plugin
+    /// Summarizer: extract (default), cmd:COMMAND, a plugin
     ///
     /// extract is built in, needs no model and no network, quotes verbatim, and is deterministic. cmd: runs a shell command;
     /// NAME runs the plugin convo-NAME.
