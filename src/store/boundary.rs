@@ -4,9 +4,9 @@
 use super::append::Appender;
 use super::counted::Count;
 use super::pending::Change;
-use super::{Facts, Store, atomic, log_name, no_session};
+use super::{Facts, Store, atomic, log, log_name, no_session};
 use crate::error::{Error, Kind, Result};
-use crate::model::key;
+use crate::model::{json, key};
 use std::collections::HashSet;
 
 /// What became of lines that were to be appended.
@@ -144,8 +144,25 @@ impl Store {
         };
         if now.link.is_none() && count.settled.as_deref() != Some(id) {
             self.settle_aliases()?;
+            self.unmark_parent(id)?;
             count.settled = Some(id.to_string());
             self.keep_count(id, &count);
+        }
+        Ok(())
+    }
+
+    /// Removes the mark of the session that this one continues, when their link is complete: a run that died behind the link
+    /// left it, and no name leads to that session any more.
+    fn unmark_parent(&self, id: &str) -> Result<()> {
+        let header = log::strip(&self.first_line(id)?).into_owned();
+        let parent = json::member(&header, "continued_from").and_then(json::text);
+        let Some(parent) = parent.filter(|parent| key::is_id(parent)) else {
+            return Ok(());
+        };
+        let links_here = |(_, now): &(Count, Count)| now.link.as_deref() == Some(id);
+        if self.counted(&parent)?.is_some_and(|counts| links_here(&counts)) {
+            self.settle_lines(&parent)?;
+            self.unmark(Change::Continue, &parent);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! anything; a mark is written by the store alone, so that only what it names is linked without being asked for.
 
 use super::directory::Directory;
-use super::{Store, atomic, log};
+use super::{Store, atomic, log, naming};
 use crate::error::{Error, Kind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
@@ -134,13 +134,14 @@ impl Store {
         })
     }
 
-    /// Takes a mark away, since nothing is left to do. That it cannot be taken away changes nothing.
+    /// Removes a mark durably, since nothing is left to do. A failure changes nothing.
     pub(super) fn unmark(&self, change: Change, parent: &str) {
         let name = change.name(parent);
         if let Ok(Some(sessions)) = self.sessions()
             && let Ok(Some(_)) = sessions.facts(&name)
+            && atomic::unlink(sessions, &name).is_ok()
         {
-            let _ = atomic::unlink(sessions, &name);
+            let _ = naming::sync_directory(sessions);
         }
     }
 

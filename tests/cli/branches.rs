@@ -144,5 +144,5 @@ fn in_place_the_other_courses_stay() {
     assert_eq!(env.read("tree.jsonl"), after);
     env.run(&["migrate", "--branch", "1", "tree.jsonl"])
         .status(2)
-        .says("--branch is not for files that are migrated");
+        .says("--branch requires standard input");
 }

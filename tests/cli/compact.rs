@@ -347,7 +347,10 @@ fn what_cannot_be_meant_is_told() {
         "expected a number of tokens or a percentage",
     );
     refused(&["--budget", "60%"], "a percentage in --budget requires --window");
-    refused(&["--budget", "100", "--reserve", "100"], "leaves nothing");
+    refused(
+        &["--budget", "100", "--reserve", "100"],
+        "must be smaller than the budget",
+    );
     refused(&["--reserve", "5"], "--budget");
     refused(
         &["--budget", "9", "--tiered", "--optimize"],

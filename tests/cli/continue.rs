@@ -250,7 +250,7 @@ fn a_limit_that_copies_fill_is_refused() {
         .status(2);
     env.pipe(&["append", "-", "x", "--boundary", "9"], CHAT)
         .status(2)
-        .says("sessions of the store");
+        .says("--max-messages requires a stored session");
     // A chain whose next session is gone is no reason to begin another.
     env.run(&["continue", "trip"]).fine();
     env.run(&["remove", "trip.1"]).status(0);

@@ -164,7 +164,7 @@ pub struct Changing {
     #[arg(conflicts_with = "output")]
     pub in_place: Option<String>,
     /// With -i, rewrite a file that is open elsewhere, hard-linked or not yours
-    #[arg(long, requires = "in_place")]
+    #[arg(long, requires = "in_place", hide_short_help = true)]
     pub force: bool,
     /// Print the result; do not change the store
     #[arg(long, conflicts_with = "in_place")]

@@ -45,7 +45,7 @@ pub struct Append {
     /// Message text [default: standard input]
     #[arg(value_name = "TEXT", conflicts_with_all = ["stream", "event"])]
     text: Option<String>,
-    /// Role: user, assistant, system, tool, ... [default: user]
+    /// Role: user, assistant, system, ... [default: user]
     ///
     /// Other roles are stored unchanged.
     #[arg(
