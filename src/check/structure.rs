@@ -25,6 +25,7 @@ pub fn structure(session: &Session, view: &View, options: &Options) -> Vec<Findi
         calls: Vec::new(),
         by_id: HashMap::new(),
         newest: 0,
+        open_end: 0,
         ids: HashSet::new(),
         time: None,
     };
@@ -42,10 +43,12 @@ struct Structure<'o> {
     options: &'o Options,
     findings: Vec<Finding>,
     calls: Vec<Call>,
-    /// The calls of each id, oldest first.
+    /// The calls of each id that may have no result yet, oldest first.
     by_id: HashMap<String, Vec<usize>>,
     /// The first call of the message that called last.
     newest: usize,
+    /// The calls before this one may have no result yet, as far as they are of that message.
+    open_end: usize,
     ids: HashSet<String>,
     time: Option<i64>,
 }
@@ -107,6 +110,7 @@ impl Structure<'_> {
 
     fn calls(&mut self, item: usize, calls: Vec<ToolCall<'_>>) {
         self.newest = self.calls.len();
+        self.open_end = self.newest + calls.len();
         let mut seen = HashSet::new();
         for (nth, call) in calls.into_iter().enumerate() {
             if !call.id.is_empty() && !seen.insert(call.id.to_string()) {
@@ -131,14 +135,13 @@ impl Structure<'_> {
     /// A result belongs to the nearest call of its id that has none yet; without an id, to the next one of the message
     /// that called last.
     fn result(&mut self, item: usize, id: &str) {
-        let open = |calls: &[Call], number: &usize| !calls[*number].answered;
-        let numbers: Vec<usize> = match id.is_empty() {
-            true => (self.newest..self.calls.len()).rev().collect(),
-            false => self.by_id.get(id).cloned().unwrap_or_default(),
+        let (is_known, number) = match id.is_empty() {
+            true => (self.newest < self.calls.len(), self.open_of_newest()),
+            false => (self.by_id.contains_key(id), self.open_of(id)),
         };
-        match numbers.iter().rev().find(|number| open(&self.calls, number)) {
-            Some(number) => self.calls[*number].answered = true,
-            None if numbers.is_empty() => {
+        match number {
+            Some(number) => self.calls[number].answered = true,
+            None if !is_known => {
                 let what = if id.is_empty() {
                     "a result that names no call".to_string()
                 } else {
@@ -155,6 +158,23 @@ impl Structure<'_> {
                 self.add("ST04", (item, 0), what);
             }
         }
+    }
+
+    /// The last call of an id that has no result. A call that has one never loses it.
+    fn open_of(&mut self, id: &str) -> Option<usize> {
+        let numbers = self.by_id.get_mut(id)?;
+        while numbers.last().is_some_and(|number| self.calls[*number].answered) {
+            numbers.pop();
+        }
+        numbers.last().copied()
+    }
+
+    /// The last call without a result of the message that called last.
+    fn open_of_newest(&mut self) -> Option<usize> {
+        while self.open_end > self.newest && self.calls[self.open_end - 1].answered {
+            self.open_end -= 1;
+        }
+        (self.open_end > self.newest).then(|| self.open_end - 1)
     }
 
     /// Calls without a result. A session at rest may end with them: then each is worth a warning.

@@ -149,7 +149,7 @@ impl<'r> Sessions<'r> {
             }
             // Blank lines ahead of a header begin no session of their own.
             begun |= !matches!(record.kind, Kind::Blank);
-            session.push(&record);
+            session.push_read(&record);
         }
         Ok(begun.then_some(session))
     }

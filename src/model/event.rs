@@ -292,26 +292,6 @@ impl<'a> Edit<'a> {
             set,
         })
     }
-
-    /// The message with the edit carried out; none when it is no object.
-    pub fn apply(&self, message: &[u8]) -> Option<Vec<u8>> {
-        // An id that is derived is of the line that was, and marks and later events name it: from now on it is its own.
-        let mut id = Vec::new();
-        if json::member(message, "id").is_none() {
-            json::push_text(&mut id, &self.of.id);
-        }
-        let set = self.set.iter().map(|(name, value)| (name.as_ref(), Some(*value)));
-        let unset = self.unset.iter().map(|name| (name.as_ref(), None));
-        let mut changes: Vec<_> = set.chain(unset).collect();
-        // What was counted before is not what is there now.
-        if !changes.is_empty() && !changes.iter().any(|(name, _)| *name == "tokens") {
-            changes.push(("tokens", None));
-        }
-        if !id.is_empty() {
-            changes.push(("id", Some(&id)));
-        }
-        json::with_members(message, &changes).ok()
-    }
 }
 
 /// A message that a compaction puts in.

@@ -1,12 +1,19 @@
 //! The replay of a log into its view: cuts, compactions and summaries carried out in their order.
 
+mod changes;
+mod inserts;
+mod sweep;
+
 use super::event::{Action, Compact, Event, Span, Standing, Summary, Target, Truncate};
 use super::excerpt::{Excerpt, Stands as Place};
 use super::json;
 use super::session::{Class, Session};
 use super::view::{Item, View};
+use changes::Changes;
+use inserts::{Content, Inserts};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+pub use sweep::Sweep;
 
 impl View {
     /// Replays a session.
@@ -84,29 +91,12 @@ fn names(action: &Action<'_>, named: &mut HashSet<String>) {
     }
 }
 
-/// What a compaction put in.
-struct Insert {
-    /// Line index that it stands before.
-    before: usize,
-    id: Option<String>,
-    what: What,
-    /// Whether the compaction at hand takes it out; until its end it still marks a place.
-    gone: bool,
-}
-
-enum What {
-    Message(Vec<u8>),
-    /// The summary of the compaction at this line.
-    Summary(usize),
-}
-
-impl Insert {
-    fn stays(&self, session: &Session) -> bool {
-        match &self.what {
-            What::Message(body) => Item::Inserted(body.clone()).stays(session),
-            What::Summary(_) => true,
-        }
-    }
+/// Lines that were removed, by what removes them: a removed line never comes back, so none is looked at twice.
+#[derive(Default)]
+struct Removed {
+    by_drop: Sweep,
+    by_cut: Sweep,
+    by_summary: Sweep,
 }
 
 struct Replay<'s> {
@@ -114,9 +104,9 @@ struct Replay<'s> {
     /// Line indexes of the messages of each id that an event names.
     places: HashMap<String, Vec<usize>>,
     gone: Vec<bool>,
-    edits: HashMap<usize, Vec<u8>>,
-    /// In the order in which they stand, as far as they stand before the same line.
-    inserts: Vec<Insert>,
+    removed: Removed,
+    edits: HashMap<usize, Changes<'s>>,
+    inserts: Inserts<'s>,
     /// The `summary` event that stands, and where.
     summary: Option<(usize, Place)>,
     dangling: Vec<(usize, String)>,
@@ -134,16 +124,11 @@ impl<'s> Replay<'s> {
         }
         let gone = (0..session.len()).map(|i| !matches!(session.class(i), Class::Message(_)));
         let mut gone: Vec<bool> = gone.collect();
-        let (mut inserts, mut summary) = (Vec::new(), None);
+        let (mut inserts, mut summary) = (Inserts::default(), None);
         if let Some(excerpt) = session.excerpt() {
             gone[..excerpt.kept()].copy_from_slice(&excerpt.gone);
             match excerpt.standing {
-                Some((event, Place::Before(before))) => inserts.push(Insert {
-                    before,
-                    id: None,
-                    what: What::Summary(event),
-                    gone: false,
-                }),
+                Some((event, Place::Before(before))) => inserts.push(before, None, Content::Summary(event)),
                 standing => summary = standing,
             }
         }
@@ -151,6 +136,7 @@ impl<'s> Replay<'s> {
             session,
             places: session.places(named),
             gone,
+            removed: Removed::default(),
             edits: HashMap::new(),
             inserts,
             summary,
@@ -185,16 +171,12 @@ impl<'s> Replay<'s> {
             .push((event, format!("it names {which}, which is not there")));
     }
 
-    fn is_system(&self, index: usize) -> bool {
-        matches!(self.session.class(index), Class::Message(traits) if traits.is_system())
-    }
-
     fn apply(&mut self, event: usize) {
         let session = self.session;
         let record = session.record(event);
         let done = match record.event().map(Event::action) {
             Some(Action::Truncate(cut)) => self.truncate(event, &cut),
-            Some(Action::Compact(compact)) => self.compact(event, &compact),
+            Some(Action::Compact(compact)) => self.compact(event, compact),
             Some(Action::Summary(summary)) => {
                 self.summarize(event, &summary);
                 true
@@ -218,21 +200,18 @@ impl<'s> Replay<'s> {
         };
         let Some(limit) = limit else { return false };
         let session = self.session;
-        for index in 0..limit {
-            let survives = |class| matches!(class, Class::Message(traits) if traits.survives_truncate());
-            if !(cut.keep_system && survives(session.class(index))) {
-                self.gone[index] = true;
-            }
+        let gone = &mut self.gone;
+        let survives = |class| matches!(class, Class::Message(traits) if traits.survives_truncate());
+        match cut.keep_system {
+            true => self.removed.by_cut.over(0..limit, session.len(), |index| {
+                gone[index] |= !survives(session.class(index));
+            }),
+            false => self
+                .removed
+                .by_drop
+                .over(0..limit, session.len(), |index| gone[index] = true),
         }
-        self.inserts.retain(|insert| {
-            let kept = match &insert.what {
-                What::Message(body) => {
-                    cut.keep_system && Item::Inserted(body.clone()).survives_truncate(session)
-                }
-                What::Summary(_) => true,
-            };
-            insert.before >= limit || kept
-        });
+        self.inserts.truncate(limit, cut.keep_system);
         true
     }
 
@@ -244,15 +223,18 @@ impl<'s> Replay<'s> {
             && let (Some(first), Some(last)) =
                 (self.find(event, first, nth[0]), self.find(event, last, nth[1]))
         {
-            for index in first..=last {
-                if !self.is_system(index) {
-                    self.gone[index] = true;
-                }
-            }
+            let (session, gone) = (self.session, &mut self.gone);
+            let is_system =
+                |index| matches!(session.class(index), Class::Message(traits) if traits.is_system());
+            self.removed
+                .by_summary
+                .over(first..last.saturating_add(1), session.len(), |index| {
+                    gone[index] |= !is_system(index);
+                });
             // What was put in for messages that it covers stood for them, and so does it now.
-            let session = self.session;
-            self.inserts
-                .retain(|insert| !(first..=last).contains(&insert.before) || insert.stays(session));
+            if first <= last {
+                self.inserts.cover(first..=last);
+            }
             place = Place::Behind(last);
         } else if summary.covers.is_none() && summary.here {
             place = Place::Behind(event);
@@ -262,101 +244,80 @@ impl<'s> Replay<'s> {
 
     fn forget_summary(&mut self) {
         self.summary = None;
-        self.inserts
-            .retain(|insert| matches!(insert.what, What::Message(_)));
+        self.inserts.forget_summary();
     }
 
     /// Whether any of it could be carried out.
-    fn compact(&mut self, event: usize, compact: &Compact<'_>) -> bool {
+    fn compact(&mut self, event: usize, compact: Compact<'s>) -> bool {
         let dangling = self.dangling.len();
-        let mut parts = 0;
-        self.drop(event, compact);
-        for edit in &compact.edit {
+        let mut parts = compact.drop.len() + compact.edit.len() + compact.insert.len();
+        self.drop(event, &compact);
+        for edit in compact.edit {
             if let Some(index) = self.place(event, &edit.of) {
-                let before = self.edits.get(&index);
-                let body = before.map_or(self.session.record(index).body, Vec::as_slice);
-                if let Some(edited) = edit.apply(body) {
-                    self.edits.insert(index, edited);
-                }
-            } else if let Some(nth) = self.inserted(&edit.of)
-                && let What::Message(body) = &self.inserts[nth].what
-            {
-                if let Some(edited) = edit.apply(body) {
-                    self.inserts[nth].what = What::Message(edited);
-                }
+                let body = self.session.record(index).body;
+                self.edits.entry(index).or_default().add(edit, body);
             } else {
-                self.miss(event, &edit.of);
+                match self.inserts.oldest(&edit.of.id) {
+                    Some(nth) if self.inserts.is_message(nth) => self.inserts.edit(nth, edit),
+                    _ => self.miss(event, &edit.of),
+                }
             }
         }
         if let Some(summary) = &compact.summary {
             self.forget_summary();
             parts += 1;
             if let Some(Standing { before, .. }) = summary {
-                self.insert(event, before.as_ref(), None, What::Summary(event));
+                self.insert(event, before.as_ref(), None, Content::Summary(event));
             }
         }
-        for insert in &compact.insert {
+        for insert in compact.insert {
             let id = json::member(insert.message, "id").and_then(json::text);
-            let what = What::Message(insert.message.to_vec());
-            self.insert(event, insert.before.as_ref(), id.map(Cow::into_owned), what);
+            let content = Content::Message(insert.message, Changes::default());
+            self.insert(event, insert.before.as_ref(), id.map(Cow::into_owned), content);
         }
-        self.inserts.retain(|insert| !insert.gone);
-        parts += compact.drop.len() + compact.edit.len() + compact.insert.len();
+        self.inserts.end_compaction();
         self.dangling.len() - dangling < parts.max(1)
     }
 
     fn drop(&mut self, event: usize, compact: &Compact<'_>) {
-        // What an earlier compaction put in has an id too.
-        let by_id = |(nth, insert): (usize, &Insert)| Some((insert.id.clone()?, nth));
-        let inserted: HashMap<String, usize> = self.inserts.iter().enumerate().filter_map(by_id).collect();
         for span in &compact.drop {
             match span {
-                Span::One(target) => match (self.place(event, target), inserted.get(target.id.as_ref())) {
-                    (Some(index), _) => self.gone[index] = true,
-                    (None, Some(nth)) => self.inserts[*nth].gone = true,
-                    (None, None) => self.miss(event, target),
+                Span::One(target) => match self.place(event, target) {
+                    Some(index) => self.gone[index] = true,
+                    // What an earlier compaction put in has an id too.
+                    None if self.inserts.drop_newest(&target.id) => {}
+                    None => self.miss(event, target),
                 },
                 Span::Range([first, last]) => {
                     let found = (self.find(event, first, None), self.find(event, last, None));
                     if let (Some(first), Some(last)) = found {
-                        (first..=last).for_each(|index| self.gone[index] = true);
+                        let (lines, gone) = (self.session.len(), &mut self.gone);
+                        self.removed
+                            .by_drop
+                            .over(first..last.saturating_add(1), lines, |index| gone[index] = true);
                     }
                 }
             }
         }
     }
 
-    /// The place in the list of what was put in.
-    fn inserted(&self, target: &Target<'_>) -> Option<usize> {
-        let is = |insert: &Insert| insert.id.as_deref() == Some(target.id.as_ref());
-        self.inserts.iter().position(is)
-    }
-
     /// Puts something in before a message, which may have been put in itself; without one at the end.
-    fn insert(&mut self, event: usize, before: Option<&Target<'_>>, id: Option<String>, what: What) {
+    fn insert(
+        &mut self,
+        event: usize,
+        before: Option<&Target<'_>>,
+        id: Option<String>,
+        content: Content<'s>,
+    ) {
         let line = match before {
             Some(target) => self.place(event, target),
             None => Some(event),
         };
         if let Some(before) = line {
-            self.inserts.push(Insert {
-                before,
-                id,
-                what,
-                gone: false,
-            });
+            self.inserts.push(before, id, content);
         } else if let Some(target) = before {
-            match self.inserted(target) {
-                Some(nth) => {
-                    let before = self.inserts[nth].before;
-                    let new = Insert {
-                        before,
-                        id,
-                        what,
-                        gone: false,
-                    };
-                    self.inserts.insert(nth, new);
-                }
+            match self.inserts.oldest(&target.id) {
+                Some(nth) => self.inserts.push_before(nth, id, content),
                 None => self.miss(event, target),
             }
         }
@@ -368,13 +329,10 @@ impl<'s> Replay<'s> {
         if is_edited || !self.dangling.is_empty() || !self.idle.is_empty() || self.inserts.len() > 1 {
             return None;
         }
-        let standing = match (self.inserts.first(), self.summary) {
-            (None, standing) => standing,
-            (Some(insert), None) => match insert.what {
-                What::Summary(event) => Some((event, Place::Before(insert.before))),
-                What::Message(_) => return None,
-            },
-            (Some(_), Some(_)) => return None,
+        let standing = match (self.inserts.len(), self.inserts.summary(), self.summary) {
+            (0, _, standing) => standing,
+            (_, Some((event, before)), None) => Some((event, Place::Before(before))),
+            _ => return None,
         };
         Some(State {
             gone: self.gone,
@@ -382,23 +340,17 @@ impl<'s> Replay<'s> {
         })
     }
 
-    fn finish(mut self) -> View {
+    fn finish(self) -> View {
         let mut items = Vec::new();
-        // In the order of their places; at one place they are in order already.
-        self.inserts.sort_by_key(|insert| insert.before);
-        let mut inserts = self.inserts.into_iter().peekable();
+        let mut inserts = self.inserts.into_items().into_iter().peekable();
         for index in 0..self.session.len() {
-            while let Some(insert) = inserts.next_if(|insert| insert.before == index) {
-                items.push(match insert.what {
-                    What::Message(body) => Item::Inserted(body),
-                    What::Summary(event) => Item::Summary(event),
-                });
+            while let Some((_, item)) = inserts.next_if(|(before, _)| *before == index) {
+                items.push(item);
             }
             if !self.gone[index] {
-                items.push(match self.edits.remove(&index) {
-                    Some(body) => Item::Edited(index, body),
-                    None => Item::Line(index),
-                });
+                let body = self.session.record(index).body;
+                let edited = self.edits.get(&index).and_then(|changes| changes.apply(body));
+                items.push(edited.map_or(Item::Line(index), |body| Item::Edited(index, body)));
             }
             if let Some((event, Place::Behind(behind))) = self.summary
                 && behind == index

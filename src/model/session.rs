@@ -1,8 +1,8 @@
 //! One session in memory: its lines in one piece of memory, and what each of them is.
 
-use super::event::{Action, Meta};
+use super::event::Action;
 use super::excerpt::Excerpt;
-use super::json::{self, Dialect};
+use super::json;
 use super::key::{Derive, hash};
 use super::message::{Category, Message, Role};
 use super::origin::Origin;
@@ -25,7 +25,7 @@ pub struct Session {
 
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    start: usize,
+    /// Where it ends; it begins at the end of the one before.
     end: usize,
     place: Place,
     class: Class,
@@ -111,12 +111,10 @@ impl Class {
 impl Session {
     /// Adds a line as it came, its ending included.
     pub fn push(&mut self, record: &Record<'_>) {
-        let start = self.bytes.len();
         self.bytes.extend_from_slice(record.full);
         let id = record.message().and_then(Message::id).map(|id| hash(&id));
         let class = Class::of(record);
         self.lines.push(Line {
-            start,
             end: self.bytes.len(),
             place: record.place,
             class,
@@ -124,10 +122,23 @@ impl Session {
         });
     }
 
+    /// Adds a line as [`Session::push`] does, but a blank one becomes part of the blank line before it: many of them take
+    /// no more memory than their bytes.
+    pub fn push_read(&mut self, record: &Record<'_>) {
+        let is_blank = matches!(record.kind, Kind::Blank);
+        let before = self.len().checked_sub(1);
+        match before.filter(|before| is_blank && !self.full(*before).is_empty()) {
+            Some(before) if self.lines[before].class == Class::Blank => {
+                self.bytes.extend_from_slice(record.full);
+                self.lines[before].end = self.bytes.len();
+            }
+            _ => self.push(record),
+        }
+    }
+
     /// Adds an empty line in the place of lines that are not at hand, the first of which stands there.
     pub fn push_gap(&mut self, place: Place) {
         self.lines.push(Line {
-            start: self.bytes.len(),
             end: self.bytes.len(),
             place,
             class: Class::Blank,
@@ -149,7 +160,19 @@ impl Session {
     pub fn lines_in_log(&self) -> usize {
         match &self.excerpt {
             Some(excerpt) => excerpt.lines + self.len() - excerpt.kept(),
-            None => self.len(),
+            None => (0..self.len()).map(|index| self.lines_at(index)).sum(),
+        }
+    }
+
+    /// Number of lines that are kept as one: of blank ones there may be several.
+    fn lines_at(&self, index: usize) -> usize {
+        match self.class(index) {
+            Class::Blank => self
+                .full(index)
+                .split_inclusive(|byte| *byte == b'\n')
+                .count()
+                .max(1),
+            _ => 1,
         }
     }
 
@@ -158,7 +181,8 @@ impl Session {
         let mut full = Vec::with_capacity(body.len() + 1);
         full.extend_from_slice(body);
         full.push(b'\n');
-        let line = self.lines.last().map_or(1, |last| last.place.line + 1);
+        let last = self.len().checked_sub(1);
+        let line = last.map_or(1, |last| self.place(last).line + self.lines_at(last) as u64);
         self.push(&Record::parse(
             &full,
             Place {
@@ -177,10 +201,8 @@ impl Session {
         if !full.starts_with(body) {
             return self.push_new(body);
         }
-        let start = self.bytes.len();
         self.bytes.extend_from_slice(full);
         self.lines.push(Line {
-            start,
             end: self.bytes.len(),
             ..line
         });
@@ -234,8 +256,8 @@ impl Session {
 
     /// The bytes of a line, ending included.
     pub fn full(&self, index: usize) -> &[u8] {
-        let line = &self.lines[index];
-        &self.bytes[line.start..line.end]
+        let start = index.checked_sub(1).map_or(0, |before| self.lines[before].end);
+        &self.bytes[start..self.lines[index].end]
     }
 
     /// Indexes of the messages, the header's log order.
@@ -355,34 +377,7 @@ impl Session {
 
     /// The members of the header as `meta` events have left them: name and raw value, in order.
     pub fn header(&self) -> Vec<(String, Vec<u8>)> {
-        let Some(first) = self.lines.iter().position(|line| line.class == Class::Header) else {
-            return Vec::new();
-        };
-        let own = |(name, value): (Cow<'_, str>, &[u8])| (name.into_owned(), value.to_vec());
-        let mut header: Vec<_> = json::members(self.record(first).body, Dialect::Strict)
-            .unwrap_or_default()
-            .into_iter()
-            .map(own)
-            .collect();
-        for index in self.live_events() {
-            let record = self.record(index);
-            let Some(Action::Meta(meta)) = record.event().map(super::event::Event::action) else {
-                continue;
-            };
-            let set = meta.set.and_then(|raw| json::members(raw, Dialect::Strict));
-            let changes = |name: &str| !Meta::FIXED.contains(&name);
-            for (name, value) in set.unwrap_or_default() {
-                if !changes(&name) {
-                    continue;
-                }
-                match header.iter_mut().find(|(known, _)| *known == name) {
-                    Some(known) => known.1 = value.to_vec(),
-                    None => header.push((name.into_owned(), value.to_vec())),
-                }
-            }
-            header.retain(|(name, _)| !changes(name) || !meta.unset.iter().any(|unset| unset == name));
-        }
-        header
+        super::header::of(self)
     }
 
     /// A text member of the header.

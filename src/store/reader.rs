@@ -28,7 +28,7 @@ impl LogReader {
     pub(super) fn whole(mut self, report: &mut Report) -> Result<(Session, u64)> {
         let mut session = Session::default();
         while let Some(record) = self.next(report)? {
-            session.push(&record);
+            session.push_read(&record);
         }
         Ok((session, self.length))
     }

@@ -41,6 +41,7 @@ mod hooks;
 mod join;
 mod key;
 mod layering;
+mod linear;
 mod list;
 #[cfg(feature = "llm")]
 mod llm;

@@ -2,6 +2,7 @@
 
 use convo::error::{Error, Kind, Result};
 use convo::model::time;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use std::fs;
 use std::io::{self, Read};
@@ -28,6 +29,9 @@ type Facts = (u64, Option<SystemTime>);
 
 /// What every database begins with.
 const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Bytes of the longest value or row that is read: what is read takes several times as much memory.
+const LONGEST: i32 = 64 << 20;
 
 /// How long another program may hold it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -286,6 +290,9 @@ fn connect(path: &Path, how: &str) -> Result<Connection> {
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(uri, flags).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
+    connection
+        .set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)
+        .map_err(failed)?;
     // What its author wrote into it is data: no function of a view runs.
     connection
         .pragma_update(None, "trusted_schema", false)
@@ -307,6 +314,11 @@ fn failed(error: rusqlite::Error) -> Error {
             );
             return error
                 .hint("copy it with the files beside it, and let the program that made it open the copy");
+        }
+        Some(ErrorCode::TooBig) => {
+            let what = format!("a value is longer than {} MiB", LONGEST >> 20);
+            return Error::new(Kind::Data, what)
+                .hint("find it with: sqlite3 FILE, and max(length(COLUMN)) of each column");
         }
         _ => Kind::Data,
     };

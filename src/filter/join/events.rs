@@ -3,6 +3,7 @@
 use super::quoted;
 use crate::model::event::{Action, Event, Span, Target};
 use crate::model::json::{self, Dialect};
+use crate::model::replay::Sweep;
 use crate::model::session::Session;
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -26,6 +27,11 @@ pub(super) struct Names<'s> {
     ids: HashMap<usize, (String, u64)>,
     /// Ids of messages that events put in: they are in no line of their own.
     inserted: HashSet<String>,
+    /// How many lines before each one are left out.
+    left_out: Vec<usize>,
+    /// For each line the nearest message that is kept, at or after it and at or before it.
+    kept_from: Vec<Option<usize>>,
+    kept_until: Vec<Option<usize>>,
 }
 
 impl<'s> Names<'s> {
@@ -35,6 +41,9 @@ impl<'s> Names<'s> {
             places: HashMap::new(),
             ids: HashMap::new(),
             inserted: HashSet::new(),
+            left_out: vec![0],
+            kept_from: vec![None; session.len() + 1],
+            kept_until: Vec::new(),
         };
         for (index, _) in session.messages() {
             if let Some(id) = session.record(index).message().and_then(|message| message.id()) {
@@ -57,6 +66,17 @@ impl<'s> Names<'s> {
                     .inserted
                     .extend(ids.filter_map(json::text).map(|id| id.into_owned()));
             }
+        }
+        for index in 0..session.len() {
+            let left_out = matches!(fates.get(&index), Some(Fate::Copy(_) | Fate::Gone));
+            names.left_out.push(names.left_out[index] + usize::from(left_out));
+            let kept = matches!(fates.get(&index), Some(Fate::Kept(_))).then_some(index);
+            let before = names.kept_until.last().copied().flatten();
+            names.kept_until.push(kept.or(before));
+        }
+        for index in (0..session.len()).rev() {
+            let kept = matches!(fates.get(&index), Some(Fate::Kept(_))).then_some(index);
+            names.kept_from[index] = kept.or(names.kept_from[index + 1]);
         }
         names
     }
@@ -92,7 +112,7 @@ impl<'s> Names<'s> {
         let found = self.target(event, &target.id, target.nth);
         found.or_else(|| {
             let line = self.line(event, &target.id, target.nth)?;
-            let (id, nth) = (line + 1..event).find_map(|line| self.kept(line))?;
+            let (id, nth) = self.kept(self.kept_from[line + 1].filter(|line| *line < event)?)?;
             Some((id, Some(nth).filter(|nth| *nth > 1)))
         })
     }
@@ -119,12 +139,13 @@ impl<'s> Names<'s> {
     }
 
     /// What a range of a `drop` names: the range, or one by one what is left of it and the originals of copies.
-    fn dropped(&self, event: usize, ends: &[impl AsRef<str>; 2]) -> Vec<Vec<u8>> {
+    /// `named` are the lines of the event that are named already.
+    fn dropped(&self, event: usize, ends: &[impl AsRef<str>; 2], named: &mut Sweep) -> Vec<Vec<u8>> {
         let Some(lines) = self.between(event, ends, [1, 1]) else {
             return Vec::new();
         };
-        let left_out = |line: &usize| matches!(self.fates.get(line), Some(Fate::Copy(_) | Fate::Gone));
-        if !lines.clone().any(|line| left_out(&line)) {
+        let (start, end) = (*lines.start(), *lines.end() + 1);
+        if start >= end || self.left_out[start] == self.left_out[end] {
             let named = [*lines.start(), *lines.end()].map(|line| self.kept(line));
             return match named {
                 [Some((first, _)), Some((last, _))] => vec![pair(&[first, last])],
@@ -137,7 +158,11 @@ impl<'s> Names<'s> {
                 .kept(line)
                 .map(|(id, nth)| single(&id, Some(nth).filter(|nth| *nth > 1))),
         };
-        lines.filter_map(one).collect()
+        let mut elements = Vec::new();
+        named.over(start..end, self.left_out.len() - 1, |line| {
+            elements.extend(one(line))
+        });
+        elements
     }
 
     /// The event as it is in the whole; none when nothing of it is left.
@@ -164,8 +189,9 @@ impl<'s> Names<'s> {
                 // What it stands for of earlier sessions stays as it is: it was a copy.
                 let lines = self.between(index, covers, summary.nth);
                 let own = lines.and_then(|lines| {
-                    let first = lines.clone().find_map(|line| self.kept(line))?;
-                    Some((first, lines.rev().find_map(|line| self.kept(line))?))
+                    let first = self.kept_from[*lines.start()].filter(|line| lines.contains(line))?;
+                    let last = self.kept_until[*lines.end()].filter(|line| lines.contains(line))?;
+                    Some((self.kept(first)?, self.kept(last)?))
                 });
                 let Some(((first, one), (last, other))) = own else {
                     let gone = [("covers", None), ("nth", None), ("here", Some(&b"true"[..]))];
@@ -186,14 +212,14 @@ impl<'s> Names<'s> {
     fn compact(&self, index: usize, raw: &[u8]) -> Option<Vec<u8>> {
         let list =
             |name: &str| json::member(raw, name).and_then(|list| json::elements(list, Dialect::Strict));
-        let mut drop = Vec::new();
+        let (mut drop, mut named) = (Vec::new(), Sweep::default());
         for span in list("drop").unwrap_or_default() {
             match Span::read(span)? {
                 Span::One(target) => {
                     let name = self.target(index, &target.id, target.nth);
                     drop.extend(name.map(|(id, nth)| single(&id, nth)));
                 }
-                Span::Range(ends) => drop.extend(self.dropped(index, &ends)),
+                Span::Range(ends) => drop.extend(self.dropped(index, &ends, &mut named)),
             }
         }
         let moved = |element: &[u8], name: &str| -> Option<Vec<u8>> {

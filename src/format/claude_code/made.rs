@@ -14,7 +14,7 @@ use crate::model::message::{Category, Message, Role};
 use crate::model::record::Record;
 use crate::model::summary;
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The release whose lines these are like, where no line says another.
 const RELEASE: &[u8] = br#""2.0.76""#;
@@ -48,6 +48,14 @@ pub struct Envelope {
     pub model: Option<Vec<u8>>,
 }
 
+/// Ids of new lines.
+#[derive(Debug, Default)]
+pub struct NewIds {
+    taken: HashSet<Id>,
+    /// For each id of a first attempt the next attempt: equal lines try none twice.
+    next: HashMap<Id, u64>,
+}
+
 /// Makes lines.
 pub struct Maker<'r> {
     /// What they have in common.
@@ -55,7 +63,7 @@ pub struct Maker<'r> {
     /// The log, whose ids are taken.
     pub log: &'r Log,
     /// Ids of new lines.
-    pub taken: HashSet<Id>,
+    pub ids: NewIds,
     /// What for.
     pub purpose: Purpose,
     /// What is lost.
@@ -65,23 +73,34 @@ pub struct Maker<'r> {
 impl Maker<'_> {
     /// A new id, which is the same for the same line in the same session.
     fn uuid(&mut self, seed: &[u8]) -> Vec<u8> {
-        let mut nth = 0_u64;
-        loop {
+        let session = self.envelope.session.clone();
+        let attempt = |nth: u64| {
             let mut hash = Sha256::new();
-            hash.update(&self.envelope.session);
+            hash.update(&session);
             hash.update(nth.to_le_bytes());
             hash.update(seed);
-            let uuid = quoted(&spelled(&hash.finalize()));
+            quoted(&spelled(&hash.finalize()))
+        };
+        let first = attempt(0);
+        if self.take(&first) {
+            return first;
+        }
+        let first = Id::of(&first);
+        let known = first.and_then(|id| self.ids.next.get(&id));
+        let mut nth = known.copied().unwrap_or(1);
+        loop {
+            let uuid = attempt(nth);
+            nth += 1;
             if self.take(&uuid) {
+                first.map(|id| self.ids.next.insert(id, nth));
                 return uuid;
             }
-            nth += 1;
         }
     }
 
     /// Takes an id; false when it is taken.
     fn take(&mut self, uuid: &[u8]) -> bool {
-        Id::of(uuid).is_some_and(|id| !self.log.has(id) && self.taken.insert(id))
+        Id::of(uuid).is_some_and(|id| !self.log.has(id) && self.ids.taken.insert(id))
     }
 
     fn line(

@@ -3,7 +3,7 @@
 use super::decide::decide;
 use super::fate::{Fate, Fates, Held};
 use super::log::Log;
-use super::made::{Envelope, Maker, New, session_id};
+use super::made::{Envelope, Maker, New, NewIds, session_id};
 use super::parts::parts;
 use super::session::{Built, Making};
 use super::weave::weave;
@@ -13,7 +13,6 @@ use crate::format::{Purpose, Returned, written};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::collections::HashSet;
 use std::io::Write;
 
 /// Members that all lines of a session have, and new ones get.
@@ -62,7 +61,7 @@ fn change(
     report: &mut Report,
 ) -> Result<()> {
     let mut fates = Fates::new(log.lines.len());
-    let mut taken = HashSet::new();
+    let mut ids = NewIds::default();
     let mut main = None;
     for (returned, built) in changed {
         let before = View::replay(&built.session);
@@ -78,12 +77,12 @@ fn change(
         let mut maker = Maker {
             envelope: envelope(&held),
             log,
-            taken,
+            ids,
             purpose: Purpose::Return,
             report,
         };
         decide(&mut fates, &held, &mut maker)?;
-        taken = maker.taken;
+        ids = maker.ids;
         if built.is_main {
             main = Some(maker.envelope);
         }
@@ -92,7 +91,7 @@ fn change(
         let mut maker = Maker {
             envelope,
             log,
-            taken,
+            ids,
             purpose: Purpose::Return,
             report,
         };

@@ -5,7 +5,7 @@ use super::decide::decide;
 use super::fate::{Fates, Held};
 use super::line::{Facts, Id};
 use super::log::Log;
-use super::made::{Envelope, Maker, session_id};
+use super::made::{Envelope, Maker, NewIds, session_id};
 use super::weave::weave;
 use super::{NAME, record, shell, title};
 use crate::error::Result;
@@ -53,7 +53,7 @@ pub fn write(
     let mut maker = Maker {
         envelope: envelope(session, &log),
         log: &log,
-        taken: HashSet::new(),
+        ids: NewIds::default(),
         purpose,
         report,
     };

@@ -6,6 +6,7 @@ use crate::format::request::draft;
 use crate::format::request::media::Media;
 use crate::format::request::piece::{array, quoted, rest, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
+use std::collections::{HashMap, HashSet};
 
 /// What a message notes of its item.
 pub fn note(body: &[u8]) -> Option<&[u8]> {
@@ -132,13 +133,20 @@ fn call(raw: &[u8]) -> Vec<u8> {
 /// The states of calls: those that were, with what results say now, and new ones for results that have none; none when they
 /// stay what they were.
 fn states(calls: &[Vec<u8>], results: &[&[u8]], kept: Vec<&[u8]>, own: bool) -> Option<Vec<u8>> {
-    let id = |object: &[u8], name| json::member(object, name).map(<[u8]>::to_vec);
+    let mut by_id: HashMap<Option<&[u8]>, &[u8]> = HashMap::new();
+    for result in results {
+        by_id
+            .entry(json::member(result, "tool_call_id"))
+            .or_insert(*result);
+    }
+    let known: HashSet<_> = kept
+        .iter()
+        .map(|state| json::member(state, "toolCallId"))
+        .collect();
     let mut changed = false;
     let mut states: Vec<Vec<u8>> = Vec::new();
     for state in &kept {
-        let result = results
-            .iter()
-            .find(|result| id(result, "tool_call_id") == id(state, "toolCallId"));
+        let result = by_id.get(&json::member(state, "toolCallId"));
         let now = result.and_then(|result| json::member(result, "content"));
         match now {
             Some(now) if output(state).as_deref() != Some(now) => {
@@ -154,12 +162,10 @@ fn states(calls: &[Vec<u8>], results: &[&[u8]], kept: Vec<&[u8]>, own: bool) -> 
         }
     }
     for call in calls {
-        let known = kept.iter().any(|state| id(state, "toolCallId") == id(call, "id"));
-        let result = results
-            .iter()
-            .find(|result| id(result, "tool_call_id") == id(call, "id"));
+        let id = json::member(call, "id");
+        let result = by_id.get(&id);
         // What was read keeps what it has not.
-        if known || (own && result.is_none()) {
+        if known.contains(&id) || (own && result.is_none()) {
             continue;
         }
         changed = true;

@@ -10,7 +10,7 @@ use crate::format::request::piece::{
 };
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::record::Record;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// What a message notes of the record that it was.
 pub fn note(body: &[u8]) -> Option<&[u8]> {
@@ -28,11 +28,13 @@ pub fn again(bodies: &[Vec<u8>]) -> Option<Vec<u8>> {
     let calls = json::member(first, "tool_calls").and_then(|raw| json::elements(raw, Dialect::Strict));
     let calls = calls.unwrap_or_default();
     let mut results: Vec<Option<&[u8]>> = vec![None; calls.len()];
+    let mut open: HashMap<Option<&[u8]>, VecDeque<usize>> = HashMap::new();
+    for (nth, call) in calls.iter().enumerate() {
+        open.entry(json::member(call, "id")).or_default().push_back(nth);
+    }
     for body in others {
-        let id = json::member(body, "tool_call_id");
-        let nth =
-            (0..calls.len()).find(|nth| results[*nth].is_none() && json::member(calls[*nth], "id") == id)?;
-        results[nth] = Some(body);
+        let of_id = open.get_mut(&json::member(body, "tool_call_id"));
+        results[of_id?.pop_front()?] = Some(body);
     }
     let own = |name| json::member(first, name).unwrap_or(b"\"\"");
     match own("role") {

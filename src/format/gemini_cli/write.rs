@@ -34,7 +34,7 @@ pub fn write(
         tell_lines(session, report);
     }
     let mut lines = vec![first_line(session, purpose, report)];
-    let made = records(session, view, purpose, &mut HashSet::new(), report);
+    let made = records(session, view, purpose, &mut Taken::default(), report);
     let mut carried = carried(session, view).into_iter().peekable();
     for made in made {
         let at = made.items.first().and_then(|item| view.items[*item].line());
@@ -98,7 +98,7 @@ fn records(
     session: &Session,
     view: &View,
     purpose: Purpose,
-    taken: &mut HashSet<String>,
+    taken: &mut Taken,
     report: &mut Report,
 ) -> Vec<Made> {
     let order = order(session, view, false, report);
@@ -133,7 +133,7 @@ fn records(
         let line = view.items[item].body(session);
         clock = timestamp(line).map_or(clock, <[u8]>::to_vec);
         if let Some((raw, count)) = kept(&group) {
-            taken.extend(
+            taken.ids.extend(
                 json::member(raw, "id")
                     .and_then(json::text)
                     .map(|id| id.into_owned()),
@@ -157,7 +157,7 @@ fn records(
         let own = json::member(line, "id")
             .and_then(json::text)
             .filter(|id| !id.is_empty());
-        let id = match own.filter(|id| taken.insert(id.to_string())) {
+        let id = match own.filter(|id| taken.ids.insert(id.to_string())) {
             Some(id) => id.into_owned(),
             None => new_id(line, taken),
         };
@@ -184,23 +184,38 @@ fn records(
     made
 }
 
+/// Ids of records.
+#[derive(Default)]
+struct Taken {
+    ids: HashSet<String>,
+    /// For each id of a first attempt the next attempt: equal records try none twice.
+    next: HashMap<String, u64>,
+}
+
 /// An id that no other record has.
-fn new_id(name: &[u8], taken: &mut HashSet<String>) -> String {
-    let mut nth = 0;
-    loop {
+fn new_id(name: &[u8], taken: &mut Taken) -> String {
+    let attempt = |nth: u64| {
         let hash = key::sha256(&[format!("{nth}\n").as_bytes(), name].concat());
-        let id = format!(
+        format!(
             "{}-{}-4{}-8{}-{}",
             &hash[..8],
             &hash[8..12],
             &hash[13..16],
             &hash[17..20],
             &hash[20..32]
-        );
-        if taken.insert(id.clone()) {
+        )
+    };
+    let first = attempt(0);
+    if taken.ids.insert(first.clone()) {
+        return first;
+    }
+    let next = taken.next.entry(first).or_insert(1);
+    loop {
+        let id = attempt(*next);
+        *next += 1;
+        if taken.ids.insert(id.clone()) {
             return id;
         }
-        nth += 1;
     }
 }
 
@@ -289,7 +304,7 @@ fn changed(returned: &Returned<'_>, bytes: &[u8], report: &mut Report) -> Vec<u8
     };
     let before = read::read(&replay, None, bytes, 1, &mut Report::default());
     let (own, units) = (before.session.len(), before.units);
-    let mut taken = HashSet::new();
+    let mut taken = Taken::default();
     let made = records(
         returned.session,
         returned.view,
@@ -322,11 +337,11 @@ fn changed(returned: &Returned<'_>, bytes: &[u8], report: &mut Report) -> Vec<u8
 }
 
 /// Gives a new record whose id is another's one of its own: it would take that one's place.
-fn with_new_ids(pieces: Vec<Piece>, replay: &Replay<'_>, taken: &mut HashSet<String>) -> Vec<Piece> {
+fn with_new_ids(pieces: Vec<Piece>, replay: &Replay<'_>, taken: &mut Taken) -> Vec<Piece> {
     let live: HashSet<&str> = replay.live.iter().filter_map(|live| live.id.as_deref()).collect();
-    taken.extend(live.iter().map(|id| (*id).to_string()));
+    taken.ids.extend(live.iter().map(|id| (*id).to_string()));
     let mut used: HashSet<usize> = HashSet::new();
-    let anew = |raw: Vec<u8>, taken: &mut HashSet<String>| {
+    let anew = |raw: Vec<u8>, taken: &mut Taken| {
         let id = json::member(&raw, "id").and_then(json::text);
         if id.is_none_or(|id| !live.contains(id.as_ref())) {
             return raw;

@@ -1,6 +1,8 @@
 //! Objects made and changed member by member, everything else as it was.
 
+use super::members::FEW;
 use super::{Dialect, Fault, Members, number_end, push_text, scalar_end, string_end};
+use std::collections::HashMap;
 
 /// Builds one object, member by member, from raw values.
 #[derive(Clone, Debug)]
@@ -50,9 +52,18 @@ impl ObjectBuilder {
 pub fn with_members(object: &[u8], changes: &[(&str, Option<&[u8]>)]) -> Result<Vec<u8>, Fault> {
     let mut members = Members::new(object, Dialect::Python)?;
     let mut kept: Vec<(usize, usize, Option<usize>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    if changes.len() > FEW {
+        for (place, (name, _)) in changes.iter().enumerate() {
+            places.entry(name).or_insert(place);
+        }
+    }
     while let Some(member) = members.next()? {
         let name = member.name();
-        let change = changes.iter().position(|(changed, _)| *changed == name);
+        let change = match places.is_empty() {
+            true => changes.iter().position(|(changed, _)| *changed == name),
+            false => places.get(&*name).copied(),
+        };
         kept.push((member.start, member.end, change));
     }
     let mut built = ObjectBuilder::default();

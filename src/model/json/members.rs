@@ -2,6 +2,7 @@
 
 use super::{Dialect, Scan, fault, key_end, skip_space, unescape, value_end};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// One member of an object, as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,16 +155,36 @@ pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     found
 }
 
+/// Up to this many names a search from the first one is faster than a map.
+pub(super) const FEW: usize = 32;
+
 /// All members of an object by name; for repeats the last value, at the first one's place. None when the
 /// bytes are no object.
 pub fn members<'a>(object: &'a [u8], dialect: Dialect) -> Option<Vec<(Cow<'a, str>, &'a [u8])>> {
     let mut scan = Members::new(object, dialect).ok()?;
     let mut all: Vec<(Cow<'a, str>, &'a [u8])> = Vec::new();
+    let mut places: HashMap<Cow<'a, str>, usize> = HashMap::new();
     while let Some(member) = scan.next().ok()? {
         let name = unescape(member.key);
-        match all.iter_mut().find(|(known, _)| *known == name) {
-            Some(known) => known.1 = member.value,
-            None => all.push((name, member.value)),
+        if all.len() == FEW {
+            places.extend(
+                all.iter()
+                    .enumerate()
+                    .map(|(place, (name, _))| (name.clone(), place)),
+            );
+        }
+        let known = match all.len() < FEW {
+            true => all.iter().position(|(known, _)| *known == name),
+            false => places.get(&name).copied(),
+        };
+        match known {
+            Some(place) => all[place].1 = member.value,
+            None => {
+                if all.len() >= FEW {
+                    places.insert(name.clone(), all.len());
+                }
+                all.push((name, member.value));
+            }
         }
     }
     Some(all)

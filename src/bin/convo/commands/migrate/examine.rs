@@ -347,7 +347,7 @@ impl Building {
             Class::Unreadable | Class::Blank => {}
         }
         if keep {
-            self.session.get_or_insert_default().push(record);
+            self.session.get_or_insert_default().push_read(record);
         }
     }
 

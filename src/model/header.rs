@@ -1,0 +1,63 @@
+//! The members of a session's header as `meta` events have left them.
+
+use super::event::{Action, Event, Meta};
+use super::json::{self, Dialect};
+use super::session::{Class, Session};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Members in order, and the place of each name.
+#[derive(Default)]
+struct Members {
+    /// Without a value where a member was unset.
+    all: Vec<Option<(String, Vec<u8>)>>,
+    places: HashMap<String, usize>,
+}
+
+impl Members {
+    fn set(&mut self, name: Cow<'_, str>, value: &[u8]) {
+        let member = Some((name.to_string(), value.to_vec()));
+        match self.places.get(name.as_ref()) {
+            Some(place) => self.all[*place] = member,
+            None => {
+                self.places.insert(name.into_owned(), self.all.len());
+                self.all.push(member);
+            }
+        }
+    }
+
+    fn unset(&mut self, name: &str) {
+        if let Some(place) = self.places.remove(name) {
+            self.all[place] = None;
+        }
+    }
+}
+
+/// Name and raw value of each member, in order; none without a header.
+pub(super) fn of(session: &Session) -> Vec<(String, Vec<u8>)> {
+    let Some(first) = (0..session.len()).find(|index| session.class(*index) == Class::Header) else {
+        return Vec::new();
+    };
+    let mut header = Members::default();
+    let first = session.record(first);
+    for (name, value) in json::members(first.body, Dialect::Strict).unwrap_or_default() {
+        header.set(name, value);
+    }
+    for index in session.live_events() {
+        let record = session.record(index);
+        let Some(Action::Meta(meta)) = record.event().map(Event::action) else {
+            continue;
+        };
+        let changes = |name: &str| !Meta::FIXED.contains(&name);
+        let set = meta.set.and_then(|raw| json::members(raw, Dialect::Strict));
+        for (name, value) in set.unwrap_or_default() {
+            if changes(&name) {
+                header.set(name, value);
+            }
+        }
+        for name in meta.unset.iter().filter(|name| changes(name)) {
+            header.unset(name);
+        }
+    }
+    header.all.into_iter().flatten().collect()
+}

@@ -1,0 +1,76 @@
+//! The changes that several edits of one message make together, so that the message is written once.
+
+use crate::model::event::Edit;
+use crate::model::json;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Member changes of one message: the last value of each member; none where it is removed.
+#[derive(Debug, Default)]
+pub struct Changes<'a> {
+    members: Vec<(Cow<'a, str>, Option<Cow<'a, [u8]>>)>,
+    places: HashMap<Cow<'a, str>, usize>,
+    /// Whether the message has an id so far; unknown before the first edit.
+    has_id: Option<bool>,
+}
+
+impl<'a> Changes<'a> {
+    /// Adds an edit of this message.
+    pub fn add(&mut self, edit: Edit<'a>, message: &[u8]) {
+        let has_id = *self
+            .has_id
+            .get_or_insert_with(|| json::member(message, "id").is_some());
+        let is_set = |name: &str| edit.set.iter().any(|(set, _)| set == name);
+        let unset: Vec<_> = edit.unset.into_iter().filter(|name| !is_set(name)).collect();
+        let is_empty = edit.set.is_empty() && unset.is_empty();
+        // A count of tokens is that of the old content.
+        let tokens = !is_empty && !is_set("tokens") && !unset.iter().any(|name| name == "tokens");
+        self.has_id = Some(!unset.iter().any(|name| name == "id") || !has_id);
+        for (name, value) in edit.set {
+            self.change(name, Some(Cow::Borrowed(value)));
+        }
+        for name in unset {
+            self.change(name, None);
+        }
+        if tokens {
+            self.change(Cow::Borrowed("tokens"), None);
+        }
+        // A derived id is that of the old line, and later events name it: from now on the message carries it.
+        if !has_id {
+            let mut id = Vec::new();
+            json::push_text(&mut id, &edit.of.id);
+            self.change(Cow::Borrowed("id"), Some(Cow::Owned(id)));
+        }
+    }
+
+    fn change(&mut self, name: Cow<'a, str>, value: Option<Cow<'a, [u8]>>) {
+        match self.places.get(&name) {
+            Some(place) => self.members[*place].1 = value,
+            None => {
+                self.places.insert(name.clone(), self.members.len());
+                self.members.push((name, value));
+            }
+        }
+    }
+
+    /// The value of a member after the edits.
+    pub fn member<'m>(&'m self, message: &'m [u8], name: &str) -> Option<&'m [u8]> {
+        match self.places.get(name) {
+            Some(place) => self.members[*place].1.as_deref(),
+            None => json::member(message, name),
+        }
+    }
+
+    /// The message after the edits; none when there are none, or when it is not an object.
+    pub fn apply(&self, message: &[u8]) -> Option<Vec<u8>> {
+        if self.members.is_empty() {
+            return None;
+        }
+        let changes: Vec<(&str, Option<&[u8]>)> = self
+            .members
+            .iter()
+            .map(|(name, value)| (name.as_ref(), value.as_deref()))
+            .collect();
+        json::with_members(message, &changes).ok()
+    }
+}

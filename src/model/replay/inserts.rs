@@ -1,0 +1,259 @@
+//! What compactions put into a view: messages, and a summary.
+
+use super::changes::Changes;
+use crate::error::Place;
+use crate::model::event::Edit;
+use crate::model::json::ObjectBuilder;
+use crate::model::record::Record;
+use crate::model::session::Traits;
+use crate::model::view::Item;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::{Bound, RangeBounds};
+
+/// What is put in.
+pub enum Content<'s> {
+    /// A message, and the edits that later compactions made.
+    Message(&'s [u8], Changes<'s>),
+    /// The summary of the event at this line.
+    Summary(usize),
+}
+
+struct Insert<'s> {
+    /// Index of the line that it is placed before.
+    before: usize,
+    content: Content<'s>,
+    class: Class,
+    is_removed: bool,
+    /// The neighbors in the order of the list, removed ones included.
+    previous: Option<usize>,
+    next: Option<usize>,
+}
+
+/// What removes an insert; a class includes those before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    /// Every cut and summary.
+    Plain,
+    /// Every summary, and cuts that drop instructions too.
+    Context,
+    /// Cuts that drop instructions too.
+    System,
+    /// None of them.
+    Summary,
+}
+
+impl Class {
+    fn of(content: &Content<'_>) -> Class {
+        let Content::Message(body, changes) = content else {
+            return Class::Summary;
+        };
+        let mut short = ObjectBuilder::default();
+        for name in ["role", "category"] {
+            changes.member(body, name).map(|raw| short.raw(name, raw));
+        }
+        let short = short.finish();
+        let record = Record::parse(&short, Place { line: 0, offset: 1 });
+        match record.message().map(Traits::of) {
+            Some(traits) if traits.is_system() => Class::System,
+            Some(traits) if traits.survives_truncate() => Class::Context,
+            Some(_) => Class::Plain,
+            None => Class::System,
+        }
+    }
+}
+
+/// Everything that was put in, in order.
+#[derive(Default)]
+pub struct Inserts<'s> {
+    /// In the order of time.
+    all: Vec<Insert<'s>>,
+    first: Option<usize>,
+    last: Option<usize>,
+    by_id: HashMap<String, VecDeque<usize>>,
+    /// The messages of the classes that a range of lines may remove, by the lines that they are placed before.
+    by_line: [BTreeMap<usize, Vec<usize>>; 3],
+    summary: Option<usize>,
+    /// What the compaction at hand drops; until its end it still marks a place.
+    dropped: Vec<usize>,
+    count: usize,
+}
+
+impl<'s> Inserts<'s> {
+    /// Number of those that were not removed.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The summary that was put in: its event, and the line that it is placed before.
+    pub fn summary(&self) -> Option<(usize, usize)> {
+        let insert = &self.all[self.summary?];
+        match insert.content {
+            Content::Summary(event) => Some((event, insert.before)),
+            Content::Message(..) => None,
+        }
+    }
+
+    /// Puts something in before a line, after what is there already.
+    pub fn push(&mut self, before: usize, id: Option<String>, content: Content<'s>) {
+        let new = self.add(before, id, content);
+        self.all[new].previous = self.last;
+        match self.last.replace(new) {
+            Some(last) => self.all[last].next = Some(new),
+            None => self.first = Some(new),
+        }
+    }
+
+    /// Puts something in right before another insert.
+    pub fn push_before(&mut self, other: usize, id: Option<String>, content: Content<'s>) {
+        let new = self.add(self.all[other].before, id, content);
+        let previous = self.all[other].previous.replace(new);
+        (self.all[new].previous, self.all[new].next) = (previous, Some(other));
+        match previous {
+            Some(previous) => self.all[previous].next = Some(new),
+            None => self.first = Some(new),
+        }
+    }
+
+    fn add(&mut self, before: usize, id: Option<String>, content: Content<'s>) -> usize {
+        let new = self.all.len();
+        if let Some(id) = id {
+            self.by_id.entry(id).or_default().push_back(new);
+        }
+        let class = Class::of(&content);
+        if class == Class::Summary {
+            self.summary = Some(new);
+        }
+        self.all.push(Insert {
+            before,
+            content,
+            class,
+            is_removed: false,
+            previous: None,
+            next: None,
+        });
+        self.count += 1;
+        self.file(new);
+        new
+    }
+
+    /// Files an insert under its line, by its class.
+    fn file(&mut self, nth: usize) {
+        let insert = &self.all[nth];
+        if let Some(lines) = self.by_line.get_mut(insert.class as usize) {
+            lines.entry(insert.before).or_default().push(nth);
+        }
+    }
+
+    /// The oldest insert of an id.
+    pub fn oldest(&mut self, id: &str) -> Option<usize> {
+        let named = self.by_id.get_mut(id)?;
+        while named.front().is_some_and(|nth| self.all[*nth].is_removed) {
+            named.pop_front();
+        }
+        named.front().copied()
+    }
+
+    /// Drops the newest insert of an id at the end of this compaction; false when there is none.
+    pub fn drop_newest(&mut self, id: &str) -> bool {
+        let Some(named) = self.by_id.get_mut(id) else {
+            return false;
+        };
+        while named.back().is_some_and(|nth| self.all[*nth].is_removed) {
+            named.pop_back();
+        }
+        self.dropped.extend(named.back());
+        named.back().is_some()
+    }
+
+    /// Removes what the compaction at hand dropped.
+    pub fn end_compaction(&mut self) {
+        for nth in std::mem::take(&mut self.dropped) {
+            self.remove(nth);
+        }
+    }
+
+    fn remove(&mut self, nth: usize) {
+        if !std::mem::replace(&mut self.all[nth].is_removed, true) {
+            self.count -= 1;
+        }
+    }
+
+    /// Whether an insert is a message.
+    pub fn is_message(&self, nth: usize) -> bool {
+        matches!(self.all[nth].content, Content::Message(..))
+    }
+
+    /// Edits an inserted message.
+    pub fn edit(&mut self, nth: usize, edit: Edit<'s>) {
+        let insert = &mut self.all[nth];
+        let Content::Message(body, changes) = &mut insert.content else {
+            return;
+        };
+        changes.add(edit, body);
+        let class = Class::of(&insert.content);
+        if class != std::mem::replace(&mut insert.class, class) {
+            self.file(nth);
+        }
+    }
+
+    /// Removes the messages before a line; with `keep_system` those that survive such a cut remain.
+    pub fn truncate(&mut self, limit: usize, keep_system: bool) {
+        self.remove_from(Class::Plain, ..limit);
+        if !keep_system {
+            self.remove_from(Class::Context, ..limit);
+            self.remove_from(Class::System, ..limit);
+        }
+    }
+
+    /// Removes the messages that a summary of these lines covers.
+    pub fn cover(&mut self, lines: impl RangeBounds<usize> + Clone) {
+        self.remove_from(Class::Plain, lines.clone());
+        self.remove_from(Class::Context, lines);
+    }
+
+    fn remove_from(&mut self, class: Class, lines: impl RangeBounds<usize>) {
+        loop {
+            let filed = &mut self.by_line[class as usize];
+            let bounds: (Bound<usize>, Bound<usize>) =
+                (lines.start_bound().cloned(), lines.end_bound().cloned());
+            let Some(line) = filed.range(bounds).next().map(|(line, _)| *line) else {
+                return;
+            };
+            for nth in filed.remove(&line).unwrap_or_default() {
+                // An edit may have put it into another class since.
+                if self.all[nth].class == class {
+                    self.remove(nth);
+                }
+            }
+        }
+    }
+
+    /// Removes the summary that was put in.
+    pub fn forget_summary(&mut self) {
+        if let Some(nth) = self.summary.take() {
+            self.remove(nth);
+        }
+    }
+
+    /// What was not removed, in the order of the lines that it is placed before.
+    pub fn into_items(self) -> Vec<(usize, Item)> {
+        let mut items = Vec::with_capacity(self.count);
+        let mut next = self.first;
+        while let Some(nth) = next {
+            let insert = &self.all[nth];
+            next = insert.next;
+            if insert.is_removed {
+                continue;
+            }
+            let item = match &insert.content {
+                Content::Message(body, changes) => {
+                    Item::Inserted(changes.apply(body).unwrap_or_else(|| body.to_vec()))
+                }
+                Content::Summary(event) => Item::Summary(*event),
+            };
+            items.push((insert.before, item));
+        }
+        items.sort_by_key(|(before, _)| *before);
+        items
+    }
+}

@@ -1,0 +1,369 @@
+//! Time and memory grow with the input and no faster, whatever its shape: each shape is read at one size and at four
+//! times that size.
+
+use crate::env::Env;
+use convo::format::Format;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use std::fmt::Write;
+use std::fs::File;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Below this cost of the larger input, the start of the program and the clock decide.
+const FLOOR: Duration = Duration::from_millis(100);
+
+/// Four times the input costs less than this many times as much: n log n is below five, a square is sixteen.
+const MOST: u32 = 8;
+
+/// A busy machine makes some runs look slow: as often a pair is measured before it counts.
+const TRIES: usize = 3;
+
+/// Arguments of every verb that reads a session; `@` is the file. The writers of formats follow.
+const VERBS: &[&[&str]] = &[
+    &["count", "@"],
+    &["cat", "@"],
+    &["context", "@"],
+    &["show", "@"],
+    &["truncate", "@", "--keep-last", "1"],
+    &["compact", "@", "--budget", "1000"],
+    &["join", "@"],
+    &["split", "@", "--max-messages", "100"],
+    &["detect", "@"],
+    &["list", "@"],
+    &["check", "@", "--for", "openai-chat"],
+    &["check", "@", "--for", "openai-responses"],
+    &["check", "@", "--for", "anthropic"],
+    &["check", "@", "--for", "gemini"],
+];
+
+fn lines(count: usize, mut line: impl FnMut(usize) -> String) -> String {
+    let mut all = r#"{"type":"session","version":1,"id":"s"}"#.to_string() + "\n";
+    for nth in 0..count {
+        let _ = writeln!(all, "{}", line(nth));
+    }
+    all
+}
+
+fn said(id: &str) -> String {
+    format!(r#"{{"role":"user","content":"x","id":"{id}"}}"#)
+}
+
+fn call(id: &str) -> String {
+    format!(r#"{{"id":"{id}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}"#)
+}
+
+fn calls(calls: &[String]) -> String {
+    format!(
+        r#"{{"role":"assistant","content":null,"tool_calls":[{}]}}"#,
+        calls.join(",")
+    )
+}
+
+fn result(id: &str) -> String {
+    format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"r"}}"#)
+}
+
+fn compact(nth: usize, members: &str) -> String {
+    format!(r#"{{"type":"compact","id":"c{nth}",{members}}}"#)
+}
+
+fn joined(count: usize, element: impl Fn(usize) -> String) -> String {
+    (0..count).map(element).collect::<Vec<_>>().join(",")
+}
+
+/// The CPU time of a run, threads included; none when it is refused.
+fn cost(env: &Env, arguments: &[&str], input: &Path) -> Duration {
+    let path = input.to_str().unwrap();
+    let arguments: Vec<&str> = arguments
+        .iter()
+        .map(|argument| if *argument == "@" { path } else { argument })
+        .collect();
+    let mut command = env.command(&arguments);
+    command
+        .stdin(File::open(input).unwrap())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let id = Pid::from_child(&child);
+    // What a process has used can be read while it has ended and nobody has asked for its status.
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while waitid(WaitId::Pid(id), options).is_err_and(|error| error == rustix::io::Errno::INTR) {}
+    let about =
+        |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", child.id())).unwrap_or_default();
+    let exact = about("schedstat")
+        .split(' ')
+        .next()
+        .and_then(|time| time.parse().ok());
+    let ticks: u64 = about("stat")
+        .rsplit(") ")
+        .next()
+        .map(|rest| {
+            rest.split(' ')
+                .skip(11)
+                .take(2)
+                .filter_map(|ticks| ticks.parse::<u64>().ok())
+                .sum()
+        })
+        .unwrap_or_default();
+    let status = child.wait().unwrap();
+    assert!(
+        matches!(status.code(), Some(0 | 1 | 2 | 65 | 73)),
+        "{arguments:?}: {status}"
+    );
+    Duration::from_nanos(exact.unwrap_or_default()).max(Duration::from_millis(10 * ticks))
+}
+
+/// Runs every verb on a shape of this size and of four times the size.
+fn is_linear(size: usize, shape: impl Fn(usize) -> String) {
+    let env = Env::new();
+    let (small, large) = (
+        env.write("small.jsonl", shape(size)),
+        env.write("large.jsonl", shape(4 * size)),
+    );
+    let written = Format::ALL
+        .into_iter()
+        .filter(|to| to.is_written() && *to != Format::Native);
+    let exports = written.map(|to| vec!["cat", "@", "--to", to.name()]);
+    let verbs = VERBS.iter().map(|verb| verb.to_vec()).chain(exports);
+    let slow: Vec<String> = verbs
+        .filter_map(|verb| slow(&env, &verb, &small, &large))
+        .collect();
+    assert!(slow.is_empty(), "{}", slow.join("\n"));
+}
+
+/// What a verb costs when it is more than its share.
+fn slow(env: &Env, verb: &[&str], small: &Path, large: &Path) -> Option<String> {
+    let mut told = None;
+    for _ in 0..TRIES {
+        let much = cost(env, verb, large);
+        if much < FLOOR {
+            return None;
+        }
+        let little = cost(env, verb, small);
+        if much < little * MOST {
+            return None;
+        }
+        told = Some(format!("convo {}: {little:?}, then {much:?}", verb.join(" ")));
+    }
+    told
+}
+
+#[test]
+fn compactions_with_an_insert_each() {
+    is_linear(400, |size| {
+        lines(size + 1, |nth| match nth {
+            0 => said("m"),
+            nth => compact(
+                nth,
+                &format!(
+                    r#""insert":[{{"before":"m","message":{}}}]"#,
+                    said(&format!("i{nth}"))
+                ),
+            ),
+        })
+    });
+}
+
+#[test]
+fn inserts_before_inserts_and_cuts_between_them() {
+    is_linear(300, |size| {
+        lines(2 * size + 1, |nth| match (nth, nth % 2) {
+            (0, _) => said("i0"),
+            (_, 1) => compact(
+                nth,
+                &format!(
+                    r#""insert":[{{"before":"i{}","message":{{"role":"system","content":"x","id":"i{}"}}}}]"#,
+                    nth / 2,
+                    nth / 2 + 1
+                ),
+            ),
+            _ => format!(r#"{{"type":"truncate","id":"t{nth}","before":null}}"#),
+        })
+    });
+}
+
+#[test]
+fn compactions_that_edit_one_message() {
+    is_linear(400, |size| {
+        lines(size + 1, |nth| match nth {
+            0 => said("m"),
+            nth => compact(nth, &format!(r#""edit":[{{"id":"m","k{nth}":{nth}}}]"#)),
+        })
+    });
+}
+
+#[test]
+fn one_edit_of_many_members() {
+    is_linear(1000, |size| {
+        let edit = joined(size, |nth| format!(r#""k{nth}":{nth}"#));
+        lines(2, |nth| match nth {
+            0 => said("m"),
+            nth => compact(nth, &format!(r#""edit":[{{"id":"m",{edit}}}]"#)),
+        })
+    });
+}
+
+#[test]
+fn equal_lines_without_ids() {
+    is_linear(400, |size| {
+        lines(size, |_| r#"{"role":"user","content":"x"}"#.to_string())
+    });
+}
+
+#[test]
+fn calls_and_results_of_one_id() {
+    is_linear(400, |size| {
+        lines(2 * size, |nth| match nth < size {
+            true => calls(&[call("c")]),
+            false => result("c"),
+        })
+    });
+}
+
+#[test]
+fn calls_of_one_id_in_one_message() {
+    is_linear(400, |size| {
+        lines(size + 1, |nth| match nth {
+            0 => calls(&vec![call("c"); size]),
+            _ => result("c"),
+        })
+    });
+}
+
+#[test]
+fn calls_in_one_message() {
+    is_linear(400, |size| {
+        lines(size + 1, |nth| match nth {
+            0 => calls(&(0..size).map(|nth| call(&format!("c{nth}"))).collect::<Vec<_>>()),
+            nth => result(&format!("c{}", nth - 1)),
+        })
+    });
+}
+
+#[test]
+fn events_that_set_members() {
+    is_linear(1000, |size| {
+        lines(size + 1, |nth| match nth {
+            0 => said("m"),
+            nth => format!(r#"{{"type":"meta","id":"e{nth}","set":{{"k{nth}":{nth}}}}}"#),
+        })
+    });
+}
+
+#[test]
+fn events_that_unset_members() {
+    is_linear(1000, |size| {
+        let set = joined(size, |nth| format!(r#""k{nth}":{nth}"#));
+        lines(size + 1, |nth| match nth {
+            0 => format!(r#"{{"type":"meta","set":{{{set}}}}}"#),
+            nth => format!(r#"{{"type":"meta","id":"e{nth}","unset":["k{}"]}}"#, nth - 1),
+        })
+    });
+}
+
+#[test]
+fn ranges_of_one_compaction() {
+    is_linear(500, |size| {
+        let range = format!(r#"["m0","m{}"]"#, size - 1);
+        lines(size + 1, |nth| match nth == size {
+            true => compact(nth, &format!(r#""drop":[{}]"#, joined(size, |_| range.clone()))),
+            false => said(&format!("m{nth}")),
+        })
+    });
+}
+
+#[test]
+fn links_and_cuts() {
+    is_linear(300, |size| {
+        lines(3 * size, |nth| match nth % 3 {
+            0 => said(&format!("m{nth}")),
+            1 => format!(r#"{{"type":"truncate","id":"t{nth}","before":"m{}"}}"#, nth - 1),
+            _ => format!(r#"{{"type":"link","id":"l{nth}","continued_to":"x{nth}"}}"#),
+        })
+    });
+}
+
+#[test]
+fn damage_blank_lines_and_deep_values() {
+    is_linear(300, |size| {
+        let deep = "[".repeat(20 * size) + &"]".repeat(20 * size);
+        let digits = "9".repeat(20 * size);
+        let all = lines(8 * size, |nth| match nth % 8 {
+            0 => said(&format!("m{nth}")),
+            1 => r#"{"role":"us"#.to_string(),
+            2 => r#"{"type":"novelty","id":"e1"}"#.to_string(),
+            3 => r#"{"role":"user","content":"a","content":"b","role":"tool"}"#.to_string(),
+            4 => r#"{"role":"user","content":"\ud800"}"#.to_string(),
+            5 => "42\n\n\n\r".to_string(),
+            6 => r#"{"role":"user","content":"x","_crc":"deadbeef"}"#.to_string(),
+            _ => r#"{"role":"user","content":{"a":[1,2,{"b":null}]}}"#.to_string(),
+        });
+        format!("{all}{{\"role\":\"user\",\"content\":{deep},\"n\":{digits}}}\n")
+    });
+}
+
+#[test]
+fn a_stream_that_is_appended() {
+    let env = Env::with_chat();
+    let stream = |size| lines(size, |_| r#"{"role":"user","content":"x"}"#.to_string());
+    let (small, large) = (
+        env.write("small.jsonl", stream(400)),
+        env.write("large.jsonl", stream(1600)),
+    );
+    let slow = slow(&env, &["append", "trip", "--stream"], &small, &large);
+    assert_eq!(slow, None);
+}
+
+/// Runs with a limit on memory.
+fn within(env: &Env, megabytes: usize, arguments: &str) {
+    let convo = env!("CARGO_BIN_EXE_convo");
+    let line = format!("ulimit -v {}; exec {convo} {arguments} >out.txt", megabytes << 10);
+    let run = env.shell(&line);
+    assert_eq!(run.status, 0, "{arguments}: {run}");
+}
+
+#[test]
+fn ten_megabytes_of_newlines_take_three_times_the_memory() {
+    const BASE: usize = 100; // what the program itself takes of addresses
+    let env = Env::new();
+    let input = lines(1, |_| said("m")) + &"\n".repeat(10 << 20) + &said("n") + "\n";
+    env.write("in.jsonl", &input);
+    for verb in [
+        "count",
+        "context",
+        "show",
+        "list",
+        "join",
+        "truncate --keep-last 1",
+    ] {
+        within(&env, BASE + 3 * 10, &format!("{verb} in.jsonl"));
+    }
+}
+
+#[test]
+fn blank_lines_keep_their_bytes_and_their_numbers() {
+    let env = Env::new();
+    let blank = "\n \n\r\n\n\t\n";
+    let input = format!(
+        "{}{blank}{}\n{blank}{}\n{blank}",
+        lines(1, |_| said("m")),
+        said("n"),
+        said("o")
+    );
+    env.write("in.jsonl", &input);
+    for verb in ["cat", "truncate --keep-last 5 --log", "truncate -i --keep-last 1"] {
+        let run = env.shell(&format!("convo {verb} in.jsonl"));
+        assert_eq!(run.status, 0, "{verb}: {run}");
+        let kept = if verb.contains("-i") {
+            env.read("in.jsonl")
+        } else {
+            String::from_utf8(run.stdout).unwrap()
+        };
+        assert!(kept.starts_with(&input), "{verb}: {kept:?}");
+    }
+    env.write("bad.jsonl", format!("{input}oops\n"));
+    let run = env.shell("convo count bad.jsonl");
+    assert_eq!(run.status, 65);
+    assert!(run.stderr.contains("bad.jsonl:20:"), "{run}");
+}
