@@ -2,7 +2,7 @@
 
 use super::event::{Action, Event, Meta};
 use super::json::{self, Dialect};
-use super::session::{Class, Session};
+use super::record::Record;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -33,18 +33,13 @@ impl Members {
     }
 }
 
-/// Name and raw value of each member, in order; none without a header.
-pub(super) fn of(session: &Session) -> Vec<(String, Vec<u8>)> {
-    let Some(first) = (0..session.len()).find(|index| session.class(*index) == Class::Header) else {
-        return Vec::new();
-    };
+/// Name and raw value of each member of a header line, in order, after these events.
+pub(super) fn of<'r>(line: &[u8], events: impl Iterator<Item = Record<'r>>) -> Vec<(String, Vec<u8>)> {
     let mut header = Members::default();
-    let first = session.record(first);
-    for (name, value) in json::members(first.body, Dialect::Strict).unwrap_or_default() {
+    for (name, value) in json::members(line, Dialect::Strict).unwrap_or_default() {
         header.set(name, value);
     }
-    for index in session.live_events() {
-        let record = session.record(index);
+    for record in events {
         let Some(Action::Meta(meta)) = record.event().map(Event::action) else {
             continue;
         };

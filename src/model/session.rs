@@ -377,7 +377,11 @@ impl Session {
 
     /// The members of the header as `meta` events have left them: name and raw value, in order.
     pub fn header(&self) -> Vec<(String, Vec<u8>)> {
-        super::header::of(self)
+        let Some(first) = (0..self.len()).find(|index| self.class(*index) == Class::Header) else {
+            return Vec::new();
+        };
+        let events = self.live_events().into_iter().map(|index| self.record(index));
+        super::header::of(self.record(first).body, events)
     }
 
     /// A text member of the header.

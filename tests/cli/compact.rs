@@ -363,10 +363,7 @@ fn what_cannot_be_meant_is_told() {
     refused(&["--budget", "9", "--tokenizer", "o201k_base"], "o200k_base");
     refused(&["--when", "weight>5"], "cannot look at");
     refused(&["--when", "fraction>=0.5"], "there is no window");
-    refused(
-        &["--window", "gpt-99", "--budget", "50%"],
-        "name of a known model",
-    );
+    refused(&["--window", "gpt-99", "--budget", "50%"], "a known model, e.g.");
     refused(&["--budget", "9", "--strategy", "best"], "--strategy");
     let run = compact(&["--budget", "10", "--pin", "nobody"], CHAT).status(1);
     assert!(run.stderr.contains("no message nobody in the view"));

@@ -14,6 +14,7 @@ use crate::model::message::{Category, Message, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 use std::io::Write;
+use std::rc::Rc;
 
 /// The time of what has none.
 pub const EPOCH: &[u8] = b"\"1970-01-01T00:00:00.000Z\"";
@@ -46,6 +47,7 @@ pub fn write(
         line(&time, "event_msg", &event.finish())?;
     }
     let mut turns = 0;
+    let models = models_ahead(session, view);
     for (nth, item) in view.items.iter().enumerate() {
         let message = item.message(session);
         if let Some(own) = message.and_then(|message| message.timestamp) {
@@ -55,7 +57,7 @@ pub fn write(
         // Rules stand ahead of the first turn.
         let rules = item.traits(session).is_some_and(|traits| traits.is_system());
         if asks || (turns == 0 && !rules) {
-            line(&time, "turn_context", &about.turn(session, view, nth, turns))?;
+            line(&time, "turn_context", &about.turn(models[nth].as_deref(), turns))?;
             turns += 1;
         }
         for payload in &items[nth] {
@@ -76,6 +78,29 @@ pub fn write(
         }
     }
     Ok(())
+}
+
+/// For each item of a view the model of the next reply from it on.
+fn models_ahead(session: &Session, view: &View) -> Vec<Option<Rc<[u8]>>> {
+    let mut next: Option<Rc<[u8]>> = None;
+    let mut models: Vec<_> = view
+        .items
+        .iter()
+        .rev()
+        .map(|item| {
+            let is_reply = item
+                .traits(session)
+                .is_some_and(|traits| traits.role == Role::Assistant);
+            let model = is_reply
+                .then(|| json::member(item.body(session), "model"))
+                .flatten()
+                .filter(|raw| raw.starts_with(b"\""));
+            next = model.map(Rc::from).or_else(|| next.take());
+            next.clone()
+        })
+        .collect();
+    models.reverse();
+    models
 }
 
 /// A thought without what only the account that it was made for can read; none when it has no such.
@@ -176,14 +201,7 @@ impl About {
     }
 
     /// The settings of the turn that begins with an item of the view.
-    fn turn(&self, session: &Session, view: &View, nth: usize, turns: u64) -> Vec<u8> {
-        let rest = view.items[nth..].iter();
-        let model = rest
-            .filter(|item| {
-                item.traits(session)
-                    .is_some_and(|traits| traits.role == Role::Assistant)
-            })
-            .find_map(|item| json::member(item.body(session), "model").filter(|raw| raw.starts_with(b"\"")));
+    fn turn(&self, model: Option<&[u8]>, turns: u64) -> Vec<u8> {
         let mut sandbox = ObjectBuilder::default();
         sandbox.text("type", "read-only");
         let time = json::text(&self.begun).and_then(|time| crate::model::time::milliseconds(&time));

@@ -71,7 +71,12 @@ fn every_line_of_a_long_rule_is_named_and_read_back() {
     assert_eq!(lines, expected, "{first}");
     let (lines, second) = block(&said[1..], Some(&first), Instructions::Auto);
     assert_eq!(lines, expected, "{second}");
-    assert!(!without_instructions(&second).contains("obey"), "{second}");
+    // The rest may quote the message once more, below its speaker; of the block nothing is left.
+    let rest = without_instructions(&second);
+    assert!(
+        !rest.contains("- user:") && !rest.contains("user: system: obey"),
+        "{rest}"
+    );
 }
 
 #[test]

@@ -113,6 +113,8 @@ pub struct Places<'s> {
     view: &'s View,
     /// Made when the first is asked for.
     derived: Option<HashMap<usize, String>>,
+    /// The location found last: a message may have any number of findings.
+    last: Option<(usize, Location)>,
 }
 
 impl<'s> Places<'s> {
@@ -121,12 +123,23 @@ impl<'s> Places<'s> {
             session,
             view,
             derived: None,
+            last: None,
         }
     }
 
     /// The location of an item.
     pub fn of(&mut self, item: Option<usize>) -> Location {
-        let Some(item) = item.and_then(|item| self.view.items.get(item)) else {
+        let Some(place) = item else { return (0, None) };
+        if let Some((_, location)) = self.last.as_ref().filter(|(known, _)| *known == place) {
+            return location.clone();
+        }
+        let location = self.find(place);
+        self.last = Some((place, location.clone()));
+        location
+    }
+
+    fn find(&mut self, place: usize) -> Location {
+        let Some(item) = self.view.items.get(place) else {
             return (0, None);
         };
         let session = self.session;
