@@ -7,10 +7,10 @@ use convo::error::{Error, Kind};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Budget")]
 pub struct Fitting {
-    /// Token limit: a number (32000, 32k) or a share of --window (60%)
+    /// Token limit: 32000, 32k, or a share such as 60%
     #[arg(long, value_name = "TOKENS", value_parser = amount)]
     budget: Option<Amount>,
-    /// Context window: a number of tokens or a model name
+    /// Context window: tokens, or a model name
     #[arg(long, value_name = "TOKENS|MODEL", value_parser = window)]
     pub window: Option<Window>,
     /// Tokens to reserve for the reply, subtracted from --budget
