@@ -5,10 +5,13 @@ use crate::model::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+/// A member and its new value; none where it is unset.
+type Change<'a> = (Cow<'a, str>, Option<Cow<'a, [u8]>>);
+
 /// Member changes of one message: the last value of each member; none where it is removed.
 #[derive(Debug, Default)]
 pub struct Changes<'a> {
-    members: Vec<(Cow<'a, str>, Option<Cow<'a, [u8]>>)>,
+    members: Vec<Change<'a>>,
     places: HashMap<Cow<'a, str>, usize>,
     /// Whether the message has an id so far; unknown before the first edit.
     has_id: Option<bool>,
