@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Reads a session in any format from standard input and prints the reply as records for `convo append --stream`, or as text on a
 /// terminal. Answers `convo summarize --with llm` with a summary. Stores nothing; on failure, prints no reply and exits with 69.
 ///
-/// Model, URL and key come from options, CONVO_LLM_* variables or the table [llm] of the configuration file, in this order. The key
+/// Model, URL and key come from options, CONVO_LLM_* variables or the table `[llm]` of the configuration file, in this order. The key
 /// is never an argument. OPENAI_API_KEY and ANTHROPIC_API_KEY are sent only to their own services or to OPENAI_BASE_URL and
 /// ANTHROPIC_BASE_URL.
 ///
