@@ -50,7 +50,7 @@ pub fn run(model: &Model<'_>, mut session: Session, tools: &Toolbox, most: u32) 
     ended
 }
 
-/// The results of calls; `None` when there are no calls, or when the caller answers them.
+/// The results of calls; `None` without calls, or if the caller answers them.
 fn answer(
     calls: &[ToolCall<'_>],
     tools: &Toolbox,

@@ -30,7 +30,7 @@ type Facts = (u64, Option<SystemTime>);
 /// What every database begins with.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Bytes of the longest value or row that is read: what is read takes several times as much memory.
+/// Maximum size of a value or row in bytes: reading one takes several times as much memory.
 const LONGEST: i32 = 64 << 20;
 
 /// How long another program may hold it.

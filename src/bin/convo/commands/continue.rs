@@ -95,7 +95,7 @@ impl Run for Continue {
     }
 }
 
-/// What is told of a session that is not continued.
+/// The report on a session that is not continued.
 const UNCHANGED: &str = "unchanged: the condition of --when does not hold";
 
 fn continued(id: &str, child: &str) -> Error {
