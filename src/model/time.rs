@@ -34,16 +34,19 @@ impl Clock {
         self.fixed.is_some()
     }
 
+    /// Now.
+    pub fn timestamp(&self) -> Timestamp {
+        self.fixed.unwrap_or_else(Timestamp::now)
+    }
+
     /// Now, to the second, in UTC: `2026-11-20T18:02:03Z`.
     pub fn now(&self) -> String {
-        let now = self.fixed.unwrap_or_else(Timestamp::now);
-        now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+        self.timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 
     /// The stem of a new session's id: `session_20261120_180203`.
     pub fn session_stem(&self) -> String {
-        let now = self.fixed.unwrap_or_else(Timestamp::now);
-        now.strftime("session_%Y%m%d_%H%M%S").to_string()
+        self.timestamp().strftime("session_%Y%m%d_%H%M%S").to_string()
     }
 }
 

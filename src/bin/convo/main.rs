@@ -20,6 +20,7 @@ mod incoming;
 mod inputs;
 mod interrupt;
 mod keyed;
+mod measure;
 mod output;
 mod pairs;
 mod penguins;
@@ -40,8 +41,10 @@ mod stored;
 mod streamed;
 mod summarizer;
 mod summing;
+mod table;
 mod terminal_filter;
 mod thinking;
+mod time_format;
 mod tree;
 
 use args::Global;

@@ -67,7 +67,10 @@ impl Output {
         match self.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => set("CLICOLOR_FORCE") || (!set("NO_COLOR") && io::stdout().is_terminal()),
+            Color::Auto => {
+                let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+                set("CLICOLOR_FORCE") || (!set("NO_COLOR") && !is_dumb && io::stdout().is_terminal())
+            }
         }
     }
 
@@ -253,6 +256,18 @@ impl Output {
         })
     }
 
+    /// Hands text to a pager when standard output is a terminal with fewer lines, else prints it.
+    pub fn page_if_long(&self, text: &str) -> anyhow::Result<()> {
+        let lines = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).map_or(0, |size| size.ws_row);
+        if lines > 0 && text.lines().nth(usize::from(lines) - 1).is_some() {
+            return self.page(text);
+        }
+        self.styled(|out| {
+            let written = out.write_all(text.as_bytes());
+            Ok(written.map_err(|error| Error::io("cannot write", error))?)
+        })
+    }
+
     /// Hands text to a pager when standard output is a terminal, else prints it.
     pub fn page(&self, text: &str) -> anyhow::Result<()> {
         let pager = std::env::var("CONVO_PAGER")
@@ -345,7 +360,13 @@ pub fn columns() -> Option<usize> {
         return None;
     }
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
-    Some(size.map_or(80, |size| usize::from(size.ws_col)))
+    let known = size.map_or(0, |size| usize::from(size.ws_col));
+    let given = || std::env::var("COLUMNS").ok()?.parse().ok();
+    // A terminal that does not know its size has none.
+    Some(known)
+        .filter(|columns| *columns > 0)
+        .or_else(given)
+        .or(Some(80))
 }
 
 /// A time as people write it: the day, the hour and the minute.

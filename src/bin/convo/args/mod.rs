@@ -15,7 +15,7 @@ use convo::tokens::Tokenizer;
 pub use selecting::{Selecting, category};
 use std::path::PathBuf;
 use std::time::Duration;
-pub use times::{When, when};
+pub use times::{TimeOptions, TimeStyle, When, when};
 
 // Options of every command. A doc comment would become the description of each command that flattens them.
 #[derive(Args, Clone, Debug, Default)]

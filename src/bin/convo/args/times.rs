@@ -1,8 +1,33 @@
-//! Points in time on the command line: so long ago, or a date.
+//! Times on the command line: points in time, and how times are shown.
 
 use super::duration;
+use clap::{Args, ValueEnum};
 use convo::model::time;
 use std::time::Duration;
+
+/// How a terminal shows times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TimeStyle {
+    /// `5m ago`, `11 Dec`.
+    #[default]
+    Relative,
+    /// RFC 3339.
+    Iso,
+}
+
+/// Times on a terminal.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub struct TimeOptions {
+    /// Show times as: relative, iso [default: relative]
+    ///
+    /// Applies to a terminal. Piped times are in UTC and have the form 2026-11-20T18:02:03Z.
+    #[arg(long, value_name = "STYLE", hide_possible_values = true)]
+    pub time: Option<TimeStyle>,
+    /// Show times in UTC [default: the local time zone]
+    #[arg(long)]
+    pub utc: bool,
+}
 
 /// A point in time, as it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,31 +1,26 @@
 //! `list`: the sessions of a store, of files or of directories.
 
-mod table;
+mod row;
 
 use super::Run;
-use crate::args::{Input, Reading, When, when};
+use crate::args::{Input, Reading, TimeOptions, When, when};
 use crate::context::{Context, detect_file, head, named};
 use crate::inputs::{each_session, tell_and_go_on};
-use crate::output::{columns, path_name};
+use crate::measure::thousands;
+use crate::output::{columns, counted, path_name};
 use crate::scan::{self, Follow};
+use crate::table::{Column, Table};
+use crate::time_format::Times;
 use crate::tree::{self, Node};
 use clap::Args;
 use convo::error::{Error, Kind};
-use convo::filter::memory;
 use convo::format::detect::HEAD;
 use convo::format::picoclaw;
 use convo::format::report::Report;
-use convo::model::chain::Links;
-use convo::model::health::{Health, State};
-use convo::model::json;
-use convo::model::lineage::Lineage;
-use convo::model::session::{Class, Session};
 use convo::model::time;
-use convo::model::view::{Item, View};
+use row::{Row, row};
 use std::collections::HashMap;
-use std::io::Write;
 use std::path::Path;
-use table::{flat, indented, table};
 
 /// List sessions
 ///
@@ -78,40 +73,20 @@ pub struct List {
     /// Branches are indented one level more. With --json, objects have a depth.
     #[arg(long, help_heading = "Output")]
     tree: bool,
+    #[command(flatten)]
+    times: TimeOptions,
     /// Print one object per session
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
-/// Members of a session line that tell of its chain.
-#[derive(Default)]
-struct Chain {
-    index: Option<u64>,
-    original: Option<String>,
-    source_tokens: Option<u64>,
-    tokens: Option<u64>,
-}
-
-/// One line of the list.
-struct Row {
-    id: String,
-    title: Option<String>,
-    key: Option<String>,
-    messages: usize,
-    view: usize,
-    created: Option<String>,
-    updated: Option<String>,
-    links: Links,
-    /// What the session line says of the chain.
-    chain: Chain,
-    branched_from: Option<String>,
-    depth: usize,
-    aliases: Vec<String>,
-    damaged: bool,
-    health: Health,
-    /// Turns that wait for a summary, where the session remembers by itself: pending, backlog.
-    waiting: Option<(usize, usize)>,
-}
+/// The columns of a terminal.
+const COLUMNS: [Column; 4] = [
+    Column::text("ID"),
+    Column::dim("UPDATED").from_width(32),
+    Column::number("MSGS").from_width(45),
+    Column::rest("TITLE"),
+];
 
 impl Run for List {
     fn run(self, context: &Context) -> anyhow::Result<()> {
@@ -167,10 +142,30 @@ impl Run for List {
             rows = placed.into_iter().map(|(_, row)| row).collect();
         }
         let rows = self.page(rows);
-        context.output.stdout(|out| match columns() {
-            Some(columns) if !self.json => table(&rows, columns, &now, out),
-            _ => rows.iter().try_for_each(|row| self.print(row, &now, out)),
-        })
+        if self.json {
+            return context.output.stdout(|out| {
+                rows.iter().try_for_each(|row| {
+                    let written = writeln!(out, "{}", row.object(&now));
+                    Ok(written.map_err(|error| Error::io("cannot write", error))?)
+                })
+            });
+        }
+        let times = Times::new(self.times, &context.clock);
+        let messages: usize = rows.iter().map(|row| row.view).sum();
+        let footer = format!(
+            "{} · {} · times in {}",
+            counted(rows.len() as u64, "session"),
+            match messages {
+                1 => "1 message".to_string(),
+                messages => format!("{} messages", thousands(messages as u64)),
+            },
+            times.zone()
+        );
+        let is_terminal = columns().is_some();
+        let cells = rows.iter().map(|row| row.cells(&now, is_terminal));
+        Table::new(&COLUMNS, &times)
+            .footer(footer)
+            .print(&context.output, cells)
     }
 }
 
@@ -182,13 +177,6 @@ fn with_folder(error: anyhow::Error, input: &Input) -> anyhow::Error {
             .into(),
         (Ok(error), _) => error.into(),
         (Err(error), _) => error,
-    }
-}
-
-impl Row {
-    /// How the summaries of the session fare, when they do not fare well.
-    fn ailing(&self, now: &str) -> Option<State> {
-        Some(self.health.state(now)).filter(|state| *state != State::Healthy)
     }
 }
 
@@ -250,59 +238,6 @@ fn stored(context: &Context) -> anyhow::Result<Vec<Row>> {
         }
     }
     Ok(rows)
-}
-
-fn row(session: &Session, label: &str, damaged: bool) -> Row {
-    let view = View::replay(session);
-    let header = session.header();
-    let raw = |name: &str| header.iter().find(|(known, _)| known == name).map(|(_, raw)| raw);
-    let text = |name: &str| {
-        raw(name)
-            .and_then(|raw| json::text(raw))
-            .map(|text| text.into_owned())
-    };
-    let number = |name: &str| raw(name).and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
-    Row {
-        id: text("id").unwrap_or_else(|| label.to_string()),
-        title: text("title")
-            .filter(|title| !title.trim().is_empty())
-            .or_else(|| beginning(session)),
-        key: text("key"),
-        messages: session.messages().count(),
-        view: view
-            .items
-            .iter()
-            .filter(|item| !matches!(item, Item::Summary(_)))
-            .count(),
-        created: text("created_at"),
-        updated: session.newest_time(),
-        links: Links::of(session),
-        chain: Chain {
-            index: number("continuation_index"),
-            original: text("original_created_at"),
-            source_tokens: number("source_tokens"),
-            tokens: number("chain_tokens"),
-        },
-        branched_from: Lineage::of(session).and_then(|lineage| lineage.parent),
-        depth: 0,
-        aliases: Vec::new(),
-        damaged,
-        health: Health::of(session),
-        waiting: memory::waiting(session).ok().flatten(),
-    }
-}
-
-/// The first line of the first question, cut to 40 characters.
-fn beginning(session: &Session) -> Option<String> {
-    let is_user = |index: &usize| matches!(session.class(*index), Class::Message(t) if t.role == convo::model::message::Role::User);
-    let first = (0..session.len()).find(is_user)?;
-    let record = session.record(first);
-    let text = record.message()?.text();
-    let line = text.lines().find(|line| !line.trim().is_empty())?.trim();
-    if line.chars().count() <= 40 {
-        return Some(line.to_string());
-    }
-    Some(line.chars().take(37).collect::<String>() + "...")
 }
 
 /// Whether a file is something else, and not a session that is damaged.
@@ -377,38 +312,5 @@ impl List {
             tell_and_go_on(context, done, several)?;
         }
         Ok(())
-    }
-
-    fn print(&self, row: &Row, now: &str, out: &mut dyn Write) -> anyhow::Result<()> {
-        let title = row.title.as_deref().unwrap_or_default();
-        let updated = row.updated.as_deref().unwrap_or("-");
-        let line = if self.json {
-            serde_json::json!({
-                "schema": "convo.list/1", "id": row.id, "title": row.title, "key": row.key,
-                "messages": row.messages, "view": row.view, "created_at": row.created,
-                "updated_at": row.updated, "continued_from": row.links.continued_from,
-                "continued_to": row.links.continued_to, "continuation_index": row.chain.index,
-                "original_created_at": row.chain.original, "source_tokens": row.chain.source_tokens,
-                "chain_tokens": row.chain.tokens, "depth": row.depth, "aliases": row.aliases,
-                "damaged": row.damaged, "health": row.health.state(now).name(), "failures": row.health.failures,
-                "next_attempt_at": row.health.next_attempt_at,
-                "pending": row.waiting.map(|(pending, _)| pending),
-                "backlog": row.waiting.map(|(_, backlog)| backlog),
-            })
-            .to_string()
-        } else {
-            let health = row
-                .ailing(now)
-                .map_or(String::new(), |state| format!("\t{}", state.name()));
-            format!(
-                "{}\t{}\t{}\t{}{health}",
-                indented(row),
-                row.view,
-                flat(updated),
-                flat(title)
-            )
-        };
-        Ok(writeln!(out, "{}", line.trim_end_matches(' '))
-            .map_err(|error| Error::io("cannot write", error))?)
     }
 }

@@ -1,0 +1,90 @@
+//! Text and numbers as a terminal shows them: widths, cuts, separators and units.
+
+use textwrap::core::display_width;
+
+/// Columns that a terminal needs for a text. An emoji presentation selector widens the character before it.
+pub fn columns_of(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    display_width(text) + text.matches('\u{fe0f}').count()
+}
+
+/// The beginning of a text that fits these columns, with an ellipsis where it is cut.
+pub fn cut(text: &str, columns: usize) -> String {
+    if text.len() <= columns || columns_of(text) <= columns {
+        return text.to_string();
+    }
+    let mut end = 0;
+    let mut width = 0;
+    for (at, c) in text.char_indices() {
+        width += columns_of(c.encode_utf8(&mut [0; 4]));
+        if width >= columns {
+            break;
+        }
+        end = at + c.len_utf8();
+    }
+    match columns {
+        0 => String::new(),
+        _ => format!("{}…", text[..end].trim_end()),
+    }
+}
+
+/// A number with thousands separators.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number of bytes in at most five characters: `812B`, `9.5K`, `312M`.
+pub fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "K", "M", "G", "T"] {
+        if value < 999.5 || unit == "T" {
+            return match unit != "B" && value < 9.95 {
+                true => format!("{value:.1}{unit}"),
+                false => format!("{value:.0}{unit}"),
+            };
+        }
+        value /= 1024.0;
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_sizes_have_units() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(thousands(number), text);
+        }
+        for (bytes, text) in [
+            (0, "0B"),
+            (999, "999B"),
+            (1000, "1.0K"),
+            (10_240, "10K"),
+            (1_048_576, "1.0M"),
+            (u64::MAX, "16777216T"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("abcd", 3), "ab…");
+        assert_eq!(cut("\u{6f22}\u{5b57}x", 4), "\u{6f22}…");
+        assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
+        assert_eq!(cut("abc", 0), "");
+    }
+}

@@ -1,0 +1,166 @@
+//! Times of output: relative and local for people, RFC 3339 in UTC for programs.
+
+use crate::args::{TimeOptions, TimeStyle};
+use crate::output::in_line;
+use convo::model::time::{self, Clock};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// How times are shown: relative to which moment, in which zone.
+#[derive(Debug)]
+pub struct Times {
+    now: Timestamp,
+    zone: TimeZone,
+    style: TimeStyle,
+}
+
+impl Times {
+    /// As the options select, relative to the clock.
+    pub fn new(options: TimeOptions, clock: &Clock) -> Times {
+        Times {
+            now: clock.timestamp(),
+            zone: match options.utc {
+                true => TimeZone::UTC,
+                false => TimeZone::system(),
+            },
+            style: options.time.unwrap_or_default(),
+        }
+    }
+
+    /// In UTC, relative to this moment.
+    #[cfg(test)]
+    pub fn fixed(now: &str) -> Times {
+        Times {
+            now: now.parse().unwrap(),
+            zone: TimeZone::UTC,
+            style: TimeStyle::Relative,
+        }
+    }
+
+    /// An RFC 3339 time for people: `now`, `5m ago`, `2h ago`, `3d ago`, `11 Dec`, `Dec 2024`. A text that is not a time
+    /// is shown as is.
+    pub fn shown(&self, text: &str) -> String {
+        let Some(moment) = time::moment(text) else {
+            return in_line(text);
+        };
+        let zoned = moment.to_zoned(self.zone.clone());
+        if self.style == TimeStyle::Iso {
+            let format = match zoned.offset().seconds() {
+                0 => "%Y-%m-%dT%H:%M:%SZ",
+                _ => "%Y-%m-%dT%H:%M:%S%:z",
+            };
+            return zoned.strftime(format).to_string();
+        }
+        match self.now.as_second() - moment.as_second() {
+            age if age.abs() < MINUTE => "now".to_string(),
+            age @ 0..HOUR => format!("{}m ago", age / MINUTE),
+            age @ HOUR..DAY => format!("{}h ago", age / HOUR),
+            age if (DAY..7 * DAY).contains(&age) => format!("{}d ago", age / DAY),
+            // The day and the month are enough where they occur only once.
+            age if age.abs() < 365 * DAY => zoned.strftime("%-d %b").to_string(),
+            _ => zoned.strftime("%b %Y").to_string(),
+        }
+    }
+
+    #[allow(dead_code)]
+    /// The day of a time: `11 Dec 2025`. None if the text is not a time.
+    pub fn day(&self, text: &str) -> Option<String> {
+        let zoned = time::moment(text)?.to_zoned(self.zone.clone());
+        Some(zoned.strftime("%-d %b %Y").to_string())
+    }
+
+    #[allow(dead_code)]
+    /// The hour and the minute of a time: `20:37`. None if the text is not a time.
+    pub fn minute(&self, text: &str) -> Option<String> {
+        let zoned = time::moment(text)?.to_zoned(self.zone.clone());
+        Some(zoned.strftime("%H:%M").to_string())
+    }
+
+    /// The zone: `UTC`, `CET`.
+    pub fn zone(&self) -> String {
+        let zoned = self.now.to_zoned(self.zone.clone());
+        in_line(&zoned.strftime("%Z").to_string())
+    }
+
+    /// The time for programs: RFC 3339 in UTC, to the second. A text that is not a time is kept.
+    pub fn machine(&self, text: &str) -> String {
+        machine(text)
+    }
+}
+
+/// A time for programs: RFC 3339 in UTC, to the second. A text that is not a time is kept.
+pub fn machine(text: &str) -> String {
+    // Most times are written like that.
+    let bytes = text.as_bytes();
+    if bytes.len() == 20 && bytes[19] == b'Z' && time::is_rfc3339(text) {
+        return text.to_string();
+    }
+    match time::moment(text) {
+        Some(moment) => moment.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        None => in_line(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_for_people_are_relative_and_then_dates() {
+        let times = Times::fixed("2026-11-20T18:02:03Z");
+        for (time, text) in [
+            ("2026-11-20T18:02:03Z", "now"),
+            ("2026-11-20T18:01:04Z", "now"),
+            ("2026-11-20T18:02:40Z", "now"),
+            ("2026-11-20T18:01:03Z", "1m ago"),
+            ("2026-11-20T17:02:04Z", "59m ago"),
+            ("2026-11-20T19:02:03+01:00", "now"),
+            ("2026-11-20T17:02:03.999Z", "1h ago"),
+            ("2026-11-19T18:02:04Z", "23h ago"),
+            ("2026-11-19T18:02:03Z", "1d ago"),
+            ("2026-11-13T18:02:04Z", "6d ago"),
+            ("2026-11-13T18:02:03Z", "13 Nov"),
+            ("2025-12-11T00:00:00Z", "11 Dec"),
+            ("2025-11-20T18:02:03Z", "Nov 2025"),
+            ("2024-12-11T00:00:00Z", "Dec 2024"),
+            ("2026-11-20T19:00:00Z", "20 Nov"),
+            ("2031-01-01T00:00:00Z", "Jan 2031"),
+            ("soon\n", "soon\u{240a}"),
+        ] {
+            assert_eq!(times.shown(time), text, "{time}");
+        }
+    }
+
+    #[test]
+    fn dates_are_those_of_the_zone() {
+        let zone = TimeZone::fixed(jiff::tz::offset(9));
+        let times = Times {
+            zone,
+            ..Times::fixed("2026-11-20T18:02:03Z")
+        };
+        assert_eq!(times.shown("2026-10-01T15:00:00Z"), "2 Oct");
+        assert_eq!(times.day("2026-10-01T15:00:00Z").as_deref(), Some("2 Oct 2026"));
+        assert_eq!(times.minute("2026-10-01T15:30:00Z").as_deref(), Some("00:30"));
+        let iso = Times {
+            style: TimeStyle::Iso,
+            ..times
+        };
+        assert_eq!(iso.shown("2026-10-01T15:00:00.5Z"), "2026-10-02T00:00:00+09:00");
+    }
+
+    #[test]
+    fn times_for_programs_have_one_precision() {
+        for time in [
+            "2026-10-01T15:00:00Z",
+            "2026-10-01T15:00:00.123Z",
+            "2026-10-01T17:00:00+02:00",
+        ] {
+            assert_eq!(machine(time), "2026-10-01T15:00:00Z");
+        }
+        assert_eq!(machine("soon"), "soon");
+    }
+}
