@@ -1,77 +1,170 @@
-//! Messages chosen by role and category. A tool call and its results are chosen together.
+//! Messages chosen by exchange, role, category, tool, text or id. A tool call and its results are chosen together.
 
 use super::settle::pieces;
 use crate::error::{Error, Kind, Place, Result};
+use crate::model::exchange::Cuts;
 use crate::model::message::{Category, Message, Role};
 use crate::model::record::Record;
 use crate::model::session::{Class, Piece, Session};
 use crate::model::view::{Item, View};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
-/// What is chosen: messages of one of these roles and of one of these categories; none of either is all.
+/// The messages to choose: those that match every condition; an empty condition matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Names of roles.
+    /// Names of roles, one of which the message has.
     pub roles: Vec<String>,
-    /// Categories.
+    /// Categories, one of which the message has.
     pub categories: Vec<Category>,
+    /// Names of tools, one of which the message calls or answers.
+    pub tools: Vec<String>,
+    /// Ids, one of which the message has.
+    pub ids: Vec<String>,
+    /// Text in the content or in the arguments of a call, without regard to case.
+    pub text: Option<String>,
+    /// The exchanges that the message is in.
+    pub exchanges: Option<Exchanges>,
 }
 
-/// One message, as far as choosing goes.
+/// Exchanges at one end of the view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exchanges {
+    /// The oldest, with what is before them.
+    First(usize),
+    /// The newest.
+    Last(usize),
+}
+
+/// What is known of one message for the choice.
 struct Candidate {
     role: String,
     category: Category,
-    /// Whether it calls tools, and the ids of its calls.
-    calls: Option<Vec<String>>,
+    /// Whether it calls tools, and the ids and tools of its calls.
+    calls: Option<Vec<(String, String)>>,
     /// Whether it is the result of a call, and its id.
     answers: Option<Option<String>>,
+    /// Whether it has one of the ids, and the text.
+    matches: bool,
 }
 
 impl Candidate {
-    fn of(session: &Session, item: &Item) -> Option<Candidate> {
+    fn of(session: &Session, item: &Item, selection: &Selection) -> Option<Candidate> {
         if let Some(line) = item.summary_message(session) {
             let record = Record::parse(&line, Place { line: 1, offset: 1 });
-            return record.message().map(Candidate::read);
+            return record
+                .message()
+                .map(|message| Candidate::read(message, None, selection));
         }
-        item.message(session).as_ref().map(Candidate::read)
+        let message = item.message(session)?;
+        let id = match item.line() {
+            Some(line) if !selection.ids.is_empty() => session.id(line),
+            _ => message.id().map(|id| id.into_owned()),
+        };
+        Some(Candidate::read(&message, id, selection))
     }
 
-    fn read(message: &Message<'_>) -> Candidate {
+    fn read(message: &Message<'_>, own: Option<String>, selection: &Selection) -> Candidate {
         let ids = || {
             let calls = message.tool_calls().into_iter();
-            calls.map(|call| call.id.into_owned()).collect()
+            calls
+                .map(|call| (call.id.into_owned(), call.name.into_owned()))
+                .collect()
         };
         let id = message.tool_call_id().map(|id| id.into_owned());
         let is_result = message.role() == Role::Tool;
+        let has_id = || selection.ids.is_empty() || own.is_some_and(|own| selection.ids.contains(&own));
+        let text = selection.text.as_ref().map(|text| text.to_lowercase());
+        let has_text = || text.is_none_or(|text| contains(message, &text));
         Candidate {
             role: message.role_name().into_owned(),
             category: message.category(),
+            matches: has_id() && has_text(),
             calls: message.calls_tools().then(ids),
             answers: is_result.then(|| id.filter(|id| !id.is_empty())),
         }
     }
+
+    /// The tools that it calls.
+    fn tools(&self) -> impl Iterator<Item = &str> {
+        self.calls.iter().flatten().map(|(_, tool)| tool.as_str())
+    }
+}
+
+/// Whether a message contains a text in lower case.
+fn contains(message: &Message<'_>, text: &str) -> bool {
+    let found = |own: &str| own.to_lowercase().contains(text);
+    found(&message.text())
+        || message
+            .tool_calls()
+            .iter()
+            .any(|call| found(&call.name) || found(&call.arguments))
 }
 
 impl Selection {
     /// Whether nothing is asked for, so that everything is chosen.
     pub fn is_empty(&self) -> bool {
-        self.roles.is_empty() && self.categories.is_empty()
+        *self == Selection::default()
     }
 
     /// Whether each item is chosen: because it matches, or because it belongs to a call or result that does.
     pub fn chosen(&self, session: &Session, items: &[Item]) -> Vec<bool> {
-        self.choose(&candidates(session, items))
+        self.choose(&self.candidates(session, items), &self.range(session, items))
     }
 
-    fn matches(&self, candidate: &Candidate) -> bool {
-        (self.roles.is_empty() || self.roles.contains(&candidate.role))
+    fn candidates(&self, session: &Session, items: &[Item]) -> Vec<Option<Candidate>> {
+        let read = |item| Candidate::of(session, item, self);
+        items.iter().map(read).collect()
+    }
+
+    /// The items of the chosen exchanges.
+    fn range(&self, session: &Session, items: &[Item]) -> Range<usize> {
+        let Some(exchanges) = self.exchanges else {
+            return 0..items.len();
+        };
+        let view = View {
+            items: items.to_vec(),
+            ..View::default()
+        };
+        let cuts = Cuts::of(session, &view);
+        let starts: Vec<usize> = (0..items.len()).filter(|item| cuts.begins(*item)).collect();
+        match exchanges {
+            Exchanges::First(count) => 0..starts.get(count).copied().unwrap_or(items.len()),
+            Exchanges::Last(count) => {
+                let first = starts.len().checked_sub(count).and_then(|nth| starts.get(nth));
+                first.copied().unwrap_or(0)..items.len()
+            }
+        }
+    }
+
+    fn matches(&self, candidate: &Candidate, tool: Option<&str>) -> bool {
+        let calls = || tool.is_some_and(|tool| self.tools.iter().any(|own| own == tool));
+        let calls_one = || {
+            candidate
+                .tools()
+                .any(|tool| self.tools.iter().any(|own| own == tool))
+        };
+        candidate.matches
+            && (self.roles.is_empty() || self.roles.contains(&candidate.role))
             && (self.categories.is_empty() || self.categories.contains(&candidate.category))
+            && (self.tools.is_empty() || calls() || calls_one())
     }
 
-    fn choose(&self, candidates: &[Option<Candidate>]) -> Vec<bool> {
+    fn choose(&self, candidates: &[Option<Candidate>], range: &Range<usize>) -> Vec<bool> {
         let callers = callers(candidates);
-        let matches = |candidate: &Option<Candidate>| candidate.as_ref().is_some_and(|own| self.matches(own));
-        let own: Vec<bool> = candidates.iter().map(matches).collect();
+        let matches = |(index, candidate): (usize, &Option<Candidate>)| {
+            // A result names its call, and the call its tool.
+            let tool = || {
+                let id = candidate.as_ref()?.answers.as_ref()?.as_ref()?;
+                let calls = candidates[callers[index]?].as_ref()?.calls.as_ref()?;
+                calls
+                    .iter()
+                    .find_map(|(own, tool)| (own == id).then_some(tool.as_str()))
+            };
+            let is_match = |own: &Candidate| self.matches(own, tool());
+            range.contains(&index) && candidate.as_ref().is_some_and(is_match)
+        };
+        let own: Vec<bool> = candidates.iter().enumerate().map(matches).collect();
         let mut groups: HashMap<usize, bool> = HashMap::new();
         for (index, caller) in callers.iter().enumerate() {
             if let Some(caller) = caller {
@@ -92,8 +185,8 @@ impl Selection {
     /// [`Kind::No`] when no message is chosen; its hint lists the names that occur.
     pub fn narrowed(&self, session: &Session) -> Result<Session> {
         let mut view = View::replay(session);
-        let candidates = candidates(session, &view.items);
-        let chosen = self.choose(&candidates);
+        let candidates = self.candidates(session, &view.items);
+        let chosen = self.choose(&candidates, &self.range(session, &view.items));
         if !chosen.contains(&true) {
             return Err(nothing(&candidates));
         }
@@ -125,20 +218,20 @@ impl Selection {
 
     /// The error for items none of which is chosen.
     pub fn nothing(session: &Session, items: &[Item]) -> Error {
-        nothing(&candidates(session, items))
+        nothing(&Selection::default().candidates(session, items))
     }
-}
-
-fn candidates(session: &Session, items: &[Item]) -> Vec<Option<Candidate>> {
-    items.iter().map(|item| Candidate::of(session, item)).collect()
 }
 
 fn nothing(candidates: &[Option<Candidate>]) -> Error {
     let mut roles: BTreeMap<&str, usize> = BTreeMap::new();
     let mut categories: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
     for candidate in candidates.iter().flatten() {
         *roles.entry(&candidate.role).or_default() += 1;
         *categories.entry(candidate.category.name()).or_default() += 1;
+        for tool in candidate.tools() {
+            *tools.entry(tool).or_default() += 1;
+        }
     }
     let listed = |names: BTreeMap<&str, usize>| {
         let each = names
@@ -149,11 +242,14 @@ fn nothing(candidates: &[Option<Candidate>]) -> Error {
     let error = Error::new(Kind::No, "no message matches");
     match roles.is_empty() {
         true => error.hint("the view has no messages"),
-        false => error.hint(format!(
-            "roles in view: {}; categories: {}",
-            listed(roles),
-            listed(categories)
-        )),
+        false => {
+            let tools = match tools.is_empty() {
+                true => String::new(),
+                false => format!("; tools: {}", listed(tools)),
+            };
+            let names = format!("{}; categories: {}", listed(roles), listed(categories));
+            error.hint(format!("roles in view: {names}{tools}"))
+        }
     }
 }
 
@@ -168,7 +264,7 @@ fn callers(candidates: &[Option<Candidate>]) -> Vec<Option<usize>> {
         if let Some(calls) = &candidate.calls {
             last = Some(index);
             callers[index] = last;
-            by_id.extend(calls.iter().map(|id| (id.as_str(), index)));
+            by_id.extend(calls.iter().map(|(id, _)| (id.as_str(), index)));
         } else if let Some(id) = &candidate.answers {
             callers[index] = match id {
                 Some(id) => by_id.get(id.as_str()).copied(),
@@ -203,11 +299,48 @@ mod tests {
         let selection = Selection {
             roles: roles.iter().map(ToString::to_string).collect(),
             categories: categories.to_vec(),
+            ..Selection::default()
         };
+        indices(&selection)
+    }
+
+    fn indices(selection: &Selection) -> Vec<usize> {
         let session = session();
         let view = View::replay(&session);
         let chosen = selection.chosen(&session, &view.items);
         (0..chosen.len()).filter(|index| chosen[*index]).collect()
+    }
+
+    #[test]
+    fn exchanges_tools_texts_and_ids() {
+        let all = Selection::default();
+        let of = |exchanges| {
+            indices(&Selection {
+                exchanges: Some(exchanges),
+                ..all.clone()
+            })
+        };
+        assert_eq!(of(Exchanges::First(1)), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(of(Exchanges::Last(1)), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(of(Exchanges::Last(9)), [0, 1, 2, 3, 4, 5, 6]);
+        let named = |tool: &str| {
+            indices(&Selection {
+                tools: vec![tool.to_string()],
+                ..all.clone()
+            })
+        };
+        assert_eq!(named("f"), [2, 3, 4]);
+        assert_eq!(named("g"), [0usize; 0]);
+        let text = |text: &str| {
+            indices(&Selection {
+                text: Some(text.to_string()),
+                ..all.clone()
+            })
+        };
+        assert_eq!(text("DONE"), [5]);
+        assert_eq!(text("r"), [0, 2, 3, 4]);
+        let ids = vec![session().id(4).unwrap(), session().id(6).unwrap()];
+        assert_eq!(indices(&Selection { ids, ..all }), [2, 3, 4, 6]);
     }
 
     #[test]
@@ -244,7 +377,7 @@ mod tests {
         let error = selection("nobody").narrowed(&session).unwrap_err();
         assert_eq!(error.kind, Kind::No);
         let hint = "roles in view: assistant (2), system (1), tool (2), user (2); \
-                    categories: context (2), dialog (3), system (1), system_output (1)";
+                    categories: context (2), dialog (3), system (1), system_output (1); tools: f (2)";
         assert_eq!(error.hint.as_deref(), Some(hint));
     }
 }

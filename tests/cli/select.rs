@@ -1,4 +1,4 @@
-//! `--role` and `--category` of `show`, `cat` and `context`.
+//! `--last`, `--role`, `--tool` and the other filters of `show`, `cat` and `context`.
 
 use crate::env::Env;
 
@@ -26,6 +26,40 @@ fn a_role_brings_no_part_of_an_exchange_of_calls_alone() {
         assert_eq!(run(&["--category", "system"]), "- system");
         assert_eq!(run(&["--category", "system_output"]), "- assistant tool");
         assert_eq!(run(&["--category", "dialog", "--role", "user"]), "- user user");
+    }
+}
+
+#[test]
+fn exchanges_tools_texts_and_ids() {
+    let env = Env::with_chat();
+    for verb in ["cat", "context"] {
+        let run = |arguments: &[&str]| roles(&env.run(&[&[verb, "trip"], arguments].concat()).fine());
+        assert_eq!(run(&["-n", "1"]), "- user assistant", "{verb}");
+        assert_eq!(run(&["--last", "1", "-r", "user"]), "- user");
+        assert_eq!(run(&["--first", "1"]), "- system user assistant tool assistant");
+        assert_eq!(run(&["--tool", "weather"]), "- assistant tool");
+        assert_eq!(run(&["--grep", "PARIS", "-r", "user"]), "- user");
+        // The result of a call is never printed without the call.
+        assert_eq!(run(&["--grep", "22 c, SUNNY"]), "- assistant tool");
+        assert_eq!(
+            run(&["--last", "99"]),
+            "- system user assistant tool assistant user assistant"
+        );
+    }
+    let shown = env.run(&["show", "trip", "-n", "1"]).fine();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(
+        shown.contains("And tomorrow?") && !shown.contains("Weather"),
+        "{shown}"
+    );
+    for verb in ["show", "cat", "context"] {
+        let run = env.run(&[verb, "trip", "--tool", "nosuch"]).status(1);
+        assert!(run.stderr.contains("; tools: weather (1)"), "{run}");
+        env.run(&[verb, "trip", "--message", "msg_nosuch"]).status(1);
+        env.run(&[verb, "trip", "--grep", "no such text"]).status(1);
+        env.run(&[verb, "trip", "--grep", ""]).status(2);
+        env.run(&[verb, "trip", "--last", "0"]).status(2);
+        env.run(&[verb, "trip", "--last", "1", "--first", "1"]).status(2);
     }
 }
 
