@@ -115,7 +115,7 @@ impl Default for Memory {
     }
 }
 
-/// The members of `memory`, which are the keys of `--memory` too.
+/// The members of `memory`, which are the keys of `--retention` too.
 pub const KEYS: [&str; 10] = [
     "strategy",
     "keep_last",

@@ -4,7 +4,7 @@ use super::Store;
 use super::alias::{self, Claim};
 use super::link::{Continued, Successor, continues};
 use super::names::{self, Entry};
-use crate::error::{Place, Result};
+use crate::error::{Error, Kind, Place, Result};
 use crate::format::report::Report;
 use crate::model::chain;
 use crate::model::event::Event;
@@ -158,8 +158,13 @@ pub trait Sessions {
 
     /// The id that a name means: `@last`, an id, an alias, a key, or the beginning of one id.
     fn resolve(&self, name: &str) -> Result<String> {
-        if name == "@last" {
-            return self.newest();
+        match name {
+            "@last" => return self.newest(),
+            "@all" => {
+                let error = Error::new(Kind::Usage, "@all: expected one session");
+                return Err(error.hint("give a session, or list all with: convo list"));
+            }
+            _ => {}
         }
         match self.exactly(name)? {
             Some(id) => Ok(id),

@@ -13,7 +13,7 @@ fn a_name_and_its_way() {
     snapshot!("alias_list_json", env.run(&["alias", "list", "--json"]).fine());
     env.run(&["alias", "remove", "work"])
         .status(0)
-        .says("convo: work: is no name any more\n");
+        .says("convo: work: removed\n");
     env.run(&["alias", "resolve", "work"]).status(66);
     env.run(&["cat", "trip"]).fine().gives(CHAT);
 }

@@ -181,7 +181,7 @@ fn levels_and_strict() {
     for api in APIS {
         env.pipe(&["check", "--for", api], &open).status(1);
         let run = env
-            .pipe(&["check", "--for", api, "--open-end", "--fix"], &open)
+            .pipe(&["check", "--for", api, "--allow-open-call", "--fix"], &open)
             .status(0);
         let signed = api == "gemini";
         assert_eq!(run.out() == open, !signed, "{run}");
@@ -216,14 +216,17 @@ fn usage() {
         "OC01 is not a rule of gemini",
     );
     refused(
-        &["--for", "gemini", "--thinking"],
-        "--thinking is for anthropic, not for gemini",
+        &["--for", "gemini", "--extended-thinking"],
+        "--extended-thinking is for anthropic, not for gemini",
     );
     refused(
-        &["--for", "openai-chat", "--gemini", "3"],
-        "--gemini is for gemini",
+        &["--for", "openai-chat", "--gemini-version", "3"],
+        "--gemini-version is for gemini",
     );
-    refused(&["--for", "gemini", "--gemini", "new"], "a version is a number");
+    refused(
+        &["--for", "gemini", "--gemini-version", "new"],
+        "a version is a number",
+    );
     for option in [
         &["-i"][..],
         &["-n"],

@@ -76,9 +76,9 @@ fn without_an_api_structure_and_the_api_of_the_format_are_checked() {
     env.pipe(&["check", "--fix"], CHAT)
         .status(2)
         .says("--fix requires --for");
-    env.pipe(&["check", "--thinking"], CHAT)
+    env.pipe(&["check", "--extended-thinking"], CHAT)
         .status(2)
-        .says("--thinking requires --for");
+        .says("--extended-thinking requires --for");
 }
 
 #[test]

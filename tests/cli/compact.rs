@@ -340,7 +340,7 @@ fn what_cannot_be_meant_is_told() {
         assert!(run.stderr.contains(says), "{options:?}: {}", run.stderr);
         assert_eq!(run.out(), "");
     };
-    refused(&[], "neither a budget nor a strategy");
+    refused(&[], "no budget, trigger or strategy given");
     refused(&["--budget", "0"], "expected at least 1 token");
     refused(
         &["--budget", "many"],
@@ -362,7 +362,7 @@ fn what_cannot_be_meant_is_told() {
     refused(&["--budget", "9", "--budget-for", "dialog"], "CATEGORY=SHARE");
     refused(&["--budget", "9", "--tokenizer", "o201k_base"], "o200k_base");
     refused(&["--when", "weight>5"], "cannot look at");
-    refused(&["--when", "fraction>=0.5"], "there is no window");
+    refused(&["--when", "fraction>=0.5"], "requires --window");
     refused(&["--window", "gpt-99", "--budget", "50%"], "a known model, e.g.");
     refused(&["--budget", "9", "--strategy", "best"], "--strategy");
     let run = compact(&["--budget", "10", "--pin", "nobody"], CHAT).status(1);

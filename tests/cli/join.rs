@@ -34,12 +34,12 @@ fn a_chain_becomes_one_session_again() {
     );
     env.run(&["join", "trip", "--id", "a/b"]).status(77);
     // Only so far.
-    let half = env.run(&["join", "--chain", "trip.1", "--stdout"]).fine();
+    let half = env.run(&["join", "--through", "trip.1", "--stdout"]).fine();
     assert!(half.out().contains("In Rome?") && !half.out().contains("In Oslo?"));
-    env.run(&["join", "--chain", "trip.1", "trip.1", "trip", "--stdout"])
+    env.run(&["join", "--through", "trip.1", "trip.1", "trip", "--stdout"])
         .fine()
         .gives(half.out());
-    env.run(&["join", "--chain", "nobody", "trip.1", "trip"])
+    env.run(&["join", "--through", "nobody", "trip.1", "trip"])
         .status(66);
     env.run(&["join", "nobody"]).status(66);
 }
@@ -109,13 +109,13 @@ fn what_is_wrong_with_links_is_told() {
     env.run(&["remove", "trip.1"]).status(0);
     snapshot!(
         "join_missing",
-        env.run(&["join", "--chain", "trip.2", "--stdout"]).status(65)
+        env.run(&["join", "--through", "trip.2", "--stdout"]).status(65)
     );
     snapshot!(
         "join_end_missing",
         env.run(&["join", "trip", "--id", "x"]).status(65)
     );
-    env.run(&["join", "--chain", "trip.2", "--strict"]).status(65);
+    env.run(&["join", "--through", "trip.2", "--strict"]).status(65);
     assert_eq!(env.run(&["list"]).fine().out().lines().count(), 3);
     // Two that continue one, and two that continue each other.
     let line = |id: &str, from: &str| {
@@ -126,7 +126,7 @@ fn what_is_wrong_with_links_is_told() {
     let branched =
         line("b", "a") + &line("c", "a") + &line("a", "a").replace(",\"continued_from\":\"a\"", "");
     snapshot!("join_branched", env.pipe(&["join"], &branched));
-    env.pipe(&["join", "--chain", "c", "-"], &branched)
+    env.pipe(&["join", "--through", "c", "-"], &branched)
         .status(65)
         .says("c continues a");
     let circle = line("a", "b") + &line("b", "a");

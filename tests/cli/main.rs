@@ -66,6 +66,7 @@ mod promote;
 mod readme;
 mod regression;
 mod remove;
+mod renamed;
 mod restore;
 mod rolling;
 mod salvage;

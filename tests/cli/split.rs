@@ -368,6 +368,6 @@ fn each_session_goes_to_a_file_of_its_own() {
     );
     env.run(&["split", "many.jsonl"])
         .status(2)
-        .says("what ends a piece is not said")
-        .says("--output-dir DIR alone");
+        .says("no split point given")
+        .says("--output-dir alone");
 }

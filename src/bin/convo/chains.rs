@@ -85,7 +85,7 @@ pub fn ordered(sessions: &[Session], last: Option<usize>) -> Result<Order> {
     chain::order(&links, last).map_err(|Branched { id, children }| {
         let what = format!("{id} is continued in {}", children.join(" and in "));
         let last = children.first().map_or("", String::as_str);
-        Error::new(Kind::Usage, what).hint(format!("name the last session that is meant: --chain {last}"))
+        Error::new(Kind::Usage, what).hint(format!("name the last session that is meant: --through {last}"))
     })
 }
 

@@ -33,6 +33,8 @@ pub fn run(
     mut plan: impl FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>,
 ) -> anyhow::Result<()> {
     context.output.speak_json(changing.json);
+    let changing = &mut changing.clone();
+    changing.settle(inputs, reading)?;
     changing.writing.check()?;
     if changing.force && changing.in_place.is_none() {
         return Err(Error::new(Kind::Usage, "--force is for -i").into());

@@ -1,7 +1,7 @@
 //! Completion of a command line: a shell asks the program what may stand next, and it looks into the store.
 //! Whatever goes wrong here, nothing is told and nothing is made: somebody is in the middle of a line.
 
-use crate::args::{Global, Input};
+use crate::args::{ALL, Global, Input};
 use crate::commands;
 use crate::context::Context;
 use crate::output::{Color, Output};
@@ -159,7 +159,8 @@ fn with_candidates(command: Command, global: &Global, options: bool) -> Command 
         .mut_args(|arg| {
             let positional = arg.is_positional();
             let arg = with_values(arg, global, is_new);
-            arg.hide(!positional && !options)
+            let hidden = arg.is_hide_set() || (!positional && !options);
+            arg.hide(hidden)
         })
         .mut_subcommands(|verb| with_candidates(verb, global, options))
 }
@@ -217,6 +218,7 @@ fn names(global: &Global) -> Vec<Candidate> {
     sessions.sort_by(|one, other| (other.modified, &other.id).cmp(&(one.modified, &one.id)));
     if !sessions.is_empty() {
         found.push(Candidate::new("@last").help(Some("the newest session".into())));
+        found.push(Candidate::new(ALL).help(Some("every session".into())));
     }
     let newest = sessions.into_iter().take(OFFERED);
     found.extend(newest.map(|session| Candidate::new(session.id)));

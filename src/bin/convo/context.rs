@@ -1,13 +1,13 @@
 //! What a run of the program knows: flags before environment before config file; inputs, outputs and the store
 //! are opened here, when a verb asks for them.
 
-use crate::args::{Global, Input, Reading};
+use crate::args::{ALL, Global, Input, Reading};
 use crate::config::{self, Config, home, variable};
 use crate::counter_program;
 use crate::hooks::{self, Hooks};
 use crate::output::{Color, Output, path_name};
-use crate::source::has_spare;
 pub use crate::source::{SPARES, convert, detect_file, from_hint, head, source_name, unwrapped};
+use crate::source::{has_spare, stdin};
 use crate::stored;
 use convo::error::{Error, Kind, Place, Result};
 use convo::filter::Stamp;
@@ -19,7 +19,8 @@ use convo::format::{self, Format, Stream, goaitools};
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::model::time::Clock;
-use convo::store::{Facts, Store, length_before_write};
+use convo::store::{EXACTLY, Facts, Store, length_before_write};
+
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -101,7 +102,7 @@ impl Context {
         let default = || home("XDG_DATA_HOME", ".local/share").map(|data| data.join("convo"));
         let store_path = given.or(config.store).or_else(default);
         Ok(Context {
-            output: Output::new(global.quiet, global.verbose, color),
+            output: Output::new(global.quiet, global.verbose, color).with_diagnostics(global.diagnostics),
             chance: Chance::new(variable("CONVO_SEED")),
             clock: Clock::new(variable("CONVO_NOW").as_deref())?,
             store_path,
@@ -171,7 +172,7 @@ impl Context {
         self.lock_timeout
     }
 
-    /// The tokenizer that environment or config file name.
+    /// The configured tokenizer.
     pub fn tokenizer(&self) -> Option<&str> {
         self.tokenizer.as_deref()
     }
@@ -181,14 +182,12 @@ impl Context {
         self.ask_with.as_deref()
     }
 
-    /// A new id with this prefix. With `CONVO_SEED` it is made from the seed and from `what`, which tells one
-    /// run of the program from the next.
+    /// A new id with this prefix. With `CONVO_SEED`, it is derived from the seed and `what`.
     pub fn new_id(&self, prefix: &str, what: impl FnOnce() -> String) -> Result<String> {
         Ok(format!("{prefix}{}", self.chance.digits(what)?))
     }
 
-    /// Id and time for a line that a filter adds: made from the session and the line's content alone, so that
-    /// the same bytes in give the same bytes out. `CONVO_NOW` and `CONVO_SEED` count here too.
+    /// Id and time for a line that a filter adds, derived from the session and the line's content alone.
     pub fn derived(&self, prefix: &str, session: &Session, content: &str) -> Result<Stamp> {
         let id = match &self.chance {
             Chance::Seed(..) => self.new_id(prefix, || place(session, content))?,
@@ -205,6 +204,27 @@ impl Context {
                 .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string())
         };
         Ok(Stamp { id, at })
+    }
+
+    /// Classifies operands; none is standard input, and `@all` every session of the store.
+    pub fn inputs(&self, operands: &[String]) -> Result<Vec<Input>> {
+        let mut inputs = Vec::new();
+        for input in Input::all(operands) {
+            match input {
+                Input::Name(name) if name == ALL => {
+                    let store = self.store()?;
+                    let mut ids: Vec<String> = store.ids()?.into_iter().map(|entry| entry.id).collect();
+                    ids.sort();
+                    for id in ids {
+                        // An id that is also the key of a chain means its newest session.
+                        let is_own = store.exactly(&id).is_ok_and(|own| own.as_ref() == Some(&id));
+                        inputs.push(Input::Name(if is_own { id } else { format!("{EXACTLY}{id}") }));
+                    }
+                }
+                input => inputs.push(input),
+            }
+        }
+        Ok(inputs)
     }
 
     /// Opens an input as a stream of records.
@@ -228,7 +248,7 @@ impl Context {
                     return Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
                         .hint("name a session or a file, or pipe one in"));
                 }
-                self.open_stream(&label, io::stdin(), None, reading)
+                self.open_stream(&label, stdin(), None, reading)
             }
             Input::Path(path) => self.open_path(&label, path, reading),
         };

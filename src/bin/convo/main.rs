@@ -42,10 +42,12 @@ mod streamed;
 mod summarizer;
 mod summing;
 mod table;
+mod target;
 mod terminal_filter;
 mod thinking;
 mod time_format;
 mod tree;
+mod visible;
 
 use args::Global;
 use clap::{ArgMatches, FromArgMatches};
@@ -85,7 +87,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         {
             Ok(mut matches) => {
                 let global = Global::from_arg_matches_mut(&mut matches).unwrap_or_default();
-                execute(verb, &global, &mut matches)
+                execute(verb, &global, &mut matches, arguments)
             }
             Err(error) => Output::usage(&error),
         };
@@ -107,7 +109,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         Some((name, inner)) => match commands::find(name) {
             Some(verb) => {
                 let global = Global::from_arg_matches(&matches).unwrap_or_default();
-                execute(verb, &global, &mut inner.clone())
+                execute(verb, &global, &mut inner.clone(), arguments)
             }
             None => {
                 let rest: Vec<OsString> = inner
@@ -127,8 +129,13 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
 }
 
 /// Runs a verb with the options of the whole program and its own.
-fn execute(verb: &Verb, global: &Global, own: &mut ArgMatches) -> anyhow::Result<u8> {
+fn execute(verb: &Verb, global: &Global, own: &mut ArgMatches, arguments: &[OsString]) -> anyhow::Result<u8> {
     let context = Context::new(global)?;
+    if global.verbose {
+        for (old, new) in verb.renamed(arguments) {
+            context.output.detail(&old, &format!("renamed to {new}"));
+        }
+    }
     let done = guarded(|| (verb.run)(own, &context)).unwrap_or_else(|error| Err(error.into()));
     counter_program::end();
     match done {

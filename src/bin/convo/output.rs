@@ -1,6 +1,7 @@
 //! The only file that prints: data on standard output, messages on standard error.
 
-use crate::terminal_filter::{TerminalFilter, is_hidden, push_visible};
+use crate::terminal_filter::TerminalFilter;
+pub use crate::visible::{in_line, visible};
 use anyhow::Context as _;
 use convo::error::{Error, Kind, Place};
 use convo::format::report::Report;
@@ -21,12 +22,20 @@ pub enum Color {
     Never,
 }
 
+/// The form of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Diagnostics {
+    Text,
+    Json,
+}
+
 /// Where messages and data go, and how loud.
 #[derive(Debug)]
 pub struct Output {
     quiet: bool,
     verbose: bool,
     json: AtomicBool,
+    diagnostics: Option<Diagnostics>,
     color: Color,
     worst: AtomicU8,
     failed: AtomicBool,
@@ -45,15 +54,25 @@ impl Output {
             quiet,
             verbose,
             json: AtomicBool::new(false),
+            diagnostics: None,
             color,
             worst: AtomicU8::new(0),
             failed: AtomicBool::new(false),
         }
     }
 
-    /// Makes messages JSON objects, for `--json`.
+    /// Makes messages JSON objects, for `--json`, unless `--diagnostics` says otherwise.
     pub fn speak_json(&self, json: bool) {
-        self.json.store(json, Ordering::Relaxed);
+        if self.diagnostics.is_none() {
+            self.json.store(json, Ordering::Relaxed);
+        }
+    }
+
+    /// The form of messages that `--diagnostics` asks for.
+    pub fn with_diagnostics(mut self, form: Option<Diagnostics>) -> Self {
+        self.diagnostics = form;
+        self.json = AtomicBool::new(form == Some(Diagnostics::Json));
+        self
     }
 
     /// Whether messages are JSON objects, for `--json`.
@@ -129,14 +148,8 @@ impl Output {
             self.message(level, input, finding.place, &finding.what, None);
         }
         if told > TOLD && !self.verbose && !self.speaks_json() {
-            let more = told - TOLD;
-            self.message(
-                "note",
-                input,
-                Place::default(),
-                &format!("and {more} more like these (-v tells all)"),
-                None,
-            );
+            let more = format!("and {} more like these (-v tells all)", told - TOLD);
+            self.message("note", input, Place::default(), &more, None);
         }
         for (loss, count) in std::mem::take(&mut report.losses) {
             if self.speaks_json() {
@@ -242,6 +255,15 @@ impl Output {
         self.stdout(|out| Ok(writeln!(out, "{line}").map_err(|error| Error::io("cannot write", error))?))
     }
 
+    /// Writes lines of data; with `null`, each ends with NUL.
+    pub fn rows(&self, null: bool, rows: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
+        let end = if null { '\0' } else { '\n' };
+        self.stdout(|out| {
+            let written = rows.into_iter().try_for_each(|row| write!(out, "{row}{end}"));
+            Ok(written.map_err(|error| Error::io("cannot write", error))?)
+        })
+    }
+
     /// Writes one line of data about a change that is done: when it cannot be told, nobody may think that nothing
     /// was changed.
     pub fn print_done(&self, line: &str) -> anyhow::Result<()> {
@@ -332,26 +354,6 @@ pub fn closed(error: &anyhow::Error) -> bool {
             .downcast_ref::<Error>()
             .and_then(|error| error.source.as_ref())
             .is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
-}
-
-/// Text in which control and direction characters can be seen and do nothing.
-pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
-        return text.into();
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match is_hidden(c) {
-            false => out.push(c),
-            true => push_visible(&mut out, c),
-        }
-    }
-    out.into()
-}
-
-/// The same for text that must stay on its line.
-pub fn in_line(text: &str) -> String {
-    visible(text).replace('\n', "\u{240a}").replace('\t', "\u{2409}")
 }
 
 /// Columns of the terminal that standard output is; none when it is no terminal.

@@ -8,6 +8,7 @@ use convo::format::report::Report;
 use convo::format::wrapping::{self, Wrapped};
 use convo::format::{self, Format, Source, penguin};
 use convo::model::session::Session;
+use std::cell::RefCell;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -36,6 +37,38 @@ pub fn unwrapped(input: &mut impl Read) -> Result<(Vec<u8>, bool, Option<Wrapped
         Ok(wrapped) => (wrapped.inner().to_vec(), true, Some(wrapped)),
         Err(plain) => (plain, true, None),
     })
+}
+
+thread_local! {
+    /// The beginning of standard input, after it was looked at.
+    static UNREAD: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Standard input, including what was looked at.
+pub fn stdin() -> impl Read {
+    io::Cursor::new(UNREAD.take()).chain(io::stdin())
+}
+
+/// The head of standard input, and whether that is all of it; [`stdin`] still reads everything.
+pub fn peek_stdin() -> Result<(Vec<u8>, bool)> {
+    let mut input = Recorded::default();
+    let (head, whole, _) = unwrapped(&mut input)?;
+    UNREAD.set(input.bytes);
+    Ok((head, whole))
+}
+
+/// Standard input, and what was read of it.
+#[derive(Default)]
+struct Recorded {
+    bytes: Vec<u8>,
+}
+
+impl Read for Recorded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = io::stdin().read(buffer)?;
+        self.bytes.extend_from_slice(&buffer[..read]);
+        Ok(read)
+    }
 }
 
 /// What a file is, by its head and by what lies beside it.

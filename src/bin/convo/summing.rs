@@ -1,11 +1,101 @@
-//! Options of summaries as they are spelled on the command line.
+//! Options of `compact` and `summarize`: when they act, and what the summary is like.
 
+use crate::args::per_cent;
 use crate::context::named;
+use clap::Args;
 use convo::error::{Error, Kind};
+use convo::filter::compact::when::When;
 use convo::filter::summarize::{Dates, Instructions, Rule};
 
+/// When to act.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Budget")]
+pub struct Trigger {
+    /// Act only if the condition holds, e.g. 'tokens>=100000'
+    ///
+    /// Compares tokens, messages, exchanges, tool_tokens, fraction (of --window) or failures (consecutive summarizer
+    /// failures) with a number. Combine with && and ||; && binds tighter. compact: without --budget, the target is 20%
+    /// below the trigger; without --when, acts if the view exceeds the budget.
+    #[arg(long, value_name = "CONDITION", value_parser = When::read, hide_short_help = true)]
+    pub when: Option<When>,
+    /// Skip changes that save less than this
+    ///
+    /// Ignored if --budget requires the change.
+    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = per_cent, hide_short_help = true)]
+    pub min_gain: u64,
+    /// Act despite recent failures or compactions
+    #[arg(long, alias = "retry", conflicts_with = "if_due", hide_short_help = true)]
+    pub ignore_backoff: bool,
+}
+
+impl Trigger {
+    /// Refuses a condition that nothing decides.
+    pub fn check(&self, window: Option<u64>) -> convo::Result<()> {
+        match &self.when {
+            Some(when) if window.is_none() && when.needs_window() => {
+                let error = Error::new(Kind::Usage, "fraction in --when requires --window");
+                Err(error.hint("add --window gpt-4o or --window 128000"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The summary.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Summary")]
+pub struct Summary {
+    /// Maximum size of the summary [default: 1000]
+    ///
+    /// extract: a quarter of the budget (compact), or of the replaced tokens (summarize without --budget).
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
+    pub summary_budget: Option<u64>,
+    /// Role of the summary: auto, user, assistant, system, developer
+    #[arg(long, alias = "role", value_name = "ROLE", default_value = "auto", value_parser = ["auto", "user", "assistant", "system", "developer"], hide_possible_values = true, hide_short_help = true)]
+    summary_role: String,
+    /// Dates in extracted summaries: short, full, off [default: short]
+    #[arg(long, value_name = "HOW", value_parser = dates, hide_short_help = true)]
+    pub dates: Option<Dates>,
+    /// Quote standing instructions verbatim: auto, off, or FILE
+    ///
+    /// Rules that the user set once ("from now on ..."). auto detects them; FILE lists one per line, as text or `id: ID`.
+    #[arg(long, value_name = "HOW", default_value = "auto", hide_short_help = true)]
+    pin_rules: String,
+    /// Maximum share for standing instructions
+    ///
+    /// A share of the budget (summarize: of the summary).
+    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true)]
+    pin_share: u64,
+}
+
+impl Summary {
+    /// Refuses options that would have no effect on a summary by a program.
+    pub fn check(&self, asks: bool) -> convo::Result<()> {
+        if asks && self.dates.is_some() {
+            let error = Error::new(Kind::Usage, "--dates requires the built-in summarizer");
+            return Err(error.hint("omit --dates: a program reads the times"));
+        }
+        Ok(())
+    }
+
+    /// The role of the summary; none: chosen by the history.
+    pub fn role(&self) -> Option<String> {
+        (self.summary_role != "auto").then(|| self.summary_role.clone())
+    }
+
+    /// The standing instructions.
+    pub fn instructions(&self) -> convo::Result<Instructions> {
+        instructions(&self.pin_rules)
+    }
+
+    /// Their maximum share in percent.
+    pub fn instruction_share(&self) -> u32 {
+        u32::try_from(self.pin_share / 10).unwrap_or(100)
+    }
+}
+
 /// How a summary shows dates.
-pub fn dates(name: &str) -> Result<Dates, String> {
+fn dates(name: &str) -> Result<Dates, String> {
     match name {
         "short" => Ok(Dates::Short),
         "full" => Ok(Dates::Full),
@@ -15,7 +105,7 @@ pub fn dates(name: &str) -> Result<Dates, String> {
 }
 
 /// Where standing instructions come from: `auto`, `off`, or a file of them.
-pub fn instructions(how: &str) -> convo::Result<Instructions> {
+fn instructions(how: &str) -> convo::Result<Instructions> {
     match how {
         "auto" => Ok(Instructions::Auto),
         "off" => Ok(Instructions::Off),

@@ -366,7 +366,9 @@ fn thrash(work: &Work<'_>) -> Result<()> {
                         Kind::No,
                         "three compactions, each within three exchanges of the last: it grows too fast for this budget",
                     );
-                    return Err(error.hint(format!("{}; --retry tries again", explain::largest(work))));
+                    return Err(
+                        error.hint(format!("{}; retry with --ignore-backoff", explain::largest(work)))
+                    );
                 }
             }
             _ => {}

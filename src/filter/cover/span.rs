@@ -220,7 +220,7 @@ fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Resu
     };
     if low > high {
         let error = Error::new(Kind::No, "the first message to cover comes after the last");
-        return Err(error.hint("--cover FIRST..LAST, in the order of the view"));
+        return Err(error.hint("give --range FIRST..LAST in the order of the view"));
     }
     // Each pass takes in what a piece at the edge reaches to; pieces lie within their exchange.
     let mut at = low;

@@ -171,7 +171,7 @@ impl Scope {
                 Kind::Usage,
                 "a key of PenguiFlow is made of tenant, user and session",
             )
-            .hint("--tenant, --user and --session, or --context FILE")),
+            .hint("--tenant, --user and --session, or --tool-context FILE")),
         }
     }
 

@@ -245,7 +245,7 @@ fn their_own_result_is_to_be_had() {
     .status(0);
     assert!(
         run.stderr
-            .contains("--compat-exact: the result may be no history that a provider takes"),
+            .contains("--compat exact: a provider may reject the result"),
         "{run}"
     );
     // A result without its call: theirs keeps it, convo does not.
@@ -297,36 +297,39 @@ fn what_cannot_be_meant_names_what_is_taken() {
         "penguiflow",
         "goaitools",
     ] {
-        let nothing = format!("nothing says which way of {system} is meant");
+        let nothing = format!("--compat {system}: no option or key selects a function");
         refused(
             &["--compat", system],
-            &[&nothing, &format!("hint: {system} takes --")],
+            &[&nothing, &format!("hint: {system} supports --")],
         );
         refused(&["--compat", system, "--tiered"], &[&nothing]);
     }
     let of = |options: &[&str], says: &str| refused(&[&["--compat"], options].concat(), &[says, "hint: "]);
     of(
         &["langchain", "--budget", "9", "--mask-tools"],
-        "--budget and --mask-tools are two ways",
+        "--budget conflicts with --mask-tools",
     );
     of(
         &["langchain", "--budget", "9", "--half"],
-        "--half is nothing that langchain with --budget knows",
+        "--compat langchain with --budget does not support --compat picoclaw:half",
     );
     of(
         &["langchain", "--budget", "9", "--dedupe", "exact"],
-        "--dedupe is nothing",
+        "does not support --dedupe",
     );
-    of(&["langchain", "--budget", "9", "--pin", "m1"], "--pin is nothing");
+    of(
+        &["langchain", "--budget", "9", "--pin", "m1"],
+        "does not support --pin",
+    );
     of(
         &["langchain", "--budget", "9", "--min-gain", "10%"],
-        "--min-gain is nothing",
+        "does not support --min-gain",
     );
     of(&["langchain", "--mask-tools", "--reserve", "5"], "--budget");
-    of(&["langchain", "--keep-messages", "0"], "something to keep");
+    of(&["langchain", "--keep-messages", "0"], "expected at least 1");
     of(
         &["langchain", "--keep-messages", "1", "--keep-tokens", "1"],
-        "--keep-messages and --keep-tokens",
+        "keep-messages conflicts with keep-tokens",
     );
     of(
         &[
@@ -337,7 +340,7 @@ fn what_cannot_be_meant_names_what_is_taken() {
             "first",
             "--include-system",
         ],
-        "--keep-end first takes",
+        "keep-end=first conflicts with",
     );
     of(
         &["langchain", "--budget", "9", "--start-on", "nobody"],
@@ -349,23 +352,29 @@ fn what_cannot_be_meant_names_what_is_taken() {
         "1 is the least",
     );
     of(&["openai-agents", "--keep-items=-1"], "--keep-items");
-    of(&["penguin", "--budget", "9", "--window", "9"], "say the same");
+    of(
+        &["penguin", "--budget", "9", "--window", "9"],
+        "--budget conflicts with --window",
+    );
     of(
         &["penguiflow", "--budget", "9", "--summary-budget", "10"],
         "does not fit the total",
     );
-    of(&["goaitools", "--token-limit", "9"], "--prompt-tokens");
+    refused(
+        &["--compat", "goaitools", "--token-limit", "9"],
+        &["requires --compat goaitools:prompt-tokens"],
+    );
     of(
         &["goaitools", "--token-limit", "many", "--prompt-tokens", "9"],
         "MAX:TARGET",
     );
     of(
         &["goaitools", "--budget", "9", "--with", "extract"],
-        "--with goes with --keep-last",
+        "--with requires --keep-last",
     );
     of(
         &["goaitools", "--keep-last", "9", "--message-limit", "1"],
-        "two ways of goaitools",
+        "--compat goaitools:message-limit=... conflicts with --keep-last",
     );
     // Without a system these say nothing.
     for alone in [
@@ -387,15 +396,23 @@ fn the_table_of_the_documents_names_every_system() {
         let row = format!("| {} | ", system.name());
         assert!(docs.contains(&row), "docs/compaction.md has no row {row:?}");
     }
-    // And every option that is there only for them.
+    // And every key.
     let help = Env::new().run(&["compact", "--help"]).status(0);
-    let own = help.out().split("Compatibility:").nth(1).unwrap();
-    let is_heading = |line: &&str| line.ends_with(':') && !line.starts_with(' ');
-    let own = own.lines().take_while(|line| !is_heading(line)).map(str::trim);
-    let flags: Vec<&str> = own.filter(|line| line.starts_with("--")).collect();
-    assert!(flags.len() >= 18, "{flags:?}");
-    for flag in flags.iter().map(|line| line.split(' ').next().unwrap()) {
-        assert!(docs.contains(flag), "docs/compaction.md does not name {flag}");
+    let keys: Vec<&str> = help
+        .out()
+        .lines()
+        .filter_map(|line| line.trim().split_once(": "))
+        .map(|(key, _)| key)
+        .filter(|key| {
+            key.contains(['.', '-']) && key.chars().all(|c| c.is_ascii_lowercase() || "-.".contains(c))
+        })
+        .collect();
+    assert!(keys.len() >= 18, "{keys:?}");
+    for key in keys {
+        assert!(
+            docs.contains(&format!("`{key}")),
+            "docs/compaction.md does not name {key}"
+        );
     }
 }
 

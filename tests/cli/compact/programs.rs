@@ -322,13 +322,13 @@ fn options_without_effect_are_refused() {
         (&["--if-due"], "--if-due requires a summarizer program"),
         (
             &["--with", "cmd:x", "--dates", "full"],
-            "--dates is for the built-in",
+            "--dates requires the built-in",
         ),
         (&["--with", "cmd:x", "--optimize"], "--optimize chooses"),
         (&["--with", "cmd:"], "behind cmd:"),
         (
             &["--with", "cmd:x", "--compat", "penguiflow", "--keep-last", "3"],
-            "asks no program",
+            "conflicts with a summarizer program",
         ),
     ] {
         env.run(&[&["compact", "talk", "--budget", "700"], options].concat())

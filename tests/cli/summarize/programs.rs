@@ -170,7 +170,7 @@ fn after_some_failures_it_rests() {
         rests
             .stderr
             .contains("3 times in a row: it rests until 2026-11-20T18:00:11Z")
-            && rests.stderr.contains("hint: --retry")
+            && rests.stderr.contains("hint: run now with --ignore-backoff")
     );
     assert_eq!((asked(), lines(&env)), (3, had));
     ask("2026-11-20T18:00:04Z", &["--retry"])

@@ -5,7 +5,7 @@ mod selecting;
 mod times;
 
 use crate::counter_program;
-use crate::output::Color;
+use crate::output::{Color, Diagnostics};
 pub use amounts::{Fitting, Window, per_cent, tokens, window};
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -46,6 +46,17 @@ pub struct Global {
     /// Use colors: auto, always, never [default: auto]
     #[arg(long, value_name = "WHEN", global = true, hide_possible_values = true)]
     pub color: Option<Color>,
+    /// Print diagnostics as text or json [default: text]
+    ///
+    /// json: one object per line on standard error. Implied by --json.
+    #[arg(
+        long,
+        value_name = "FORM",
+        global = true,
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
+    pub diagnostics: Option<Diagnostics>,
 }
 
 /// The input.
@@ -115,8 +126,14 @@ pub struct Chained {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Writing {
-    /// Output format [default: native]
-    #[arg(short, long, value_name = "FORMAT", value_parser = writable)]
+    /// Output format; `same` is the input format [default: native]
+    ///
+    /// Without --to, an output file that ends in .md or .json is written as Markdown or as JSON: in the format of the
+    /// input, or else as openai-chat.
+    #[arg(id = "to", short, long = "to", value_name = "FORMAT", value_parser = target)]
+    pub target: Option<Target>,
+    // The output format; none until `settle`.
+    #[arg(skip)]
     pub to: Option<Format>,
     /// Write each session on one line
     ///
@@ -137,6 +154,7 @@ impl Writing {
     /// Refuses options that would have no effect.
     pub fn check(&self) -> convo::Result<()> {
         match self.to {
+            None if self.target.is_some() => Err(Error::new(Kind::InputOutput, "output format not settled")),
             Some(to) if self.images && to != Format::Markdown => {
                 let what = format!("--images requires --to markdown, not --to {}", to.name());
                 Err(Error::new(Kind::Usage, what).hint("omit --images"))
@@ -147,7 +165,7 @@ impl Writing {
 
     /// Whether the result of a change goes elsewhere than to the store.
     pub fn is_elsewhere(&self) -> bool {
-        self.to.is_some() || self.output.is_some() || self.pack
+        self.target.is_some() || self.to.is_some() || self.output.is_some() || self.pack
     }
 }
 
@@ -248,6 +266,9 @@ pub enum Input {
     Name(String),
 }
 
+/// The operand for every session of the store.
+pub const ALL: &str = "@all";
+
 /// Endings that make an operand a path.
 const ENDINGS: [&str; 11] = [
     ".json", ".jsonl", ".ndjson", ".md", ".yaml", ".yml", ".db", ".txt", ".zip", ".gz", ".b64",
@@ -301,6 +322,11 @@ pub fn checked_name(name: &str) -> convo::Result<&str> {
 
 fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {
     const LIST: &str = "list formats with: convo detect --help";
+    let name = if name == "md" {
+        Format::Markdown.name()
+    } else {
+        name
+    };
     match Format::from_name(name) {
         Some(format) if fit(format) => Ok(format),
         Some(known) if known.is_read() => Err(format!("read-only format; {LIST}")),
@@ -325,6 +351,21 @@ pub fn readable(name: &str) -> Result<Format, String> {
 /// A format that is written.
 pub fn writable(name: &str) -> Result<Format, String> {
     format(name, Format::is_written)
+}
+
+/// The output format, as given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// That of the first input.
+    Same,
+    Format(Format),
+}
+
+fn target(name: &str) -> Result<Target, String> {
+    match name {
+        "same" => Ok(Target::Same),
+        name => writable(name).map(Target::Format),
+    }
 }
 
 /// A span of time: a number and `ms`, `s`, `m`, `h`, `d` or `w`; a bare number is seconds.

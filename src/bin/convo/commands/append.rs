@@ -115,10 +115,10 @@ pub struct Append {
     max_messages: Option<u64>,
     /// Change the retention policy
     ///
-    /// Settings that are not given are unchanged. See `convo new --memory`. A PenguiFlow state contains its own policy; a
+    /// Settings that are not given are unchanged. See `convo new --retention`. A PenguiFlow state contains its own policy; a
     /// user message is kept in the file until its reply completes the exchange.
-    #[arg(long, value_name = "POLICY", value_parser = memory, hide_short_help = true, help_heading = "Session")]
-    memory: Option<String>,
+    #[arg(long, alias = "memory", value_name = "POLICY", value_parser = memory, hide_short_help = true, help_heading = "Session")]
+    retention: Option<String>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -136,7 +136,7 @@ fn counted(context: &Context, line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
 impl Run for Append {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         // With a format named and one operand the session is piped through, and the operand is the text.
-        let piped = !self.stream && (self.reading.from.is_some() || self.changing.writing.to.is_some());
+        let piped = !self.stream && (self.reading.from.is_some() || self.changing.writing.target.is_some());
         if piped
             && self.text.is_none()
             && self.event.is_none()
@@ -160,6 +160,11 @@ impl Run for Append {
         self.reading.starts = true;
         self.changing.creates = true;
         self.changing.tells = true;
+        let reading = match input {
+            Input::Stdin => self.reading.clone(),
+            _ => Reading::default(),
+        };
+        self.changing.settle(std::slice::from_ref(&input), &reading)?;
         // What the model has seen is counted over the whole session.
         self.changing.sees_view = !self.processed;
         let stored = change::in_store(&input, &self.changing)
@@ -209,10 +214,13 @@ impl Append {
         let store = context.store()?;
         let first = store.first_line(&store.resolve(name)?)?;
         let remembers = remember::is_asked_for(&first);
-        if self.memory.is_some() && !remembers {
-            let error = Error::new(Kind::Usage, "--memory requires a session with a retention policy");
+        if self.retention.is_some() && !remembers {
+            let error = Error::new(
+                Kind::Usage,
+                "--retention requires a session with a retention policy",
+            );
             return Err(named(error, name)
-                .hint("create one with: convo new --memory POLICY")
+                .hint("create one with: convo new --retention POLICY")
                 .into());
         }
         if !remembers {
@@ -277,7 +285,7 @@ impl Append {
         if self.processed {
             lines.push(processed::event(session, &lines, stamps)?);
         }
-        let asked = self.memory.as_deref();
+        let asked = self.retention.as_deref();
         match remember::added_with(context, session, asked, lines, told.to_string(), stamps)? {
             // That it was added goes without saying; what had to go for it does not.
             Plan::Lines(lines, same) if same == told && !self.changing.dry_run && !self.changing.json => {

@@ -1,7 +1,7 @@
 //! `cat`: the complete log as a stream, or the view in another format.
 
 use super::Run;
-use crate::args::{Chained, Input, Reading, Selecting, Writing};
+use crate::args::{Chained, Reading, Selecting, Writing};
 use crate::chains;
 use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
@@ -21,8 +21,8 @@ use std::ops::ControlFlow;
 /// Print sessions, or convert them to another format
 ///
 /// Prints the complete log as a record stream; unchanged lines are copied byte for byte. With --to, converts the view and
-/// reports what the target format cannot represent. With --role or --category, prints the header and the matching
-/// messages of the view.
+/// reports what the target format cannot represent. With a filter such as --last or --role, prints the header and
+/// the matching messages of the view.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo cat chat > chat.jsonl                  export a stored session
@@ -47,15 +47,16 @@ pub struct Cat {
     /// For aichat, CLIENT:MODEL, e.g. openai:gpt-4o. Messages that name a model keep it.
     #[arg(long, value_name = "MODEL", help_heading = "Output", requires = "to")]
     model: Option<String>,
-    /// Print diagnostics as JSON, one object per line
-    #[arg(long, help_heading = "Output")]
+    /// --diagnostics json
+    #[arg(long, hide = true)]
     json: bool,
 }
 
 impl Run for Cat {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.inputs(&self.inputs)?;
+        self.writing.settle(&inputs, &self.reading)?;
         let to = self.writing.to.unwrap_or(Format::Native);
         write_to(context, &self.writing, |out| {
             let mut written = 0;

@@ -1,7 +1,7 @@
 //! `context`: the view, that is, the messages a model would receive.
 
 use super::Run;
-use crate::args::{Chained, Counting, Fitting, Input, Reading, Selecting, Writing};
+use crate::args::{Chained, Counting, Fitting, Reading, Selecting, Writing};
 use crate::chains;
 use crate::change::{Export, tell_dangling, write_to};
 use crate::context::Context;
@@ -39,15 +39,16 @@ pub struct View {
     chained: Chained,
     #[command(flatten)]
     writing: Writing,
-    /// Print diagnostics as JSON, one object per line
-    #[arg(long, help_heading = "Output")]
+    /// --diagnostics json
+    #[arg(long, hide = true)]
     json: bool,
 }
 
 impl Run for View {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.inputs(&self.inputs)?;
+        self.writing.settle(&inputs, &self.reading)?;
         let budget = self.fitting.budget()?;
         if budget.is_none() && (self.fitting.window.is_some() || self.counting.tokenizer.is_some()) {
             let error = Error::new(Kind::Usage, "--window and --tokenizer require --budget");

@@ -65,9 +65,10 @@ pub struct Continue {
 }
 
 impl Run for Continue {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.inputs(&self.inputs)?;
+        self.writing.settle(&inputs, &self.reading)?;
         if self.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
             let error = Error::new(Kind::Usage, "fraction in --when requires --window");
             return Err(error.hint("add --window gpt-4o or --window 128000").into());

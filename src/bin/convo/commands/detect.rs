@@ -29,6 +29,9 @@ pub struct Detect {
     /// Fail if the format is ambiguous
     #[arg(long, help_heading = "Input")]
     strict: bool,
+    /// End each line with NUL
+    #[arg(short = '0', long, conflicts_with = "json", help_heading = "Output")]
+    null: bool,
     /// Print one object per input with all candidates and evidence
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -37,7 +40,7 @@ pub struct Detect {
 impl Run for Detect {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.inputs(&self.inputs)?;
         for input in &inputs {
             let done = verdict(context, input)
                 .map_err(|error| named(error, &input.label()))
@@ -113,11 +116,7 @@ impl Detect {
                 false => name.to_string(),
             })
         };
-        if let Some(line) = line {
-            context.output.stdout(|out| {
-                Ok(writeln!(out, "{line}").map_err(|error| Error::io("cannot write", error))?)
-            })?;
-        }
+        context.output.rows(self.null, line)?;
         if verdict.format.is_none() {
             let error = Error::new(Kind::Data, verdict.evidence.clone());
             let error = match (verdict.hint, verdict.name) {

@@ -17,15 +17,13 @@ use std::io::Write;
 /// messages that it removed from the view.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
-  convo expand msg_9f2c41d0e6557ab3 chat            the original message
-  convo expand --text msg_9f2c41d0e6557ab3 chat     its text
-  convo expand evt_07ab3e6559f2c41d chat            all messages that a compaction removed")]
+  convo expand chat msg_9f2c41d0e6557ab3            the original message
+  convo expand --text chat msg_9f2c41d0e6557ab3     its text
+  convo expand chat evt_07ab3e6559f2c41d            all messages that a compaction removed
+  convo expand evt_07ab3e6559f2c41d < log.jsonl     from standard input")]
 pub struct Expand {
-    /// Id of a message or event
-    #[arg(value_name = "ID")]
-    id: String,
-    /// Session names, files, or - for standard input [default: -]
-    #[arg(value_name = "INPUT")]
+    /// Sessions (default: standard input), then the id of a message or event
+    #[arg(value_name = "INPUT", required = true)]
     inputs: Vec<String>,
     /// Print only the message text
     #[arg(long, help_heading = "Output")]
@@ -38,14 +36,19 @@ pub struct Expand {
 }
 
 impl Run for Expand {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        let inputs = Input::all(&self.inputs);
+        let nth = match self.id_is_first(context) {
+            true => 0,
+            false => self.inputs.len() - 1,
+        };
+        let id = self.inputs.remove(nth);
+        let inputs = context.inputs(&self.inputs)?;
         // Of several sessions one has it.
         let mut found = false;
         let mut missed = None;
         each_session(context, &inputs, &self.reading, |label, session| {
-            let lines = match expand::lines(&session, &self.id) {
+            let lines = match expand::lines(&session, &id) {
                 Ok(lines) => lines,
                 Err(error) => {
                     missed.get_or_insert(named(error, label));
@@ -80,6 +83,24 @@ impl Run for Expand {
         match missed {
             Some(error) if !found => Err(error.into()),
             _ => Ok(()),
+        }
+    }
+}
+
+impl Expand {
+    /// Whether the operands are in the former order: the id, then the sessions.
+    fn id_is_first(&self, context: &Context) -> bool {
+        let [first, .., last] = self.inputs.as_slice() else {
+            return false;
+        };
+        let is_id = |operand: &str| operand.starts_with("msg_") || operand.starts_with("evt_");
+        let is_session = |operand: &str| match Input::of(operand) {
+            Input::Name(name) => context.store().is_ok_and(|store| store.resolve(&name).is_ok()),
+            _ => true,
+        };
+        match (is_id(first), is_id(last)) {
+            (first, last) if first != last => first,
+            _ => !is_session(first) && is_session(last),
         }
     }
 }

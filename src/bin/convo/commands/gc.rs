@@ -1,7 +1,7 @@
 //! `gc`: moves hidden messages to the archive.
 
 use super::Run;
-use crate::args::{Input, Reading, duration};
+use crate::args::{ALL, Input, Reading, duration};
 use crate::context::{Context, named};
 use crate::inputs::tell_and_go_on;
 use crate::output::counted;
@@ -64,8 +64,11 @@ pub struct Gc {
 }
 
 impl Run for Gc {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
+        if self.names.iter().any(|name| name == ALL) {
+            self.names.clear();
+        }
         if self.in_place {
             for name in &self.names {
                 tell_and_go_on(context, self.pair(context, name), self.names.len())?;

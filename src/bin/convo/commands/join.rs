@@ -32,7 +32,7 @@ const NAMED: usize = 10;
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo join chat.3                             the whole chain of a session
-  convo join --chain chat.3                     the chain up to this session
+  convo join --through chat.3                   the chain up to this session
   convo join monday tuesday --id week           sessions without links, in this order
   convo join conversations/session_*.json       files; prints the joined session
   convo cat a b c | convo join > whole.jsonl    a filter")]
@@ -40,9 +40,12 @@ pub struct Join {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
+    /// Join the whole chain of the session
+    #[arg(long, conflicts_with = "through", help_heading = "Selection")]
+    chain: bool,
     /// Join the chain up to this session
     #[arg(long, value_name = "SESSION", help_heading = "Selection")]
-    chain: Option<String>,
+    through: Option<String>,
     /// Id of the new session [default: derived from its parts]
     #[arg(long, value_name = "ID", help_heading = "Session")]
     id: Option<String>,
@@ -59,18 +62,23 @@ pub struct Join {
 }
 
 impl Run for Join {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         if let Some(id) = &self.id {
             checked_name(checked_id(id)?)?;
         }
+        let inputs = match self.through {
+            Some(_) => Vec::new(),
+            None => Input::all(&self.inputs),
+        };
+        self.writing.settle(&inputs, &self.reading)?;
         let (sessions, mut order, is_stored) = self.read(context)?;
         // An empty pipe is no session and no error.
         if sessions.is_empty() && !is_stored {
             return self.print(context, &Joined::default());
         }
         let label = self
-            .chain
+            .through
             .as_ref()
             .or(self.inputs.first())
             .map_or("-", String::as_str);
@@ -113,11 +121,11 @@ impl Join {
 
     /// The sessions, their order, and whether all are the store's.
     fn read(&self, context: &Context) -> anyhow::Result<(Vec<Session>, Order, bool)> {
-        let inputs = match (&self.chain, &self.inputs[..]) {
+        let inputs = match (&self.through, &self.inputs[..]) {
             (Some(_), []) => Vec::new(),
             (_, inputs) => Input::all(inputs),
         };
-        let alone = match (&self.chain, &inputs[..]) {
+        let alone = match (&self.through, &inputs[..]) {
             (Some(last), []) => Some((last.as_str(), Reach::Back)),
             (None, [Input::Name(name)]) => Some((name.as_str(), Reach::Both)),
             _ => None,
@@ -140,7 +148,7 @@ impl Join {
                 Ok(())
             })?;
         }
-        let last = match &self.chain {
+        let last = match &self.through {
             None => None,
             Some(last) => {
                 let is_last = |session: &Session| session.header_text("id").as_ref() == Some(last);

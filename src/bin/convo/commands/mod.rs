@@ -30,6 +30,8 @@ mod truncate;
 use crate::args::Global;
 use crate::context::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use convo::error::{Error, Kind};
+use std::ffi::OsString;
 
 /// Section of the top-level help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +75,13 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Verb {
         hidden,
         build: T::augment_args,
         // Taken out and not copied: a copy of all values would be a twentieth of the start.
-        run: |matches, context| T::from_arg_matches_mut(matches)?.run(context),
+        run: |matches, context| {
+            let arguments = T::from_arg_matches_mut(matches).map_err(|error| {
+                let text = error.to_string();
+                Error::new(Kind::Usage, text.trim_start_matches("error: ").trim_end())
+            })?;
+            arguments.run(context)
+        },
     }
 }
 
@@ -115,11 +123,37 @@ impl Verb {
 }
 
 impl Verb {
+    /// The options of a command line that have another name by now: as given, and as they are written now.
+    pub fn renamed(&self, arguments: &[OsString]) -> Vec<(String, String)> {
+        let command = self.command();
+        let given = arguments.iter().filter_map(|argument| argument.to_str());
+        given
+            .take_while(|argument| *argument != "--")
+            .filter_map(|argument| {
+                let name = argument.strip_prefix("--")?;
+                let name = name.split('=').next().unwrap_or(name);
+                let new = command.get_arguments().find_map(|own| renamed(own, name))?;
+                Some((format!("--{name}"), new))
+            })
+            .collect()
+    }
+
     /// The clap command with the global options.
     pub fn alone(&self) -> Command {
         Global::augment_args(self.command())
             .bin_name(format!("convo {}", self.name))
             .max_term_width(110)
+    }
+}
+
+/// The option that a name is a former name of. A hidden option has its new form as its help.
+fn renamed(own: &clap::Arg, name: &str) -> Option<String> {
+    let long = own.get_long()?;
+    let help = || Some(own.get_help()?.to_string()).filter(|help| help.starts_with("--"));
+    match own.get_all_aliases() {
+        _ if long == name => own.is_hide_set().then(help).flatten(),
+        Some(aliases) if aliases.contains(&name) => Some(format!("--{long}")),
+        _ => None,
     }
 }
 
@@ -159,7 +193,7 @@ pub fn whole() -> Command {
         verbs.push('\n');
     }
     verbs.push_str(concat!(
-        "INPUT is a session name (id, prefix, alias, key, @last), a file (a path with '/' or\n",
+        "INPUT is a session name (id, prefix, alias, key, @last, @all), a file (a path with '/' or\n",
         "a known extension such as .jsonl), or - for standard input.\n",
         "See 'convo COMMAND --help' for examples, and 'man convo' for exit statuses and files.",
     ));

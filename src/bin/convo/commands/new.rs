@@ -66,13 +66,13 @@ pub struct New {
     /// token limits summary=1000 and total=10000 (0: unlimited); overflow=truncate_oldest, truncate_summary or error;
     /// retry_attempts=3, backoff=2s, then one attempt every rest=30s with at most backlog=20 exchanges. `append` enforces
     /// the total; `summarize --if-due` summarizes older exchanges.
-    #[arg(long, value_name = "POLICY", value_parser = memory, help_heading = "Session")]
-    memory: Option<String>,
+    #[arg(long, alias = "memory", value_name = "POLICY", value_parser = memory, help_heading = "Session")]
+    retention: Option<String>,
     /// Continue in a new session after N messages
     ///
     /// A setting of the session and of its continuations, used by `append` and `ask`. Takes precedence over `max-messages`
     /// in the configuration file. 0 means no limit.
-    #[arg(long, value_name = "N", value_parser = max_messages, conflicts_with = "memory", help_heading = "Session")]
+    #[arg(long, value_name = "N", value_parser = max_messages, conflicts_with = "retention", help_heading = "Session")]
     max_messages: Option<u64>,
     /// Alias (repeatable)
     #[arg(long, value_name = "NAME", help_heading = "Session")]
@@ -80,10 +80,14 @@ pub struct New {
     /// Print the session; do not store it
     #[arg(long, conflicts_with = "alias", help_heading = "Output")]
     stdout: bool,
+    /// Print the id as a JSON object
+    #[arg(long, conflicts_with = "stdout", help_heading = "Output")]
+    json: bool,
 }
 
 impl Run for New {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
         let now = context.clock.now();
         let keyed = Keyed::new(
             self.key.as_deref(),
@@ -145,7 +149,7 @@ impl Run for New {
             message: format!("{id} was made without its alias: {}", error.message),
             ..error.kind(Kind::Unsure)
         })?;
-        context.output.print_done(&id)
+        self.tell(context, &id, true)
     }
 }
 
@@ -184,7 +188,18 @@ impl New {
             store.alias_add(alias, id).map_err(|error| named(error, alias))?;
         }
         share(context, store, id, &keyed.claims, false)?;
-        context.output.print_done(id)
+        self.tell(context, id, false)
+    }
+
+    /// Prints the id of the session, which is new or was there.
+    fn tell(&self, context: &Context, id: &str, created: bool) -> anyhow::Result<()> {
+        if !self.json {
+            return context.output.print_done(id);
+        }
+        let told = serde_json::json!({
+            "schema": "convo.new/1", "id": id, "created": created, "aliases": self.alias,
+        });
+        context.output.print_done(&told.to_string())
     }
 
     /// Names are looked at before anything is made, so that a taken one leaves nothing behind.
@@ -217,7 +232,7 @@ impl New {
             .text("created_at", Some(now))
             .text("title", self.title.as_deref())
             .text("tokenizer", self.tokenizer.map(Tokenizer::name));
-        if let Some(asked) = &self.memory {
+        if let Some(asked) = &self.retention {
             let memory = Memory::default().with(asked)?;
             memory.check().map_err(|error| error.kind(Kind::Usage))?;
             header.raw("memory", memory.write());

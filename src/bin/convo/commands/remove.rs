@@ -25,10 +25,14 @@ pub struct Remove {
     /// Delete permanently, including all copies
     #[arg(long, help_heading = "Action")]
     purge: bool,
+    /// Print one object per session
+    #[arg(long, help_heading = "Output")]
+    json: bool,
 }
 
 impl Run for Remove {
     fn run(self, context: &Context) -> anyhow::Result<()> {
+        context.output.speak_json(self.json);
         for name in &self.names {
             tell_and_go_on(context, self.one(context, name), self.names.len())?;
         }
@@ -67,13 +71,20 @@ impl Remove {
             Ok(None) => store.resolve(name)?,
             Err(error) => return Err(error.into()),
         };
+        let told = serde_json::json!({"schema": "convo.remove/1", "id": id, "purged": self.purge});
         if self.purge {
             store.purge(&id).map_err(|error| named(error, name))?;
-            context.output.tell(name, &format!("{id} is destroyed"));
         } else {
             store
                 .remove(&id, &context.clock.now())
                 .map_err(|error| named(error, name))?;
+        }
+        if self.json {
+            return context.output.print_done(&told.to_string());
+        }
+        if self.purge {
+            context.output.tell(name, &format!("{id} is destroyed"));
+        } else {
             let exactly = match store.exactly(&id) {
                 Ok(Some(_)) => EXACTLY,
                 _ => "",

@@ -1,7 +1,7 @@
 //! `show`: sessions as readable text.
 
 use super::Run;
-use crate::args::{Chained, Input, Reading, Selecting};
+use crate::args::{Chained, Reading, Selecting};
 use crate::chains;
 use crate::change::tell_dangling;
 use crate::context::{Context, named};
@@ -21,13 +21,13 @@ use std::fmt::Write as _;
 
 /// Display sessions in the terminal
 ///
-/// Displays the messages in the view. Long tool results and arguments are folded; --full shows them completely, --all
+/// Displays the messages in the view. Long tool results and arguments are folded; --full shows them completely, --hidden
 /// adds the messages outside the view. Uses colors and a pager ($CONVO_PAGER, $PAGER, or less) on a terminal. Control and
 /// bidirectional characters are made visible.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo show chat
-  convo show --all --full chat        the complete log
+  convo show --hidden --full chat       the complete log
   convo show --role user chat         only the user messages
   convo show --chain chat             the whole chain
   convo show ./session.json           a file in any format
@@ -43,8 +43,8 @@ pub struct Show {
     #[command(flatten)]
     chained: Chained,
     /// Include hidden messages
-    #[arg(long, help_heading = "Output")]
-    all: bool,
+    #[arg(long, alias = "all", help_heading = "Output")]
+    hidden: bool,
     /// Show complete tool results, arguments and artifacts
     #[arg(long, help_heading = "Output")]
     full: bool,
@@ -58,7 +58,7 @@ const WIDEST: usize = 100;
 
 impl Run for Show {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.inputs(&self.inputs)?;
         let mut page = Page {
             text: String::new(),
             colored: context.output.colored(),
@@ -71,9 +71,9 @@ impl Run for Show {
         chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
             let view = View::replay(&session);
             tell_dangling(context, label, &session, &view);
-            page.choose(&session, &view, self.all)
+            page.choose(&session, &view, self.hidden)
                 .map_err(|error| named(error, label))?;
-            page.session(&session, &view, label, self.all);
+            page.session(&session, &view, label, self.hidden);
             Ok(())
         })?;
         context.output.page(&page.text)
@@ -176,7 +176,7 @@ impl Page {
                 .map(|(id, kind)| format!("{kind} {id}"))
                 .collect();
             let text = format!(
-                "({out_of_view} messages are not in view: {}; --all shows them)",
+                "({out_of_view} messages are not in view: {}; --hidden shows them)",
                 changes.join(", ")
             );
             let text = self.ink(Ink::Faint, &text);

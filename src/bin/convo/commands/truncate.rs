@@ -1,7 +1,7 @@
 //! `truncate`: old messages out of the view.
 
 use super::Run;
-use crate::args::{Changing, Input, Reading};
+use crate::args::{Changing, Reading};
 use crate::change;
 use crate::context::Context;
 use clap::Args;
@@ -18,7 +18,7 @@ use convo::format::picoclaw;
   convo truncate chat --keep-last 8                        a stored session
   convo truncate --keep-last 8 < in.jsonl > out.jsonl      a stream
   convo truncate --keep-messages 20 -i=.bak session.jsonl  a file, with a backup
-  convo truncate chat --all && convo restore chat          drop all, then undo")]
+  convo truncate chat --keep-last 0 && convo restore chat          drop all, then undo")]
 pub struct Truncate {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
@@ -51,8 +51,8 @@ struct CutOptions {
     /// Moves back to the start of a message group if necessary.
     #[arg(long, value_name = "ID")]
     before: Option<String>,
-    /// Drop all messages; same as --keep-last 0
-    #[arg(long)]
+    /// --keep-last 0
+    #[arg(long, hide = true)]
     all: bool,
 }
 
@@ -71,9 +71,10 @@ impl Run for Truncate {
             CutOptions { before: Some(id), .. } => Cut::Before(id),
             _ => Cut::LastExchanges(0),
         };
+        let inputs = context.inputs(&self.inputs)?;
         change::run(
             context,
-            &Input::all(&self.inputs),
+            &inputs,
             &self.reading,
             &self.changing,
             |session, stamps| {

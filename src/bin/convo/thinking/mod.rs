@@ -134,7 +134,7 @@ impl<'r> Thinker<'r> {
             "summaries failed {} times in a row: it rests until {next}",
             health.failures
         );
-        let error = Error::new(Kind::Unavailable, what).hint("--retry asks all the same");
+        let error = Error::new(Kind::Unavailable, what).hint("run now with --ignore-backoff");
         failure.tell(session, stamps, error)?;
         Ok(Some(stays()))
     }

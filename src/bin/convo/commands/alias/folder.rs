@@ -1,15 +1,16 @@
 //! The names of sessions in a directory of PicoClaw's, which its sidecars keep.
 
 use super::Action;
+use crate::args::ALL;
 use crate::context::Context;
-use crate::output::{counted, path_name, visible};
+use crate::output::{counted, path_name};
 use convo::error::{Error, Kind, Place};
 use convo::format::report::Report;
 use convo::store::foreign::{Asked, Names, promote};
 use std::path::Path;
 
 /// Carries an action out there.
-pub fn run(context: &Context, path: &Path, action: Action) -> anyhow::Result<()> {
+pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow::Result<()> {
     let now = context.clock.now();
     let timeout = context.lock_timeout();
     let names = Names::read(path)?;
@@ -21,7 +22,9 @@ pub fn run(context: &Context, path: &Path, action: Action) -> anyhow::Result<()>
     }
     let unknown = |name: &str| Error::new(Kind::NotFound, format!("no session {name} in {}", path.display()));
     match action {
-        Action::Add { moved, alias, name } => {
+        Action::Add {
+            moved, alias, name, ..
+        } => {
             let key = names.resolve(&name)?.ok_or_else(|| unknown(&name))?;
             let mut names = names;
             if moved {
@@ -33,37 +36,46 @@ pub fn run(context: &Context, path: &Path, action: Action) -> anyhow::Result<()>
                 names = Names::read(path)?;
             }
             names.add(&alias, &key, &now, timeout)?;
-            context.output.tell(&alias, &format!("names {key}"));
+            let what = format!("names {key}");
+            super::done(context, json, &alias, &[key], &what)?;
         }
-        Action::Remove { alias } => {
-            if names.remove(&alias, &now, timeout)?.is_empty() {
-                return Err(Error::new(Kind::NotFound, format!("no alias {alias}")).into());
+        Action::Rename { alias, new, .. } => {
+            let keys = names.aliases().remove(alias.trim()).unwrap_or_default();
+            if keys.is_empty() {
+                return Err(super::unknown(&alias).into());
             }
-            context.output.tell(&alias, "is no name any more");
+            for key in &keys {
+                names.add(&new, key, &now, timeout)?;
+            }
+            if new.trim() != alias.trim() {
+                Names::read(path)?.remove(&alias, &now, timeout)?;
+            }
+            super::done(context, json, &new, &keys, &format!("renamed from {alias}"))?;
         }
-        Action::List { name, json } => {
+        Action::Remove { alias, .. } => {
+            let keys = names.aliases().remove(alias.trim()).unwrap_or_default();
+            if names.remove(&alias, &now, timeout)?.is_empty() {
+                return Err(super::unknown(&alias).into());
+            }
+            super::done(context, json, &alias, &keys, "removed")?;
+        }
+        Action::List { name, null, .. } => {
             let mut aliases = names.aliases();
-            if let Some(name) = name {
+            if let Some(name) = name.filter(|name| name != ALL) {
                 let key = names.resolve(&name)?.ok_or_else(|| unknown(&name))?;
                 aliases.retain(|_, keys| keys.contains(&key));
             }
-            context.output.stdout(|out| {
-                for (alias, keys) in aliases {
-                    let line = match json {
-                        true => serde_json::json!({"schema": "convo.alias/1", "alias": alias, "ids": keys})
-                            .to_string(),
-                        false => format!("{}\t{}", visible(&alias), visible(&keys.join(","))),
-                    };
-                    writeln!(out, "{line}").map_err(|error| Error::io("cannot write", error))?;
-                }
-                Ok(())
-            })?;
+            let row = |(alias, keys): (String, Vec<String>)| super::row(json, null, &alias, &keys);
+            context.output.rows(null, aliases.into_iter().map(row))?;
         }
-        Action::Resolve { alias } => {
+        Action::Resolve { alias, .. } => {
             let key = names.resolve(&alias)?;
             let key =
                 key.ok_or_else(|| Error::new(Kind::NotFound, format!("no alias and no session {alias}")))?;
-            context.output.print(&key)?;
+            match json {
+                true => context.output.print(&super::row(true, false, &alias, &[key]))?,
+                false => context.output.print(&key)?,
+            }
         }
         Action::Promote { name, aliases } => {
             let asked = Asked {

@@ -4,8 +4,9 @@ mod folder;
 mod promote;
 
 use super::Run;
-use crate::args::checked_name;
+use crate::args::{ALL, checked_name};
 use crate::context::Context;
+use crate::output::visible;
 use clap::{Args, Subcommand};
 use convo::error::{Error, Kind};
 use promote::Promotion;
@@ -46,24 +47,44 @@ enum Action {
         alias: String,
         /// Session: id, prefix, alias, key or @last
         name: String,
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Rename an alias
+    Rename {
+        /// Alias
+        #[arg(value_name = "OLD")]
+        alias: String,
+        /// Its new name (status 73 if it is taken)
+        #[arg(value_name = "NEW")]
+        new: String,
+        #[command(flatten)]
+        form: Form,
     },
     /// Remove an alias and keep the session
     Remove {
         /// Alias
         alias: String,
+        #[command(flatten)]
+        form: Form,
     },
     /// List aliases and their sessions
     List {
         /// Only aliases of this session
+        #[arg(value_name = "NAME")]
         name: Option<String>,
-        /// Print one object per alias
-        #[arg(long)]
-        json: bool,
+        /// End each line with NUL and print names unchanged
+        #[arg(short = '0', long)]
+        null: bool,
+        #[command(flatten)]
+        form: Form,
     },
     /// Print the session id of an alias
     Resolve {
         /// Alias
         alias: String,
+        #[command(flatten)]
+        form: Form,
     },
     /// Adopt the history stored under an older name
     ///
@@ -80,57 +101,87 @@ enum Action {
     },
 }
 
+/// How the result is printed.
+#[derive(Args, Clone, Copy, Debug)]
+struct Form {
+    /// Print one object per alias
+    #[arg(long)]
+    json: bool,
+}
+
+impl Action {
+    /// Whether the result is printed as JSON.
+    fn json(&self) -> bool {
+        match self {
+            Action::Add { form, .. }
+            | Action::Rename { form, .. }
+            | Action::Remove { form, .. }
+            | Action::List { form, .. }
+            | Action::Resolve { form, .. } => form.json,
+            Action::Promote { .. } => false,
+        }
+    }
+}
+
 impl Run for Alias {
     fn run(self, context: &Context) -> anyhow::Result<()> {
+        let json = self.action.json();
+        context.output.speak_json(json);
         if let Some(path) = &self.picoclaw {
-            return folder::run(context, path, self.action);
+            return folder::run(context, path, json, self.action);
         }
         let store = context.store()?;
         match self.action {
-            Action::Add { moved, alias, name } => {
+            Action::Add {
+                moved, alias, name, ..
+            } => {
                 checked_name(&alias)?;
                 let id = store.resolve(&name)?;
                 match moved {
                     true => store.alias_move(&alias, &id)?,
                     false => store.alias_add(&alias, &id)?,
                 }
-                context.output.tell(&alias, &format!("names {id}"));
-                Ok(())
+                let what = format!("names {id}");
+                done(context, json, &alias, &[id], &what)
             }
-            Action::Remove { alias } => {
+            Action::Rename { alias, new, .. } => {
+                checked_name(&new)?;
+                let ids = store.alias_ids(&alias)?.unwrap_or_default();
+                match ids.as_slice() {
+                    [] => return Err(unknown(&alias).into()),
+                    [id] => store.alias_add(&new, id)?,
+                    ids => store.alias_claim(&new, ids)?,
+                }
+                if new != alias {
+                    store.alias_remove(&alias)?;
+                }
+                done(context, json, &new, &ids, &format!("renamed from {alias}"))
+            }
+            Action::Remove { alias, .. } => {
+                let ids = store.alias_ids(&alias)?.unwrap_or_default();
                 store.alias_remove(&alias)?;
-                context.output.tell(&alias, "is no name any more");
-                Ok(())
+                done(context, json, &alias, &ids, "removed")
             }
-            Action::List { name, json } => {
+            Action::List { name, null, .. } => {
                 let (mut aliases, faults) = store.aliases_and_faults()?;
                 // One bad entry hides no other.
                 for error in faults {
                     context.output.error(&error);
                 }
-                if let Some(name) = name {
+                if let Some(name) = name.filter(|name| name != ALL) {
                     let id = store.resolve(&name)?;
                     aliases.retain(|(_, ids)| ids.contains(&id));
                 }
-                context.output.stdout(|out| {
-                    for (alias, ids) in aliases {
-                        let line = if json {
-                            serde_json::json!({"schema": "convo.alias/1", "alias": alias, "ids": ids})
-                                .to_string()
-                        } else {
-                            format!("{}\t{}", crate::output::visible(&alias), ids.join(","))
-                        };
-                        writeln!(out, "{line}").map_err(|error| Error::io("cannot write", error))?;
-                    }
-                    Ok(())
-                })
+                let row = |(alias, ids): (String, Vec<String>)| row(json, null, &alias, &ids);
+                context.output.rows(null, aliases.into_iter().map(row))
             }
             Action::Promote { name, aliases } => Promotion::new(context, &name, &aliases)?.run(),
-            Action::Resolve { alias } => {
+            Action::Resolve { alias, .. } => {
                 let ids = store.alias_ids(&alias)?.unwrap_or_default();
                 match ids.as_slice() {
+                    [_] if json => context.output.print(&row(true, false, &alias, &ids)),
                     [id] => context.output.print(id),
-                    [] => Err(Error::new(Kind::NotFound, format!("no alias {alias}")).into()),
+                    [] => Err(unknown(&alias).into()),
                     ids => Err(Error::new(
                         Kind::Exists,
                         format!(
@@ -142,6 +193,30 @@ impl Run for Alias {
                     .into()),
                 }
             }
+        }
+    }
+}
+
+fn unknown(alias: &str) -> Error {
+    Error::new(Kind::NotFound, format!("{alias}: no such alias")).hint("list aliases with: convo alias list")
+}
+
+/// An alias and what it names, as a line.
+fn row(json: bool, exact: bool, alias: &str, ids: &[String]) -> String {
+    match (json, exact) {
+        (true, _) => serde_json::json!({"schema": "convo.alias/1", "alias": alias, "ids": ids}).to_string(),
+        (false, true) => format!("{alias}\t{}", ids.join(",")),
+        (false, false) => format!("{}\t{}", visible(alias), visible(&ids.join(","))),
+    }
+}
+
+/// Reports a change.
+fn done(context: &Context, json: bool, alias: &str, ids: &[String], what: &str) -> anyhow::Result<()> {
+    match json {
+        true => context.output.print_done(&row(true, false, alias, ids)),
+        false => {
+            context.output.tell(alias, what);
+            Ok(())
         }
     }
 }

@@ -93,7 +93,7 @@ impl Run for Check {
         context.output.speak_json(self.changing.json);
         self.request.check(self.api)?;
         let options = self.request.options();
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.inputs(&self.inputs)?;
         match (self.fix, self.api) {
             (Some(mode), Some(api)) => self.fix(context, &inputs, api, &options, mode),
             (Some(_), None) => {
@@ -114,7 +114,7 @@ impl Check {
             writing,
             ..
         } = &self.changing;
-        if in_place.is_some() || *stdout || *dry_run || writing.to.is_some() || writing.output.is_some() {
+        if in_place.is_some() || *stdout || *dry_run || writing.target.is_some() || writing.output.is_some() {
             let error = Error::new(Kind::Usage, "-i, -n, -o, --to and --stdout are for --fix");
             return Err(error.hint("without --fix nothing is changed").into());
         }

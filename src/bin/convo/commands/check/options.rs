@@ -15,8 +15,8 @@ pub struct RequestOptions {
     #[arg(long, hide_short_help = true)]
     previous_response_id: bool,
     /// anthropic: extended thinking is enabled
-    #[arg(long, hide_short_help = true)]
-    thinking: bool,
+    #[arg(long, alias = "thinking", hide_short_help = true)]
+    extended_thinking: bool,
     /// anthropic: the request defines no tools
     #[arg(long, hide_short_help = true)]
     no_tools: bool,
@@ -24,14 +24,14 @@ pub struct RequestOptions {
     #[arg(long, hide_short_help = true)]
     prefill: bool,
     /// gemini: model version; 3 and later require signatures [default: 3]
-    #[arg(long, value_name = "VERSION", value_parser = version, hide_short_help = true)]
-    gemini: Option<u32>,
+    #[arg(long, alias = "gemini", value_name = "VERSION", value_parser = version, hide_short_help = true)]
+    gemini_version: Option<u32>,
     /// anthropic, gemini: accept this role too (repeatable)
-    #[arg(long, value_name = "ROLE", hide_short_help = true)]
-    role: Vec<String>,
+    #[arg(long, alias = "role", value_name = "ROLE", hide_short_help = true)]
+    allow_role: Vec<String>,
     /// Report an unanswered final call as a warning, and keep it
-    #[arg(long)]
-    open_end: bool,
+    #[arg(long, alias = "open-end")]
+    allow_open_call: bool,
     /// Require alternating roles, as chat templates of open models do
     #[arg(long, hide_short_help = true)]
     alternate: bool,
@@ -65,11 +65,15 @@ impl RequestOptions {
                 self.previous_response_id,
                 &[Api::OpenaiResponses],
             ),
-            ("--thinking", self.thinking, &[Api::Anthropic]),
+            ("--extended-thinking", self.extended_thinking, &[Api::Anthropic]),
             ("--no-tools", self.no_tools, &[Api::Anthropic]),
             ("--prefill", self.prefill, &[Api::Anthropic, Api::Gemini]),
-            ("--gemini", self.gemini.is_some(), &[Api::Gemini]),
-            ("--role", !self.role.is_empty(), &[Api::Anthropic, Api::Gemini]),
+            ("--gemini-version", self.gemini_version.is_some(), &[Api::Gemini]),
+            (
+                "--allow-role",
+                !self.allow_role.is_empty(),
+                &[Api::Anthropic, Api::Gemini],
+            ),
         ];
         let Some(api) = api else {
             let given = given.iter().find(|(_, given, _)| *given);
@@ -102,13 +106,13 @@ impl RequestOptions {
         Options {
             stateless: self.stateless,
             previous_response: self.previous_response_id,
-            thinking: self.thinking,
+            thinking: self.extended_thinking,
             no_tools: self.no_tools,
             prefill: self.prefill,
-            gemini: self.gemini.unwrap_or(3),
-            open_end: self.open_end,
+            gemini: self.gemini_version.unwrap_or(3),
+            open_end: self.allow_open_call,
             alternate: self.alternate,
-            roles: self.role.clone(),
+            roles: self.allow_role.clone(),
             marks: 0,
             levels: self.rule.clone(),
         }

@@ -1,27 +1,26 @@
 //! `compact`: shrinks a session to a token budget.
 
 mod compat;
-mod given;
-mod limits;
 mod options;
+mod settings;
+mod table;
 mod writer;
 
 use super::Run;
-use crate::args::{Changing, Input, Reading};
+use crate::args::{Changing, Reading};
 use crate::change;
 use crate::context::Context;
 use crate::stamps::Stamps;
 use crate::thinking::{self, Failure};
 use clap::Args;
-use compat::Compat;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::compact::{self, Options, Outcome};
 use convo::filter::compat::{self as systems, Rules, System, Way};
 use convo::model::session::Session;
 use convo::tokens::Counter;
-use given::Given;
 use options::Strategy;
+use settings::{Keys, Settings};
 use writer::Writer;
 
 /// Shrink a session to a token budget
@@ -46,14 +45,14 @@ use writer::Writer;
 pub struct Compact {
     // Before all others: they take their values out of the matches that it reads.
     #[command(flatten)]
-    given: Given,
+    settings: Settings,
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
     strategy: Strategy,
     #[command(flatten)]
-    compat: Compat,
+    _keys: Keys,
     /// Report the decision for each message group on standard error
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     explain: bool,
@@ -73,7 +72,8 @@ impl Run for Compact {
         context.output.speak_json(self.changing.json);
         let (options, way) = self.asked(context)?;
         self.strategy.counting.tell_estimate(context)?;
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.inputs(&self.inputs)?;
+        self.changing.settle(&inputs, &self.reading)?;
         let mut writer = match Writer::new(context, &self.strategy, self.changing.dry_run) {
             Ok(writer) => writer,
             Err(error) => return thinking::missing(context, &inputs, &self.reading, &self.changing, error),
@@ -105,7 +105,7 @@ impl Run for Compact {
             |session, stamps| {
                 let planned = match plan(session, stamps) {
                     Ok(Plan::Nothing(why))
-                        if why == compact::NO_GAIN && self.strategy.on_no_gain == "error" =>
+                        if why == compact::NO_GAIN && self.settings.text("on-no-gain") == Some("error") =>
                     {
                         Err(Error::new(Kind::No, why))
                     }
@@ -134,22 +134,19 @@ impl Run for Compact {
 impl Compact {
     /// The options, and the way of another system when one is asked for.
     fn asked(&mut self, context: &Context) -> anyhow::Result<(Options, Option<(Way, Rules)>)> {
-        if self.compat.compat.is_none() {
-            self.strategy.check()?;
+        if self.settings.system.is_none() {
+            self.strategy.check(&self.settings)?;
         }
         self.strategy.check_writer()?;
-        let langchain = self.compat.compat == Some(System::Langchain);
-        let mut options = self.strategy.options(langchain)?;
-        if self.compat.compat.is_some() && options.asks {
-            let error = Error::new(
-                Kind::Usage,
-                "--compat sums up as --with extract does, and asks no program",
-            );
+        let langchain = self.settings.system == Some(System::Langchain);
+        let mut options = self.strategy.options(&self.settings, langchain)?;
+        if self.settings.system.is_some() && options.asks {
+            let error = Error::new(Kind::Usage, "--compat conflicts with a summarizer program");
             return Err(error
-                .hint("`summarize --with` asks one; its summary is in view then")
+                .hint("use --with extract, or summarize first with: convo summarize --with")
                 .into());
         }
-        let way = self.compat.way(&self.strategy, &self.given, &options)?;
+        let way = compat::way(&self.strategy, &self.settings, &options)?;
         if let Some((way, rules)) = &way {
             options.steps.summary = self.strategy.sums_up();
             let own = way.system().tokenizer();
@@ -157,7 +154,7 @@ impl Compact {
                 self.strategy.counting.tokenizer = Some(own);
             }
             if *rules == Rules::Theirs {
-                let what = "--compat-exact: the result may be no history that a provider takes";
+                let what = "--compat exact: a provider may reject the result";
                 context.output.tell("", what);
             }
         }

@@ -1,16 +1,15 @@
 //! Strategy options.
 
+use super::settings::Settings;
 use crate::args::{Counting, Fitting, per_cent};
 use crate::summarizer::With;
-use crate::summing;
+use crate::summing::{Summary, Trigger};
 use crate::thinking::{Telling, Trying, for_programs};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::compact::shorten::Limit;
-use convo::filter::compact::when::When;
 use convo::filter::compact::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
 use convo::filter::cover;
-use convo::filter::summarize::Dates;
 use convo::format::goaitools;
 use convo::model::message::Category;
 
@@ -18,41 +17,13 @@ use convo::model::message::Category;
 pub struct Strategy {
     #[command(flatten)]
     pub(super) fitting: Fitting,
-    /// Act only if the condition holds, e.g. 'tokens>=100000'
-    ///
-    /// Compares tokens, messages, exchanges, tool_tokens, fraction (of --window) or failures (consecutive summarizer
-    /// failures) with a number. Combine with && and ||; && binds tighter. Without --budget, the target is the trigger
-    /// less --hysteresis. Without --when, acts if the view exceeds the budget.
-    #[arg(long, value_name = "CONDITION", value_parser = When::read, hide_short_help = true, help_heading = "Budget")]
-    when: Option<When>,
-    /// Share by which the target is below the trigger
-    #[arg(long, value_name = "SHARE", default_value = "0.2", value_parser = share, requires = "when", hide_short_help = true, help_heading = "Strategy settings")]
-    hysteresis: u64,
+    #[command(flatten)]
+    pub trigger: Trigger,
     #[command(flatten)]
     pub counting: Counting,
     /// Write the smallest result if the budget cannot be reached (status 1)
     #[arg(long, hide_short_help = true, help_heading = "Strategy settings")]
     best_effort: bool,
-    /// Skip changes that save less than this
-    ///
-    /// Ignored if --budget requires the change.
-    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = per_cent, hide_short_help = true, help_heading = "Strategy settings")]
-    min_gain: u64,
-    /// If nothing is gained: skip (status 0) or error (status 1)
-    #[arg(long, value_name = "WHAT", default_value = "skip", value_parser = ["skip", "error"], hide_short_help = true, help_heading = "Strategy settings")]
-    pub on_no_gain: String,
-    /// Use the prompt tokens reported by the provider if larger
-    #[arg(long, hide_short_help = true, help_heading = "Strategy settings")]
-    trust_usage: bool,
-    /// Act despite recent failures or compactions
-    #[arg(
-        long,
-        conflicts_with = "if_due",
-        hide_short_help = true,
-        help_heading = "Strategy settings"
-    )]
-    pub retry: bool,
-
     /// Apply strategies in order, oldest messages first, until it fits
     #[arg(
         long,
@@ -85,9 +56,6 @@ pub struct Strategy {
         help_heading = "Strategies"
     )]
     pub(super) tool_output_max: Option<usize>,
-    /// Remove the middle of tool results over N lines [default: 256]
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Strategies")]
-    tool_output_lines: Option<usize>,
     /// Replace old tool results with placeholders
     #[arg(long, hide_short_help = true, help_heading = "Strategies")]
     mask_tools: bool,
@@ -107,12 +75,6 @@ pub struct Strategy {
     /// Without N, keeps as many as fit --budget, or 8 without --budget.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "some", value_parser = exchanges, help_heading = "Budget")]
     pub(super) keep_last: Option<usize>,
-    /// Categories in drop order [default: system_output,dialog,context]
-    #[arg(long, value_name = "CATEGORIES", value_delimiter = ',', value_parser = category, hide_short_help = true, help_heading = "Strategies")]
-    drop_order: Vec<Category>,
-    /// Share of the budget per category, e.g. dialog=50%
-    #[arg(long, value_name = "CATEGORY=SHARE", value_delimiter = ',', value_parser = category_share, requires = "budget", hide_short_help = true, help_heading = "Strategies")]
-    budget_for: Vec<(Category, u64)>,
 
     /// With --mask-tools, keep the newest N results
     #[arg(
@@ -134,51 +96,6 @@ pub struct Strategy {
     /// With --mask-tools, also replace the arguments of old calls
     #[arg(long, help_heading = "Strategy settings", hide_short_help = true)]
     mask_inputs: bool,
-    /// With --mask-tools, keep the newest results up to TOKENS in total
-    #[arg(
-        long,
-        value_name = "TOKENS",
-        default_value_t = 0,
-        help_heading = "Strategy settings",
-        hide_short_help = true
-    )]
-    protect_tool_tokens: u64,
-    /// With --mask-tools, mask only if TOKENS are saved [default: 2000, or 10% of the budget if less]
-    #[arg(
-        long,
-        value_name = "TOKENS",
-        help_heading = "Strategy settings",
-        hide_short_help = true
-    )]
-    mask_min_gain: Option<u64>,
-    /// With --dedupe, tools that modify files, so that the next read is new
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        help_heading = "Strategy settings",
-        hide_short_help = true
-    )]
-    write_tools: Vec<String>,
-    /// Maximum share of the budget for the summary
-    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, help_heading = "Strategy settings", hide_short_help = true)]
-    summary_share: u64,
-    /// Maximum size of the summary [default: 1000]
-    ///
-    /// The default with extract is --summary-share of the budget.
-    #[arg(
-        long,
-        value_name = "TOKENS",
-        help_heading = "Strategy settings",
-        hide_short_help = true
-    )]
-    summary_budget: Option<u64>,
-    /// Role of the summary message
-    #[arg(long, value_name = "ROLE", default_value = "auto", value_parser = ["auto", "user", "assistant", "system", "developer"], help_heading = "Strategy settings", hide_short_help = true)]
-    summary_role: String,
-    /// Dates in extracted summaries: short, full, off [default: short]
-    #[arg(long, value_name = "HOW", value_parser = summing::dates, hide_short_help = true, help_heading = "Strategy settings")]
-    dates: Option<Dates>,
     /// If still over --budget: truncate-oldest, truncate-summary, error
     #[arg(long, value_name = "WHAT", default_value = "truncate-oldest", value_parser = overflow, help_heading = "Strategy settings", hide_short_help = true)]
     overflow: Overflow,
@@ -189,20 +106,8 @@ pub struct Strategy {
     /// Never drop the first user message
     #[arg(long, hide_short_help = true, help_heading = "Pinning")]
     pin_first_user: bool,
-    /// Quote standing instructions verbatim: auto, off, or FILE
-    ///
-    /// Rules that the user set once ("from now on ..."). auto detects them; FILE lists one per line, as text or `id: ID`.
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "auto",
-        hide_short_help = true,
-        help_heading = "Pinning"
-    )]
-    pin_rules: String,
-    /// Maximum share of the budget for standing instructions
-    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true, help_heading = "Pinning")]
-    pin_share: u64,
+    #[command(flatten)]
+    summary: Summary,
     #[command(flatten)]
     telling: Telling,
     #[command(flatten)]
@@ -234,12 +139,11 @@ impl Who {
 
 impl Strategy {
     /// Refuses a call that asks for nothing.
-    pub fn check(&self) -> convo::Result<()> {
-        if self.fitting.budget()?.is_none() && self.when.is_none() && self.named() == Steps::NONE {
-            let error = Error::new(Kind::Usage, "neither a budget nor a strategy");
-            return Err(error.hint(
-                "--budget 32000, or --budget 60% --window gpt-4o, or a strategy such as --mask-tools",
-            ));
+    pub fn check(&self, settings: &Settings) -> convo::Result<()> {
+        let acts = self.trigger.when.is_some() || self.named(settings) != Steps::NONE;
+        if self.fitting.budget()?.is_none() && !acts {
+            let error = Error::new(Kind::Usage, "no budget, trigger or strategy given");
+            return Err(error.hint("try --budget 32000, --budget 60% --window gpt-4o, or --mask-tools"));
         }
         Ok(())
     }
@@ -259,11 +163,7 @@ impl Strategy {
             );
             return Err(error.hint("--tiered takes all strategies, step by step, and asks a program"));
         }
-        if asks && self.dates.is_some() {
-            let what = "--dates is for the built-in summarizer";
-            return Err(Error::new(Kind::Usage, what).hint("leave it out: a program sees the times"));
-        }
-        Ok(())
+        self.summary.check(asks)
     }
 
     /// The program that writes the summary; none when it is quoted, or when there is none.
@@ -286,31 +186,25 @@ impl Strategy {
 
     /// What is asked for, checked.
     /// With `zero`, a budget of 0 is a limit like any other.
-    pub fn options(&self, zero: bool) -> anyhow::Result<Options> {
+    pub fn options(&self, settings: &Settings, zero: bool) -> anyhow::Result<Options> {
         let defaults = Options::default();
-        let steps = self.steps();
+        let steps = self.steps(settings);
         let budget = if zero {
             self.fitting.limit()?
         } else {
             self.fitting.budget()?
         };
-        if self.fitting.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
-            let error = Error::new(
-                Kind::Usage,
-                "a trigger looks at a fraction, and there is no window",
-            );
-            return Err(error.hint("--window 128000, or --window gpt-4o").into());
-        }
+        self.trigger.check(self.fitting.window())?;
         let keep_last = match (self.keep_last, budget) {
-            (Some(0), None) if self.when.is_none() => Some(8), // OpenAI's cookbook
+            (Some(0), None) if self.trigger.when.is_none() => Some(8), // OpenAI's cookbook
             (Some(0), _) => None,
             (keep, _) => keep,
         };
         Ok(Options {
             budget,
             window: self.fitting.window(),
-            when: self.when.clone(),
-            hysteresis: self.hysteresis,
+            when: self.trigger.when.clone(),
+            hysteresis: thousandths(settings.parsed("hysteresis").unwrap_or(0.2)),
             choice: match (self.tiered, steps == Steps::ALL) {
                 (false, true) if self.writer().is_none() => defaults.choice,
                 _ => Choice::Tiered,
@@ -320,44 +214,48 @@ impl Strategy {
             thinking: self.thinking.unwrap_or_default(),
             tool_output: Limit {
                 bytes: self.tool_output_max.unwrap_or(defaults.tool_output.bytes),
-                lines: self.tool_output_lines.unwrap_or(defaults.tool_output.lines),
+                lines: settings
+                    .parsed("tool-output-lines")
+                    .unwrap_or(defaults.tool_output.lines),
             },
             mask: Mask {
                 keep: self.keep_tools,
                 exclude: self.exclude_tool.clone(),
                 inputs: self.mask_inputs,
-                protect: self.protect_tool_tokens,
-                min_gain: self.mask_min_gain,
+                protect: settings.parsed("protect-tool-tokens").unwrap_or(0),
+                min_gain: settings.parsed("mask-min-gain"),
             },
-            write_tools: if self.write_tools.is_empty() {
-                defaults.write_tools
-            } else {
-                self.write_tools.clone()
+            write_tools: match settings.list("write-tools", |name| Some(name.to_string())) {
+                tools if tools.is_empty() => defaults.write_tools,
+                tools => tools,
             },
             keep_last,
-            drop_order: self.drop_order.clone(),
-            shares: self.budget_for.clone(),
+            drop_order: settings.list("drop-order", |name| category(name).ok()),
+            shares: settings.list("budget-for", |share| category_share(share).ok()),
             pins: self.pin.clone(),
             pin_first_user: self.pin_first_user,
             unseen: goaitools::unseen,
-            instructions: summing::instructions(&self.pin_rules)?,
-            instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
-            summary_share: self.summary_share,
-            summary_budget: self.summary_budget,
+            instructions: self.summary.instructions()?,
+            instruction_share: self.summary.instruction_share(),
+            summary_share: settings
+                .text("summary-share")
+                .and_then(|share| per_cent(share).ok())
+                .unwrap_or(250),
+            summary_budget: self.summary.summary_budget,
             asks: self.writer().is_some(),
-            summary_role: (self.summary_role != "auto").then(|| self.summary_role.clone()),
-            dates: self.dates.unwrap_or_default(),
+            summary_role: self.summary.role(),
+            dates: self.summary.dates.unwrap_or_default(),
             overflow: self.overflow,
-            min_gain: self.min_gain,
+            min_gain: self.trigger.min_gain,
             best_effort: self.best_effort,
-            retry: self.retry,
-            trust_usage: self.trust_usage,
+            retry: self.trigger.ignore_backoff,
+            trust_usage: settings.has("trust-usage"),
         })
     }
 
     /// The steps that are asked for by name; all when none is.
-    fn steps(&self) -> Steps {
-        let steps = self.named();
+    fn steps(&self, settings: &Settings) -> Steps {
+        let steps = self.named(settings);
         if steps != Steps::NONE && !self.tiered && !self.optimize {
             return steps;
         }
@@ -372,27 +270,24 @@ impl Strategy {
     }
 
     /// The steps that are asked for by name.
-    fn named(&self) -> Steps {
+    fn named(&self, settings: &Settings) -> Steps {
         let keeps = self.media == Some(Media::Keep);
         Steps {
             dedupe: self.dedupe.as_deref() == Some("exact"),
             media: self.media.is_some() && !keeps,
             thinking: self.thinking.is_some_and(|thinking| thinking != Thinking::Keep),
-            head_tail: self.tool_output_max.is_some() || self.tool_output_lines.is_some(),
+            head_tail: self.tool_output_max.is_some() || settings.has("tool-output-lines"),
             mask: self.mask_tools,
             digest: self.digest_tools,
             summary: matches!(self.with, Some(Who::Writes(_))),
-            drop: self.keep_last.is_some() || !self.drop_order.is_empty() || !self.budget_for.is_empty(),
+            drop: self.keep_last.is_some() || settings.has("drop-order") || settings.has("budget-for"),
         }
     }
 }
 
 /// A share such as 0.2, in thousandths.
-fn share(text: &str) -> Result<u64, String> {
-    match text.parse::<f64>() {
-        Ok(share) if (0.0..1.0).contains(&share) => Ok((share * 1000.0).round() as u64),
-        _ => Err("this must be a number from 0 to below 1".to_string()),
-    }
+fn thousandths(share: f64) -> u64 {
+    (share * 1000.0).round() as u64
 }
 
 /// How many exchanges stay; 0 when no number is given.
@@ -413,6 +308,16 @@ fn category(name: &str) -> Result<Category, String> {
         Some(category) => Ok(category),
         None => Err("there are system_output, dialog and context".to_string()),
     }
+}
+
+/// Whether messages of this category may be dropped.
+pub fn droppable(name: &str) -> Result<(), String> {
+    category(name).map(drop)
+}
+
+/// Whether this is a category and its share of the budget.
+pub fn budget_share(text: &str) -> Result<(), String> {
+    category_share(text).map(drop)
 }
 
 fn category_share(text: &str) -> Result<(Category, u64), String> {

@@ -40,7 +40,11 @@ impl<'r> Writer<'r> {
             context,
             strategy,
             asking: strategy.asked()?,
-            thinker: Thinker::new(context, program, (&strategy.trying, strategy.retry)),
+            thinker: Thinker::new(
+                context,
+                program,
+                (&strategy.trying, strategy.trigger.ignore_backoff),
+            ),
             dry_run,
             draft: RefCell::default(),
         }))

@@ -3,7 +3,7 @@
 mod picture;
 
 use super::Run;
-use crate::args::{Chained, Counting, Input, Reading, Window, window};
+use crate::args::{Chained, Counting, Reading, Window, window};
 use crate::chains;
 use crate::context::Context;
 use crate::output::{columns, counted, in_line, visible};
@@ -85,7 +85,7 @@ impl Run for Count {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         self.counting.tell_estimate(context)?;
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.inputs(&self.inputs)?;
         let report = |out: &mut dyn Write| {
             let mut first = true;
             chains::each(context, &inputs, &self.reading, self.chained, |label, session| {

@@ -3,7 +3,7 @@
 mod folder;
 
 use super::Run;
-use crate::args::{Input, readable};
+use crate::args::{ALL, Input, readable};
 use crate::context::{Context, named};
 use crate::inputs::tell_and_go_on;
 use crate::output::{counted, in_line};
@@ -64,8 +64,11 @@ pub struct Fsck {
 }
 
 impl Run for Fsck {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
+        if self.names.iter().any(|name| name == ALL) {
+            self.names.clear();
+        }
         let mut folders = Vec::new();
         for name in &self.names {
             match std::fs::metadata(name) {

@@ -37,7 +37,7 @@ const TOLD: u64 = 10;
   convo new --key \"$key\" --if-missing && convo append \"$key\" 'Hello'
   convo key --dm-scope per-peer --channel slack --chat D1 --sender U1 --explain
   convo key --tenant acme --user ann --session web-7
-  convo key --context tool.json --user-path auth.user --require-explicit
+  convo key --tool-context tool.json --user-path auth.user --require-explicit
   convo key --form picoclaw < contexts.jsonl > keys
   convo key --json --channel cli | convo new --scope @- --if-missing
   convo key --parse scope1.channel-telegram.chat-direct__123")]
@@ -50,7 +50,7 @@ pub struct Key {
     #[command(flatten)]
     whose: Whose,
     /// Use the main session of the agent
-    #[arg(long, conflicts_with_all = ["file", "context", "channel", "chat", "sender", "session"], help_heading = "Conversation")]
+    #[arg(long, conflicts_with_all = ["file", "tool_context", "channel", "chat", "sender", "session"], help_heading = "Conversation")]
     main: bool,
     /// Key syntax: convo, picoclaw, penguiflow [default: convo]
     #[arg(long, value_name = "FORM", default_value = "convo", value_parser = ["convo", "picoclaw", "penguiflow"])]
@@ -98,7 +98,7 @@ impl Run for Key {
             default_owner: self.whose.defaults(),
             ..key_settings(context)?
         };
-        if self.whence.is_given() && (self.whose.is_given() || self.whose.context.is_some()) {
+        if self.whence.is_given() && (self.whose.is_given() || self.whose.tool_context.is_some()) {
             let error = Error::new(Kind::Usage, "a message and a tenant, user or session in one call");
             return Err(error
                 .hint("they are two ways to say which session is meant")
@@ -112,9 +112,9 @@ impl Run for Key {
             warned: HashSet::new(),
             without: 0,
         };
-        if let (Some(path), file) = (&self.whose.context, &self.file) {
+        if let (Some(path), file) = (&self.whose.tool_context, &self.file) {
             if file.is_some() {
-                return Err(Error::new(Kind::Usage, "--context and FILE: two inputs in one call").into());
+                return Err(Error::new(Kind::Usage, "--tool-context conflicts with FILE").into());
             }
             let paths = self.whose.paths();
             return asking.each(path, |object| tool_context(object, &paths));

@@ -124,16 +124,16 @@ pub struct Whose {
     ///
     /// From a file, or - for standard input; from tenant_id, user_id and session_id or the paths below. Values must be
     /// strings or numbers. Options take precedence.
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub context: Option<PathBuf>,
+    #[arg(long, alias = "context", value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub tool_context: Option<PathBuf>,
     /// Member names of the tenant, joined by dots
-    #[arg(long, value_name = "PATH", requires = "context", hide_short_help = true)]
+    #[arg(long, value_name = "PATH", requires = "tool_context", hide_short_help = true)]
     tenant_path: Option<String>,
     /// Member names of the user, joined by dots
-    #[arg(long, value_name = "PATH", requires = "context", hide_short_help = true)]
+    #[arg(long, value_name = "PATH", requires = "tool_context", hide_short_help = true)]
     user_path: Option<String>,
     /// Member names of the session, joined by dots
-    #[arg(long, value_name = "PATH", requires = "context", hide_short_help = true)]
+    #[arg(long, value_name = "PATH", requires = "tool_context", hide_short_help = true)]
     session_path: Option<String>,
     /// Tenant if none is given
     #[arg(long, value_name = "ID", conflicts_with = "tenant", hide_short_help = true)]

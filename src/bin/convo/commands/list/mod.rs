@@ -3,7 +3,7 @@
 mod row;
 
 use super::Run;
-use crate::args::{Input, Reading, TimeOptions, When, when};
+use crate::args::{ALL, Input, Reading, TimeOptions, When, when};
 use crate::context::{Context, detect_file, head, named};
 use crate::inputs::{each_session, tell_and_go_on};
 use crate::measure::thousands;
@@ -92,7 +92,7 @@ impl Run for List {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let mut rows = Vec::new();
-        if self.inputs.is_empty() {
+        if self.inputs.is_empty() || self.inputs == [ALL] {
             rows = stored(context)?;
         } else {
             let inputs = Input::all(&self.inputs);

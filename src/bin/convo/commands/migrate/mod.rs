@@ -15,7 +15,7 @@ mod threads;
 mod update;
 
 use super::Run;
-use crate::args::{Input, Reading, writable};
+use crate::args::{ALL, Input, Reading, writable};
 use crate::change::run as filter;
 use crate::context::{Context, named};
 use crate::inputs::tell_and_go_on;
@@ -114,9 +114,6 @@ const MEMORY: i64 = 256 << 20;
 
 /// Sessions that become durable together.
 const GROUP: usize = 4096;
-
-/// The operand for every session of the store.
-const ALL: &str = "@all";
 
 /// Reports a directory without files to read; those that were renamed before are no error.
 fn nothing_found(context: &Context, path: &Path, marked: usize, recursive: bool) {

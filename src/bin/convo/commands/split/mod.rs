@@ -56,8 +56,14 @@ pub struct Split {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     carry: Carry,
     /// Prefix of the new ids [default: the session id]
-    #[arg(long, value_name = "ID", help_heading = "Output", hide_short_help = true)]
-    id: Option<String>,
+    #[arg(
+        long,
+        alias = "id",
+        value_name = "ID",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    id_prefix: Option<String>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -93,8 +99,8 @@ struct Cutting {
     #[arg(long, value_name = "N", value_parser = tokens)]
     max_tokens: Option<u64>,
     /// Start a new session after N exchanges
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    every_turns: Option<u64>,
+    #[arg(long, alias = "every-turns", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_exchanges: Option<u64>,
     /// Start a new session at this message (repeatable)
     ///
     /// Moves back to the start of the exchange, and reports it.
@@ -113,7 +119,7 @@ struct Cutting {
 impl Cutting {
     /// Whether no split point is given.
     fn is_empty(&self) -> bool {
-        let limits = [self.max_messages, self.max_tokens, self.every_turns];
+        let limits = [self.max_messages, self.max_tokens, self.max_exchanges];
         let other = self.gap.is_some() || self.per_day || !self.at.is_empty();
         limits.iter().all(Option::is_none) && !other
     }
@@ -127,24 +133,22 @@ enum Carry {
 }
 
 impl Run for Split {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        if let Some(id) = &self.id {
+        if let Some(id) = &self.id_prefix {
             crate::args::checked_name(convo::model::key::checked_id(id)?)?;
         }
         if self.cutting.max_tokens.is_some() || self.dry_run {
             self.counting.tell_estimate(context)?;
         }
         if self.cutting.is_empty() && self.out.is_none() {
-            let error = Error::new(
-                Kind::Usage,
-                "what ends a piece is not said: --max-messages N, --max-tokens N, --every-turns N, --at ID, --gap TIME or --per-day",
-            );
-            return Err(error
-                .hint("--output-dir DIR alone writes each session to its own file")
-                .into());
+            let error = Error::new(Kind::Usage, "no split point given");
+            let hint = "use --max-messages, --max-tokens, --max-exchanges, --at, --gap or --per-day; for one file per \
+                        session, --output-dir alone";
+            return Err(error.hint(hint).into());
         }
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.inputs(&self.inputs)?;
+        self.writing.settle(&inputs, &self.reading)?;
         if self.dry_run {
             return each_session(context, &inputs, &self.reading, |label, session| {
                 let split = self.plan(context, label, &session)?;
@@ -206,7 +210,7 @@ impl Split {
             at: self.cutting.at.clone(),
             gap: self.cutting.gap,
             per_day: self.cutting.per_day,
-            every_turns: self.cutting.every_turns,
+            every_turns: self.cutting.max_exchanges,
         };
         let carry = match self.carry {
             Carry::System => filter::Carry::System,
@@ -219,7 +223,7 @@ impl Split {
         };
         let split =
             filter::Split::plan(session, &ways, carry, counter).map_err(|error| named(error, label))?;
-        Ok(match &self.id {
+        Ok(match &self.id_prefix {
             Some(stem) => split.with_stem(stem),
             None => split,
         })

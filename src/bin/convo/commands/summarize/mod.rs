@@ -49,14 +49,6 @@ pub struct Summarize {
     asking: Asking,
     #[command(flatten)]
     trying: Trying,
-    /// Act despite recent failures
-    #[arg(
-        long,
-        conflicts_with = "if_due",
-        hide_short_help = true,
-        help_heading = "Summarizer program"
-    )]
-    retry: bool,
     /// Print the request to the summarizer; change nothing
     ///
     /// One object per chunk: {"schema":"convo.summary-request/1", "session", "covers", "ids", "sha256", "previous_summary",
@@ -88,14 +80,15 @@ impl Run for Summarize {
         let asks = !two_steps && self.asking.with != With::Extract;
         self.asking.check(two_steps)?;
         self.trying.check(asks, asks || self.apply.is_some())?;
-        if self.retry && !asks {
-            return Err(for_programs("--retry").into());
+        if self.asking.trigger.ignore_backoff && !asks {
+            return Err(for_programs("--ignore-backoff").into());
         }
         let options = self.asking.options()?;
         // What an answer covers is looked for in the log, and so is what an earlier summary stood for.
         self.changing.sees_view = self.apply.is_none() && options.sees_view();
         self.asking.counting.tell_estimate(context)?;
-        let inputs = Input::all(&self.inputs);
+        let inputs = context.inputs(&self.inputs)?;
+        self.changing.settle(&inputs, &self.reading)?;
         if self.request {
             return self.print_requests(context, &inputs, &options);
         }
@@ -132,7 +125,11 @@ impl Run for Summarize {
                 remember::summarized(context, session, planned, stamps)
             });
         };
-        let mut thinker = Thinker::new(context, program, (&self.trying, self.retry));
+        let mut thinker = Thinker::new(
+            context,
+            program,
+            (&self.trying, self.asking.trigger.ignore_backoff),
+        );
         self.change(context, &inputs, |session, stamps, failure| {
             let options = match remember::due(session, &options)? {
                 Ok(options) => options,

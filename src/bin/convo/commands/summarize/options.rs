@@ -2,13 +2,10 @@
 
 use crate::args::{Counting, Fitting, per_cent};
 use crate::summarizer::With;
-use crate::summing;
+use crate::summing::{Summary, Trigger};
 use crate::thinking::Telling;
 use clap::Args;
-use convo::error::{Error, Kind};
-use convo::filter::compact::when::When;
 use convo::filter::cover::{self, Options};
-use convo::filter::summarize::Dates;
 use convo::format::goaitools;
 
 /// The messages to summarize, and the summarizer.
@@ -27,22 +24,13 @@ pub struct Asking {
     #[arg(long, value_name = "N", default_value_t = cover::KEEP_LAST, value_parser = exchanges, help_heading = "Selection")]
     keep_last: usize,
     /// Summarize at most this share of the messages, at least one exchange
-    #[arg(long, value_name = "PERCENT", value_parser = per_cent, conflicts_with = "cover", hide_short_help = true, help_heading = "Selection")]
+    #[arg(long, value_name = "PERCENT", value_parser = per_cent, conflicts_with = "range", hide_short_help = true, help_heading = "Selection")]
     at_most: Option<u64>,
     /// Summarize these messages: FIRST..LAST, FIRST.. or ..LAST
-    #[arg(long, value_name = "IDS", value_parser = ends, hide_short_help = true, help_heading = "Selection")]
-    cover: Option<Ends>,
-    /// Act only if the condition holds, e.g. 'tokens>=100000'
-    ///
-    /// Compares tokens, messages, exchanges, tool_tokens, fraction (of --window) or failures (consecutive summarizer
-    /// failures) with a number. Combine with && and ||; && binds tighter.
-    #[arg(long, value_name = "CONDITION", value_parser = When::read, hide_short_help = true, help_heading = "Selection")]
-    when: Option<When>,
-    /// Maximum size of the summary [default: 1000]
-    ///
-    /// The default with extract and without --budget is a quarter of the replaced tokens.
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true, help_heading = "Summary")]
-    summary_budget: Option<u64>,
+    #[arg(long, alias = "cover", value_name = "IDS", value_parser = ends, hide_short_help = true, help_heading = "Selection")]
+    range: Option<Ends>,
+    #[command(flatten)]
+    pub trigger: Trigger,
     /// Extend the previous summary (on), or redo it from its messages (off)
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_value = "on", default_missing_value = "on", value_parser = ["on", "off"], hide_short_help = true, help_heading = "Summary")]
     rolling: String,
@@ -54,31 +42,8 @@ pub struct Asking {
         help_heading = "Summary"
     )]
     no_rolling: bool,
-    /// Skip changes that save less than this
-    ///
-    /// Ignored if --budget requires the change.
-    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = per_cent, hide_short_help = true, help_heading = "Summary")]
-    min_gain: u64,
-    /// Role of the summary: auto, user, assistant, system, developer
-    #[arg(long, value_name = "ROLE", default_value = "auto", value_parser = ["auto", "user", "assistant", "system", "developer"], hide_possible_values = true, hide_short_help = true, help_heading = "Summary")]
-    role: String,
-    /// Dates in extracted summaries: short, full, off [default: short]
-    #[arg(long, value_name = "HOW", value_parser = summing::dates, hide_short_help = true, help_heading = "Summary")]
-    dates: Option<Dates>,
-    /// Quote standing instructions verbatim: auto, off, or FILE
-    ///
-    /// Rules that the user set once ("from now on ..."). auto detects them; FILE lists one per line, as text or `id: ID`.
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "auto",
-        hide_short_help = true,
-        help_heading = "Summary"
-    )]
-    pin_rules: String,
-    /// Maximum share of the summary for standing instructions
-    #[arg(long, value_name = "PERCENT", default_value = "25%", value_parser = per_cent, hide_short_help = true, help_heading = "Summary")]
-    pin_share: u64,
+    #[command(flatten)]
+    summary: Summary,
     #[command(flatten)]
     pub telling: Telling,
     #[command(flatten)]
@@ -93,41 +58,32 @@ impl Asking {
     /// Refuses options that would have no effect; the two steps ask no built-in summarizer.
     pub fn check(&self, two_steps: bool) -> convo::Result<()> {
         let asks = two_steps || self.with != With::Extract;
-        if asks && self.dates.is_some() {
-            let what = "--dates is for the built-in summarizer";
-            return Err(Error::new(Kind::Usage, what).hint("leave it out: a program sees the times"));
-        }
+        self.summary.check(asks)?;
         self.telling.check(asks)
     }
 
     /// What is asked for, checked.
     pub fn options(&self) -> convo::Result<Options> {
         let window = self.fitting.window();
-        if window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
-            let error = Error::new(
-                Kind::Usage,
-                "a trigger looks at a fraction, and there is no window",
-            );
-            return Err(error.hint("--window 128000, or --window gpt-4o"));
-        }
+        self.trigger.check(window)?;
         let asked = self
             .telling
             .asked(window.filter(|_| self.with != With::Extract))?;
         Ok(Options {
             budget: self.fitting.budget()?,
             window,
-            when: self.when.clone(),
+            when: self.trigger.when.clone(),
             keep_last: self.keep_last,
             share: self.at_most,
             unseen: goaitools::unseen,
-            cover: self.cover.clone().map(|Ends(ends)| ends),
+            cover: self.range.clone().map(|Ends(ends)| ends),
             rolling: self.rolling == "on" && !self.no_rolling,
-            summary_budget: self.summary_budget,
-            min_gain: self.min_gain,
-            role: (self.role != "auto").then(|| self.role.clone()),
-            instructions: summing::instructions(&self.pin_rules)?,
-            instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
-            dates: self.dates.unwrap_or_default(),
+            summary_budget: self.summary.summary_budget,
+            min_gain: self.trigger.min_gain,
+            role: self.summary.role(),
+            instructions: self.summary.instructions()?,
+            instruction_share: self.summary.instruction_share(),
+            dates: self.summary.dates.unwrap_or_default(),
             ..asked
         })
     }

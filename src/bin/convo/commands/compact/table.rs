@@ -1,0 +1,271 @@
+//! Settings of strategies and of other systems: one table, from which the keys of `--tune` and `--compat`, their former
+//! options and their help are made.
+
+use super::options;
+use crate::args::per_cent;
+use System::{Goaitools, Langchain, OpenaiAgents, Penguin, Picoclaw};
+use Value::{Each, Flag, List, One};
+use clap::{Arg, ArgAction};
+use convo::filter::compat::System;
+use convo::filter::compat::langchain;
+
+/// A setting.
+#[derive(Debug)]
+pub struct Setting {
+    /// Name of its former option; the name in the code.
+    pub name: &'static str,
+    /// Its key.
+    pub key: &'static str,
+    pub of: Of,
+    pub value: Value,
+    /// Options or settings of which one must be given too.
+    pub requires: &'static str,
+    about: &'static str,
+}
+
+/// The option that takes a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    Tune,
+    /// `--compat`, with every system.
+    Compat,
+    System(System),
+}
+
+/// The form of a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    /// None.
+    Flag,
+    /// One.
+    One(Check),
+    /// Any number, each given by itself.
+    Each(Check),
+    /// Any number, separated by commas.
+    List(Check),
+}
+
+type Check = fn(&str) -> Result<(), String>;
+
+const fn setting(
+    name: &'static str,
+    (of, key): (Of, &'static str),
+    value: Value,
+    about: &'static str,
+) -> Setting {
+    Setting {
+        name,
+        key,
+        of,
+        value,
+        requires: "",
+        about,
+    }
+}
+
+impl Setting {
+    const fn requires(self, requires: &'static str) -> Setting {
+        Setting { requires, ..self }
+    }
+
+    /// The setting as it is written.
+    pub fn written(&self) -> String {
+        let value = if let Value::Flag = self.value { "" } else { "=..." };
+        match self.of {
+            Of::Tune => format!("--tune {}{value}", self.key),
+            Of::Compat => format!("--compat SYSTEM:{}{value}", self.key),
+            Of::System(system) => format!("--compat {}:{}{value}", system.name(), self.key),
+        }
+    }
+
+    /// Its line in the long help.
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.key, self.about)
+    }
+
+    fn check(&self, value: &str) -> Result<(), String> {
+        let done = match self.value {
+            Value::Flag if value.is_empty() => Ok(()),
+            Value::Flag => Err("expected no value".to_string()),
+            Value::One(check) | Value::Each(check) => check(value),
+            Value::List(check) => value.split(',').try_for_each(check),
+        };
+        done.map_err(|why| format!("{}: {why}", self.key))
+    }
+
+    /// Its former option.
+    pub fn argument(&'static self) -> Arg {
+        let argument = Arg::new(self.name)
+            .long(self.name)
+            .hide(true)
+            .help(self.written());
+        match self.value {
+            Value::Flag => argument.action(ArgAction::SetTrue),
+            Value::One(_) => argument.action(ArgAction::Set).value_parser(self.parser()),
+            Value::Each(_) | Value::List(_) => argument.action(ArgAction::Append).value_parser(self.parser()),
+        }
+    }
+
+    fn parser(&'static self) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
+        move |value| self.check(value).map(|()| value.to_string())
+    }
+}
+
+const fn tune(key: &'static str) -> (Of, &'static str) {
+    (Of::Tune, key)
+}
+
+const fn of(system: System, key: &'static str) -> (Of, &'static str) {
+    (Of::System(system), key)
+}
+
+#[rustfmt::skip] // one line each
+pub static SETTINGS: [Setting; 29] = [
+    setting("hysteresis", tune("trigger.hysteresis"), One(share), "share by which the target is below --when [0.2]").requires("when"),
+    setting("on-no-gain", tune("gain.on-none"), One(on_no_gain), "skip (status 0) or error (status 1) if nothing is gained [skip]"),
+    setting("trust-usage", tune("trigger.use-reported"), Flag, "use the prompt tokens reported by the provider if larger"),
+    setting("tool-output-lines", tune("tool-output.lines"), One(number), "like --tool-output-max, for results over N lines [256]"),
+    setting("protect-tool-tokens", tune("mask.protect"), One(number), "keep the newest results up to N tokens in total [0]"),
+    setting("mask-min-gain", tune("mask.min-gain"), One(number), "mask only if N tokens are saved [2000, or 10% of the budget if less]"),
+    setting("write-tools", tune("dedupe.write-tools"), List(text), "tools that modify files, so that the next read is new"),
+    setting("summary-share", tune("summary.share"), One(percentage), "maximum share of the budget for the summary [25%]"),
+    setting("drop-order", tune("drop.order"), List(options::droppable), "categories in drop order [system_output,dialog,context]"),
+    setting("budget-for", tune("drop.share"), List(options::budget_share), "share of the budget per category, e.g. dialog=50%").requires("budget"),
+    setting("compat-exact", (Of::Compat, "exact"), Flag, "do not adjust the result so that providers accept it"),
+    setting("keep-end", of(Langchain, "keep-end"), One(end), "with --budget, keep the last or first messages [last]"),
+    setting("start-on", of(Langchain, "start-on"), List(kind), "with --budget, roles of the first kept message"),
+    setting("end-on", of(Langchain, "end-on"), List(kind), "with --budget, roles of the last kept message"),
+    setting("include-system", of(Langchain, "include-system"), Flag, "with --budget, keep a leading system message"),
+    setting("allow-partial", of(Langchain, "allow-partial"), Flag, "with --budget, cut the boundary message to fit"),
+    setting("placeholder", of(Langchain, "placeholder"), One(text), "with --mask-tools, text in place of a result [[cleared]]"),
+    setting("keep-messages", of(Langchain, "keep-messages"), One(number), "keep the newest N messages, summarize the rest"),
+    setting("keep-tokens", of(Langchain, "keep-tokens"), One(number), "keep the newest messages up to N tokens, summarize the rest"),
+    setting("keep-items", of(OpenaiAgents, "keep-items"), One(number), "keep the newest N items"),
+    setting("preview", of(OpenaiAgents, "preview"), One(number), "with --tool-output-max, characters kept of a long result [200]"),
+    setting("only-tool", of(OpenaiAgents, "only-tool"), Each(text), "with --tool-output-max, only results of this tool (repeatable)"),
+    setting("half", of(Picoclaw, "half"), Flag, "drop the older half"),
+    setting("sanitize", of(Picoclaw, "sanitize"), Flag, "drop messages that PicoClaw considers invalid"),
+    setting("max-images", of(Penguin, "max-images"), One(number), "maximum number of images [5]"),
+    setting("always", of(Penguin, "always"), Flag, "trim even if not over the limit, without borrowing"),
+    setting("message-limit", of(Goaitools, "message-limit"), Each(number), "keep the newest N messages if there are more"),
+    setting("token-limit", of(Goaitools, "token-limit"), Each(token_limit), "MAX[:TARGET]: drop the oldest third if the last prompt exceeded MAX [TARGET: three quarters]").requires("prompt-tokens"),
+    setting("prompt-tokens", of(Goaitools, "prompt-tokens"), One(number), "tokens of the last prompt, as reported").requires("token-limit"),
+];
+
+/// The setting with this key of an option.
+fn find(key: &str, fits: impl Fn(Of) -> bool) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|own| own.key == key && fits(own.of))
+}
+
+/// Settings and their values.
+pub type Pairs = Vec<(&'static Setting, String)>;
+
+/// The pairs of a text. A comma is part of a value unless a key follows.
+fn pairs(text: &str, fits: impl Fn(Of) -> bool + Copy) -> Result<Pairs, String> {
+    let mut pairs = Pairs::new();
+    for part in text.split(',') {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        let known = find(key, fits).filter(|own| matches!(own.value, Flag) != part.contains('='));
+        match (known, pairs.last_mut()) {
+            (Some(setting), _) => pairs.push((setting, value.to_string())),
+            (None, Some((before, value))) if !matches!(before.value, Flag) => {
+                value.push(',');
+                value.push_str(part);
+            }
+            _ => {
+                let what = match find(key, fits) {
+                    Some(setting) if matches!(setting.value, Flag) => format!("{key}: expected no value"),
+                    Some(_) => format!("{key}: expected {key}=VALUE"),
+                    None => format!("unknown key '{key}'"),
+                };
+                return Err(format!("{what}; {}", keys(fits)));
+            }
+        }
+    }
+    for (setting, value) in &pairs {
+        let listed = |why| format!("{why}; {}", keys(fits));
+        setting.check(value).map_err(listed)?;
+    }
+    Ok(pairs)
+}
+
+/// The supported keys, for an error.
+fn keys(fits: impl Fn(Of) -> bool) -> String {
+    let keys = SETTINGS.iter().filter(|own| fits(own.of)).map(|own| own.key);
+    format!("supported keys: {}", keys.collect::<Vec<_>>().join(", "))
+}
+
+/// The settings of `--tune`.
+pub fn tuned(text: &str) -> Result<Pairs, String> {
+    pairs(text, |of| of == Of::Tune)
+}
+
+/// A system and its settings: `SYSTEM[:KEY=VALUE,...]`.
+pub fn system(text: &str) -> Result<(System, Pairs), String> {
+    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+    let names = System::ALL.map(System::name).join(", ");
+    let system = System::from_name(name).ok_or_else(|| format!("unknown system; expected one of {names}"))?;
+    let pairs = match rest {
+        "" => Pairs::new(),
+        rest => pairs(rest, |of| matches!(of, Of::Compat) || of == Of::System(system))?,
+    };
+    Ok((system, pairs))
+}
+
+/// An option or a setting as it is written.
+pub fn written(name: &str) -> String {
+    match SETTINGS.iter().find(|own| own.name == name) {
+        Some(setting) => setting.written(),
+        None => format!("--{name}"),
+    }
+}
+
+/// A share such as 0.2.
+fn share(text: &str) -> Result<(), String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..1.0).contains(&share) => Ok(()),
+        _ => Err("expected a number from 0 to below 1".to_string()),
+    }
+}
+
+fn number(text: &str) -> Result<(), String> {
+    let parsed = text.parse::<u32>();
+    parsed.map(drop).map_err(|_| "expected a number".to_string())
+}
+
+fn percentage(text: &str) -> Result<(), String> {
+    per_cent(text).map(drop)
+}
+
+fn text(_: &str) -> Result<(), String> {
+    Ok(())
+}
+
+fn one_of(text: &str, names: &[&str]) -> Result<(), String> {
+    let known = names.contains(&text);
+    known
+        .then_some(())
+        .ok_or_else(|| format!("expected {}", names.join(" or ")))
+}
+
+fn on_no_gain(text: &str) -> Result<(), String> {
+    one_of(text, &["skip", "error"])
+}
+
+fn end(text: &str) -> Result<(), String> {
+    one_of(text, &["last", "first"])
+}
+
+fn kind(name: &str) -> Result<(), String> {
+    let known = langchain::Kind::from_name(name);
+    known
+        .map(drop)
+        .ok_or_else(|| "expected user, assistant, system and tool".to_string())
+}
+
+fn token_limit(text: &str) -> Result<(), String> {
+    let known = super::compat::token_limit(text);
+    known
+        .map(drop)
+        .ok_or_else(|| "expected MAX or MAX:TARGET, e.g. 100000:75000".to_string())
+}

@@ -1,0 +1,100 @@
+//! The output format where `--to` does not name it: that of the input, or that of the ending of the output file.
+
+use crate::args::{Changing, Input, Reading, Target, Writing};
+use crate::context::{detect_file, named, unwrapped};
+use crate::source::peek_stdin;
+use convo::error::{Error, Kind, Result};
+use convo::format::Format;
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+/// Endings of output files and their formats; any other file is a record stream.
+const ENDINGS: [(&str, Format); 3] = [
+    ("md", Format::Markdown),
+    ("markdown", Format::Markdown),
+    ("json", Format::OpenaiChat),
+];
+
+impl Changing {
+    /// The same; a complete log is a record stream, whatever file it goes to.
+    pub fn settle(&mut self, inputs: &[Input], reading: &Reading) -> Result<()> {
+        match self.log && !self.adds && self.writing.target.is_none() {
+            true => Ok(()),
+            false => self.writing.settle(inputs, reading),
+        }
+    }
+}
+
+impl Writing {
+    /// Settles the format of the output: that of --to, else that of the ending of the output file. A .json file has the
+    /// format of the first input if that is a single JSON document, else that of OpenAI Chat.
+    pub fn settle(&mut self, inputs: &[Input], reading: &Reading) -> Result<()> {
+        self.to = match (self.target, &self.output) {
+            _ if self.to.is_some() => self.to,
+            (Some(Target::Format(format)), _) => Some(format),
+            (Some(Target::Same), _) => Some(same(inputs, reading)?),
+            (None, Some(path)) if !self.pack => match of_ending(path) {
+                Some(Format::OpenaiChat) => Some(
+                    same(inputs, reading)
+                        .ok()
+                        .filter(|format| !format.is_lines())
+                        .unwrap_or(Format::OpenaiChat),
+                ),
+                format => format,
+            },
+            _ => None,
+        };
+        Ok(())
+    }
+}
+
+fn of_ending(path: &Path) -> Option<Format> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    let found = ENDINGS.iter().find(|(own, _)| *own == ending)?;
+    Some(found.1)
+}
+
+/// The format of the first input, which must be one that is written.
+fn same(inputs: &[Input], reading: &Reading) -> Result<Format> {
+    let Some(input) = inputs.first() else {
+        return Ok(Format::Native);
+    };
+    let format = of_input(input, reading).map_err(|error| named(error, &input.label()))?;
+    if !format.is_written() {
+        let error = Error::new(
+            Kind::Usage,
+            format!("--to same: {} is a read-only format", format.name()),
+        );
+        return Err(named(
+            error.hint("give a format that is written, e.g. --to native"),
+            &input.label(),
+        ));
+    }
+    Ok(format)
+}
+
+fn of_input(input: &Input, reading: &Reading) -> Result<Format> {
+    let (head, whole, path) = match (reading.from, input) {
+        (Some(format), _) => return Ok(format),
+        (None, Input::Name(_)) => return Ok(Format::Native),
+        (None, Input::Path(path)) => {
+            let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+            let (head, whole, _) = unwrapped(&mut file)?;
+            (head, whole, Some(path.as_path()))
+        }
+        // Reading reports it.
+        (None, Input::Stdin) if io::stdin().is_terminal() => return Ok(Format::Native),
+        (None, Input::Stdin) => {
+            let (head, whole) = peek_stdin()?;
+            (head, whole, None)
+        }
+    };
+    let is_blank = head.trim_ascii().is_empty() && path.is_none();
+    let verdict = detect_file(&head, whole, path);
+    match verdict.format {
+        Some(format) => Ok(format),
+        None if is_blank => Ok(Format::Native),
+        None => Err(Error::new(Kind::Data, verdict.problem())),
+    }
+}
