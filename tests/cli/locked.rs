@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-const READERS: [&[&str]; 7] = [
+const READERS: [&[&str]; 8] = [
     &["cat", "trip"],
     &["show", "trip"],
     &["context", "trip"],
@@ -13,6 +13,7 @@ const READERS: [&[&str]; 7] = [
     &["count", "trip"],
     &["list"],
     &["restore", "--list", "trip"],
+    &["fsck"],
 ];
 
 /// A lock that is held, and half of a line behind it, change nothing about what is read.

@@ -335,7 +335,12 @@ impl Store {
         };
         let name = log_name(id);
         let shown = sessions.shown(&name);
-        let read = atomic::open_settled(sessions, &name, self.lock_timeout).and_then(|opened| {
+        // A reader does not wait for a writer.
+        let opened = match repair {
+            true => atomic::open_settled(sessions, &name, self.lock_timeout),
+            false => atomic::open_complete(sessions, &name),
+        };
+        let read = opened.and_then(|opened| {
             let Some((file, length)) = opened else {
                 return Ok(None);
             };
