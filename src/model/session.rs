@@ -122,6 +122,15 @@ impl Session {
         });
     }
 
+    /// Adds a line of a document as it came, with the newline that the last one may lack.
+    pub fn push_ended(&mut self, full: &[u8], place: Place) {
+        self.push(&Record::parse(full, place));
+        if let Some(line) = self.lines.last_mut().filter(|_| !full.ends_with(b"\n")) {
+            self.bytes.push(b'\n');
+            line.end += 1;
+        }
+    }
+
     /// Adds a line as [`Session::push`] does, but a blank one becomes part of the blank line before it: many of them take
     /// no more memory than their bytes.
     pub fn push_read(&mut self, record: &Record<'_>) {

@@ -171,7 +171,7 @@ impl Runs {
                 let mut at = place;
                 at.offset += valid as u64;
                 report.damage(at, "not UTF-8");
-                self.session.push(&Record::parse(full, place));
+                self.session.push_ended(full, place);
             }
             (Kind::Empty, Some(Open { run: Run::User, .. })) => self.close(),
             (Kind::Empty, Some(open)) => open.more(text()),

@@ -87,7 +87,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
                     place.offset += fault.offset as u64;
                     report.damage(place, fault.what);
                 }
-                session.push(&Record::parse(first.full, first.place));
+                session.push_ended(first.full, first.place);
                 continue;
             }
             Step::Foreign(_) => foreign(first.body),

@@ -299,7 +299,7 @@ fn beside(aside: &Aside<'_>, session: &mut Session, report: &mut Report) {
             let mut place = aside.place;
             place.offset += fault.offset as u64;
             report.damage(place, fault.what);
-            session.push(&Record::parse(aside.full, aside.place));
+            session.push_ended(aside.full, aside.place);
         }
         None => push(session, foreign(aside.body.trim_ascii()), aside.place),
     }

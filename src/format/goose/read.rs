@@ -248,7 +248,7 @@ fn lines(name: Option<&str>, nth: usize, piece: &Piece, report: &mut Report) -> 
                 place.offset += fault.offset as u64;
                 report.damage(place, fault.what);
             }
-            reading.session.push(&record);
+            reading.session.push_ended(raws[nth], here);
         } else if let Some(element) = Element::of(body) {
             report_unknown(&element, here, report);
             reading.message(nth, here.line as usize, &element, here);

@@ -211,7 +211,7 @@ impl<'a> Reading<'a> {
                 let mut place = entry.place;
                 place.offset += fault.offset as u64;
                 report.damage(place, fault.what);
-                session.push(&Record::parse(entry.full, entry.place));
+                session.push_ended(entry.full, entry.place);
                 continue;
             }
             if entry.kind == Kind::Compaction {

@@ -109,13 +109,8 @@ impl<'r> Log<'r> {
         if skipped {
             self.skipped_rejects.get_or_insert((place, 0)).1 += 1;
         }
-        let mut line = full.to_vec();
-        if !line.ends_with(b"\n") {
-            line.push(b'\n');
-        }
-        let record = Record::parse(&line, place);
-        if matches!(record.kind, Kind::Unreadable(_)) {
-            self.session.push(&record);
+        if matches!(Record::parse(full, place).kind, Kind::Unreadable(_)) {
+            self.session.push_ended(full, place);
         } else {
             // The record stream would take it for a message or an event, which it was not.
             self.foreign(raw, place);

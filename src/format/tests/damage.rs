@@ -232,3 +232,31 @@ fn a_rich_session_cut_anywhere_never_panics() {
         }
     }
 }
+
+#[test]
+fn every_line_ends_with_a_newline() {
+    let halves: [&[u8]; 4] = [
+        b"{\n  \"key\": \"x\",\n  \"skip\": 0\n}",
+        b"{\"role\": \"user\"",
+        b"a\xff",
+        b"{\"type\":\"session\",\"id\":\"s\"}\n{\"half",
+    ];
+    // A stream of records keeps the bytes that it has.
+    let documents = Format::ALL
+        .into_iter()
+        .filter(|format| !matches!(format, Format::Native | Format::Jsonl));
+    for format in documents {
+        for half in halves {
+            let sessions = convert(format, &Source::alone(half), &mut Report::default());
+            for session in sessions.unwrap_or_default() {
+                let ends = |line: usize| session.full(line).ends_with(b"\n");
+                assert!(
+                    (0..session.len()).all(ends),
+                    "{}: {}",
+                    format.name(),
+                    session.text()
+                );
+            }
+        }
+    }
+}
