@@ -34,7 +34,7 @@ pub(super) trait Provider: Sized {
         "text"
     }
     /// Runs the rules.
-    fn look(pieces: &[Piece<'_, Self::Facts>], findings: &mut Findings<'_>);
+    fn look(elements: &[&Self::Facts], findings: &mut Findings<'_>);
     /// Repairs what was found of one rule.
     fn repair(rule: &'static Rule, history: &mut History<'_, '_, Self>, findings: &[&Finding]);
 }
@@ -51,7 +51,7 @@ pub(super) struct Piece<'a, F> {
 }
 
 impl<'a, F> Piece<'a, F> {
-    pub(super) fn new<P: Provider<Facts = F>>(raw: &'a [u8], index: usize) -> Self {
+    fn new<P: Provider<Facts = F>>(raw: &'a [u8], index: usize) -> Self {
         Piece {
             raw: Cow::Borrowed(raw),
             facts: P::facts(raw),
@@ -124,6 +124,16 @@ pub(super) struct History<'a, 'o, P: Provider> {
 }
 
 impl<'a, P: Provider> History<'a, '_, P> {
+    /// What the history does against the rules.
+    fn look(&self, options: &Options) -> Vec<Finding> {
+        Findings::of::<P>(&self.facts(0).collect::<Vec<_>>(), options)
+    }
+
+    /// What is known of the pieces from this one on.
+    pub(super) fn facts(&self, from: usize) -> impl Iterator<Item = &P::Facts> {
+        self.pieces[from..].iter().map(|piece| &piece.facts)
+    }
+
     /// Tells what is done to a piece.
     pub(super) fn tell(&mut self, rule: &'static Rule, index: usize, what: impl Into<String>) {
         let before = self.pieces[..self.pieces.len().min(index + 1)].iter().rev();
@@ -290,7 +300,7 @@ pub(super) fn fix<P: Provider, T: AsRef<[u8]>>(elements: &[T], options: &Options
     let mut left: Vec<&str> = Vec::new();
     let mut passes = 0;
     for _ in 0..ROUNDS {
-        let findings = Findings::of::<P>(&history.pieces, options);
+        let findings = history.look(options);
         passes += 1;
         let wanted = |id: &str| {
             let of = findings.iter().filter(|finding| finding.rule.id == id);
@@ -316,7 +326,7 @@ pub(super) fn fix<P: Provider, T: AsRef<[u8]>>(elements: &[T], options: &Options
             history.settle();
         }
     }
-    let left = Findings::of::<P>(&history.pieces, options);
+    let left = history.look(options);
     let mended = |piece: Piece<'_, P::Facts>| Mended {
         raw: piece.raw.into_owned(),
         changed: piece.changed,

@@ -22,7 +22,7 @@ pub use options::Options;
 pub use rules::{ALTERNATE, Level, RULES, Rule, STRUCTURE};
 pub use structure::structure;
 
-use history::{Piece, Provider};
+use history::Provider;
 
 /// What a history does against a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,12 +118,8 @@ pub fn message_id(session: &str, about: &str, nth: usize) -> String {
 }
 
 fn look<P: Provider, T: AsRef<[u8]>>(elements: &[T], options: &Options) -> Vec<Finding> {
-    let pieces: Vec<Piece<'_, P::Facts>> = elements
-        .iter()
-        .enumerate()
-        .map(|(index, raw)| Piece::new::<P>(raw.as_ref(), index))
-        .collect();
-    Findings::of::<P>(&pieces, options)
+    let facts: Vec<P::Facts> = elements.iter().map(|raw| P::facts(raw.as_ref())).collect();
+    Findings::of::<P>(&facts.iter().collect::<Vec<_>>(), options)
 }
 
 /// Findings as they are made.
@@ -134,15 +130,15 @@ struct Findings<'o> {
 }
 
 impl<'o> Findings<'o> {
-    fn of<P: Provider>(pieces: &[Piece<'_, P::Facts>], options: &'o Options) -> Vec<Finding> {
+    fn of<P: Provider>(elements: &[&P::Facts], options: &'o Options) -> Vec<Finding> {
         let mut findings = Findings {
             api: P::API,
             options,
             list: Vec::new(),
         };
-        P::look(pieces, &mut findings);
+        P::look(elements, &mut findings);
         if options.alternate {
-            findings.alternate::<P>(pieces);
+            findings.alternate::<P>(elements);
         }
         findings.list.sort_by_key(|finding| finding.index);
         findings.list
@@ -184,10 +180,10 @@ impl<'o> Findings<'o> {
         }
     }
 
-    fn alternate<P: Provider>(&mut self, pieces: &[Piece<'_, P::Facts>]) {
+    fn alternate<P: Provider>(&mut self, elements: &[&P::Facts]) {
         let mut before = None;
-        for (index, piece) in pieces.iter().enumerate() {
-            let speaker = P::turn(&piece.facts);
+        for (index, facts) in elements.iter().enumerate() {
+            let speaker = P::turn(facts);
             if speaker.is_some() && speaker == before {
                 self.add(ALTERNATE.id, (index, 0), || {
                     "it has the role of the one before it".to_string()

@@ -15,6 +15,13 @@ use std::collections::{HashMap, HashSet};
 #[derive(Clone, Debug)]
 struct Piece {
     traits: Traits,
+    /// Only calls and results have one.
+    ids: Option<Box<Ids>>,
+}
+
+/// What binds calls and results.
+#[derive(Clone, Debug)]
+struct Ids {
     /// Ids of the calls that it makes.
     calls: Vec<String>,
     /// Id of the call that it answers.
@@ -185,10 +192,11 @@ fn lead_with_news(pieces: &[Option<Piece>], begins: &mut [bool]) {
 
 /// See [`Cuts::parted`].
 fn parted(atoms: &[Option<usize>]) -> Vec<usize> {
-    let mut first: HashMap<usize, usize> = HashMap::new();
+    // There are no more atoms than items.
+    let mut first: Vec<usize> = vec![atoms.len(); atoms.len()];
     for (index, atom) in atoms.iter().enumerate() {
-        if let Some(atom) = atom {
-            first.entry(*atom).or_insert(index);
+        if let Some(atom) = *atom {
+            first[atom] = first[atom].min(index);
         }
     }
     // From the end: what is kept behind a cut belongs to atoms that begin at the least of these.
@@ -196,9 +204,7 @@ fn parted(atoms: &[Option<usize>]) -> Vec<usize> {
     let mut parted: Vec<usize> = (0..atoms.len())
         .rev()
         .map(|index| {
-            let begin = atoms[index]
-                .and_then(|atom| first.get(&atom).copied())
-                .unwrap_or(atoms.len());
+            let begin = atoms[index].map_or(atoms.len(), |atom| first[atom]);
             least = least.min(begin);
             least.min(index)
         })
@@ -214,24 +220,17 @@ fn is_system(piece: &Piece) -> bool {
 fn piece(session: &Session, item: &Item) -> Option<Piece> {
     let traits = item.traits(session)?;
     // Only calls and results need a second look at the line.
-    let (mut calls, mut answers) = (Vec::new(), None);
+    let mut ids = None;
     if traits.calls || traits.role == Role::Tool {
         let message = item.message(session)?;
-        calls = message
-            .tool_calls()
-            .into_iter()
-            .map(|call| call.id.into_owned())
-            .collect();
-        answers = message
-            .tool_call_id()
-            .map(|id| id.into_owned())
-            .filter(|id| !id.is_empty());
+        let calls = message.tool_calls().into_iter();
+        let answers = message.tool_call_id().map(|id| id.into_owned());
+        ids = Some(Box::new(Ids {
+            calls: calls.map(|call| call.id.into_owned()).collect(),
+            answers: answers.filter(|id| !id.is_empty()),
+        }));
     }
-    Some(Piece {
-        traits,
-        calls,
-        answers,
-    })
+    Some(Piece { traits, ids })
 }
 
 /// Numbers the atoms. A result belongs to the nearest earlier call of its id that has no result yet, without an
@@ -245,7 +244,8 @@ fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
         let Some(piece) = piece.as_ref().filter(|_| !stays[index]) else {
             continue;
         };
-        let owner = match (piece.traits.role, &piece.answers) {
+        let ids = piece.ids.as_deref();
+        let owner = match (piece.traits.role, ids.and_then(|ids| ids.answers.as_ref())) {
             (Role::Tool, Some(id)) => open.get_mut(id.as_str()).and_then(|callers| {
                 if callers.len() > 1 {
                     callers.pop()
@@ -262,7 +262,7 @@ fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
         }));
         if piece.traits.calls {
             last_caller = atoms[index];
-            for id in &piece.calls {
+            for id in ids.iter().flat_map(|ids| &ids.calls) {
                 open.entry(id).or_default().extend(atoms[index]);
             }
         } else if piece.traits.role == Role::User && piece.traits.category != Category::Context {

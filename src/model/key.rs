@@ -105,7 +105,19 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// SHA-256 of these bytes as 64 hex digits.
 pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    sha256_of([bytes])
+}
+
+/// The same of pieces, one after another.
+pub fn sha256_of<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
+    hex(&digest(pieces))
+}
+
+/// SHA-256 of pieces, one after another.
+pub fn digest<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    pieces.into_iter().for_each(|piece| digest.update(piece));
+    digest.finalize().into()
 }
 
 /// Ids for messages that have none: `msg_` and the first 16 hex digits of the SHA-256 over the line (and, from

@@ -39,10 +39,7 @@ impl View {
     /// Replays a session as if only these events, in their order, moved its view.
     pub fn after(session: &Session, events: Vec<usize>) -> View {
         if events.is_empty() && session.excerpt().is_none() {
-            return View {
-                items: session.messages().map(|(i, _)| Item::Line(i)).collect(),
-                ..View::default()
-            };
+            return View::whole(session);
         }
         let mut replay = Replay::new(session, &events);
         for index in events {

@@ -201,6 +201,17 @@ impl Session {
         ));
     }
 
+    /// The session with a line that is made here ahead of all.
+    pub fn with_first(mut self, body: &[u8]) -> Session {
+        let mut first = Session::default();
+        first.push_new(body);
+        let length = first.bytes.len();
+        self.bytes.splice(0..0, first.bytes);
+        self.lines.iter_mut().for_each(|line| line.end += length);
+        self.lines.splice(0..0, first.lines);
+        self
+    }
+
     /// Adds a line of another session as it stands there.
     pub fn push_from(&mut self, other: &Session, index: usize) {
         let line = other.lines[index];

@@ -37,19 +37,14 @@ pub struct Stats {
 impl Stats {
     /// Counts a session.
     pub fn of(session: &Session) -> Stats {
-        let view = View::replay(session);
-        let whole = View {
-            items: session
-                .messages()
-                .map(|(index, _)| super::view::Item::Line(index))
-                .collect(),
-            ..View::default()
-        };
         let unreadable = (0..session.len())
             .filter(|index| session.class(*index) == Class::Unreadable)
             .count();
+        // One after the other, so that only one of them takes memory.
+        let log = counts(session, &View::whole(session));
+        let view = View::replay(session);
         Stats {
-            log: counts(session, &whole),
+            log,
             summary: view
                 .items
                 .iter()

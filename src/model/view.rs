@@ -117,6 +117,16 @@ impl Item {
 }
 
 impl View {
+    /// Every message of the log, whatever its events do.
+    pub fn whole(session: &Session) -> View {
+        let mut items = Vec::with_capacity(session.messages().count());
+        items.extend(session.messages().map(|(index, _)| Item::Line(index)));
+        View {
+            items,
+            ..View::default()
+        }
+    }
+
     /// What would be sent, to compare views by: the bytes of every message, and the texts of summaries.
     pub fn shown(&self, session: &Session) -> Vec<Vec<u8>> {
         let item = |item: &Item| match item.summary(session) {

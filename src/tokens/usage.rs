@@ -145,18 +145,13 @@ impl Usage<'_> {
 
     fn tools(&self) -> Vec<Group> {
         let mut groups = BTreeMap::new();
-        let log = self
-            .session
-            .messages()
-            .map(|(index, _)| Item::Line(index))
-            .collect::<Vec<_>>();
-        for (items, figure) in [
-            (&log, Figure::in_log as Place),
-            (&self.view.items, Figure::in_view),
+        for (view, figure) in [
+            (&View::whole(self.session), Figure::in_log as Place),
+            (&self.view, Figure::in_view),
         ] {
             // The tool of each call that came so far; a repeated id is the later call's.
             let mut called: HashMap<String, String> = HashMap::new();
-            for item in items {
+            for item in &view.items {
                 let Some(message) = item.message(self.session) else {
                     continue;
                 };
@@ -184,14 +179,7 @@ impl Usage<'_> {
     }
 
     fn exchanges(&self) -> Vec<Group> {
-        let log = View {
-            items: self
-                .session
-                .messages()
-                .map(|(index, _)| Item::Line(index))
-                .collect(),
-            ..View::default()
-        };
+        let log = View::whole(self.session);
         let cuts = Cuts::of(self.session, &log);
         let mut groups: Vec<Group> = Vec::new();
         let mut rules = Group {

@@ -6,7 +6,7 @@ mod pairs;
 mod repair;
 mod shape;
 
-use super::history::{History, Piece, Provider};
+use super::history::{History, Provider};
 use super::raw::shown;
 use super::{Api, Finding, Findings, Rule};
 use facts::{Block, Content, Facts, Role};
@@ -39,36 +39,30 @@ impl Provider for Anthropic {
         (!facts.is_results()).then_some(facts.role as u8)
     }
 
-    fn look(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
-        let last = pieces.len().saturating_sub(1);
+    fn look(elements: &[&Facts], findings: &mut Findings<'_>) {
+        let last = elements.len().saturating_sub(1);
         let mut uses = HashSet::new();
-        for (index, piece) in pieces.iter().enumerate() {
-            alone(index, index == last, &piece.facts, findings);
-            for (part, id) in piece.facts.uses() {
+        for (index, piece) in elements.iter().enumerate() {
+            alone(index, index == last, piece, findings);
+            for (part, id) in piece.uses() {
                 if !uses.insert(id) {
                     findings.add("AN06", (index, part), || format!("a second call {}", shown(id)));
                 }
             }
-            let before = index.checked_sub(1).map(|before| &pieces[before].facts);
-            results(index, before, &piece.facts, findings);
-            let at_end = index == last || index + 1 == last && pieces[last].facts.is_results();
-            open(
-                index,
-                &piece.facts,
-                pieces.get(index + 1).map(|piece| &piece.facts),
-                at_end,
-                findings,
-            );
+            let before = index.checked_sub(1).map(|before| elements[before]);
+            results(index, before, piece, findings);
+            let at_end = index == last || index + 1 == last && elements[last].is_results();
+            open(index, piece, elements.get(index + 1).copied(), at_end, findings);
         }
-        ends(pieces, findings);
+        ends(elements, findings);
         if findings.options.thinking
-            && let Some(index) = unthought(pieces)
+            && let Some(index) = unthought(elements)
         {
             findings.add("AN11", (index, 0), || {
                 "the open loop does not begin with a thinking block".to_string()
             });
         }
-        marks(pieces, findings);
+        marks(elements, findings);
     }
 
     fn repair(rule: &'static Rule, history: &mut History<'_, '_, Anthropic>, findings: &[&Finding]) {
@@ -187,21 +181,21 @@ fn open(index: usize, facts: &Facts, behind: Option<&Facts>, at_end: bool, findi
 }
 
 /// The first message and the last.
-fn ends(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
-    if pieces
+fn ends(elements: &[&Facts], findings: &mut Findings<'_>) {
+    if elements
         .first()
-        .is_some_and(|first| first.facts.role == Role::Assistant)
+        .is_some_and(|first| first.role == Role::Assistant)
     {
         findings.add("AN02", (0, 0), || {
             "the first message is not the user's".to_string()
         });
     }
-    if let Some(last) = pieces.last()
-        && last.facts.role == Role::Assistant
-        && last.facts.uses().next().is_none()
+    if let Some(last) = elements.last()
+        && last.role == Role::Assistant
+        && last.uses().next().is_none()
         && !findings.options.prefill
     {
-        findings.add("AN09", (pieces.len() - 1, 0), || {
+        findings.add("AN09", (elements.len() - 1, 0), || {
             "the history ends with the assistant".to_string()
         });
     }
@@ -209,37 +203,37 @@ fn ends(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
 
 /// Where the open loop begins: behind the last user message that holds more than results. None when it is closed
 /// or has no calls.
-fn loop_start(pieces: &[Piece<'_, Facts>]) -> Option<usize> {
-    let said = |piece: &Piece<'_, Facts>| piece.facts.role == Role::User && !piece.facts.is_results();
-    let start = pieces.iter().rposition(said).map_or(0, |at| at + 1);
-    let calls = |piece: &Piece<'_, Facts>| piece.facts.uses().next().is_some();
-    let last = &pieces[start..].last()?.facts;
+fn loop_start(elements: &[&Facts]) -> Option<usize> {
+    let said = |piece: &&Facts| piece.role == Role::User && !piece.is_results();
+    let start = elements.iter().rposition(said).map_or(0, |at| at + 1);
+    let calls = |piece: &&Facts| piece.uses().next().is_some();
+    let last = elements[start..].last()?;
     let closed = last.role == Role::Assistant && last.uses().next().is_none();
-    (!closed && pieces[start..].iter().any(calls)).then_some(start)
+    (!closed && elements[start..].iter().any(calls)).then_some(start)
 }
 
 /// The first assistant message of an open loop that does not begin with thinking.
-fn unthought(pieces: &[Piece<'_, Facts>]) -> Option<usize> {
-    let start = loop_start(pieces)?;
-    let first = pieces[start..]
+fn unthought(elements: &[&Facts]) -> Option<usize> {
+    let start = loop_start(elements)?;
+    let first = elements[start..]
         .iter()
-        .position(|piece| piece.facts.role == Role::Assistant)?
+        .position(|piece| piece.role == Role::Assistant)?
         + start;
-    let thinks = matches!(pieces[first].facts.blocks.first(), Some(Block::Thinking { .. }));
+    let thinks = matches!(elements[first].blocks.first(), Some(Block::Thinking { .. }));
     (!thinks).then_some(first)
 }
 
 /// Marks beyond those that a request may have: the first ones are too many.
-fn marks(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
-    let all: usize = pieces.iter().map(|piece| piece.facts.marks.len()).sum();
+fn marks(elements: &[&Facts], findings: &mut Findings<'_>) {
+    let all: usize = elements.iter().map(|piece| piece.marks.len()).sum();
     let mut surplus = all.saturating_sub(MARKS.saturating_sub(findings.options.marks));
-    for (index, piece) in pieces.iter().enumerate() {
-        for part in piece.facts.marks.iter().take(surplus) {
+    for (index, piece) in elements.iter().enumerate() {
+        for part in piece.marks.iter().take(surplus) {
             findings.add("AN14", (index, *part), || {
                 format!("one of more than {MARKS} cache_control marks")
             });
         }
-        surplus = surplus.saturating_sub(piece.facts.marks.len());
+        surplus = surplus.saturating_sub(piece.marks.len());
         if surplus == 0 {
             break;
         }

@@ -120,7 +120,7 @@ pub(super) fn beginning(rule: &'static Rule, history: &mut Messages<'_, '_>) {
 
 /// An open loop that does not begin with thinking goes whole.
 pub(super) fn open_loop(rule: &'static Rule, history: &mut Messages<'_, '_>) {
-    let Some(start) = loop_start(&history.pieces) else {
+    let Some(start) = loop_start(&history.facts(0).collect::<Vec<_>>()) else {
         return;
     };
     for index in start..history.pieces.len() {

@@ -5,7 +5,7 @@ mod parts;
 mod repair;
 mod responses;
 
-use super::history::{History, Piece, Provider};
+use super::history::{History, Provider};
 use super::raw::shown;
 use super::{Api, Finding, Findings, Rule};
 use facts::{Facts, Part, Role};
@@ -32,11 +32,11 @@ impl Provider for Gemini {
         facts.responses().next().is_none().then_some(facts.role as u8)
     }
 
-    fn look(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
-        for (index, piece) in pieces.iter().enumerate() {
-            let facts = &piece.facts;
+    fn look(elements: &[&Facts], findings: &mut Findings<'_>) {
+        for (index, piece) in elements.iter().enumerate() {
+            let facts = piece;
             alone(index, facts, findings);
-            let before = index.checked_sub(1).map(|before| &pieces[before].facts);
+            let before = index.checked_sub(1).map(|before| elements[before]);
             if facts.calls().next().is_some() {
                 if before.is_none_or(|before| before.role != Role::User) {
                     findings.add("GE02", (index, 0), || match before {
@@ -44,7 +44,7 @@ impl Provider for Gemini {
                         None => "the history begins with a turn with calls".to_string(),
                     });
                 }
-                answers(index, pieces, findings);
+                answers(index, elements, findings);
             }
             let called =
                 before.is_some_and(|before| before.role == Role::Model && before.calls().next().is_some());
@@ -57,23 +57,20 @@ impl Provider for Gemini {
                 });
             }
         }
-        if pieces
-            .first()
-            .is_some_and(|first| first.facts.role == Role::Model)
-        {
+        if elements.first().is_some_and(|first| first.role == Role::Model) {
             findings.add("GE06", (0, 0), || "the first turn is not the user's".to_string());
         }
-        if let Some(last) = pieces.last()
-            && last.facts.role == Role::Model
-            && last.facts.calls().next().is_none()
+        if let Some(last) = elements.last()
+            && last.role == Role::Model
+            && last.calls().next().is_none()
             && !findings.options.prefill
         {
-            findings.add("GE09", (pieces.len() - 1, 0), || {
+            findings.add("GE09", (elements.len() - 1, 0), || {
                 "the history ends with the model".to_string()
             });
         }
         if findings.options.gemini >= 3 {
-            unsigned(pieces, findings);
+            unsigned(elements, findings);
         }
     }
 
@@ -106,24 +103,24 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
 }
 
 /// A turn with calls against the responses in the next.
-fn answers(index: usize, pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
-    let calls = pieces[index].facts.calls().count();
-    let next = pieces
+fn answers(index: usize, elements: &[&Facts], findings: &mut Findings<'_>) {
+    let calls = elements[index].calls().count();
+    let next = elements
         .get(index + 1)
-        .map(|piece| &piece.facts)
+        .map(|piece| piece)
         .filter(|next| next.role != Role::Model);
     let responses = next.map_or(0, |next| next.responses().count());
     if responses != calls {
         let only = next.is_none_or(|next| next.responses().count() == next.parts.len());
         let at_end = responses < calls
-            && (index + 1 == pieces.len() || index + 2 == pieces.len() && next.is_some() && only);
+            && (index + 1 == elements.len() || index + 2 == elements.len() && next.is_some() && only);
         findings.open("GE03", (index, 0), at_end, || {
             format!("{calls} calls, and {responses} responses in the next turn")
         });
         return;
     }
     let Some(next) = next else { return };
-    if let Some(id) = stranger(&pieces[index].facts, next) {
+    if let Some(id) = stranger(elements[index], next) {
         findings.add("GE03", (index, 0), || {
             format!(
                 "the response for {} in the next turn is for none of the calls",
@@ -132,9 +129,9 @@ fn answers(index: usize, pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_
         });
         return;
     }
-    let ids = pieces[index].facts.calls().any(|(_, call)| !call.id.is_empty())
+    let ids = elements[index].calls().any(|(_, call)| !call.id.is_empty())
         || next.responses().any(|(_, response)| !response.id.is_empty());
-    let called = pieces[index].facts.calls().map(|(_, call)| &call.name);
+    let called = elements[index].calls().map(|(_, call)| &call.name);
     if !ids && !called.eq(next.responses().map(|(_, response)| &response.name)) {
         findings.add("GE08", (index + 1, 0), || {
             "the responses are not in the order of the calls".to_string()
@@ -151,13 +148,12 @@ fn stranger<'f>(turn: &Facts, next: &'f Facts) -> Option<&'f str> {
 }
 
 /// Behind the user's last turn the first call of each turn has to be signed.
-fn unsigned(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
-    let said =
-        |piece: &Piece<'_, Facts>| piece.facts.role == Role::User && piece.facts.responses().next().is_none();
-    let start = pieces.iter().rposition(said).map_or(0, |at| at + 1);
-    for (index, piece) in pieces.iter().enumerate().skip(start) {
-        if piece.facts.role == Role::Model
-            && let Some((part, call)) = piece.facts.calls().next()
+fn unsigned(elements: &[&Facts], findings: &mut Findings<'_>) {
+    let said = |piece: &&Facts| piece.role == Role::User && piece.responses().next().is_none();
+    let start = elements.iter().rposition(said).map_or(0, |at| at + 1);
+    for (index, piece) in elements.iter().enumerate().skip(start) {
+        if piece.role == Role::Model
+            && let Some((part, call)) = piece.calls().next()
             && !call.signed
         {
             findings.add("GE07", (index, part), || {

@@ -2,7 +2,7 @@
 
 mod repair;
 
-use super::history::{History, Piece, Provider};
+use super::history::{History, Provider};
 use super::raw::{each, elements, is_empty_array, shown, string, text_member};
 use super::{Api, Finding, Findings, Rule};
 use crate::model::json;
@@ -95,23 +95,23 @@ impl Provider for Chat {
         (!matches!(facts.role, Role::Tool | Role::Function)).then_some(facts.role as u8)
     }
 
-    fn look(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
-        if pieces.is_empty() {
+    fn look(elements: &[&Facts], findings: &mut Findings<'_>) {
+        if elements.is_empty() {
             findings.add("OC11", (0, 0), || "there is no message".to_string());
         }
         let mut run = None;
-        for (index, piece) in pieces.iter().enumerate() {
-            alone(index, &piece.facts, findings);
-            if piece.facts.role == Role::Tool {
+        for (index, piece) in elements.iter().enumerate() {
+            alone(index, piece, findings);
+            if piece.role == Role::Tool {
                 if run.is_none() {
-                    orphan(index, &piece.facts, findings);
+                    orphan(index, piece, findings);
                 }
                 continue;
             }
             run = None;
-            if piece.facts.role == Role::Assistant && !piece.facts.calls.is_empty() {
+            if piece.role == Role::Assistant && !piece.calls.is_empty() {
                 run = Some(index);
-                pairs(pieces, index, findings);
+                pairs(elements, index, findings);
             }
         }
     }
@@ -227,24 +227,23 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
 }
 
 /// The end of the run of results behind a message.
-pub(super) fn run_end(pieces: &[Piece<'_, Facts>], index: usize) -> usize {
-    let run = pieces[index + 1..].iter();
-    index + 1 + run.take_while(|piece| piece.facts.role == Role::Tool).count()
+pub(super) fn run_end<'f>(index: usize, behind: impl Iterator<Item = &'f Facts>) -> usize {
+    index + 1 + behind.take_while(|facts| facts.role == Role::Tool).count()
 }
 
 /// A message with calls, and the run of results behind it.
-fn pairs(pieces: &[Piece<'_, Facts>], index: usize, findings: &mut Findings<'_>) {
-    let calls = &pieces[index].facts.calls;
+fn pairs(elements: &[&Facts], index: usize, findings: &mut Findings<'_>) {
+    let calls = &elements[index].calls;
     let mut left: HashMap<&str, usize> = HashMap::new();
     for call in calls {
         *left.entry(&call.id).or_default() += 1;
     }
-    let end = run_end(pieces, index);
-    for (result, piece) in pieces.iter().enumerate().take(end).skip(index + 1) {
-        match left.get_mut(piece.facts.answers.as_str()) {
-            None => orphan(result, &piece.facts, findings),
+    let end = run_end(index, elements[index + 1..].iter().copied());
+    for (result, piece) in elements.iter().enumerate().take(end).skip(index + 1) {
+        match left.get_mut(piece.answers.as_str()) {
+            None => orphan(result, piece, findings),
             Some(0) => findings.add("OC04", (result, 0), || {
-                format!("the call {} is answered already", shown(&piece.facts.answers))
+                format!("the call {} is answered already", shown(&piece.answers))
             }),
             Some(left) => *left -= 1,
         }
@@ -253,7 +252,7 @@ fn pairs(pieces: &[Piece<'_, Facts>], index: usize, findings: &mut Findings<'_>)
     for (part, call) in calls.iter().enumerate().rev() {
         if let Some(left) = left.get_mut(call.id.as_str()).filter(|left| **left > 0) {
             *left -= 1;
-            findings.open("OC02", (index, part), end == pieces.len(), || {
+            findings.open("OC02", (index, part), end == elements.len(), || {
                 format!(
                     "the call {} has no result before the next message",
                     shown(&call.id)

@@ -50,7 +50,7 @@ fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fin
         }
         // Behind the run, so that the results that belong to it stay together.
         if end <= index {
-            end = run_end(&history.pieces, index);
+            end = run_end(index, history.facts(index + 1));
         }
         let content = json::member(&history.pieces[index].raw, "content").unwrap_or_default();
         let mut message = ObjectBuilder::default();
@@ -87,7 +87,7 @@ fn open(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Findin
             without(rule, history, index, parts, &ids);
             continue;
         }
-        let end = run_end(&history.pieces, index);
+        let end = run_end(index, history.facts(index + 1));
         for (part, id) in ids.iter().enumerate().filter(|(part, _)| parts.contains(part)) {
             let mut result = ObjectBuilder::default();
             result
@@ -175,7 +175,7 @@ fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
         }
         rename_calls(history, index, &changed);
         let mut answered: HashMap<String, usize> = HashMap::new();
-        for result in index + 1..run_end(&history.pieces, index) {
+        for result in index + 1..run_end(index, history.facts(index + 1)) {
             let id = history.pieces[result].facts.answers.clone();
             let nth = answered.entry(id.clone()).or_default();
             if *nth > 0

@@ -3,7 +3,7 @@
 mod parts;
 mod repair;
 
-use super::history::{History, Piece, Provider};
+use super::history::{History, Provider};
 use super::raw::{each, elements, is_filled, shown, string};
 use super::{Api, Finding, Findings, Rule};
 use parts::Fault;
@@ -124,19 +124,19 @@ impl Provider for Responses {
         parts::text_type(facts.kind)
     }
 
-    fn look(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
-        for (index, piece) in pieces.iter().enumerate() {
-            alone(index, &piece.facts, findings);
+    fn look(elements: &[&Facts], findings: &mut Findings<'_>) {
+        for (index, piece) in elements.iter().enumerate() {
+            alone(index, piece, findings);
         }
-        outputs(pieces, findings);
-        calls(pieces, findings);
-        reasoning(pieces, findings);
+        outputs(elements, findings);
+        calls(elements, findings);
+        reasoning(elements, findings);
         let mut ids = HashSet::new();
-        for (index, piece) in pieces.iter().enumerate() {
-            let Some(id) = piece.facts.id.as_deref() else {
+        for (index, piece) in elements.iter().enumerate() {
+            let Some(id) = piece.id.as_deref() else {
                 continue;
             };
-            if piece.facts.kind != Kind::Reference && !ids.insert(id) {
+            if piece.kind != Kind::Reference && !ids.insert(id) {
                 findings.add("OR08", (index, 0), || format!("a second item {}", shown(id)));
             }
         }
@@ -194,11 +194,11 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     }
 }
 
-fn outputs(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+fn outputs(elements: &[&Facts], findings: &mut Findings<'_>) {
     let mut called = HashSet::new();
-    for (index, piece) in pieces.iter().enumerate() {
-        let call = piece.facts.call.as_str();
-        match piece.facts.kind {
+    for (index, piece) in elements.iter().enumerate() {
+        let call = piece.call.as_str();
+        match piece.kind {
             Kind::Call(kind) => _ = called.insert((kind, call)),
             Kind::Output(kind) if !called.contains(&(kind, call)) && !findings.options.previous_response => {
                 findings.add("OR01", (index, 0), || {
@@ -210,12 +210,12 @@ fn outputs(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
     }
 }
 
-fn calls(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+fn calls(elements: &[&Facts], findings: &mut Findings<'_>) {
     let mut answered = HashSet::new();
     let mut at_end = true;
-    for (index, piece) in pieces.iter().enumerate().rev() {
-        let call = piece.facts.call.as_str();
-        match piece.facts.kind {
+    for (index, piece) in elements.iter().enumerate().rev() {
+        let call = piece.call.as_str();
+        match piece.kind {
             Kind::Output(kind) => _ = answered.insert((kind, call)),
             Kind::Call(kind) if !answered.contains(&(kind, call)) => {
                 findings.open("OR02", (index, 0), at_end, || {
@@ -228,11 +228,11 @@ fn calls(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
     }
 }
 
-fn reasoning(pieces: &[Piece<'_, Facts>], findings: &mut Findings<'_>) {
+fn reasoning(elements: &[&Facts], findings: &mut Findings<'_>) {
     let mut followed = false;
-    for (index, piece) in pieces.iter().enumerate().rev() {
-        if piece.facts.kind != Kind::Reasoning {
-            followed = piece.facts.is_made();
+    for (index, piece) in elements.iter().enumerate().rev() {
+        if piece.kind != Kind::Reasoning {
+            followed = piece.is_made();
         } else if !followed {
             findings.add("OR03", (index, 0), || {
                 "nothing that the model made follows the reasoning".to_string()

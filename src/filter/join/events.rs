@@ -19,9 +19,30 @@ pub(super) enum Fate {
     Gone,
 }
 
+/// What becomes of each message of a session, by line.
+pub(super) struct Fates(Vec<Option<Fate>>);
+
+impl Fates {
+    pub fn new(lines: usize) -> Fates {
+        Fates(vec![None; lines])
+    }
+
+    pub fn insert(&mut self, line: usize, fate: Fate) {
+        self.0[line] = Some(fate);
+    }
+
+    pub fn get(&self, line: usize) -> Option<&Fate> {
+        self.0[line].as_ref()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Fate> {
+        self.0.iter().flatten()
+    }
+}
+
 /// The messages of a session by their names.
 pub(super) struct Names<'s> {
-    fates: &'s HashMap<usize, Fate>,
+    fates: &'s Fates,
     places: HashMap<String, Vec<usize>>,
     /// Of each message its id, and which of that id it is.
     ids: HashMap<usize, (String, u64)>,
@@ -35,7 +56,7 @@ pub(super) struct Names<'s> {
 }
 
 impl<'s> Names<'s> {
-    pub fn of(session: &'s Session, fates: &'s HashMap<usize, Fate>) -> Names<'s> {
+    pub fn of(session: &'s Session, fates: &'s Fates) -> Names<'s> {
         let mut names = Names {
             fates,
             places: HashMap::new(),
@@ -68,14 +89,14 @@ impl<'s> Names<'s> {
             }
         }
         for index in 0..session.len() {
-            let left_out = matches!(fates.get(&index), Some(Fate::Copy(_) | Fate::Gone));
+            let left_out = matches!(fates.get(index), Some(Fate::Copy(_) | Fate::Gone));
             names.left_out.push(names.left_out[index] + usize::from(left_out));
-            let kept = matches!(fates.get(&index), Some(Fate::Kept(_))).then_some(index);
+            let kept = matches!(fates.get(index), Some(Fate::Kept(_))).then_some(index);
             let before = names.kept_until.last().copied().flatten();
             names.kept_until.push(kept.or(before));
         }
         for index in (0..session.len()).rev() {
-            let kept = matches!(fates.get(&index), Some(Fate::Kept(_))).then_some(index);
+            let kept = matches!(fates.get(index), Some(Fate::Kept(_))).then_some(index);
             names.kept_from[index] = kept.or(names.kept_from[index + 1]);
         }
         names
@@ -99,7 +120,7 @@ impl<'s> Names<'s> {
     }
 
     fn named(&self, line: usize, id: &str, nth: Option<u64>) -> Option<(String, Option<u64>)> {
-        match self.fates.get(&line)? {
+        match self.fates.get(line)? {
             Fate::Kept(None) => Some((id.to_string(), nth)),
             Fate::Kept(Some(other)) => Some((other.clone(), nth)),
             Fate::Copy(original) => Some((original.clone(), None)),
@@ -120,7 +141,7 @@ impl<'s> Names<'s> {
     /// The id of a message that stays, and which of that id it is.
     fn kept(&self, line: usize) -> Option<(String, u64)> {
         let (id, nth) = self.ids.get(&line)?;
-        match self.fates.get(&line)? {
+        match self.fates.get(line)? {
             Fate::Kept(Some(other)) => Some((other.clone(), *nth)),
             Fate::Kept(None) => Some((id.clone(), *nth)),
             _ => None,
@@ -152,7 +173,7 @@ impl<'s> Names<'s> {
                 _ => Vec::new(),
             };
         }
-        let one = |line: usize| match self.fates.get(&line)? {
+        let one = |line: usize| match self.fates.get(line)? {
             Fate::Copy(original) => Some(single(original, None)),
             _ => self
                 .kept(line)

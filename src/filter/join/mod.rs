@@ -10,10 +10,11 @@ use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, COPIED_FROM, Order, Origin, Step};
 use crate::model::json::{self, Dialect};
 use crate::model::key;
+use crate::model::message::Message;
 use crate::model::record::{Kind as Line, Record};
 use crate::model::session::Session;
 use crate::model::view::View;
-use events::{Fate, Names};
+use events::{Fate, Fates, Names};
 use std::collections::{HashMap, HashSet};
 
 /// Events that are of one log or one place in a chain, and not of the conversation.
@@ -59,32 +60,26 @@ pub fn join(sessions: &[Session], order: &Order, id: Option<&str>) -> Result<Joi
     for (place, step) in order.steps.iter().enumerate() {
         match step {
             Step::Session(nth) => {
-                work.session(&sessions[*nth], before, place == 0);
+                let ends = (place == 0, place + 1 == order.steps.len());
+                work.session(&sessions[*nth], before, ends);
                 before = Some(&sessions[*nth]);
             }
             Step::Missing(_) => before = None,
         }
     }
     let own = first.header_text("id").unwrap_or_else(|| "session".to_string());
-    let id = id.map_or_else(|| derived(&own, &work.out), str::to_string);
-    let mut session = Session::default();
-    session.push_new(&header(&present, &id));
-    for index in 0..work.out.len() {
-        session.push(&work.out.record(index));
-    }
+    let (lines, joined) = work.ended();
+    let id = id.map_or_else(|| derived(&own, &lines), str::to_string);
     Ok(Joined {
-        session,
+        session: lines.with_first(&header(&present, &id)),
         id,
-        ..work.joined
+        ..joined
     })
 }
 
 /// An id that is the same for the same sessions.
 fn derived(first: &str, lines: &Session) -> String {
-    let all: Vec<u8> = (0..lines.len())
-        .flat_map(|index| lines.full(index).to_vec())
-        .collect();
-    let digest = key::sha256(&all);
+    let digest = key::sha256_of((0..lines.len()).map(|index| lines.full(index)));
     let named = format!("{first}.joined-{}", &digest[..8]);
     match key::is_id(&named) {
         true => named,
@@ -183,8 +178,16 @@ fn foreign(metadata: &[u8], present: &[&Session]) -> Vec<(&'static str, Vec<u8>)
     lists
 }
 
-/// What two messages have in common when one is an unmarked copy of the other.
-type Likeness = (Vec<u8>, Vec<u8>, Vec<u8>);
+/// A hash of what two messages have in common when one is an unmarked copy of the other: role, content and category.
+fn likeness(message: &Message<'_>) -> [u8; 32] {
+    let members = [Some(message.role), message.content, message.category];
+    // JSON values hold no NUL.
+    key::digest(
+        members
+            .into_iter()
+            .flat_map(|raw| [raw.unwrap_or_default(), b"\0"]),
+    )
+}
 
 #[derive(Default)]
 struct Work {
@@ -192,7 +195,7 @@ struct Work {
     joined: Joined,
     /// Messages that are there: the id under which a copy may name one, and the id that it has.
     there: HashMap<String, String>,
-    alike: HashMap<Likeness, String>,
+    alike: HashMap<[u8; 32], String>,
     /// Hashes of what messages say, by the ids that they came with.
     said: HashMap<String, Vec<String>>,
     /// Events that are there: their ids, and hashes of their lines as they are here.
@@ -200,38 +203,37 @@ struct Work {
 }
 
 impl Work {
-    /// Adds a session; `before` is the one that it continues, when that is there.
-    fn session(&mut self, session: &Session, before: Option<&Session>, is_first: bool) {
+    /// The lines, and what was done; what was only known for further sessions is forgotten.
+    fn ended(self) -> (Session, Joined) {
+        (self.out, self.joined)
+    }
+
+    /// Adds a session, which may be the first and the last one; `before` is the one that it continues, when that is there.
+    fn session(&mut self, session: &Session, before: Option<&Session>, (is_first, is_last): (bool, bool)) {
         let parent = session.header_text("continued_from");
         let follows = parent.is_some() && before.and_then(|before| before.header_text("id")) == parent;
-        let origins: HashMap<usize, Origin> = chain::origins(session).into_iter().collect();
-        let derived: HashMap<usize, String> = session.derived_ids().collect();
+        let origins = chain::origins(session);
+        // Nobody asks what is like a message when no copy without a mark follows it.
+        let likens = !is_last || origins.iter().any(|(_, origin)| *origin == Origin::Copy(None));
+        let mut derived = session.derived_ids().peekable();
         let moves = session
             .live_events()
             .into_iter()
             .any(|index| View::is_moved_by(session, index));
-        let mut fates = HashMap::new();
+        let mut fates = Fates::new(session.len());
         let (mut new, mut new_said) = (Vec::new(), Vec::new());
-        for (index, _) in session.messages() {
+        for (index, origin) in origins {
             let record = session.record(index);
             let Some(message) = record.message() else { continue };
             let own = message.id().map(|id| id.into_owned());
             let id = own
                 .clone()
-                .or_else(|| derived.get(&index).cloned())
+                .or_else(|| Some(derived.next_if(|(line, _)| *line == index)?.1))
                 .unwrap_or_default();
-            let text = |raw: Option<&[u8]>| raw.unwrap_or_default().to_vec();
-            let likeness = || {
-                (
-                    text(Some(message.role)),
-                    text(message.content),
-                    text(message.category),
-                )
-            };
-            let original = match &origins[&index] {
+            let original = match &origin {
                 Origin::Own => None,
                 Origin::Copy(Some(of)) => self.there.get(of).cloned().map(Some),
-                Origin::Copy(None) => match self.alike.get(&likeness()) {
+                Origin::Copy(None) => match self.alike.get(&likeness(message)) {
                     Some(original) => Some(Some(original.clone())),
                     None => follows.then_some(None),
                 },
@@ -251,7 +253,7 @@ impl Work {
                 fates.insert(index, Fate::Copy(now.clone()));
                 continue;
             }
-            if let Origin::Copy(of) = &origins[&index] {
+            if let Origin::Copy(of) = &origin {
                 self.joined.kept += 1;
                 // Further copies of it are copies of this one.
                 new.extend(of.clone().map(|of| (of, id.clone())));
@@ -267,10 +269,14 @@ impl Work {
                 self.joined.renamed += 1;
                 self.joined.conflicts.push(own.clone());
             }
-            new_said.extend(own.zip(content));
-            let now = changed.clone().unwrap_or_else(|| id.clone());
-            self.alike.entry(likeness()).or_insert_with(|| now.clone());
-            new.push((now.clone(), now));
+            let now = changed.clone().unwrap_or(id);
+            if likens {
+                self.alike.entry(likeness(message)).or_insert_with(|| now.clone());
+            }
+            if !is_last {
+                new_said.extend(own.zip(content));
+                new.push((now.clone(), now));
+            }
             fates.insert(index, Fate::Kept(changed));
         }
         self.lines(session, &fates, moves);
@@ -280,9 +286,9 @@ impl Work {
         }
     }
 
-    fn lines(&mut self, session: &Session, fates: &HashMap<usize, Fate>, moves: bool) {
+    fn lines(&mut self, session: &Session, fates: &Fates, moves: bool) {
         let names = moves.then(|| Names::of(session, fates));
-        let renames = fates.values().any(|fate| matches!(fate, Fate::Kept(Some(_))));
+        let renames = fates.iter().any(|fate| matches!(fate, Fate::Kept(Some(_))));
         let mut renamed: HashMap<String, String> = HashMap::new();
         let mut gone: HashSet<String> = HashSet::new();
         let mut here: Vec<(String, String)> = Vec::new();
@@ -290,7 +296,7 @@ impl Work {
             let record = session.record(index);
             let event = match &record.kind {
                 Line::Message(_) => {
-                    match fates.get(&index) {
+                    match fates.get(index) {
                         Some(Fate::Kept(None)) => self.out.push(&record),
                         Some(Fate::Kept(Some(id))) => {
                             let id = quoted(id);

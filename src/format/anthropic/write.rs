@@ -6,7 +6,7 @@ use crate::format::Purpose;
 use crate::format::report::Loss;
 use crate::format::request::piece::{Piece, Said, Writing, array, object_arguments, quoted, rest};
 use crate::format::request::turns::{Turn, Turns};
-use crate::format::request::{Request, draft};
+use crate::format::request::{Api, Request, draft};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::summary;
@@ -24,7 +24,10 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     let mut head = true;
     for piece in pieces {
         let said = match piece {
-            Piece::Message(said) => said,
+            Piece::Message(..) => match piece.said(writing.api) {
+                Some(said) => &{ said },
+                None => continue,
+            },
             Piece::Summary(item, text, _) => {
                 head = false;
                 push_text(turns.turn("user", *item, false), &quoted(&summary::quoted(text)));
@@ -242,7 +245,9 @@ fn call_ids(pieces: &[Piece<'_>], own: bool) -> Ids {
     let mut ids = Ids::new();
     let mut used: HashMap<String, u64> = HashMap::new();
     for piece in pieces {
-        let Piece::Message(said) = piece else { continue };
+        let Some(said) = piece.said(Api::Anthropic) else {
+            continue;
+        };
         if said.message.role() != Role::Assistant {
             continue;
         }

@@ -4,16 +4,14 @@ use super::attachment::Attachment;
 use super::line::{Facts, Id, Kind, Said};
 use super::log::Log;
 use super::{NAME, shell};
-use crate::error::Place;
 use crate::format::Purpose;
 use crate::format::anthropic;
 use crate::format::report::Report;
 use crate::format::request::draft::Draft;
-use crate::format::request::piece::{self, Piece, Writing, array, quoted};
+use crate::format::request::piece::{Piece, Writing, array, quoted};
 use crate::format::request::{Api, draft};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::{self, Derive};
-use crate::model::record::Record;
 use crate::model::summary;
 use std::collections::HashMap;
 
@@ -188,9 +186,6 @@ pub fn written(bodies: &[Vec<u8>]) -> Option<Option<Vec<u8>>> {
 
 /// What is said in a message, as blocks or as a text. What cannot be said is told.
 pub fn content(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
-    let record = Record::parse(body, Place { line: 0, offset: 1 });
-    let message = *record.message()?;
-    let said = piece::Said::new(0, body, message, Api::Anthropic);
     let mut writing = Writing {
         api: Api::Anthropic,
         purpose: Purpose::Return,
@@ -198,7 +193,7 @@ pub fn content(body: &[u8], report: &mut Report) -> Option<Vec<u8>> {
         calls: &HashMap::new(),
         report,
     };
-    let request = anthropic::write(&[Piece::Message(said)], &mut writing);
+    let request = anthropic::write(&[Piece::Message(0, body)], &mut writing);
     match (request.elements.first(), request.system) {
         (Some(element), _) => json::member(&element.raw, "content").map(<[u8]>::to_vec),
         (None, system) => system,

@@ -6,7 +6,7 @@ use crate::format::report::Loss;
 use crate::format::request::media::Media;
 use crate::format::request::piece::{Piece, Said, Writing, array, object_arguments, quoted, rest, wrapped};
 use crate::format::request::turns::{Turn, Turns};
-use crate::format::request::{Request, draft};
+use crate::format::request::{Api, Request, draft};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::summary;
@@ -41,7 +41,10 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     let mut head = true;
     for piece in pieces {
         let said = match piece {
-            Piece::Message(said) => said,
+            Piece::Message(..) => match piece.said(writing.api) {
+                Some(said) => &{ said },
+                None => continue,
+            },
             Piece::Summary(item, text, _) => {
                 head = false;
                 let part = wrapped("text", &quoted(&summary::quoted(text)));
@@ -131,7 +134,7 @@ fn members(turn: &mut Turn, said: &Said<'_>, writing: &Writing<'_>) {
 fn names(pieces: &[Piece<'_>]) -> HashMap<(usize, usize), String> {
     let mut names = HashMap::new();
     for piece in pieces {
-        if let Piece::Message(said) = piece {
+        if let Some(said) = piece.said(Api::Gemini) {
             for (nth, call) in said.message.tool_calls().into_iter().enumerate() {
                 names.insert((said.item, nth), call.name.into_owned());
             }

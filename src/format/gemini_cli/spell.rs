@@ -6,10 +6,9 @@ use crate::format::gemini;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::piece::{
-    Piece, Said, Writing, array, object_arguments, quoted, rest, rest_object, wrapped,
+    Piece, Writing, array, object_arguments, quoted, rest, rest_object, wrapped,
 };
 use crate::model::json::{self, Dialect, ObjectBuilder};
-use crate::model::record::Record;
 use std::collections::{HashMap, VecDeque};
 
 /// What a message notes of the record that it was.
@@ -149,8 +148,6 @@ fn parts(body: &[u8], inline: bool, report: &mut Report) -> Vec<u8> {
 
 /// A message as the interface has it.
 fn interface(body: &[u8], own: bool, report: &mut Report) -> Option<Vec<u8>> {
-    let record = Record::parse(body, crate::error::Place { line: 0, offset: 1 });
-    let said = Said::new(0, record.body, *record.message()?, Api::Gemini);
     let mut writing = Writing {
         api: Api::Gemini,
         purpose: Purpose::Return,
@@ -158,7 +155,7 @@ fn interface(body: &[u8], own: bool, report: &mut Report) -> Option<Vec<u8>> {
         calls: &HashMap::new(),
         report,
     };
-    let request = gemini::write(&[Piece::Message(said)], &mut writing);
+    let request = gemini::write(&[Piece::Message(0, body)], &mut writing);
     request.elements.into_iter().next().map(|element| element.raw)
 }
 

@@ -3,7 +3,7 @@
 use super::part;
 use crate::format::report::Loss;
 use crate::format::request::piece::{Piece, Said, Writing, array, quoted, rest};
-use crate::format::request::{Element, Request};
+use crate::format::request::{Api, Element, Request};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::summary;
@@ -19,7 +19,10 @@ pub fn write(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
     let mut request = Request::default();
     for piece in pieces {
         let said = match piece {
-            Piece::Message(said) => said,
+            Piece::Message(..) => match piece.said(writing.api) {
+                Some(said) => &{ said },
+                None => continue,
+            },
             Piece::Summary(item, text, role) => {
                 let mut built = ObjectBuilder::default();
                 built
@@ -82,7 +85,9 @@ fn is_instructions(said: &Said<'_>) -> bool {
 fn kinds<'a>(pieces: &[Piece<'a>]) -> Kinds<'a> {
     let mut kinds = HashMap::new();
     for piece in pieces {
-        let Piece::Message(said) = piece else { continue };
+        let Some(said) = piece.said(Api::OpenaiResponses) else {
+            continue;
+        };
         let calls = said.calls();
         let notes = said.call_notes(calls.len());
         for (nth, call) in calls.iter().enumerate() {

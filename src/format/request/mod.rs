@@ -82,6 +82,12 @@ pub struct Element {
     pub items: Vec<usize>,
 }
 
+impl AsRef<[u8]> for Element {
+    fn as_ref(&self) -> &[u8] {
+        &self.raw
+    }
+}
+
 /// What a provider would be sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
@@ -125,11 +131,8 @@ pub(super) fn built_of(
         let order = order(session, view, own, report);
         let mut pieces = Vec::with_capacity(order.items.len());
         for &item in &order.items {
-            match (
-                view.items[item].summary(session),
-                view.items[item].message(session),
-            ) {
-                (Some(text), _) => {
+            match view.items[item].summary(session) {
+                Some(text) => {
                     let own = opaque::of_event(view.items[item].body(session));
                     if let Some(own) = own.filter(|_| api == Api::OpenaiResponses) {
                         pieces.push(Piece::Kept(vec![item], vec![own]));
@@ -138,11 +141,7 @@ pub(super) fn built_of(
                     let role = view.items[item].summary_role(session);
                     pieces.push(Piece::Summary(item, text, role));
                 }
-                (None, Some(message)) => {
-                    let body = view.items[item].body(session);
-                    pieces.push(Piece::Message(Said::new(item, body, message, api)));
-                }
-                (None, None) => {}
+                None => pieces.push(Piece::Message(item, view.items[item].body(session))),
             }
         }
         let mut writing = Writing {
@@ -178,58 +177,50 @@ fn spelled(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
 
 /// Puts elements that were kept whole in the place of their messages, where these still are what they read as; and
 /// instructions that were, apart.
-fn kept(api: Api, pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Piece<'_>>) {
-    let mut out = Vec::with_capacity(pieces.len());
+fn kept(api: Api, mut pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Piece<'_>>) {
     let mut system = None;
-    let mut rest = pieces.into_iter().peekable();
-    // Pieces that were looked at in vain.
-    let mut waiting = std::collections::VecDeque::new();
-    let mut first = true;
-    while let Some(piece) = waiting.pop_front().or_else(|| rest.next()) {
-        let lead = std::mem::take(&mut first);
-        let Piece::Message(said) = &piece else {
-            out.push(piece);
-            continue;
-        };
-        if let (true, Some(raw)) = (lead, said.noted("system"))
-            && agrees(api, &system::system_draft(api, raw).body(api), said)
-            && !matches!(rest.peek(), Some(Piece::Message(next)) if is_system(next))
-        {
-            system = Some((said.item, raw));
-            continue;
-        }
-        let raws = said
-            .noted("raw")
-            .and_then(|raw| json::elements(raw, Dialect::Strict));
-        let Some(raws) = raws.filter(|raws| !raws.is_empty()) else {
-            out.push(piece);
-            continue;
-        };
-        let drafts = drafts(api, &raws, &mut Seen::default());
-        let mut group = vec![*said];
-        while group.len() < drafts.len() {
-            match waiting.get(group.len() - 1) {
-                Some(Piece::Message(next)) => group.push(*next),
-                Some(_) => break,
-                None => match rest.next() {
-                    Some(next) => waiting.push_back(next),
-                    None => break,
-                },
+    // Each piece moves up to the place of those that others stand for: a second list would take as much again.
+    let (mut next, mut done) = (0, 0);
+    while let Some(piece) = pieces.get(next) {
+        let (lead, at) = (next == 0, next);
+        next += 1;
+        if let Some(said) = piece.said(api) {
+            if let (true, Some(raw)) = (lead, said.noted("system"))
+                && agrees(api, &system::system_draft(api, raw).body(api), &said)
+                && !pieces
+                    .get(next)
+                    .and_then(|next| next.said(api))
+                    .is_some_and(|next| is_system(&next))
+            {
+                system = Some((said.item, raw));
+                continue;
+            }
+            let raws = said
+                .noted("raw")
+                .and_then(|raw| json::elements(raw, Dialect::Strict));
+            if let Some(raws) = raws.filter(|raws| !raws.is_empty()) {
+                let drafts = drafts(api, &raws, &mut Seen::default());
+                let group = pieces
+                    .get(at..at + drafts.len())
+                    .filter(|group| !group.is_empty());
+                let items = group.and_then(|group| {
+                    let item = |(draft, piece): (&Draft, &Piece<'_>)| {
+                        let said = piece.said(api)?;
+                        agrees(api, &draft.body(api), &said).then_some(said.item)
+                    };
+                    drafts.iter().zip(group).map(item).collect::<Option<Vec<_>>>()
+                });
+                if let Some(items) = items {
+                    next = at + items.len();
+                    pieces[at] = Piece::Kept(items, raws);
+                }
             }
         }
-        let whole = group.len() == drafts.len()
-            && drafts
-                .iter()
-                .zip(&group)
-                .all(|(draft, said)| agrees(api, &draft.body(api), said));
-        if whole {
-            waiting.drain(..group.len() - 1);
-            out.push(Piece::Kept(group.iter().map(|said| said.item).collect(), raws));
-        } else {
-            out.push(piece);
-        }
+        pieces.swap(done, at);
+        done += 1;
     }
-    (system, out)
+    pieces.truncate(done);
+    (system, pieces)
 }
 
 fn is_system(said: &Said<'_>) -> bool {
@@ -415,14 +406,8 @@ fn is_written_back(api: Api, drafts: &[Draft], elements: &[&[u8]]) -> bool {
 
 fn written_back(api: Api, drafts: &[Draft]) -> Request {
     let bodies: Vec<_> = drafts.iter().map(|draft| draft.body(api)).collect();
-    let records: Vec<_> = bodies
-        .iter()
-        .map(|body| Record::parse(body, Place { line: 0, offset: 1 }))
-        .collect();
-    let pieces = records.iter().enumerate().filter_map(|(item, record)| {
-        let message = *record.message()?;
-        Some(Piece::Message(Said::new(item, record.body, message, api)))
-    });
+    let pieces = bodies.iter().enumerate();
+    let pieces = pieces.map(|(item, body)| Piece::Message(item, body));
     let mut writing = Writing {
         api,
         purpose: Purpose::Return,

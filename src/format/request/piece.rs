@@ -1,18 +1,21 @@
 //! What a writer is given: the messages of a view with what an interface has noted on them.
 
 use super::Api;
+use crate::error::Place;
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::message::Message;
+use crate::model::record::Record;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A piece of a history that is to be written.
+/// A piece of a history that is to be written. There is one for each message of a session: it is small, and what a message
+/// says is read when it is asked for.
 #[derive(Debug)]
 pub enum Piece<'a> {
-    /// A message.
-    Message(Said<'a>),
+    /// A message: index of the view's item, and the line.
+    Message(usize, &'a [u8]),
     /// The text of a summary.
     Summary(usize, Cow<'a, str>, Option<String>),
     /// Elements that are written as they came in, and the items that they are.
@@ -32,12 +35,18 @@ pub struct Said<'a> {
     pub note: Option<&'a [u8]>,
 }
 
-impl<'a> Said<'a> {
-    /// A message with the notes of an interface.
-    pub fn new(item: usize, body: &'a [u8], message: Message<'a>, api: Api) -> Said<'a> {
-        Said::of(item, body, message, api.name())
+impl<'a> Piece<'a> {
+    /// The message, with the notes of an interface.
+    pub fn said(&self, api: Api) -> Option<Said<'a>> {
+        let Piece::Message(item, body) = *self else {
+            return None;
+        };
+        let record = Record::parse(body, Place { line: 0, offset: 1 });
+        Some(Said::of(item, body, *record.message()?, api.name()))
     }
+}
 
+impl<'a> Said<'a> {
     /// A message with the notes of any format.
     pub fn of(item: usize, body: &'a [u8], message: Message<'a>, format: &str) -> Said<'a> {
         let note = message.metadata.and_then(|raw| json::member(raw, format));

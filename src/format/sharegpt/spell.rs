@@ -46,7 +46,7 @@ pub fn turns(
     if let Some(raw) = own.get("raw").filter(|raw| still_says(raw, spelling, message)) {
         return vec![(raw.to_vec(), None)];
     }
-    let said = Said::new(0, body, *message, Api::OpenaiChat);
+    let said = Said::of(0, body, *message, Api::OpenaiChat.name());
     let role = match message.role() {
         Role::Developer => "system".into(),
         _ => message.role_name(),

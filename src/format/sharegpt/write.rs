@@ -290,7 +290,7 @@ impl Making<'_> {
         let beside = noted(&message).get("system").is_some();
         let first = !own_order && nth == 0 && matches!(message.role(), Role::System | Role::Developer);
         if (beside || first) && self.made.system.is_none() {
-            let said = Said::new(0, body, message, Api::OpenaiChat);
+            let said = Said::of(0, body, message, Api::OpenaiChat.name());
             self.made.system = Some(spell::text(&said, self.report));
             return Vec::new();
         }

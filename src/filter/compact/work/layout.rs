@@ -96,7 +96,15 @@ impl<'s> Work<'s> {
     }
 
     fn group(&mut self, cuts: &Cuts, pins: &HashSet<usize>, pending: &HashSet<usize>) {
-        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        // Of each atom of the cuts its number here.
+        let mut numbers: Vec<Option<usize>> = vec![None; self.items.len()];
+        let mut named = vec![false; self.items.len()];
+        self.items
+            .iter()
+            .filter_map(|entry| entry.atom)
+            .for_each(|atom| named[atom] = true);
+        self.atoms
+            .reserve_exact(named.iter().filter(|named| **named).count());
         let mut exchange = 0;
         let mut filled = false;
         // An atom that reaches into a later exchange makes one of both and of all between: these are the exchanges
@@ -112,10 +120,10 @@ impl<'s> Work<'s> {
             filled = true;
             let record = self.is_record(at);
             let next = self.atoms.len();
-            let number = *numbers.entry(name).or_insert(next);
+            let number = *numbers[name].get_or_insert(next);
             if number == next {
                 self.atoms.push(Atom {
-                    items: Vec::new(),
+                    items: Vec::with_capacity(1),
                     exchange,
                     category: Category::System,
                     pinned: false,

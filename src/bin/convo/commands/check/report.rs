@@ -17,7 +17,22 @@ pub struct Checked {
     api: Option<Api>,
     findings: Vec<Finding>,
     /// For each element the items of the view that it came from.
-    elements: Vec<Vec<usize>>,
+    elements: Elements,
+}
+
+/// The items of the view that elements came from: without an API each item is one.
+enum Elements {
+    Items(usize),
+    Of(Vec<Vec<usize>>),
+}
+
+impl Elements {
+    fn len(&self) -> usize {
+        match self {
+            Elements::Items(count) => *count,
+            Elements::Of(elements) => elements.len(),
+        }
+    }
 }
 
 impl Checked {
@@ -32,24 +47,21 @@ impl Checked {
             return Ok(Checked {
                 api: None,
                 findings: structure(session, view, options),
-                elements: (0..view.items.len()).map(|item| vec![item]).collect(),
+                elements: Elements::Items(view.items.len()),
             });
         };
         let request = request::elements(api, session, view, &mut Report::default())?;
-        let raws: Vec<&[u8]> = request
-            .elements
-            .iter()
-            .map(|element| element.raw.as_slice())
-            .collect();
-        let findings = check(api, &raws, &repair::options_for(&request, options));
+        let findings = check(api, &request.elements, &repair::options_for(&request, options));
         Ok(Checked {
             api: Some(api),
             findings,
-            elements: request
-                .elements
-                .into_iter()
-                .map(|element| element.items)
-                .collect(),
+            elements: Elements::Of(
+                request
+                    .elements
+                    .into_iter()
+                    .map(|element| element.items)
+                    .collect(),
+            ),
         })
     }
 
@@ -60,8 +72,13 @@ impl Checked {
 
     /// The item of the view that a finding is about.
     pub fn item(&self, finding: &Finding) -> Option<usize> {
-        let items = self.elements.get(finding.index)?;
-        items.get(finding.part()).or(items.last()).copied()
+        match &self.elements {
+            Elements::Items(count) => (finding.index < *count).then_some(finding.index),
+            Elements::Of(elements) => {
+                let items = elements.get(finding.index)?;
+                items.get(finding.part()).or(items.last()).copied()
+            }
+        }
     }
 
     /// Whether nothing was found that counts.
