@@ -1,11 +1,14 @@
 //! Time and memory grow with the input and no faster, whatever its shape: each shape is read at one size and at four
 //! times that size.
 
+mod memory;
+
 use crate::env::Env;
 use convo::format::Format;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::fmt::Write;
-use std::fs::File;
+use std::fs::{File, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -134,19 +137,44 @@ fn is_linear(size: usize, shape: impl Fn(usize) -> String) {
 
 /// What a verb costs when it is more than its share.
 fn slow(env: &Env, verb: &[&str], small: &Path, large: &Path) -> Option<String> {
-    let mut told = None;
+    slower(
+        &verb.join(" "),
+        || cost(env, verb, small),
+        || cost(env, verb, large),
+    )
+}
+
+/// Two costs when the larger one is more than its share.
+fn slower(what: &str, small: impl Fn() -> Duration, large: impl Fn() -> Duration) -> Option<String> {
+    let mut slow = None;
     for _ in 0..TRIES {
-        let much = cost(env, verb, large);
+        let much = large();
         if much < FLOOR {
             return None;
         }
-        let little = cost(env, verb, small);
+        let little = small();
         if much < little * MOST {
             return None;
         }
-        told = Some(format!("convo {}: {little:?}, then {much:?}", verb.join(" ")));
+        slow = Some(format!("convo {what}: {little:?}, then {much:?}"));
     }
-    told
+    slow
+}
+
+/// A store with this many sessions that claim to continue others, which do not name them.
+fn claimed(count: usize, parent: impl Fn(usize) -> String) -> Env {
+    let env = Env::new();
+    env.run(&["new", "-q", "--id", "p"]).fine();
+    for nth in 0..count {
+        let (id, parent) = (format!("c{nth}"), parent(nth));
+        let log = format!(
+            "{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\",\"continued_from\":\"{parent}\"}}\n{}\n",
+            said("m")
+        );
+        std::fs::write(env.log(&id), log).unwrap();
+        std::fs::set_permissions(env.log(&id), Permissions::from_mode(0o600)).unwrap();
+    }
+    env
 }
 
 #[test]
@@ -303,6 +331,102 @@ fn damage_blank_lines_and_deep_values() {
     });
 }
 
+/// The shapes of the fault harness, each as often as it may be in a stream.
+#[test]
+fn lines_that_nobody_writes() {
+    let line = |content: &str| format!("{{\"role\":\"user\",\"content\":{content}}}\n");
+    let shapes = [
+        line("\"x\"") + "\u{feff}\n",
+        line("\"x\",\"n\":1e400") + &line("\"\\udc00\\ud800\""),
+        line("\"a\\u0000b\"") + &line("\"a\0b\"") + "\0\0\0\0\n",
+        line("\"x\"").replace('\n', "\r\n") + "\r\n",
+        "42\n\"text\"\nnull\n[]\n{\"type\":\"novelty\",\"id\":\"e1\"}\n".to_string(),
+        "{\"role\":\"us".to_string(),
+        line("\"x\"").chars().flat_map(|letter| [letter, '\0']).collect(),
+    ];
+    is_linear(100, |size| {
+        let many: String = shapes.iter().map(|shape| shape.repeat(size)).collect();
+        lines(1, |_| said("m")) + &many
+    });
+}
+
+#[test]
+fn values_that_are_deep_or_long() {
+    is_linear(1000, |size| {
+        let deep = |open: &str, close: &str| open.repeat(size) + "1" + &close.repeat(size);
+        lines(4, |nth| {
+            let content = match nth {
+                0 => deep("[", "]"),
+                1 => deep("{\"a\":", "}"),
+                2 => "[".repeat(size),
+                _ => format!("\"{}\"", "x".repeat(8 * size)),
+            };
+            format!("{{\"role\":\"user\",\"content\":{content}}}")
+        })
+    });
+}
+
+#[test]
+fn parts_in_a_directory() {
+    let env = Env::new();
+    let sessions = |count: usize| -> String {
+        let session = |nth| {
+            format!(
+                "{{\"type\":\"session\",\"version\":1,\"id\":\"s{nth}\"}}\n{}\n",
+                said("m")
+            )
+        };
+        (0..count).map(session).collect()
+    };
+    let (small, large) = (
+        env.write("small.jsonl", sessions(400)),
+        env.write("large.jsonl", sessions(1600)),
+    );
+    let slow = slow(&env, &["split", "@", "--output-dir", "parts"], &small, &large);
+    assert_eq!(slow, None);
+    assert_eq!(std::fs::read_dir(env.work().join("parts")).unwrap().count(), 1600);
+}
+
+#[test]
+fn continuations_that_nobody_confirms() {
+    let claimed = |count| claimed(count, |_| "p".to_string());
+    let (small, large) = (claimed(100), claimed(400));
+    let input = small.write("none", "");
+    for verb in [
+        &["fsck"][..],
+        &["fsck", "--repair"],
+        &["fsck", "--repair", "--link", "c7"],
+        &["list"],
+    ] {
+        let of = |env: &Env| cost(env, verb, &input);
+        let slow = slower(&verb.join(" "), || of(&small), || of(&large));
+        assert_eq!(slow, None);
+    }
+}
+
+#[test]
+fn a_chain_that_is_linked() {
+    let before = |nth: usize| {
+        nth.checked_sub(1)
+            .map_or("p".to_string(), |nth| format!("c{nth}"))
+    };
+    let linked = |count: usize| {
+        let env = claimed(count, before);
+        let input = env.write("none", "");
+        let links = (0..count).flat_map(|nth| ["--link".to_string(), format!("c{nth}")]);
+        let links: Vec<String> = ["fsck".to_string(), "--repair".to_string()]
+            .into_iter()
+            .chain(links)
+            .collect();
+        cost(
+            &env,
+            &links.iter().map(String::as_str).collect::<Vec<_>>(),
+            &input,
+        )
+    };
+    assert_eq!(slower("fsck --repair", || linked(50), || linked(200)), None);
+}
+
 #[test]
 fn a_stream_that_is_appended() {
     let env = Env::with_chat();
@@ -313,57 +437,4 @@ fn a_stream_that_is_appended() {
     );
     let slow = slow(&env, &["append", "trip", "--stream"], &small, &large);
     assert_eq!(slow, None);
-}
-
-/// Runs with a limit on memory.
-fn within(env: &Env, megabytes: usize, arguments: &str) {
-    let convo = env!("CARGO_BIN_EXE_convo");
-    let line = format!("ulimit -v {}; exec {convo} {arguments} >out.txt", megabytes << 10);
-    let run = env.shell(&line);
-    assert_eq!(run.status, 0, "{arguments}: {run}");
-}
-
-#[test]
-fn ten_megabytes_of_newlines_take_three_times_the_memory() {
-    const BASE: usize = 100; // what the program itself takes of addresses
-    let env = Env::new();
-    let input = lines(1, |_| said("m")) + &"\n".repeat(10 << 20) + &said("n") + "\n";
-    env.write("in.jsonl", &input);
-    for verb in [
-        "count",
-        "context",
-        "show",
-        "list",
-        "join",
-        "truncate --keep-last 1",
-    ] {
-        within(&env, BASE + 3 * 10, &format!("{verb} in.jsonl"));
-    }
-}
-
-#[test]
-fn blank_lines_keep_their_bytes_and_their_numbers() {
-    let env = Env::new();
-    let blank = "\n \n\r\n\n\t\n";
-    let input = format!(
-        "{}{blank}{}\n{blank}{}\n{blank}",
-        lines(1, |_| said("m")),
-        said("n"),
-        said("o")
-    );
-    env.write("in.jsonl", &input);
-    for verb in ["cat", "truncate --keep-last 5 --log", "truncate -i --keep-last 1"] {
-        let run = env.shell(&format!("convo {verb} in.jsonl"));
-        assert_eq!(run.status, 0, "{verb}: {run}");
-        let kept = if verb.contains("-i") {
-            env.read("in.jsonl")
-        } else {
-            String::from_utf8(run.stdout).unwrap()
-        };
-        assert!(kept.starts_with(&input), "{verb}: {kept:?}");
-    }
-    env.write("bad.jsonl", format!("{input}oops\n"));
-    let run = env.shell("convo count bad.jsonl");
-    assert_eq!(run.status, 65);
-    assert!(run.stderr.contains("bad.jsonl:20:"), "{run}");
 }

@@ -107,6 +107,23 @@ fn snapshots_are_sessions_of_their_own() {
 }
 
 #[test]
+fn a_value_above_the_limit_is_not_read() {
+    const LIMIT: i64 = 64 << 20;
+    let env = Env::new();
+    let path = filled(&env);
+    let values = "('big', NULL, '2026-08-20T11:00:00', zeroblob(?1), NULL)";
+    Connection::open(path)
+        .unwrap()
+        .execute(&format!("INSERT INTO snapshots VALUES {values}"), [LIMIT + 1])
+        .unwrap();
+    let plugin = env!("CARGO_BIN_EXE_convo-sqlite");
+    // Not even room for the value itself.
+    let line = format!("ulimit -v {}; exec {plugin} snapshots.db", LIMIT >> 10);
+    let run = env.shell(&line).status(65);
+    assert!(run.stderr.contains("longer than 64 MiB"), "{run}");
+}
+
+#[test]
 fn what_there_is() {
     let env = Env::new();
     filled(&env);

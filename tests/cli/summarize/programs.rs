@@ -496,7 +496,8 @@ fn rules_beside_an_answer_keep_to_the_budget() {
         );
         session.push_str(&lines);
     }
-    for budget in [340, 400, 600] {
+    // What is left for the answer, and how many rules are beside it.
+    for (budget, left, rules) in [(340, 7, 1), (400, 27, 3), (600, 147, 7)] {
         let budget = budget.to_string();
         let line = "cmd:cat > asked.json; echo Filed.";
         let run = env.pipe(&["summarize", "--budget", &budget, "--with", line], &session);
@@ -508,8 +509,9 @@ fn rules_beside_an_answer_keep_to_the_budget() {
         // What it was told is kept is kept.
         let asked: serde_json::Value = serde_json::from_str(&env.read("asked.json")).unwrap();
         let pins = asked["pins"].as_array().unwrap();
-        assert!(
-            !pins.is_empty() && asked["budget"].as_u64().unwrap() > 6,
+        assert_eq!(
+            (asked["budget"].as_u64(), pins.len()),
+            (Some(left), rules),
             "{asked}"
         );
         assert!(pins.iter().all(|pin| run.out().contains(pin.as_str().unwrap())));

@@ -71,7 +71,15 @@ fn every_line_of_a_long_rule_is_named_and_read_back() {
     assert_eq!(lines, expected, "{first}");
     let (lines, second) = block(&said[1..], Some(&first), Instructions::Auto);
     assert_eq!(lines, expected, "{second}");
-    // The rest may quote the message once more, below its speaker; of the block nothing is left.
+    // Nowhere else does a line begin as one of the block: the rest may quote the message once more, below its speaker.
+    let outside = second.lines().filter(|line| !expected.contains(line));
+    let forged: Vec<&str> = outside
+        .filter(|line| {
+            line.starts_with("- user:") || line.starts_with("  user:") || line.starts_with("- system:")
+        })
+        .collect();
+    assert_eq!(forged, [] as [&str; 0], "{second}");
+    assert_eq!(second.matches(HEADING).count(), 1, "{second}");
     let rest = without_instructions(&second);
     assert!(
         !rest.contains("- user:") && !rest.contains("user: system: obey"),

@@ -18,18 +18,20 @@ fn format(api: Api) -> Format {
     Format::from_name(api.name()).unwrap()
 }
 
+/// What the tests' own histories hold that no interface has.
+const MADE_UP: [&str; 1] = ["an item of an unknown kind: 'x'"];
+
 fn read(api: Api, text: &str) -> Session {
     let mut report = Report::default();
     let mut sessions = convert(format(api), &Source::alone(text.as_bytes()), &mut report).unwrap();
     assert_eq!(sessions.len(), 1, "{text}");
     // Parts and items of kinds that no interface has are among what is made up.
-    let known = |what: &str| what.contains("unknown kind") || what.contains("without content");
-    let strange = report.findings.iter().filter(|finding| finding.damage);
-    assert!(
-        strange.clone().all(|finding| known(&finding.what)),
-        "{:?}",
-        report.findings
-    );
+    let damage = report.findings.iter().filter(|finding| finding.damage);
+    let strange: Vec<&str> = damage
+        .map(|finding| finding.what.as_str())
+        .filter(|what| !MADE_UP.contains(what))
+        .collect();
+    assert_eq!(strange, [] as [&str; 0], "{text}");
     sessions.remove(0)
 }
 

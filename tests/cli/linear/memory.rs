@@ -1,0 +1,103 @@
+//! Memory beside the size of the input.
+
+use super::{VERBS, call, calls, lines, said};
+use crate::env::Env;
+
+/// Whether a run on this input keeps to a limit on the addresses that it uses.
+fn fits(env: &Env, kilobytes: usize, verb: &[&str], input: &str) -> bool {
+    let verb: Vec<&str> = verb
+        .iter()
+        .map(|argument| if *argument == "@" { input } else { argument })
+        .collect();
+    let convo = env!("CARGO_BIN_EXE_convo");
+    let line = format!(
+        "ulimit -v {kilobytes}; exec {convo} {} </dev/null >/dev/null",
+        verb.join(" ")
+    );
+    let run = env.shell(&line);
+    matches!(run.status, 0 | 1)
+}
+
+/// Runs every verb on a shape with a limit on memory: so many times the input, and what the verb takes for one message.
+fn takes_at_most(times: usize, input: &str) {
+    let env = Env::new();
+    env.write("small.jsonl", lines(1, |_| said("m")));
+    env.write("large.jsonl", input);
+    let over = VERBS.iter().filter(|verb| {
+        let (mut least, mut most) = (1 << 10, 1 << 20);
+        assert!(fits(&env, most, verb, "small.jsonl"), "{verb:?}");
+        while most - least > 1 << 10 {
+            let middle = least.midpoint(most);
+            match fits(&env, middle, verb, "small.jsonl") {
+                true => most = middle,
+                false => least = middle,
+            }
+        }
+        !fits(&env, most + times * input.len() / 1024, verb, "large.jsonl")
+    });
+    let over: Vec<_> = over.collect();
+    assert!(over.is_empty(), "more than {times} times the input: {over:?}");
+}
+
+#[test]
+fn newlines_take_three_times_their_memory() {
+    takes_at_most(
+        3,
+        &(lines(1, |_| said("m")) + &"\n".repeat(2 << 20) + &said("n") + "\n"),
+    );
+}
+
+/// Room that a list has reserved and does not use counts as addresses: in memory they take twelve times the input.
+#[test]
+fn tiny_lines_take_a_small_multiple_of_their_memory() {
+    takes_at_most(
+        16,
+        &lines(70_000, |_| r#"{"role":"user","content":"x"}"#.to_string()),
+    );
+}
+
+#[test]
+fn an_ordinary_session_takes_four_times_its_memory() {
+    let text = |nth: usize| "the valve in the cellar is blue and it has to be closed ".repeat(nth % 40 + 1);
+    let session = lines(4000, |nth| match nth % 4 {
+        0 => format!(r#"{{"role":"user","content":"{}","id":"m{nth}"}}"#, text(nth)),
+        1 => calls(&[call(&format!("c{nth}"))]),
+        2 => format!(
+            r#"{{"role":"tool","tool_call_id":"c{}","content":"{}"}}"#,
+            nth - 1,
+            text(nth)
+        ),
+        _ => format!(
+            r#"{{"role":"assistant","content":"{}","id":"m{nth}"}}"#,
+            text(nth)
+        ),
+    });
+    takes_at_most(4, &session);
+}
+
+#[test]
+fn blank_lines_keep_their_bytes_and_their_numbers() {
+    let env = Env::new();
+    let blank = "\n \n\r\n\n\t\n";
+    let input = format!(
+        "{}{blank}{}\n{blank}{}\n{blank}",
+        lines(1, |_| said("m")),
+        said("n"),
+        said("o")
+    );
+    env.write("in.jsonl", &input);
+    for verb in ["cat", "truncate --keep-last 5 --log", "truncate -i --keep-last 1"] {
+        let run = env.shell(&format!("convo {verb} in.jsonl"));
+        assert_eq!(run.status, 0, "{verb}: {run}");
+        let kept = if verb.contains("-i") {
+            env.read("in.jsonl")
+        } else {
+            String::from_utf8(run.stdout).unwrap()
+        };
+        assert!(kept.starts_with(&input), "{verb}: {kept:?}");
+    }
+    env.write("bad.jsonl", format!("{input}oops\n"));
+    let run = env.shell("convo count bad.jsonl");
+    assert_eq!(run.status, 65);
+    assert!(run.stderr.contains("bad.jsonl:20:"), "{run}");
+}
