@@ -105,10 +105,7 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
 /// A turn with calls against the responses in the next.
 fn answers(index: usize, elements: &[&Facts], findings: &mut Findings<'_>) {
     let calls = elements[index].calls().count();
-    let next = elements
-        .get(index + 1)
-        .map(|piece| piece)
-        .filter(|next| next.role != Role::Model);
+    let next = elements.get(index + 1).filter(|next| next.role != Role::Model);
     let responses = next.map_or(0, |next| next.responses().count());
     if responses != calls {
         let only = next.is_none_or(|next| next.responses().count() == next.parts.len());
