@@ -3,140 +3,26 @@
 use crate::env::{CHAT, Env, Run};
 
 /// A command line with a former and with the present name of an option, on a store with the session `trip`.
+#[rustfmt::skip] // one line each
 const RENAMED: &[(&[&str], &[&str], &str)] = &[
-    (
-        &["new", "--id", "a", "--memory", "keep_last=2", "--stdout"],
-        &["new", "--id", "a", "--retention", "keep_last=2", "--stdout"],
-        "--retention",
-    ),
-    (
-        &["append", "trip", "x", "--boundary", "50"],
-        &["append", "trip", "x", "--max-messages", "50"],
-        "--max-messages",
-    ),
-    (
-        &["check", "trip", "--for", "anthropic", "--thinking"],
-        &["check", "trip", "--for", "anthropic", "--extended-thinking"],
-        "--extended-thinking",
-    ),
-    (
-        &["check", "trip", "--for", "gemini", "--role", "x"],
-        &["check", "trip", "--for", "gemini", "--allow-role", "x"],
-        "--allow-role",
-    ),
-    (
-        &["check", "trip", "--for", "gemini", "--gemini", "2.5"],
-        &["check", "trip", "--for", "gemini", "--gemini-version", "2.5"],
-        "--gemini-version",
-    ),
-    (
-        &["check", "trip", "--for", "gemini", "--open-end"],
-        &["check", "trip", "--for", "gemini", "--allow-open-call"],
-        "--allow-open-call",
-    ),
-    (
-        &["summarize", "trip", "--stdout", "--cover", "m2.."],
-        &["summarize", "trip", "--stdout", "--range", "m2.."],
-        "--range",
-    ),
-    (
-        &[
-            "summarize",
-            "trip",
-            "--stdout",
-            "--keep-last",
-            "1",
-            "--role",
-            "user",
-            "--min-gain",
-            "0%",
-        ],
-        &[
-            "summarize",
-            "trip",
-            "--stdout",
-            "--keep-last",
-            "1",
-            "--summary-role",
-            "user",
-            "--min-gain",
-            "0%",
-        ],
-        "--summary-role",
-    ),
-    (
-        &["summarize", "trip", "--stdout", "--with", "cmd:false", "--retry"],
-        &[
-            "summarize",
-            "trip",
-            "--stdout",
-            "--with",
-            "cmd:false",
-            "--ignore-backoff",
-        ],
-        "--ignore-backoff",
-    ),
-    (
-        &[
-            "compact",
-            "trip",
-            "--stdout",
-            "--budget",
-            "60",
-            "--retry",
-            "--best-effort",
-        ],
-        &[
-            "compact",
-            "trip",
-            "--stdout",
-            "--budget",
-            "60",
-            "--ignore-backoff",
-            "--best-effort",
-        ],
-        "--ignore-backoff",
-    ),
-    (
-        &["split", "trip", "-n", "--every-turns", "1"],
-        &["split", "trip", "-n", "--max-exchanges", "1"],
-        "--max-exchanges",
-    ),
-    (
-        &["split", "trip", "-n", "--max-messages", "2", "--id", "p"],
-        &["split", "trip", "-n", "--max-messages", "2", "--id-prefix", "p"],
-        "--id-prefix",
-    ),
-    (
-        &["key", "--context", "context.json"],
-        &["key", "--tool-context", "context.json"],
-        "--tool-context",
-    ),
-    (
-        &["show", "trip", "--all"],
-        &["show", "trip", "--hidden"],
-        "--hidden",
-    ),
-    (
-        &["truncate", "trip", "--stdout", "--all"],
-        &["truncate", "trip", "--stdout", "--keep-last", "0"],
-        "--keep-last 0",
-    ),
-    (
-        &["list", "--older-than", "1d"],
-        &["list", "--until", "1d"],
-        "--until",
-    ),
-    (
-        &["list", "--newer-than", "1d"],
-        &["list", "--since", "1d"],
-        "--since",
-    ),
-    (
-        &["cat", "trip", "--json"],
-        &["cat", "trip", "--diagnostics", "json"],
-        "--diagnostics json",
-    ),
+    (&["new", "--id", "a", "--memory", "keep_last=2", "--stdout"], &["new", "--id", "a", "--retention", "keep_last=2", "--stdout"], "--retention"),
+    (&["append", "trip", "x", "--boundary", "50"], &["append", "trip", "x", "--max-messages", "50"], "--max-messages"),
+    (&["check", "trip", "--for", "anthropic", "--thinking"], &["check", "trip", "--for", "anthropic", "--extended-thinking"], "--extended-thinking"),
+    (&["check", "trip", "--for", "gemini", "--role", "x"], &["check", "trip", "--for", "gemini", "--allow-role", "x"], "--allow-role"),
+    (&["check", "trip", "--for", "gemini", "--gemini", "2.5"], &["check", "trip", "--for", "gemini", "--gemini-version", "2.5"], "--gemini-version"),
+    (&["check", "trip", "--for", "gemini", "--open-end"], &["check", "trip", "--for", "gemini", "--allow-open-call"], "--allow-open-call"),
+    (&["summarize", "trip", "--stdout", "--cover", "m2.."], &["summarize", "trip", "--stdout", "--range", "m2.."], "--range"),
+    (&["summarize", "trip", "--stdout", "--keep-last", "1", "--role", "user", "--min-gain", "0%"], &["summarize", "trip", "--stdout", "--keep-last", "1", "--summary-role", "user", "--min-gain", "0%"], "--summary-role"),
+    (&["summarize", "trip", "--stdout", "--with", "cmd:false", "--retry"], &["summarize", "trip", "--stdout", "--with", "cmd:false", "--ignore-backoff"], "--ignore-backoff"),
+    (&["compact", "trip", "--stdout", "--budget", "60", "--retry", "--best-effort"], &["compact", "trip", "--stdout", "--budget", "60", "--ignore-backoff", "--best-effort"], "--ignore-backoff"),
+    (&["split", "trip", "-n", "--every-turns", "1"], &["split", "trip", "-n", "--max-exchanges", "1"], "--max-exchanges"),
+    (&["split", "trip", "-n", "--max-messages", "2", "--id", "p"], &["split", "trip", "-n", "--max-messages", "2", "--id-prefix", "p"], "--id-prefix"),
+    (&["key", "--context", "context.json"], &["key", "--tool-context", "context.json"], "--tool-context"),
+    (&["show", "trip", "--all"], &["show", "trip", "--hidden"], "--hidden"),
+    (&["truncate", "trip", "--stdout", "--all"], &["truncate", "trip", "--stdout", "--keep-last", "0"], "--keep-last 0"),
+    (&["list", "--older-than", "1d"], &["list", "--until", "1d"], "--until"),
+    (&["list", "--newer-than", "1d"], &["list", "--since", "1d"], "--since"),
+    (&["cat", "trip", "--json"], &["cat", "trip", "--diagnostics", "json"], "--diagnostics json"),
 ];
 
 fn same(old: &Run, new: &Run) {
@@ -190,232 +76,29 @@ fn former_names_work_and_are_reported() {
 }
 
 /// Former options of `compact`, and the same as keys.
+#[rustfmt::skip] // one line each
 const KEYS: &[(&[&str], &[&str])] = &[
-    (
-        &["--when", "tokens>=50", "--hysteresis", "0.3", "--best-effort"],
-        &[
-            "--when",
-            "tokens>=50",
-            "--tune",
-            "trigger.hysteresis=0.3",
-            "--best-effort",
-        ],
-    ),
-    (
-        &["--budget", "900", "--on-no-gain", "error"],
-        &["--budget", "900", "--tune", "gain.on-none=error"],
-    ),
-    (
-        &["--budget", "60", "--trust-usage", "--best-effort"],
-        &[
-            "--budget",
-            "60",
-            "--tune",
-            "trigger.use-reported",
-            "--best-effort",
-        ],
-    ),
+    (&["--when", "tokens>=50", "--hysteresis", "0.3", "--best-effort"], &["--when", "tokens>=50", "--tune", "trigger.hysteresis=0.3", "--best-effort"]),
+    (&["--budget", "900", "--on-no-gain", "error"], &["--budget", "900", "--tune", "gain.on-none=error"]),
+    (&["--budget", "60", "--trust-usage", "--best-effort"], &["--budget", "60", "--tune", "trigger.use-reported", "--best-effort"]),
     (&["--tool-output-lines", "1"], &["--tune", "tool-output.lines=1"]),
-    (
-        &[
-            "--mask-tools",
-            "--keep-tools",
-            "0",
-            "--protect-tool-tokens",
-            "1",
-            "--mask-min-gain",
-            "1",
-        ],
-        &[
-            "--mask-tools",
-            "--keep-tools",
-            "0",
-            "--tune",
-            "mask.protect=1,mask.min-gain=1",
-        ],
-    ),
-    (
-        &["--dedupe", "exact", "--write-tools", "edit,write"],
-        &["--dedupe", "exact", "--tune", "dedupe.write-tools=edit,write"],
-    ),
-    (
-        &["--budget", "60", "--summary-share", "10%", "--best-effort"],
-        &["--budget", "60", "--tune", "summary.share=10%", "--best-effort"],
-    ),
-    (
-        &[
-            "--budget",
-            "60",
-            "--drop-order",
-            "dialog,context",
-            "--best-effort",
-        ],
-        &[
-            "--budget",
-            "60",
-            "--tune",
-            "drop.order=dialog,context",
-            "--best-effort",
-        ],
-    ),
-    (
-        &[
-            "--budget",
-            "60",
-            "--budget-for",
-            "dialog=50%,context=5%",
-            "--best-effort",
-        ],
-        &[
-            "--budget",
-            "60",
-            "--tune",
-            "drop.share=dialog=50%,context=5%",
-            "--best-effort",
-        ],
-    ),
-    (
-        &[
-            "--compat",
-            "langchain",
-            "--budget",
-            "30",
-            "--keep-end",
-            "first",
-            "--end-on",
-            "user,tool",
-            "--allow-partial",
-        ],
-        &[
-            "--compat",
-            "langchain:keep-end=first,end-on=user,tool,allow-partial",
-            "--budget",
-            "30",
-        ],
-    ),
-    (
-        &[
-            "--compat",
-            "langchain",
-            "--budget",
-            "30",
-            "--start-on",
-            "user",
-            "--include-system",
-        ],
-        &[
-            "--compat",
-            "langchain:start-on=user",
-            "--compat",
-            "langchain:include-system",
-            "--budget",
-            "30",
-        ],
-    ),
-    (
-        &[
-            "--compat",
-            "langchain",
-            "--mask-tools",
-            "--keep-tools",
-            "0",
-            "--placeholder",
-            "[gone, all]",
-        ],
-        &[
-            "--compat",
-            "langchain:placeholder=[gone, all]",
-            "--mask-tools",
-            "--keep-tools",
-            "0",
-        ],
-    ),
-    (
-        &["--compat", "langchain", "--keep-messages", "2"],
-        &["--compat", "langchain:keep-messages=2"],
-    ),
-    (
-        &["--compat", "langchain", "--keep-tokens", "20"],
-        &["--compat", "langchain:keep-tokens=20"],
-    ),
-    (
-        &["--compat", "openai-agents", "--keep-items", "2", "--compat-exact"],
-        &["--compat", "openai-agents:keep-items=2,exact"],
-    ),
-    (
-        &[
-            "--compat",
-            "openai-agents",
-            "--tool-output-max",
-            "5",
-            "--preview",
-            "2",
-            "--keep-last",
-            "1",
-            "--only-tool",
-            "weather",
-        ],
-        &[
-            "--compat",
-            "openai-agents:preview=2,only-tool=weather",
-            "--tool-output-max",
-            "5",
-            "--keep-last",
-            "1",
-        ],
-    ),
-    (
-        &["--compat", "picoclaw", "--half"],
-        &["--compat", "picoclaw:half"],
-    ),
-    (
-        &["--compat", "picoclaw", "--sanitise"],
-        &["--compat", "picoclaw:sanitize"],
-    ),
-    (
-        &[
-            "--compat",
-            "penguin",
-            "--budget",
-            "60",
-            "--max-images",
-            "2",
-            "--always",
-        ],
-        &["--compat", "penguin:max-images=2,always", "--budget", "60"],
-    ),
-    (
-        &[
-            "--compat",
-            "goaitools",
-            "--token-limit",
-            "10:5",
-            "--message-limit",
-            "3",
-            "--prompt-tokens",
-            "50",
-        ],
-        &[
-            "--compat",
-            "goaitools:token-limit=10:5,message-limit=3,prompt-tokens=50",
-        ],
-    ),
-    (
-        &[
-            "--compat",
-            "goaitools",
-            "--message-limit",
-            "3",
-            "--token-limit",
-            "10",
-            "--prompt-tokens",
-            "50",
-        ],
-        &[
-            "--compat",
-            "goaitools:message-limit=3,token-limit=10,prompt-tokens=50",
-        ],
-    ),
+    (&["--mask-tools", "--keep-tools", "0", "--protect-tool-tokens", "1", "--mask-min-gain", "1"], &["--mask-tools", "--keep-tools", "0", "--tune", "mask.protect=1,mask.min-gain=1"]),
+    (&["--dedupe", "exact", "--write-tools", "edit,write"], &["--dedupe", "exact", "--tune", "dedupe.write-tools=edit,write"]),
+    (&["--budget", "60", "--summary-share", "10%", "--best-effort"], &["--budget", "60", "--tune", "summary.share=10%", "--best-effort"]),
+    (&["--budget", "60", "--drop-order", "dialog,context", "--best-effort"], &["--budget", "60", "--tune", "drop.order=dialog,context", "--best-effort"]),
+    (&["--budget", "60", "--budget-for", "dialog=50%,context=5%", "--best-effort"], &["--budget", "60", "--tune", "drop.share=dialog=50%,context=5%", "--best-effort"]),
+    (&["--compat", "langchain", "--budget", "30", "--keep-end", "first", "--end-on", "user,tool", "--allow-partial"], &["--compat", "langchain:keep-end=first,end-on=user,tool,allow-partial", "--budget", "30"]),
+    (&["--compat", "langchain", "--budget", "30", "--start-on", "user", "--include-system"], &["--compat", "langchain:start-on=user", "--compat", "langchain:include-system", "--budget", "30"]),
+    (&["--compat", "langchain", "--mask-tools", "--keep-tools", "0", "--placeholder", "[gone, all]"], &["--compat", "langchain:placeholder=[gone, all]", "--mask-tools", "--keep-tools", "0"]),
+    (&["--compat", "langchain", "--keep-messages", "2"], &["--compat", "langchain:keep-messages=2"]),
+    (&["--compat", "langchain", "--keep-tokens", "20"], &["--compat", "langchain:keep-tokens=20"]),
+    (&["--compat", "openai-agents", "--keep-items", "2", "--compat-exact"], &["--compat", "openai-agents:keep-items=2,exact"]),
+    (&["--compat", "openai-agents", "--tool-output-max", "5", "--preview", "2", "--keep-last", "1", "--only-tool", "weather"], &["--compat", "openai-agents:preview=2,only-tool=weather", "--tool-output-max", "5", "--keep-last", "1"]),
+    (&["--compat", "picoclaw", "--half"], &["--compat", "picoclaw:half"]),
+    (&["--compat", "picoclaw", "--sanitise"], &["--compat", "picoclaw:sanitize"]),
+    (&["--compat", "penguin", "--budget", "60", "--max-images", "2", "--always"], &["--compat", "penguin:max-images=2,always", "--budget", "60"]),
+    (&["--compat", "goaitools", "--token-limit", "10:5", "--message-limit", "3", "--prompt-tokens", "50"], &["--compat", "goaitools:token-limit=10:5,message-limit=3,prompt-tokens=50"]),
+    (&["--compat", "goaitools", "--message-limit", "3", "--token-limit", "10", "--prompt-tokens", "50"], &["--compat", "goaitools:message-limit=3,token-limit=10,prompt-tokens=50"]),
 ];
 
 fn compact(options: &[&str]) -> Run {
@@ -538,6 +221,7 @@ fn either_order_of_expand_and_the_new_name_of_an_alias() {
         let run = env.run(&["expand", "--text", operands[0], operands[1]]).fine();
         assert_eq!(run.out(), "More?\n", "{operands:?}");
     }
+    env.run(&["restore", &event, "trip"]).status(0);
     // Any other id comes last, and alone it is looked for in standard input.
     assert_eq!(
         env.run(&["expand", "--text", "trip", "m2"]).fine().out(),
@@ -591,6 +275,11 @@ fn every_session_of_the_store() {
         env.run(options).status(2).says("@all: expected one session");
     }
     assert_eq!(env.run(&["list", "--json"]).fine().objects().len(), 2);
+    let path = env.write("m.jsonl", CHAT.replace("\"trip\"", "\"other\""));
+    let run = env
+        .run(&["migrate", "-q", "-0", path.to_str().unwrap()])
+        .status(0);
+    assert!(run.out().ends_with('\0') && !run.out().contains('\n'), "{run}");
 }
 
 #[test]
@@ -618,4 +307,106 @@ fn diagnostics_and_results_as_json() {
         (&run.objects()[0]["id"], &run.objects()[0]["purged"]),
         (&"n".into(), &false.into())
     );
+}
+
+#[test]
+fn the_output_format_follows_the_input_or_the_ending() {
+    let env = Env::with_chat();
+    let body = r#"{"system":"Short.","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"assistant","content":"yo"},{"role":"user","content":"more"}],"max_tokens":9}"#;
+    env.write("body.json", body);
+    let format = |bytes: &[u8]| {
+        let run = env
+            .pipe(&["detect"], std::str::from_utf8(bytes).unwrap())
+            .status(0);
+        run.out().trim().to_string()
+    };
+    // Of a file, of standard input, of a stored session.
+    let run = env.run(&["cat", "-t", "same", "body.json"]).fine();
+    assert_eq!(run.out().trim_end(), body);
+    let run = env.pipe(&["cat", "-t", "same"], body).fine();
+    assert_eq!(run.out().trim_end(), body);
+    let run = env
+        .pipe(&["truncate", "-t", "same", "--keep-last", "1"], body)
+        .status(0);
+    assert_eq!(format(&run.stdout), "anthropic");
+    assert!(!run.out().contains("yo") && run.out().contains("more"), "{run}");
+    let run = env.run(&["cat", "-t", "same", "trip"]).fine();
+    assert_eq!(format(&run.stdout), "native");
+    // A stream larger than what is looked at.
+    let text = "long ".repeat(40_000);
+    let large = body.replace("hi", &text);
+    assert_eq!(
+        env.pipe(&["cat", "-t", "same"], &large).fine().out().trim_end(),
+        large
+    );
+    env.write(
+        "chat.md",
+        "# aider chat started at 2026-01-01 10:00:00\n\n#### hi\n\nyo\n",
+    );
+    env.run(&["cat", "-t", "same", "trip", "--pack"]).status(0);
+    // The ending, unless --to says otherwise.
+    let written = |arguments: &[&str], file: &str| {
+        env.run(&[arguments, &["-q", "-o", file]].concat()).status(0);
+        env.read(file)
+    };
+    assert!(written(&["cat", "trip"], "x.md").starts_with('#'));
+    assert_eq!(
+        format(written(&["cat", "trip"], "x.json").as_bytes()),
+        "openai-chat"
+    );
+    assert_eq!(
+        format(written(&["truncate", "--keep-last", "1", "body.json"], "y.json").as_bytes()),
+        "anthropic"
+    );
+    assert_eq!(format(written(&["cat", "trip"], "x.jsonl").as_bytes()), "native");
+    assert_eq!(
+        format(written(&["cat", "trip", "--to", "anthropic"], "z.md").as_bytes()),
+        "anthropic"
+    );
+    assert_eq!(format(written(&["cat", "trip"], "x").as_bytes()), "native");
+    let md = env.run(&["cat", "trip", "-t", "md"]).status(0);
+    assert_eq!(
+        md.out(),
+        env.run(&["cat", "trip", "-t", "markdown"]).status(0).out()
+    );
+}
+
+#[test]
+fn a_budget_that_one_message_exceeds_names_what_helps() {
+    let big = "word ".repeat(3000);
+    let session = |lines: &[&str]| {
+        format!(
+            "{}\n{}\n",
+            r#"{"type":"session","version":1,"id":"s"}"#,
+            lines.join("\n")
+        )
+    };
+    let user = r#"{"role":"user","content":"do","id":"u"}"#;
+    let call = format!(
+        r#"{{"role":"assistant","content":null,"id":"a","tool_calls":[{{"id":"c","type":"function","function":{{"name":"write","arguments":"{{\"text\":\"{big}\"}}"}}}}]}}"#
+    );
+    let result = r#"{"role":"tool","tool_call_id":"c","content":"ok","id":"t"}"#;
+    let done = r#"{"role":"assistant","content":"done","id":"d"}"#;
+    let run = |options: &[&str], session: &str| {
+        Env::new().pipe(&[&["compact", "--budget", "500"], options].concat(), session)
+    };
+    let arguments = session(&[user, &call, result, done]);
+    run(&[], &arguments)
+        .status(1)
+        .says("message a takes ")
+        .says("replace the arguments with --mask-inputs, ");
+    run(&["--mask-inputs"], &arguments).status(0);
+    let alone = run(&["--keep-last", "1"], &arguments).status(1);
+    assert!(
+        alone.stderr.contains("with --mask-tools --mask-inputs, "),
+        "{alone}"
+    );
+    let message = format!(r#"{{"role":"user","content":"{big}","id":"b"}}"#);
+    let pinned = session(&[&message, done, user, done]);
+    run(&["--pin", "b"], &pinned).status(1).says("omit --pin b, ");
+    run(&[], &pinned).status(0);
+    let newest = session(&[user, done, &message]);
+    run(&[], &newest)
+        .status(1)
+        .says("message b takes 3005: raise --budget, or accept the minimum with --best-effort");
 }

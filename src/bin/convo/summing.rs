@@ -11,7 +11,7 @@ use convo::filter::summarize::{Dates, Instructions, Rule};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Budget")]
 pub struct Trigger {
-    /// Act only if the condition holds, e.g. 'tokens>=100000'
+    /// Act only if this holds, e.g. 'tokens>=100000'
     ///
     /// Compares tokens, messages, exchanges, tool_tokens, fraction (of --window) or failures (consecutive summarizer
     /// failures) with a number. Combine with && and ||; && binds tighter. compact: without --budget, the target is 20%

@@ -1,9 +1,10 @@
 //! What a compaction tells of itself: one record an atom, and one of the whole.
 
 use super::event::Size;
+use super::options::Options;
 use super::work::{Atom, Level, Work};
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::message::Role;
+use crate::model::message::{Message, Role};
 use crate::model::view::Item;
 
 /// What has become of an atom.
@@ -170,10 +171,39 @@ pub(super) fn floor(work: &Work<'_>) -> String {
     )
 }
 
+/// What helps against the smallest size: above all an option against a message that makes up half of it.
+pub(super) fn remedy(work: &Work<'_>, options: &Options, smallest: u64) -> String {
+    let always = "raise --budget, or accept the minimum with --best-effort";
+    let Some(at) = largest_item(work).filter(|at| work.items[*at].now * 2 > smallest) else {
+        return always.to_string();
+    };
+    let (id, entry) = (work.id(at), &work.items[at]);
+    let message = work.view.items[at].message(work.session);
+    let calls = message.as_ref().map(Message::tool_calls).unwrap_or_default();
+    let arguments: usize = calls.iter().map(|call| call.arguments.len()).sum();
+    let text = message.map_or(0, |message| message.text().len());
+    let pending = entry.atom.is_some_and(|atom| work.atoms[atom].pending);
+    let is_result = entry.traits.is_some_and(|traits| traits.role == Role::Tool);
+    let masks = if options.steps.mask { "" } else { "--mask-tools " };
+    let option = if options.pins.contains(&id) {
+        format!("omit --pin {id}, ")
+    } else if arguments > text && !pending && !options.mask.inputs {
+        format!("replace the arguments with {masks}--mask-inputs, ")
+    } else if is_result && !pending && !options.steps.mask {
+        "replace the result with --mask-tools --keep-tools 0, ".to_string()
+    } else {
+        String::new()
+    };
+    format!("message {id} takes {}: {option}{always}", entry.now)
+}
+
+fn largest_item(work: &Work<'_>) -> Option<usize> {
+    (0..work.items.len()).max_by_key(|at| (work.items[*at].now, std::cmp::Reverse(*at)))
+}
+
 /// The largest message that is there.
 pub(super) fn largest(work: &Work<'_>) -> String {
-    let largest = (0..work.items.len()).max_by_key(|at| (work.items[*at].now, std::cmp::Reverse(*at)));
-    match largest {
+    match largest_item(work) {
         Some(at) if Some(at) == work.summary_item => {
             format!("the summary is the largest, with {} tokens", work.items[at].now)
         }

@@ -114,7 +114,7 @@ pub(super) fn chosen<'w>(
     if let Some(smallest) = smallest
         && !options.best_effort
     {
-        return Err(unreachable(&work, &target, smallest));
+        return Err(unreachable(&work, options, &target, smallest));
     }
     let was = work.was().tokens;
     // A summary that is yet to be written may be short.
@@ -383,7 +383,7 @@ fn is_foreign(event: &[u8]) -> bool {
     strategy.is_some_and(|name| Format::from_name(&name).is_some())
 }
 
-fn unreachable(work: &Work<'_>, target: &Target, smallest: u64) -> Error {
+fn unreachable(work: &Work<'_>, options: &Options, target: &Target, smallest: u64) -> Error {
     let what = match target.tokens() {
         Some(budget) if target.is_tokens_alone() => {
             format!("a budget of {budget} tokens cannot be reached: the smallest is {smallest}")
@@ -396,7 +396,8 @@ fn unreachable(work: &Work<'_>, target: &Target, smallest: u64) -> Error {
         }
     };
     Error::new(Kind::No, what).hint(format!(
-        "{}; --best-effort writes the smallest",
-        explain::floor(work)
+        "{}; {}",
+        explain::floor(work),
+        explain::remedy(work, options, smallest)
     ))
 }

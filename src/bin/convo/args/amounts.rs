@@ -13,7 +13,9 @@ pub struct Fitting {
     /// Context window: tokens, or a model name
     #[arg(long, value_name = "TOKENS|MODEL", value_parser = window)]
     pub window: Option<Window>,
-    /// Tokens to reserve for the reply, subtracted from --budget
+    /// Tokens to reserve for the reply
+    ///
+    /// Subtracted from --budget.
     #[arg(long, value_name = "TOKENS", requires = "budget", hide_short_help = true)]
     reserve: Option<u64>,
 }

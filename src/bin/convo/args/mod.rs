@@ -126,9 +126,9 @@ pub struct Chained {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Writing {
-    /// Output format; `same` is the input format [default: native]
+    /// Output format, or `same` [default: native]
     ///
-    /// Without --to, an output file that ends in .md or .json is written as Markdown or as JSON: in the format of the
+    /// same is the format of the first input. Without --to, an output file that ends in .md or .json is written as Markdown or as JSON: in the format of the
     /// input, or else as openai-chat.
     #[arg(id = "to", short, long = "to", value_name = "FORMAT", value_parser = target)]
     pub target: Option<Target>,

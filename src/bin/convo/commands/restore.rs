@@ -48,6 +48,10 @@ pub struct Restore {
 
 impl Run for Restore {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
+        let is_event = |operand: &Option<String>| operand.as_ref().is_some_and(|id| id.starts_with("evt_"));
+        if is_event(&self.input) && self.event.is_some() && !is_event(&self.event) {
+            std::mem::swap(&mut self.input, &mut self.event);
+        }
         if self.list {
             context.output.speak_json(self.changing.json);
             return match &self.input {

@@ -34,6 +34,9 @@ use writer::Writer;
 /// order of --tiered.
 #[derive(Args, Debug)]
 #[command(mut_arg("if_due", |option| option.hide_short_help(true)))]
+#[command(mut_arg("when", |option| option.hide_short_help(false)))]
+#[command(mut_arg("reserve", |option| option.hide_short_help(false)))]
+#[command(mut_arg("tokenizer", |option| option.help_heading("Budget")))]
 #[command(mut_arg("force", |option| option.hide_short_help(true)))]
 #[command(before_long_help = "Examples:
   convo compact chat --budget 32000                              a stored session
@@ -53,8 +56,8 @@ pub struct Compact {
     strategy: Strategy,
     #[command(flatten)]
     _keys: Keys,
-    /// Report the decision for each message group on standard error
-    #[arg(long, hide_short_help = true, help_heading = "Output")]
+    /// Report each decision on standard error
+    #[arg(long, help_heading = "Output")]
     explain: bool,
     #[command(flatten)]
     reading: Reading,

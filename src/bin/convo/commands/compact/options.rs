@@ -57,12 +57,12 @@ pub struct Strategy {
     )]
     pub(super) tool_output_max: Option<usize>,
     /// Replace old tool results with placeholders
-    #[arg(long, hide_short_help = true, help_heading = "Strategies")]
+    #[arg(long, help_heading = "Budget")]
     mask_tools: bool,
     /// Replace exchanges that use tools with one-line digests
     #[arg(long, hide_short_help = true, help_heading = "Strategies")]
     pub(super) digest_tools: bool,
-    /// Summarizer: extract, cmd:'COMMAND', a plugin, or none
+    /// Summarizer: extract, none, PLUGIN, cmd:'COMMAND'
     ///
     /// extract is built in, needs no model and no network, quotes verbatim, and is deterministic. cmd: runs a shell command;
     /// NAME runs the plugin convo-NAME with all messages to be dropped, reserving --summary-budget for its answer. If it
@@ -101,7 +101,7 @@ pub struct Strategy {
     overflow: Overflow,
 
     /// Never drop this message (repeatable)
-    #[arg(long, value_name = "ID", hide_short_help = true, help_heading = "Pinning")]
+    #[arg(long, value_name = "ID", help_heading = "Budget")]
     pin: Vec<String>,
     /// Never drop the first user message
     #[arg(long, hide_short_help = true, help_heading = "Pinning")]

@@ -104,6 +104,15 @@ pub struct Migrate {
     /// Threads [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Output")]
     jobs: Option<u16>,
+    /// End each line with NUL
+    #[arg(
+        short = '0',
+        long,
+        conflicts_with = "json",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    null: bool,
     /// Print one object per file and a final summary
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -177,6 +186,7 @@ impl Run for Migrate {
         let telling = Telling {
             context,
             json: self.json,
+            null: self.null,
             dry_run: self.dry_run,
         };
         telling.all(&examined, &steps, &|step| match &target {

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 pub struct Telling<'t> {
     pub context: &'t Context,
     pub json: bool,
+    pub null: bool,
     pub dry_run: bool,
 }
 
@@ -36,7 +37,7 @@ impl Telling<'_> {
             } else {
                 row.text(self.dry_run)
             });
-            lines.push('\n');
+            lines.push(if self.null { '\0' } else { '\n' });
             // What is true of a whole file and no damage is likely true of many: told once, with their number.
             let (general, own_findings): (Vec<_>, Vec<_>) = examined
                 .findings
