@@ -1,5 +1,6 @@
 //! What a conversation is. Knows no file and no format.
 
+pub mod calls;
 pub mod chain;
 pub mod event;
 pub mod excerpt;

@@ -1,0 +1,52 @@
+//! The difference of two texts in lines.
+
+use super::line::Line;
+use similar::{Algorithm, ChangeTag, TextDiff};
+use std::time::Duration;
+
+/// Unchanged lines around a change.
+const AROUND: usize = 2;
+
+/// Larger texts are not compared: one is removed, the other added.
+const LARGEST: (usize, usize) = (5_000, 1 << 20);
+
+/// The lines that differ, and how many are added and removed; with `around`, also unchanged lines next to them.
+pub fn of(old: &str, new: &str, around: bool) -> (Vec<Line>, (usize, usize)) {
+    let is_large = |text: &str| text.len() > LARGEST.1 || text.lines().nth(LARGEST.0).is_some();
+    let mut lines = Vec::new();
+    if old.is_empty() || new.is_empty() || is_large(old) || is_large(new) {
+        lines.extend(old.lines().map(|line| Line::Removed(line.to_string())));
+        lines.extend(new.lines().map(|line| Line::Added(line.to_string())));
+        return counted(lines);
+    }
+    let diff = TextDiff::configure()
+        .algorithm(Algorithm::Myers)
+        .timeout(Duration::from_secs(1))
+        .diff_lines(old, new);
+    for (nth, group) in diff
+        .grouped_ops(if around { AROUND } else { 0 })
+        .iter()
+        .enumerate()
+    {
+        if nth > 0 && around {
+            lines.push(Line::Note("...".to_string()));
+        }
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let text = change.value().trim_end_matches(['\n', '\r']).to_string();
+            lines.push(match change.tag() {
+                ChangeTag::Delete => Line::Removed(text),
+                ChangeTag::Insert => Line::Added(text),
+                ChangeTag::Equal => Line::Same(text),
+            });
+        }
+    }
+    counted(lines)
+}
+
+/// The lines with the numbers of added and removed ones.
+pub fn counted(lines: Vec<Line>) -> (Vec<Line>, (usize, usize)) {
+    let added = lines.iter().filter(|line| matches!(line, Line::Added(_)));
+    let removed = lines.iter().filter(|line| matches!(line, Line::Removed(_)));
+    let counts = (added.count(), removed.count());
+    (lines, counts)
+}
