@@ -24,6 +24,8 @@ pub struct Config {
     pub hook_timeout: Option<String>,
     /// Commands that run after a change.
     pub hooks: Option<Hooks>,
+    /// Colors of what a terminal shows, by role.
+    pub colors: Option<BTreeMap<String, String>>,
     /// Input to `convo key` where neither an option nor the object says otherwise.
     #[serde(default)]
     pub key: Key,

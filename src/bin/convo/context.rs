@@ -6,21 +6,21 @@ use crate::config::{self, Config, home, variable};
 use crate::counter_program;
 use crate::hooks::{self, Hooks};
 use crate::output::{Color, Output, path_name};
+use crate::palette::Palette;
 pub use crate::source::{SPARES, convert, detect_file, from_hint, head, source_name, unwrapped};
 use crate::source::{has_spare, stdin};
 use crate::stored;
 use convo::error::{Error, Kind, Place, Result};
-use convo::filter::Stamp;
 use convo::format::native::NativeReader;
 use convo::format::packed::is_packed;
 use convo::format::report::Report;
 use convo::format::wrapping::Wrapped;
 use convo::format::{self, Format, Stream, goaitools};
-use convo::model::key::{self, Chance};
+use convo::model::key::Chance;
 use convo::model::session::Session;
 use convo::model::time::Clock;
 use convo::store::{EXACTLY, Facts, Store, length_before_write};
-
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,7 @@ pub struct Context {
     /// What `convo key` takes by the configuration.
     pub key: config::Key,
     hooks: Option<Box<Hooks>>,
+    colors: Option<BTreeMap<String, String>>,
     store: OnceLock<Store>,
 }
 
@@ -102,7 +103,9 @@ impl Context {
         let default = || home("XDG_DATA_HOME", ".local/share").map(|data| data.join("convo"));
         let store_path = given.or(config.store).or_else(default);
         Ok(Context {
-            output: Output::new(global.quiet, global.verbose, color).with_diagnostics(global.diagnostics),
+            output: Output::new(global.quiet, global.verbose, color)
+                .with_diagnostics(global.diagnostics)
+                .without_pager(global.no_pager),
             chance: Chance::new(variable("CONVO_SEED")),
             clock: Clock::new(variable("CONVO_NOW").as_deref())?,
             store_path,
@@ -113,6 +116,7 @@ impl Context {
             max_messages: config.max_messages,
             key: config.key,
             hooks: hooks.map(|hooks| Box::new(Hooks::new(hooks, hook_timeout.unwrap_or(hooks::TIMEOUT)))),
+            colors: config.colors,
             store: OnceLock::new(),
         })
     }
@@ -162,6 +166,11 @@ impl Context {
             .ok_or_else(|| Error::new(Kind::InputOutput, "the store did not open"))
     }
 
+    /// The colors of standard output.
+    pub fn palette(&self) -> Result<Palette> {
+        Palette::new(self.output.colored(), self.colors.as_ref())
+    }
+
     /// Commands that run after a change.
     pub fn hooks(&self) -> Option<&Hooks> {
         self.hooks.as_deref()
@@ -180,30 +189,6 @@ impl Context {
     /// Who answers where the command line does not say, by environment or config file.
     pub fn ask_with(&self) -> Option<&str> {
         self.ask_with.as_deref()
-    }
-
-    /// A new id with this prefix. With `CONVO_SEED`, it is derived from the seed and `what`.
-    pub fn new_id(&self, prefix: &str, what: impl FnOnce() -> String) -> Result<String> {
-        Ok(format!("{prefix}{}", self.chance.digits(what)?))
-    }
-
-    /// Id and time for a line that a filter adds, derived from the session and the line's content alone.
-    pub fn derived(&self, prefix: &str, session: &Session, content: &str) -> Result<Stamp> {
-        let id = match &self.chance {
-            Chance::Seed(..) => self.new_id(prefix, || place(session, content))?,
-            Chance::System => format!(
-                "{prefix}{}",
-                &key::sha256(place(session, content).as_bytes())[..16]
-            ),
-        };
-        let at = if self.clock.is_fixed() {
-            self.clock.now()
-        } else {
-            session
-                .newest_time()
-                .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string())
-        };
-        Ok(Stamp { id, at })
     }
 
     /// Classifies operands; none is standard input, and `@all` every session of the store.
@@ -244,14 +229,22 @@ impl Context {
                 });
             }
             Input::Stdin => {
-                if io::stdin().is_terminal() {
-                    return Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
-                        .hint("name a session or a file, or pipe one in"));
-                }
+                refuse_terminal()?;
                 self.open_stream(&label, stdin(), None, reading)
             }
             Input::Path(path) => self.open_path(&label, path, reading),
         };
+        opened.map_err(|error| named(error, &label))
+    }
+
+    /// Opens what was read of a file or of standard input.
+    pub fn open_bytes(&self, input: &Input, bytes: Vec<u8>, reading: &Reading) -> Result<Opened> {
+        let label = input.label();
+        let path = match input {
+            Input::Path(path) => Some((path.as_path(), None)),
+            _ => None,
+        };
+        let opened = self.open_stream(&label, io::Cursor::new(bytes), path, reading);
         opened.map_err(|error| named(error, &label))
     }
 
@@ -404,20 +397,6 @@ impl Context {
     }
 }
 
-/// What tells an addition to a session from every other: the last line, the number of lines, the content.
-pub fn place(session: &Session, content: &str) -> String {
-    let last = session
-        .len()
-        .checked_sub(1)
-        .map(|last| session.full(last))
-        .unwrap_or_default();
-    format!(
-        "{}\n{}\n{content}",
-        String::from_utf8_lossy(last),
-        session.lines_in_log()
-    )
-}
-
 /// Refuses a session that is not in the words of this provider.
 fn expect_provider(session: &Session, expected: &str) -> Result<()> {
     let what = match goaitools::provider(session) {
@@ -426,6 +405,15 @@ fn expect_provider(session: &Session, expected: &str) -> Result<()> {
         None => format!("no goaitools state of the provider {expected:?}: it names none"),
     };
     Err(Error::new(Kind::Data, what).hint("without --expect-provider it is read as it is"))
+}
+
+/// The error of a command that would wait for a person to type a session.
+pub fn refuse_terminal() -> Result<()> {
+    match io::stdin().is_terminal() {
+        false => Ok(()),
+        true => Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
+            .hint("name a session or a file, or pipe one in")),
+    }
 }
 
 /// The error with which `--strict` stops.

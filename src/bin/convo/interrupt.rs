@@ -19,7 +19,7 @@ pub struct Interrupt {
 
 /// A signal that came, and is to end this program when everything is in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interrupted(i32);
+pub struct Interrupted(pub i32);
 
 impl Interrupt {
     /// What this program was told to ignore when it was started stays ignored: a job of `nohup` outlives its terminal.

@@ -1,5 +1,6 @@
 //! The only file that prints: data on standard output, messages on standard error.
 
+use crate::pager;
 use crate::terminal_filter::TerminalFilter;
 pub use crate::visible::{in_line, visible};
 use anyhow::Context as _;
@@ -39,6 +40,8 @@ pub struct Output {
     color: Color,
     worst: AtomicU8,
     failed: AtomicBool,
+    pages: bool,
+    muted: AtomicBool,
 }
 
 /// The name of standard output in messages.
@@ -58,6 +61,16 @@ impl Output {
             color,
             worst: AtomicU8::new(0),
             failed: AtomicBool::new(false),
+            pages: true,
+            muted: AtomicBool::new(false),
+        }
+    }
+
+    /// Without a pager.
+    pub fn without_pager(self, without: bool) -> Self {
+        Output {
+            pages: !without,
+            ..self
         }
     }
 
@@ -73,6 +86,11 @@ impl Output {
         self.diagnostics = form;
         self.json = AtomicBool::new(form == Some(Diagnostics::Json));
         self
+    }
+
+    /// Suppresses messages, while an input is read again.
+    pub fn mute(&self, muted: bool) {
+        self.muted.store(muted, Ordering::Relaxed);
     }
 
     /// Whether messages are JSON objects, for `--json`.
@@ -170,6 +188,9 @@ impl Output {
     }
 
     fn message(&self, level: &str, input: &str, place: Place, what: &str, hint: Option<&str>) {
+        if self.muted.load(Ordering::Relaxed) {
+            return;
+        }
         if self.speaks_json() {
             let mut line = serde_json::json!({
                 "schema": "convo.message/1", "level": level, "input": input, "message": what,
@@ -278,50 +299,22 @@ impl Output {
         })
     }
 
-    /// Hands text to a pager when standard output is a terminal with fewer lines, else prints it.
-    pub fn page_if_long(&self, text: &str) -> anyhow::Result<()> {
-        let lines = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).map_or(0, |size| size.ws_row);
-        if lines > 0 && text.lines().nth(usize::from(lines) - 1).is_some() {
-            return self.page(text);
+    /// Prints text for people. On a terminal that is too small for it, a pager shows it.
+    pub fn page(&self, text: &str) -> anyhow::Result<()> {
+        let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
+        let (rows, width) = size.map_or((0, 0), |size| (size.ws_row.into(), size.ws_col.into()));
+        if self.pages
+            && rows > 0
+            && io::stdout().is_terminal()
+            && pager::is_longer(text, rows, width)
+            && pager::named().is_some_and(|pager| pager::show(&pager, text))
+        {
+            return Ok(());
         }
         self.styled(|out| {
             let written = out.write_all(text.as_bytes());
             Ok(written.map_err(|error| Error::io("cannot write", error))?)
         })
-    }
-
-    /// Hands text to a pager when standard output is a terminal, else prints it.
-    pub fn page(&self, text: &str) -> anyhow::Result<()> {
-        let pager = std::env::var("CONVO_PAGER")
-            .or_else(|_| std::env::var("PAGER"))
-            .unwrap_or("less".into());
-        if !io::stdout().is_terminal() || pager.is_empty() || pager == "cat" {
-            return self.styled(|out| {
-                Ok(out
-                    .write_all(text.as_bytes())
-                    .map_err(|e| Error::io("cannot write", e))?)
-            });
-        }
-        let mut command = std::process::Command::new("sh");
-        command.arg("-c").arg(&pager).stdin(std::process::Stdio::piped());
-        if std::env::var_os("LESS").is_none() {
-            command.env("LESS", "FRX");
-        }
-        match command.spawn() {
-            Ok(mut child) => {
-                // A pager that is left early closes its input; that is no failure.
-                if let Some(mut stdin) = child.stdin.take() {
-                    let _ = stdin.write_all(text.as_bytes());
-                }
-                let _ = child.wait();
-                Ok(())
-            }
-            Err(_) => self.styled(|out| {
-                Ok(out
-                    .write_all(text.as_bytes())
-                    .map_err(|e| Error::io("cannot write", e))?)
-            }),
-        }
     }
 }
 
@@ -354,6 +347,15 @@ pub fn closed(error: &anyhow::Error) -> bool {
             .downcast_ref::<Error>()
             .and_then(|error| error.source.as_ref())
             .is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Whether standard output is a pipe that nobody reads any more.
+pub fn reader_is_gone() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdout = rustix::stdio::stdout();
+    let mut descriptors = [PollFd::new(&stdout, PollFlags::empty())];
+    let ready = poll(&mut descriptors, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
+    ready && descriptors[0].revents().contains(PollFlags::ERR)
 }
 
 /// Columns of the terminal that standard output is; none when it is no terminal.
@@ -415,18 +417,16 @@ impl Output {
     /// Prints help or a wrong usage as clap tells it: help is data, an error a message.
     pub fn usage(error: &clap::Error) -> anyhow::Result<u8> {
         if !error.use_stderr() {
-            let output = Output::new(false, false, Color::Auto);
+            // The short help fits a screen.
+            let no_pager = std::env::args_os().any(|argument| argument == "--no-pager" || argument == "-h");
+            let output = Output::new(false, false, Color::Auto).without_pager(no_pager);
             let text = error.render();
             let text = if output.colored() {
                 text.ansi().to_string()
             } else {
                 text.to_string()
             };
-            output.styled(|out| {
-                Ok(out
-                    .write_all(text.as_bytes())
-                    .map_err(|e| Error::io("cannot write", e))?)
-            })?;
+            output.page(&text)?;
             return Ok(0);
         }
         let text = error.render().to_string();

@@ -1,8 +1,50 @@
 //! Ids and times of new lines.
 
-use crate::context::{Context, place};
+use crate::context::Context;
+use convo::error::Result;
 use convo::filter::Stamp;
+use convo::model::key::{self, Chance};
 use convo::model::session::Session;
+
+impl Context {
+    /// A new id with this prefix. With `CONVO_SEED`, it is derived from the seed and `what`.
+    pub fn new_id(&self, prefix: &str, what: impl FnOnce() -> String) -> Result<String> {
+        Ok(format!("{prefix}{}", self.chance.digits(what)?))
+    }
+
+    /// Id and time for a line that a filter adds, derived from the session and the line's content alone.
+    pub fn derived(&self, prefix: &str, session: &Session, content: &str) -> Result<Stamp> {
+        let id = match &self.chance {
+            Chance::Seed(..) => self.new_id(prefix, || place(session, content))?,
+            Chance::System => format!(
+                "{prefix}{}",
+                &key::sha256(place(session, content).as_bytes())[..16]
+            ),
+        };
+        let at = if self.clock.is_fixed() {
+            self.clock.now()
+        } else {
+            session
+                .newest_time()
+                .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string())
+        };
+        Ok(Stamp { id, at })
+    }
+}
+
+/// What tells an addition to a session from every other: the last line, the number of lines, the content.
+fn place(session: &Session, content: &str) -> String {
+    let last = session
+        .len()
+        .checked_sub(1)
+        .map(|last| session.full(last))
+        .unwrap_or_default();
+    format!(
+        "{}\n{}\n{content}",
+        String::from_utf8_lossy(last),
+        session.lines_in_log()
+    )
+}
 
 /// Makes ids and times for the lines of a plan: from clock and chance for the store, from the session alone
 /// for a stream.

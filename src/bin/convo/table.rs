@@ -196,7 +196,7 @@ impl<'t> Table<'t> {
                 let rows: Vec<Vec<Rendered>> = rows
                     .map(|row| row.iter().map(|cell| cell.rendered(self.times)).collect())
                     .collect();
-                output.page_if_long(&self.drawn(&rows, width, output.colored()))
+                output.page(&self.drawn(&rows, width, output.colored()))
             }
             None => output.stdout(|out| {
                 let end = if self.null { '\0' } else { '\n' };

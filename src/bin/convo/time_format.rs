@@ -66,14 +66,12 @@ impl Times {
         }
     }
 
-    #[allow(dead_code)]
     /// The day of a time: `11 Dec 2025`. None if the text is not a time.
     pub fn day(&self, text: &str) -> Option<String> {
         let zoned = time::moment(text)?.to_zoned(self.zone.clone());
         Some(zoned.strftime("%-d %b %Y").to_string())
     }
 
-    #[allow(dead_code)]
     /// The hour and the minute of a time: `20:37`. None if the text is not a time.
     pub fn minute(&self, text: &str) -> Option<String> {
         let zoned = time::moment(text)?.to_zoned(self.zone.clone());

@@ -1,6 +1,7 @@
 //! Shared options. Parsing is pure: no file is opened.
 
 mod amounts;
+mod following;
 mod selecting;
 mod times;
 
@@ -12,6 +13,7 @@ use convo::error::{Error, Kind};
 use convo::format::Format;
 use convo::model::memory::Memory;
 use convo::tokens::Tokenizer;
+pub use following::Following;
 pub use selecting::{Selecting, category};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,6 +59,9 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub diagnostics: Option<Diagnostics>,
+    /// Do not use a pager
+    #[arg(long, global = true, hide_short_help = true)]
+    pub no_pager: bool,
 }
 
 /// The input.

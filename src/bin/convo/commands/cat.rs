@@ -1,15 +1,17 @@
 //! `cat`: the complete log as a stream, or the view in another format.
 
 use super::Run;
-use crate::args::{Chained, Reading, Selecting, Writing};
+use crate::args::{Chained, Following, Input, Reading, Selecting, Writing};
 use crate::chains;
 use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
 use crate::export::{Returning, Sessions, goes_back, single, with_model, wrap};
+use crate::follow::follow;
 use crate::inputs::{all_sessions_of, each_input, sessions_of};
 use crate::sending;
 use clap::Args;
 
+use convo::error::{Error, Kind};
 use convo::filter::settle::Lines;
 use convo::format::report::Report;
 use convo::format::{Format, Purpose, Stream};
@@ -41,6 +43,8 @@ pub struct Cat {
     #[command(flatten)]
     chained: Chained,
     #[command(flatten)]
+    following: Following,
+    #[command(flatten)]
     writing: Writing,
     /// Set the model of the exported session, e.g. gpt-4o
     ///
@@ -57,6 +61,9 @@ impl Run for Cat {
         context.output.speak_json(self.json);
         let inputs = context.inputs(&self.inputs)?;
         self.writing.settle(&inputs, &self.reading)?;
+        if self.following.follow {
+            return self.follow(context, &inputs);
+        }
         let to = self.writing.to.unwrap_or(Format::Native);
         write_to(context, &self.writing, |out| {
             let mut written = 0;
@@ -100,6 +107,28 @@ impl Run for Cat {
 }
 
 impl Cat {
+    /// Prints each record once it is complete.
+    fn follow(&self, context: &Context, inputs: &[Input]) -> anyhow::Result<()> {
+        let has_to = self.writing.to.is_some_and(|to| to != Format::Native);
+        if has_to || self.writing.is_elsewhere() || self.selecting.selection().is_some() {
+            let error = Error::new(Kind::Usage, "--follow prints the record stream as it is");
+            let error = error.hint("omit --to, --output, --pack and the filters; show --follow has filters");
+            return Err(error.into());
+        }
+        follow(
+            context,
+            inputs,
+            &self.reading,
+            self.following,
+            &mut |_, session, mut records| {
+                context.output.stdout(|out| {
+                    let mut lines = Lines::new(out);
+                    Ok(records.try_for_each(|index| lines.write(session.full(index)))?)
+                })
+            },
+        )
+    }
+
     /// Record by record, in constant memory.
     fn pass(&self, context: &Context, opened: Opened, out: &mut dyn Write) -> anyhow::Result<()> {
         let label = opened.label.clone();

@@ -1,0 +1,115 @@
+//! Tool calls and their results.
+
+use super::canvas::Canvas;
+use crate::output::in_line;
+use crate::palette::Ink;
+use convo::model::calls::{CallSummary, Line};
+use convo::model::json::{self, Dialect};
+use convo::model::message::{Message, Part, ToolCall};
+use std::borrow::Cow;
+
+/// Lines of a result, or of arguments, that are shown folded.
+pub const FOLDED: usize = 4;
+
+/// Lines of a diff that are shown folded.
+const FOLDED_DIFF: usize = 8;
+
+/// What begins a call, its details and its result.
+const INDENTS: [&str; 3] = ["  ", "      ", "    "];
+
+/// A call: name, path or command, counts; then the change that it makes.
+pub fn call(canvas: &mut Canvas, call: &ToolCall<'_>, directory: Option<&str>, full: bool, failed: bool) {
+    let summary = CallSummary::of(call, directory, full);
+    let name = Some(&*summary.name)
+        .filter(|name| !name.is_empty())
+        .unwrap_or("tool");
+    let mut line = format!("• {}", canvas.paint(Ink::Tool, &in_line(name)));
+    if !summary.subject.is_empty() {
+        let subject = in_line(&summary.subject);
+        let cut = subject.char_indices().nth(SUBJECT).filter(|_| !full);
+        line.push(' ');
+        line.push_str(cut.map_or(&*subject, |(end, _)| &subject[..end]));
+        line.push_str(cut.map_or("", |_| "…"));
+    }
+    let (added, removed) = summary.counts.unwrap_or_default();
+    for (ink, sign, count) in [(Ink::Added, '+', added), (Ink::Removed, '-', removed)] {
+        if count > 0 {
+            line.push_str("  ");
+            line.push_str(&canvas.paint(ink, &format!("{sign}{count}")));
+        }
+    }
+    if failed {
+        line.push_str("  ");
+        line.push_str(&canvas.paint(Ink::Error, "failed"));
+    }
+    canvas.wrapped(INDENTS[0], INDENTS[2], &line);
+    let most = |folded| if full { usize::MAX } else { folded };
+    let is_diff = summary.counts.is_some();
+    let shown = most(if is_diff { FOLDED_DIFF } else { FOLDED });
+    for line in summary.lines.iter().take(shown) {
+        let (ink, sign, text) = match line {
+            Line::Text(text) => (None, "", text),
+            Line::Added(text) => (Some(Ink::Added), "+ ", text),
+            Line::Removed(text) => (Some(Ink::Removed), "- ", text),
+            Line::Same(text) => (None, "  ", text),
+            Line::Note(text) => (Some(Ink::Dim), "", text),
+        };
+        // One line: what is long is cut as in a result.
+        let text = format!("{sign}{}", text.replace('\n', "\u{240a}"));
+        canvas.paragraph(INDENTS[1], &text, most(1), ink);
+    }
+    canvas.more(INDENTS[1], summary.lines.len().saturating_sub(shown));
+    for argument in summary.arguments.iter().take(most(FOLDED)) {
+        canvas.paragraph(INDENTS[1], argument, most(1), None);
+    }
+    let rest = summary.arguments.len().saturating_sub(most(FOLDED));
+    if rest > 0 {
+        let ending = if rest == 1 { "" } else { "s" };
+        let text = canvas.paint(Ink::Dim, &format!("… {rest} more argument{ending} (--full)"));
+        canvas.wrapped(INDENTS[1], INDENTS[1], &text);
+    }
+}
+
+/// Characters of a path or a command.
+const SUBJECT: usize = 400;
+
+/// The result of a call, below it.
+pub fn result(canvas: &mut Canvas, message: &Message<'_>, full: bool) {
+    let fold = if full { usize::MAX } else { FOLDED };
+    let ink = has_failed(message).then_some(Ink::Error);
+    for part in message.parts() {
+        match part {
+            Part::Text(text) if text.is_empty() => {}
+            Part::Text(text) => canvas.paragraph(INDENTS[2], &output(&text).0, fold, ink),
+            Part::Other(kind, raw) => {
+                let text = format!("[{kind}, {} bytes]", raw.len());
+                canvas.paragraph(INDENTS[2], &text, 1, Some(Ink::Dim));
+            }
+        }
+    }
+}
+
+/// Whether a result is that of a call that failed, or that nobody allowed.
+pub fn has_failed(message: &Message<'_>) -> bool {
+    let is_set = |name| message.metadata.and_then(|raw| json::member(raw, name)) == Some(b"true");
+    is_set("is_error") || is_set("denied") || output(&message.text()).1.is_some_and(|status| status != 0)
+}
+
+/// What a program printed, and its exit status, where a result wraps both in an object.
+pub fn output(text: &str) -> (Cow<'_, str>, Option<i64>) {
+    let unwrapped = || {
+        let [b'{', ..] = text.as_bytes() else { return None };
+        let members = json::members(text.trim_end().as_bytes(), Dialect::Python)?;
+        let [(first, output), (second, metadata)] = &members[..] else {
+            return None;
+        };
+        let status = json::member(metadata, "exit_code")?;
+        let status = std::str::from_utf8(status).ok()?.parse().ok();
+        let is_run = first == "output" && second == "metadata";
+        Some((json::text(output).filter(|_| is_run)?.into_owned(), status))
+    };
+    match unwrapped() {
+        Some((output, status)) => (output.into(), status),
+        None => (text.into(), None),
+    }
+}

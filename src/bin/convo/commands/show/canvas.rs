@@ -1,0 +1,124 @@
+//! Lines of text for a terminal or a pipe: colored, wrapped by display width.
+
+use crate::output::visible;
+use crate::palette::{Ink, Palette, RESET};
+use std::borrow::Cow;
+
+/// Text that grows line by line.
+pub struct Canvas {
+    /// The lines so far.
+    pub text: String,
+    /// Columns that lines are wrapped to; none: as long as they are.
+    pub width: Option<usize>,
+    pub palette: Palette,
+}
+
+impl Canvas {
+    /// Adds a line as it is.
+    pub fn line(&mut self, text: &str) {
+        self.text.push_str(text.trim_end_matches(' '));
+        self.text.push('\n');
+    }
+
+    pub fn paint(&self, ink: Ink, text: &str) -> String {
+        self.palette.paint(ink, text)
+    }
+
+    /// Adds text that may hold colors and line ends, wrapped. `first` begins the first line, `rest` every other one.
+    pub fn wrapped(&mut self, first: &str, rest: &str, text: &str) {
+        let mut open = String::new();
+        for (nth, line) in text.split('\n').enumerate() {
+            let first = if nth == 0 { first } else { rest };
+            let Some(width) = self.width else {
+                self.line(&format!("{first}{line}"));
+                continue;
+            };
+            let options = textwrap::Options::new(width)
+                .initial_indent(first)
+                .subsequent_indent(rest);
+            for (nth, line) in textwrap::wrap(line, options).into_iter().enumerate() {
+                let indent = if nth == 0 { first } else { rest };
+                let line = self.recolored(&line, indent, &mut open);
+                self.line(&line);
+            }
+        }
+    }
+
+    /// A line whose colors begin and end on it.
+    fn recolored<'l>(&self, line: &'l str, indent: &str, open: &mut String) -> Cow<'l, str> {
+        if !self.palette.is_colored() {
+            return line.into();
+        }
+        let content = line.strip_prefix(indent).unwrap_or(line);
+        let before = std::mem::take(open);
+        open.push_str(&before);
+        let mut rest = content;
+        while let Some(start) = rest.find("\x1b[") {
+            let end = rest[start..].find('m').map_or(rest.len(), |end| start + end + 1);
+            match &rest[start..end] {
+                RESET => open.clear(),
+                code => open.push_str(code),
+            }
+            rest = &rest[end..];
+        }
+        if before.is_empty() && open.is_empty() {
+            return line.into();
+        }
+        let indent = &line[..line.len() - content.len()];
+        let end = if open.is_empty() { "" } else { RESET };
+        format!("{indent}{before}{content}{end}").into()
+    }
+
+    /// Text as it is, indented, of at most so many lines. A line that is long for its own sake, such as a minified file, is
+    /// cut when text is folded.
+    pub fn paragraph(&mut self, indent: &str, text: &str, most: usize, ink: Option<Ink>) {
+        let text = self.shown(text);
+        let text = text.trim_end_matches('\n');
+        let limit = if most == usize::MAX { usize::MAX } else { LONGEST };
+        let count = match most {
+            usize::MAX => 0,
+            _ => text.split('\n').count(),
+        };
+        for line in text.split('\n').take(most) {
+            let cut = line
+                .char_indices()
+                .nth(limit)
+                .map_or(line, |(end, _)| &line[..end]);
+            let mut cut = match ink {
+                Some(ink) => self.paint(ink, cut),
+                None => cut.to_string(),
+            };
+            let more = line.len() - line.char_indices().nth(limit).map_or(line.len(), |(end, _)| end);
+            if more > 0 {
+                cut.push_str(&self.paint(Ink::Dim, &format!(" … {more} more bytes")));
+            }
+            self.wrapped(indent, indent, &cut);
+        }
+        self.more(indent, count.saturating_sub(most));
+    }
+
+    /// Says how many lines are folded away.
+    pub fn more(&mut self, indent: &str, lines: usize) {
+        if lines > 0 {
+            let ending = if lines == 1 { "" } else { "s" };
+            let text = self.paint(Ink::Dim, &format!("… {lines} more line{ending} (--full)"));
+            self.wrapped(indent, indent, &text);
+        }
+    }
+
+    /// Text without characters that control a terminal; tabs have a width on one.
+    pub fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.width.is_none() {
+            return visible(text);
+        }
+        match text.contains(['\t', '\r']) {
+            true => visible(&text.replace("\r\n", "\n").replace('\t', "    "))
+                .into_owned()
+                .into(),
+            false => visible(text),
+        }
+    }
+}
+
+/// Characters of a line that is folded.
+const LONGEST: usize = 400;

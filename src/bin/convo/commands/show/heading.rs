@@ -1,0 +1,120 @@
+//! The first lines of a session: its title, and facts about it.
+
+use super::page::Page;
+use crate::measure::thousands;
+use crate::output::{counted, in_line};
+use crate::palette::Ink;
+use convo::filter::memory;
+use convo::format::Format;
+use convo::model::health::Health;
+use convo::model::json::{self, Dialect};
+use convo::model::session::Session;
+use convo::model::view::{Item, View};
+use convo::tokens::counter::named_by;
+use convo::tokens::usage::of_item;
+use convo::tokens::{Counter, Tokenizer};
+
+/// Bytes of a view whose tokens are counted before it is shown; counting more takes too long.
+const COUNTED: usize = 2 << 20;
+
+/// Characters of an id on a terminal.
+const SHORT: usize = 8;
+
+impl Page {
+    pub(super) fn heading(&mut self, session: &Session, view: &View, label: &str) {
+        let id = session.header_text("id").unwrap_or_else(|| label.to_string());
+        let title = session.header_text("title").unwrap_or_default();
+        let heading = in_line(if title.is_empty() { &id } else { &title });
+        let heading = self.canvas.paint(Ink::Title, &heading);
+        self.canvas.wrapped("", "", &heading);
+        let messages = view
+            .items
+            .iter()
+            .filter(|item| !matches!(item, Item::Summary(_)))
+            .count() as u64;
+        let mut facts = Vec::new();
+        if self.style.on_terminal {
+            facts.extend((!title.is_empty()).then(|| short(&id)));
+            facts.extend(program(session).map(str::to_string));
+            let ending = if messages == 1 { "" } else { "s" };
+            facts.push(format!("{} message{ending}", thousands(messages)));
+            facts.extend(tokens(session, view).map(|tokens| format!("{} tokens", thousands(tokens))));
+            let project = self.directory.as_deref().and_then(|path| path.rsplit('/').next());
+            facts.extend(project.filter(|name| !name.is_empty()).map(in_line));
+        } else {
+            facts.extend((!title.is_empty()).then(|| in_line(&id)));
+            facts.push(counted(messages, "message"));
+        }
+        facts.extend(session.header_text("key").map(|key| in_line(&key)));
+        facts.extend(self.date(session, view));
+        facts.extend(
+            session
+                .header_text("continued_from")
+                .map(|from| format!("continues {}", in_line(&from))),
+        );
+        if let Ok(Some((pending, backlog))) = memory::waiting(session)
+            && pending + backlog > 0
+        {
+            let turns = counted((pending + backlog) as u64, "turn");
+            facts.push(format!("{turns} waiting for a summary"));
+        }
+        let failures = Health::of(session).failures;
+        if failures > 0 {
+            let failed = if failures == 1 { "summary" } else { "summaries" };
+            facts.push(format!("{failures} {failed} failed"));
+        }
+        let facts = self.canvas.paint(Ink::Dim, &facts.join(" · "));
+        self.canvas.wrapped("", "", &facts);
+    }
+
+    /// When the session began: on a terminal the day of the first message that is shown.
+    fn date(&mut self, session: &Session, view: &View) -> Option<String> {
+        let created = session.header_text("created_at");
+        if !self.style.on_terminal {
+            return created.map(|time| self.times.machine(&time));
+        }
+        let first = view
+            .messages(session)
+            .find_map(|message| message.timestamp().map(String::from));
+        let day = self.times.day(&first.or(created)?)?;
+        self.last.day.clone_from(&day);
+        Some(format!("{day} {}", self.times.zone()))
+    }
+}
+
+/// The beginning of an id that is long.
+fn short(id: &str) -> String {
+    let is_random = id.len() > 2 * SHORT
+        && id
+            .get(..SHORT)
+            .is_some_and(|start| start.bytes().all(|b| b.is_ascii_hexdigit()));
+    in_line(if is_random { &id[..SHORT] } else { id })
+}
+
+/// The program that wrote the session: its format keeps its own members in the header.
+fn program(session: &Session) -> Option<&'static str> {
+    let header = session.header();
+    let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
+    let members = json::members(metadata, Dialect::Python)?;
+    let format = members.iter().find_map(|(name, raw)| {
+        let format = Format::from_name(name)?;
+        raw.starts_with(b"{").then_some(format)
+    });
+    format.map(Format::name)
+}
+
+/// The tokens of the view.
+fn tokens(session: &Session, view: &View) -> Option<u64> {
+    let bytes: usize = view.items.iter().map(|item| item.body(session).len()).sum();
+    if bytes > COUNTED {
+        return None;
+    }
+    let named = named_by(session).and_then(|name| Tokenizer::named(&name).ok());
+    let counter = Counter::of(named.unwrap_or(Tokenizer::DEFAULT), session);
+    Some(
+        view.items
+            .iter()
+            .map(|item| of_item(session, item, counter))
+            .sum(),
+    )
+}

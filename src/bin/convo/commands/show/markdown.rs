@@ -1,0 +1,323 @@
+//! Markdown as lines of a terminal.
+
+use super::canvas::Canvas;
+use super::table::Table;
+use crate::output::visible;
+use crate::palette::{Ink, RESET};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+/// Quotes and lists that are indented; deeper ones are not indented more.
+const DEEPEST: usize = 6;
+
+/// Adds Markdown to the canvas. A line end in a paragraph is kept: people write lines.
+pub fn render(canvas: &mut Canvas, indent: &str, text: &str) {
+    let text = canvas.shown(text).into_owned();
+    let mut page = Page {
+        canvas,
+        blocks: vec![Block {
+            first: None,
+            rest: indent.to_string(),
+        }],
+        inline: String::new(),
+        inks: Vec::new(),
+        links: Vec::new(),
+        lists: Vec::new(),
+        table: None,
+        code: None,
+        gap: false,
+    };
+    for event in Parser::new_ext(&text, Options::ENABLE_TABLES) {
+        page.event(event);
+    }
+    page.flush();
+}
+
+/// What begins the lines of a quote or a list item.
+struct Block {
+    /// Of its first line, until that is written.
+    first: Option<String>,
+    rest: String,
+}
+
+struct Page<'c> {
+    canvas: &'c mut Canvas,
+    blocks: Vec<Block>,
+    /// Text of the paragraph at hand, with its colors.
+    inline: String,
+    inks: Vec<Ink>,
+    links: Vec<String>,
+    /// The next number of each open list; none: a list without numbers.
+    lists: Vec<Option<u64>>,
+    table: Option<Table>,
+    /// The block of code at hand.
+    code: Option<String>,
+    /// Whether an empty line comes before the next block.
+    gap: bool,
+}
+
+impl Page<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => match &mut self.code {
+                Some(code) => code.push_str(&text),
+                None => self.push(&text),
+            },
+            Event::Code(text) => match self.canvas.palette.is_colored() {
+                true => self.colored(Ink::Code, &text),
+                false => self.push(&format!("`{text}`")),
+            },
+            Event::SoftBreak | Event::HardBreak => self.inline.push('\n'),
+            Event::Rule => {
+                self.flush();
+                self.inline = self.canvas.paint(Ink::Dim, "────────");
+                self.end_block();
+            }
+            // Not among the extensions that are asked for.
+            Event::FootnoteReference(_)
+            | Event::TaskListMarker(_)
+            | Event::InlineMath(_)
+            | Event::DisplayMath(_) => {}
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Heading { level, .. } => {
+                self.flush();
+                if self.canvas.palette.is_colored() {
+                    self.open(Ink::Heading);
+                } else {
+                    self.inline.push_str(&"#".repeat(level as usize));
+                    self.inline.push(' ');
+                }
+            }
+            Tag::BlockQuote(_) => {
+                self.flush();
+                self.blank();
+                let bar = self.canvas.paint(Ink::Dim, "│ ");
+                self.nest(None, &bar);
+            }
+            Tag::CodeBlock(kind) => {
+                self.flush();
+                self.code = Some(String::new());
+                if let CodeBlockKind::Fenced(language) = kind
+                    && !language.is_empty()
+                    && !self.canvas.palette.is_colored()
+                {
+                    self.inline = format!("  [{}]", visible(&language));
+                    self.flush();
+                }
+            }
+            Tag::HtmlBlock | Tag::Paragraph => self.flush(),
+            Tag::List(number) => {
+                self.flush();
+                // A list within an item follows its text at once.
+                self.gap &= self.lists.is_empty();
+                self.lists.push(number);
+            }
+            Tag::Item => {
+                self.flush();
+                let marker = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        *number += 1;
+                        format!("{}. ", *number - 1)
+                    }
+                    _ => "• ".to_string(),
+                };
+                self.nest(Some(&marker), &" ".repeat(textwrap::core::display_width(&marker)));
+            }
+            Tag::Table(_) => {
+                self.flush();
+                self.table = Some(Table::default());
+            }
+            Tag::Emphasis => self.open(Ink::Emphasis),
+            Tag::Strong => self.open(Ink::Heading),
+            Tag::Link { dest_url, .. } => {
+                self.links.push(visible(&dest_url).into_owned());
+                self.open(Ink::Link);
+            }
+            Tag::Image { dest_url, .. } => {
+                self.push("[image: ");
+                self.links.push(visible(&dest_url).into_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_) => {
+                self.close();
+                self.end_block();
+            }
+            TagEnd::Paragraph => self.end_block(),
+            TagEnd::HtmlBlock => {
+                self.inline.truncate(self.inline.trim_end().len());
+                self.end_block();
+            }
+            TagEnd::BlockQuote(_) => {
+                self.flush();
+                self.blocks.pop();
+                self.gap = true;
+            }
+            TagEnd::CodeBlock => {
+                let code = self.code.take().unwrap_or_default();
+                self.code(&code);
+            }
+            TagEnd::List(_) => {
+                self.flush();
+                self.lists.pop();
+                self.gap |= self.lists.is_empty();
+            }
+            TagEnd::Item => {
+                let is_empty = self.blocks.last().is_some_and(|block| block.first.is_some());
+                match is_empty && self.inline.is_empty() {
+                    true => self.put(""),
+                    false => self.flush(),
+                }
+                self.blocks.pop();
+            }
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.inline);
+                if let Some(table) = &mut self.table {
+                    table.cell(cell.replace('\n', " "));
+                }
+            }
+            TagEnd::TableHead | TagEnd::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.end_row();
+                }
+            }
+            TagEnd::Table => self.table(),
+            TagEnd::Emphasis | TagEnd::Strong => self.close(),
+            TagEnd::Link => {
+                self.close();
+                let address = self.links.pop().unwrap_or_default();
+                let bare = address.strip_prefix("mailto:").unwrap_or(&address);
+                if !address.is_empty() && !self.inline_ends_with(bare) {
+                    self.inline.push_str(" (");
+                    self.colored(Ink::Link, &address);
+                    self.inline.push(')');
+                }
+            }
+            TagEnd::Image => {
+                let address = self.links.pop().unwrap_or_default();
+                self.push(&format!("] ({address})"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the text that was just closed is this one.
+    fn inline_ends_with(&self, text: &str) -> bool {
+        self.inline.trim_end_matches(RESET).ends_with(text)
+    }
+
+    fn nest(&mut self, first: Option<&str>, rest: &str) {
+        let outer = self.blocks.last_mut();
+        let (mut before_first, mut before) = (String::new(), String::new());
+        if let Some(outer) = outer {
+            before.push_str(&outer.rest);
+            before_first = outer.first.take().unwrap_or_else(|| outer.rest.clone());
+        }
+        if self.blocks.len() <= DEEPEST {
+            before.push_str(rest);
+        }
+        // The marker of an item that begins with another block is written with that block's first line.
+        let first = match first {
+            Some(first) => Some(before_first + first),
+            None if before_first != self.blocks.last().map_or("", |outer| &outer.rest) => {
+                Some(before_first + rest)
+            }
+            None => None,
+        };
+        self.blocks.push(Block { first, rest: before });
+    }
+
+    /// Adds text of a session, in which an entity may have encoded a control character.
+    fn push(&mut self, text: &str) {
+        self.inline.push_str(&visible(text));
+    }
+
+    fn colored(&mut self, ink: Ink, text: &str) {
+        self.open(ink);
+        self.push(text);
+        self.close();
+    }
+
+    fn open(&mut self, ink: Ink) {
+        self.inline.push_str(&self.canvas.palette.open(ink));
+        self.inks.push(ink);
+    }
+
+    /// Ends the innermost color; those around it go on.
+    fn close(&mut self) {
+        if self.inks.pop().is_none() || !self.canvas.palette.is_colored() {
+            return;
+        }
+        self.inline.push_str(RESET);
+        for ink in &self.inks {
+            self.inline.push_str(&self.canvas.palette.open(*ink));
+        }
+    }
+
+    fn end_block(&mut self) {
+        self.flush();
+        self.gap = true;
+    }
+
+    /// Writes the paragraph at hand.
+    fn flush(&mut self) {
+        if !self.inline.is_empty() {
+            let text = std::mem::take(&mut self.inline);
+            self.put(&text);
+        }
+    }
+
+    fn put(&mut self, text: &str) {
+        let (first, rest) = self.indents();
+        self.canvas.wrapped(&first, &rest, text);
+    }
+
+    /// What begins the first line and the others, after the empty line that is due.
+    fn indents(&mut self) -> (String, String) {
+        self.blank();
+        let Some(block) = self.blocks.last_mut() else {
+            return Default::default();
+        };
+        let rest = block.rest.clone();
+        let first = block.first.take().unwrap_or_else(|| rest.clone());
+        (first, rest)
+    }
+
+    /// Writes the empty line that is due, within the quotes around it.
+    fn blank(&mut self) {
+        if std::mem::take(&mut self.gap) {
+            let around = match &self.blocks[..] {
+                [.., outer, Block { first: Some(_), .. }] | [.., outer] => outer.rest.clone(),
+                [] => String::new(),
+            };
+            self.canvas.line(&around);
+        }
+    }
+
+    fn code(&mut self, code: &str) {
+        let (first, rest) = self.indents();
+        let (mut first, rest) = (format!("{first}  "), format!("{rest}  "));
+        for line in visible(code).trim_end_matches('\n').split('\n') {
+            let line = self.canvas.paint(Ink::Code, line);
+            self.canvas.wrapped(&first, &rest, &line);
+            first.clone_from(&rest);
+        }
+        self.gap = true;
+    }
+
+    fn table(&mut self) {
+        let Some(table) = self.table.take() else { return };
+        let (first, rest) = self.indents();
+        table.draw(self.canvas, &first, &rest);
+        self.gap = true;
+    }
+}

@@ -1,0 +1,122 @@
+//! `show`: sessions as readable text.
+
+mod calls;
+mod canvas;
+mod heading;
+mod markdown;
+mod page;
+mod table;
+
+use super::Run;
+use crate::args::{Chained, Following, Input, Reading, Selecting, TimeOptions};
+use crate::chains;
+use crate::change::tell_dangling;
+use crate::context::{Context, named};
+use crate::follow::follow;
+use crate::output::columns;
+use crate::time_format::Times;
+use canvas::Canvas;
+use clap::Args;
+use convo::error::Error;
+use convo::model::view::View;
+use page::{Page, Style};
+
+/// Display sessions in the terminal
+///
+/// Displays the messages in the view: text with its Markdown rendered, tool calls as one line each, changes of files as
+/// diffs. Long tool results are folded; --full shows them completely, --hidden adds the messages outside the view.
+/// Uses colors, local times and a pager ($CONVO_PAGER, $PAGER, or less) on a terminal; elsewhere text is printed as written.
+/// Control and bidirectional characters are made visible.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo show chat
+  convo show --hidden --full chat     the complete log
+  convo show --role user chat         only the user messages
+  convo show --chain chat             the whole chain
+  convo show ./session.json           a file in any format
+  convo show --follow @last           new messages as they arrive")]
+pub struct Show {
+    /// Session names, files, or - for standard input [default: -]
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    selecting: Selecting,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    chained: Chained,
+    #[command(flatten)]
+    following: Following,
+    /// Include hidden messages
+    #[arg(long, alias = "all", help_heading = "Output")]
+    hidden: bool,
+    /// Show complete tool results, arguments and artifacts
+    #[arg(long, help_heading = "Output")]
+    full: bool,
+    /// Print text as written, without rendering Markdown
+    #[arg(long, help_heading = "Output")]
+    plain: bool,
+}
+
+/// Columns of a terminal that text is wrapped to at most: longer lines are hard to read.
+const WIDEST: usize = 100;
+
+/// Columns that are assumed at least.
+const NARROWEST: usize = 20;
+
+impl Run for Show {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        let inputs = context.inputs(&self.inputs)?;
+        let mut page = self.page(context)?;
+        if self.following.follow {
+            return self.follow(context, &inputs, page);
+        }
+        chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
+            let view = View::replay(&session);
+            tell_dangling(context, label, &session, &view);
+            page.session(&session, &view, label)
+                .map_err(|error| named(error, label))?;
+            Ok(())
+        })?;
+        context.output.page(page.text())
+    }
+}
+
+impl Show {
+    /// Prints each message once it is complete.
+    fn follow(&self, context: &Context, inputs: &[Input], mut page: Page) -> anyhow::Result<()> {
+        let mut sessions = 0;
+        follow(
+            context,
+            inputs,
+            &self.reading,
+            self.following,
+            &mut |nth, session, range| {
+                let is_new = nth >= sessions;
+                sessions = sessions.max(nth + 1);
+                page.continued(session, range, &inputs[0].label(), is_new);
+                let text = page.take();
+                context.output.styled(|out| {
+                    let written = out.write_all(text.as_bytes());
+                    Ok(written.map_err(|error| Error::io("cannot write", error))?)
+                })
+            },
+        )
+    }
+
+    fn page(&self, context: &Context) -> convo::Result<Page> {
+        let canvas = Canvas {
+            text: String::new(),
+            width: columns().map(|columns| columns.clamp(NARROWEST, WIDEST)),
+            palette: context.palette()?,
+        };
+        let style = Style {
+            on_terminal: canvas.width.is_some(),
+            markdown: canvas.width.is_some() && !self.plain,
+            full: self.full,
+            all: self.hidden,
+        };
+        let times = Times::new(TimeOptions::default(), &context.clock);
+        Ok(Page::new(canvas, style, times, self.selecting.selection()))
+    }
+}

@@ -1,0 +1,372 @@
+//! The messages of sessions, one below the other.
+
+use super::calls::{self, FOLDED, has_failed};
+use super::canvas::Canvas;
+use super::markdown;
+use crate::output::in_line;
+use crate::palette::Ink;
+use crate::time_format::Times;
+use convo::filter::restore;
+use convo::filter::select::Selection;
+use convo::format::penguiflow;
+use convo::model::json;
+use convo::model::message::{Message, Part, Role};
+use convo::model::session::{Class, Session};
+use convo::model::speaker::{Tools, thoughts};
+use convo::model::view::{Item, View};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// How messages are shown.
+#[derive(Clone, Copy)]
+pub struct Style {
+    /// For a person at a terminal: local times, and results below their calls.
+    pub on_terminal: bool,
+    /// Whether Markdown is rendered.
+    pub markdown: bool,
+    /// Whether nothing is folded.
+    pub full: bool,
+    /// Whether messages outside the view are shown too.
+    pub all: bool,
+}
+
+/// Sessions as text.
+pub struct Page {
+    pub(super) canvas: Canvas,
+    pub(super) style: Style,
+    pub(super) times: Times,
+    /// What is shown; none: everything.
+    selection: Option<Selection>,
+    tools: Tools,
+    /// The working directory of the session.
+    pub(super) directory: Option<String>,
+    /// What the last message said of itself: day and minute, model, label.
+    pub(super) last: Last,
+}
+
+#[derive(Default)]
+pub struct Last {
+    pub day: String,
+    minute: String,
+    model: String,
+    label: String,
+}
+
+impl Page {
+    pub fn new(canvas: Canvas, style: Style, times: Times, selection: Option<Selection>) -> Page {
+        Page {
+            canvas,
+            style,
+            times,
+            selection,
+            tools: Tools::default(),
+            directory: None,
+            last: Last::default(),
+        }
+    }
+
+    /// The lines so far.
+    pub fn text(&self) -> &str {
+        &self.canvas.text
+    }
+
+    /// Adds a session.
+    pub fn session(&mut self, session: &Session, view: &View, label: &str) -> convo::Result<()> {
+        let items = self.items(session, view);
+        let shown = self.chosen(session, &items)?;
+        self.start(session, view, label);
+        self.left_out(session, &items);
+        self.messages(session, &items, &shown);
+        let damaged = (0..session.len())
+            .filter(|index| session.class(*index) == Class::Unreadable)
+            .count();
+        if damaged > 0 {
+            let ending = if damaged == 1 { "" } else { "s" };
+            self.note(&format!(
+                "({damaged} damaged line{ending}; `convo cat` tells which)"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Adds records of a session that is followed: of a new one those in view, else every message.
+    pub fn continued(&mut self, session: &Session, records: Range<usize>, label: &str, is_new: bool) {
+        let view = View::replay(session);
+        let mut items = match is_new {
+            true => self.items(session, &view),
+            false => {
+                let messages = session.messages().map(|(index, _)| index);
+                let new = messages.filter(|index| records.contains(index));
+                new.map(|index| (Item::Line(index), true)).collect()
+            }
+        };
+        items.retain(|(item, _)| item.line().is_none_or(|index| index < records.end));
+        if is_new {
+            self.start(session, &view, label);
+        }
+        if let Ok(shown) = self.chosen(session, &items) {
+            self.messages(session, &items, &shown);
+        }
+    }
+
+    /// Takes the lines so far.
+    pub fn take(&mut self) -> String {
+        std::mem::take(&mut self.canvas.text)
+    }
+
+    /// Begins a session.
+    fn start(&mut self, session: &Session, view: &View, label: &str) {
+        if !self.canvas.text.is_empty() {
+            self.canvas.line("");
+        }
+        self.tools = Tools::default();
+        self.last = Last::default();
+        self.note_directory(session);
+        self.heading(session, view, label);
+    }
+
+    /// Takes note of the working directory.
+    fn note_directory(&mut self, session: &Session) {
+        let metadata = session.header().into_iter().find(|(name, _)| name == "metadata");
+        let directory = metadata.as_ref().and_then(|(_, raw)| json::member(raw, "cwd"));
+        self.directory = directory.and_then(json::text).map(|text| text.into_owned());
+    }
+
+    /// What there is to show, in order, and whether it is in view.
+    fn items(&self, session: &Session, view: &View) -> Vec<(Item, bool)> {
+        let in_view: HashSet<usize> = view.items.iter().filter_map(Item::line).collect();
+        let mut items = Vec::with_capacity(view.items.len());
+        let mut next = 0;
+        let hidden = |range: std::ops::Range<usize>, items: &mut Vec<(Item, bool)>| {
+            let lines = range.filter(|index| !in_view.contains(index));
+            let lines = lines.filter(|index| matches!(session.class(*index), Class::Message(_)));
+            items.extend(lines.map(|index| (Item::Line(index), false)));
+        };
+        for item in &view.items {
+            if let (true, Some(index)) = (self.style.all, item.line()) {
+                hidden(next..index, &mut items);
+                next = index + 1;
+            }
+            items.push((item.clone(), true));
+        }
+        if self.style.all {
+            hidden(next..session.len(), &mut items);
+        }
+        items
+    }
+
+    /// Whether each item is asked for.
+    fn chosen(&self, session: &Session, items: &[(Item, bool)]) -> convo::Result<Vec<bool>> {
+        let Some(selection) = &self.selection else {
+            return Ok(vec![true; items.len()]);
+        };
+        let items: Vec<Item> = items.iter().map(|(item, _)| item.clone()).collect();
+        let chosen = selection.chosen(session, &items);
+        match chosen.contains(&true) {
+            true => Ok(chosen),
+            false => Err(Selection::nothing(session, &items)),
+        }
+    }
+
+    /// Says what is not in view, and why.
+    fn left_out(&mut self, session: &Session, items: &[(Item, bool)]) {
+        let shown = items.iter().filter(|(item, _)| item.line().is_some()).count();
+        let out_of_view = session.messages().count().saturating_sub(shown);
+        if out_of_view == 0 || self.style.all {
+            return;
+        }
+        let changes = restore::changes(session).into_iter();
+        let changes: Vec<_> = changes.map(|(id, kind)| format!("{kind} {id}")).collect();
+        self.note(&format!(
+            "({out_of_view} messages are not in view: {}; --hidden shows them)",
+            changes.join(", ")
+        ));
+    }
+
+    fn note(&mut self, text: &str) {
+        let text = self.canvas.paint(Ink::Dim, text);
+        self.canvas.line("");
+        self.canvas.wrapped("", "", &text);
+        self.last.label.clear();
+    }
+
+    /// Adds the messages that are asked for. A result is shown below its call where it follows it.
+    pub fn messages(&mut self, session: &Session, items: &[(Item, bool)], shown: &[bool]) {
+        let mut done = vec![false; items.len()];
+        for (nth, (item, in_view)) in items.iter().enumerate() {
+            if done[nth] {
+                continue;
+            }
+            let message = item.message(session);
+            match (item.summary(session), &message) {
+                _ if !shown[nth] => {}
+                (Some(summary), _) => {
+                    let heading = self.canvas.paint(Ink::System, "summary");
+                    self.canvas.line(&format!("\n{heading}"));
+                    self.last.label.clear();
+                    self.prose(&summary);
+                }
+                (None, Some(message)) => {
+                    let mut results = HashMap::new();
+                    if self.style.on_terminal && message.calls_tools() {
+                        for (later, (item, _)) in items.iter().enumerate().skip(nth + 1) {
+                            let result = item.message(session).filter(|next| next.role() == Role::Tool);
+                            let Some(result) = result else { break };
+                            if let (true, Some(id)) = (shown[later], result.tool_call_id()) {
+                                results.insert(id.into_owned(), (later, result));
+                            }
+                        }
+                    }
+                    for used in self.message((message, item.body(session)), *in_view, &results) {
+                        done[used] = true;
+                    }
+                }
+                (None, None) => {}
+            }
+            if let Some(message) = message {
+                self.tools.note(&message);
+            }
+        }
+    }
+
+    /// Adds one message; which of the results it showed.
+    fn message(
+        &mut self,
+        (message, body): (&Message<'_>, &[u8]),
+        in_view: bool,
+        results: &HashMap<String, (usize, Message<'_>)>,
+    ) -> Vec<usize> {
+        let mut used = Vec::new();
+        if is_internal(message) {
+            return used;
+        }
+        self.label(message, body, in_view);
+        let fold = |folded| if self.style.full { usize::MAX } else { folded };
+        let (few, all) = (fold(FOLDED), usize::MAX);
+        for thought in thoughts(message) {
+            let text = match thought {
+                Some(text) => format!("(thinking) {text}"),
+                None => "(thinking, encrypted)".to_string(),
+            };
+            self.canvas.paragraph("  ", &text, few, Some(Ink::Dim));
+        }
+        for part in message.parts() {
+            match part {
+                Part::Text(text) if text.is_empty() => {}
+                Part::Text(text) if message.role() == Role::Tool => {
+                    let ink = has_failed(message).then_some(Ink::Error);
+                    self.canvas.paragraph("  ", &calls::output(&text).0, few, ink);
+                }
+                Part::Text(text) => self.prose(&text),
+                Part::Other(kind, raw) => {
+                    let text = format!("[{kind}, {} bytes]", raw.len());
+                    self.canvas.paragraph("  ", &text, 1, Some(Ink::Dim));
+                }
+            }
+        }
+        if self.style.full {
+            for artifact in penguiflow::artifacts(message) {
+                self.canvas.paragraph("  ", &artifact, all, None);
+            }
+        }
+        for call in message.tool_calls() {
+            let result = results
+                .get(call.id.as_ref())
+                .filter(|(nth, _)| !used.contains(nth));
+            let failed = result.is_some_and(|(_, result)| has_failed(result));
+            let directory = self.directory.as_deref();
+            calls::call(&mut self.canvas, &call, directory, self.style.full, failed);
+            if let Some((nth, result)) = result {
+                calls::result(&mut self.canvas, result, self.style.full);
+                used.push(*nth);
+            }
+        }
+        used
+    }
+
+    /// Who speaks, and when.
+    fn label(&mut self, message: &Message<'_>, body: &[u8], in_view: bool) {
+        let role = message.role();
+        let mut label = message.role_name().into_owned();
+        if let Some(name) = self.tools.name(message) {
+            label.push(' ');
+            label.push_str(&name);
+        }
+        let ink = match role {
+            Role::User => Ink::User,
+            Role::Assistant => Ink::Assistant,
+            Role::Tool => Ink::Tool,
+            Role::System | Role::Developer | Role::Other => Ink::System,
+        };
+        let mut facts = Vec::new();
+        facts.extend(message.timestamp().and_then(|time| self.time(&time)));
+        let model = json::member(body, "model").and_then(json::text);
+        if let Some(model) = model.filter(|model| self.style.on_terminal && *model != self.last.model) {
+            facts.push(in_line(&model));
+            self.last.model = model.into_owned();
+        }
+        if !in_view {
+            facts.push("(not in view)".to_string());
+        }
+        let failed = role == Role::Tool && has_failed(message);
+        // The steps of one answer are not separated by its name.
+        let continues =
+            self.style.on_terminal && role == Role::Assistant && self.last.label == label && facts.is_empty();
+        self.canvas.line("");
+        if !continues {
+            let mut line = self.canvas.paint(ink, &in_line(&label));
+            if failed {
+                line.push_str(&self.canvas.paint(Ink::Error, " (failed)"));
+            }
+            for fact in facts {
+                let separator = if fact.starts_with('(') && !self.style.on_terminal {
+                    " "
+                } else {
+                    "  "
+                };
+                line.push_str(&self.canvas.paint(Ink::Dim, &format!("{separator}{fact}")));
+            }
+            self.canvas.wrapped("", "  ", &line);
+        }
+        self.last.label = label;
+    }
+
+    /// The time of a message: on a terminal what differs from the message before it.
+    fn time(&mut self, time: &str) -> Option<String> {
+        if !self.style.on_terminal {
+            return Some(self.times.machine(time));
+        }
+        let (Some(day), Some(minute)) = (self.times.day(time), self.times.minute(time)) else {
+            return Some(in_line(time));
+        };
+        let is_new_day = day != self.last.day;
+        if !is_new_day && minute == self.last.minute {
+            return None;
+        }
+        let text = match is_new_day {
+            true => format!("{day} {minute}"),
+            false => minute.clone(),
+        };
+        (self.last.day, self.last.minute) = (day, minute);
+        Some(text)
+    }
+
+    /// Text of a person or a model.
+    fn prose(&mut self, text: &str) {
+        match self.style.markdown {
+            true => markdown::render(&mut self.canvas, "  ", text),
+            false => self.canvas.paragraph("  ", text, usize::MAX, None),
+        }
+    }
+}
+
+/// Whether a system that hides messages from people has hidden this one.
+fn is_internal(message: &Message<'_>) -> bool {
+    let Some(penguin) = message.metadata.and_then(|raw| json::member(raw, "penguin")) else {
+        return false;
+    };
+    let text = |raw: Option<&[u8]>| raw.and_then(json::text).map(|text| text.trim().to_lowercase());
+    let visibility = json::member(penguin, "metadata").and_then(|inner| json::member(inner, "visibility"));
+    text(json::member(penguin, "category")).is_some_and(|name| name == "internal")
+        || text(visibility).is_some_and(|name| name == "internal")
+}

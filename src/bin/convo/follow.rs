@@ -1,0 +1,344 @@
+//! Inputs that grow while they are printed: a file, a session of the store, or standard input.
+
+use crate::args::{Following, Input, Reading};
+use crate::context::{Context, named, refuse_terminal};
+use crate::inputs::sessions_of;
+use crate::interrupt::Interrupt;
+use crate::output::reader_is_gone;
+use convo::error::{Error, Kind};
+use convo::format::Format;
+use convo::model::json::{self, Dialect};
+use convo::model::message::Role;
+use convo::model::session::{Class, Session};
+use signal_hook::consts::SIGINT;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+/// Time between two looks at an input.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// A log that writes an answer in several lines is silent for this long before the answer counts as complete.
+const SETTLED: Duration = Duration::from_millis(1500);
+
+/// A file that is replaced in two steps is missing for less than this.
+const MISSING: Duration = Duration::from_millis(1000);
+
+/// Prints records: the number of their session in the input, the session, and their places in it.
+pub type Print<'p> = &'p mut dyn FnMut(usize, &Session, Range<usize>) -> anyhow::Result<()>;
+
+/// Follows the only input until it ends, nobody reads on, or nothing new has come for long enough.
+pub fn follow(
+    context: &Context,
+    inputs: &[Input],
+    reading: &Reading,
+    following: Following,
+    print: Print<'_>,
+) -> anyhow::Result<()> {
+    let [input] = inputs else {
+        let error = Error::new(Kind::Usage, "--follow requires exactly one input");
+        return Err(error.hint("run one command for each input").into());
+    };
+    let interrupt = Interrupt::new().map_err(|error| Error::io("cannot wait for signals", error))?;
+    interrupt.hold();
+    let mut source = Source::open(context, input)?;
+    let mut printed = Printed::default();
+    let mut changed = Instant::now();
+    let mut pause = INTERVAL;
+    let mut is_first = true;
+    loop {
+        let news = match is_first {
+            true => source.first(context, input)?,
+            false => source.next(context, input, pause)?,
+        };
+        if let Some(signal) = interrupt.came() {
+            if signal.0 != SIGINT {
+                signal.obey();
+            }
+            return Ok(());
+        }
+        if reader_is_gone() {
+            return Ok(());
+        }
+        if news == News::Some || is_first {
+            changed = Instant::now();
+        }
+        let settled = news == News::End || changed.elapsed() >= SETTLED;
+        if news != News::None || (settled && printed.waits) {
+            let start = Instant::now();
+            // What was reported once is not reported with every new message.
+            context.output.mute(!is_first);
+            let bytes = source.bytes(input, news == News::End)?;
+            let done = printed.update(context, input, reading, bytes, settled, print);
+            context.output.mute(false);
+            done?;
+            // A large document that changes often does not take all of a processor.
+            pause = (start.elapsed() * 4).clamp(INTERVAL, 25 * INTERVAL);
+            is_first = false;
+        }
+        let is_idle = following
+            .until_idle
+            .is_some_and(|limit| changed.elapsed() >= limit);
+        if news == News::End || (is_idle && !printed.waits) {
+            return Ok(());
+        }
+    }
+}
+
+/// What a look at an input found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum News {
+    None,
+    Some,
+    End,
+}
+
+/// Where the bytes come from.
+enum Source {
+    /// Standard input: what was read of it, and what a thread reads.
+    Stdin(Vec<u8>, Receiver<io::Result<Vec<u8>>>),
+    /// A file: its last state, and since when it is missing.
+    File(Option<FileState>, Option<Instant>),
+    /// A session of the store, and the length of its log.
+    Stored(String, u64),
+}
+
+/// Device, file, size and time of the last change.
+type FileState = (u64, u64, u64, i64, i64);
+
+impl Source {
+    fn open(context: &Context, input: &Input) -> anyhow::Result<Source> {
+        Ok(match input {
+            Input::Name(name) => Source::Stored(context.store()?.resolve(name)?, 0),
+            Input::Path(_) => Source::File(None, None),
+            Input::Stdin => {
+                refuse_terminal().map_err(|error| named(error, &input.label()))?;
+                let (sender, receiver) = sync_channel(16);
+                std::thread::spawn(move || {
+                    let mut buffer = vec![0; 64 * 1024];
+                    loop {
+                        let read = match io::stdin().read(&mut buffer) {
+                            Ok(0) => break,
+                            Ok(length) => Ok(buffer[..length].to_vec()),
+                            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                            Err(error) => Err(error),
+                        };
+                        let is_over = read.is_err();
+                        if sender.send(read).is_err() || is_over {
+                            break;
+                        }
+                    }
+                });
+                Source::Stdin(Vec::new(), receiver)
+            }
+        })
+    }
+
+    /// The first look: does not wait.
+    fn first(&mut self, context: &Context, input: &Input) -> anyhow::Result<News> {
+        self.next(context, input, Duration::ZERO)
+    }
+
+    /// Waits, and looks.
+    fn next(&mut self, context: &Context, input: &Input, pause: Duration) -> anyhow::Result<News> {
+        match self {
+            Source::Stdin(bytes, receiver) => {
+                let mut news = News::None;
+                let mut wait = pause.max(Duration::from_millis(20));
+                loop {
+                    match receiver.recv_timeout(wait) {
+                        Ok(read) => bytes.extend(read.map_err(|error| Error::io("cannot read", error))?),
+                        Err(RecvTimeoutError::Timeout) => return Ok(news),
+                        Err(RecvTimeoutError::Disconnected) => return Ok(News::End),
+                    }
+                    news = News::Some;
+                    wait = Duration::ZERO;
+                }
+            }
+            Source::File(last, missing) => {
+                std::thread::sleep(pause);
+                let Input::Path(path) = input else {
+                    return Ok(News::None);
+                };
+                match state(path) {
+                    Ok(state) => {
+                        *missing = None;
+                        let is_new = last.replace(state) != Some(state);
+                        Ok(if is_new { News::Some } else { News::None })
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::NotFound && last.is_some() => {
+                        match missing.get_or_insert_with(Instant::now).elapsed() > MISSING {
+                            true => Err(gone(input)),
+                            false => Ok(News::None),
+                        }
+                    }
+                    Err(error) => Err(named(Error::io("cannot open", error), &input.label()).into()),
+                }
+            }
+            Source::Stored(id, length) => {
+                std::thread::sleep(pause);
+                let reader = match context.store()?.reader(id) {
+                    Err(error) if error.kind == Kind::NotFound && *length > 0 => return Err(gone(input)),
+                    reader => reader?,
+                };
+                let is_new = std::mem::replace(length, reader.length()) != reader.length();
+                Ok(if is_new { News::Some } else { News::None })
+            }
+        }
+    }
+
+    /// The complete lines, or the document; none of a session of the store, or while a document is being written.
+    fn bytes(&self, input: &Input, is_over: bool) -> anyhow::Result<Option<Vec<u8>>> {
+        let mut bytes = match (self, input) {
+            (Source::Stdin(bytes, _), _) => bytes.clone(),
+            (_, Input::Path(path)) => match std::fs::read(path) {
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(named(Error::io("cannot read", error), &input.label()).into()),
+            },
+            _ => return Ok(None),
+        };
+        match complete(&bytes).filter(|_| !is_over) {
+            Some(length) => bytes.truncate(length),
+            None if is_over => {}
+            None => return Ok(None),
+        }
+        Ok(Some(bytes))
+    }
+}
+
+fn gone(input: &Input) -> anyhow::Error {
+    named(Error::new(Kind::InputOutput, "was removed"), &input.label()).into()
+}
+
+fn state(path: &Path) -> io::Result<FileState> {
+    let about = std::fs::metadata(path)?;
+    Ok((
+        about.dev(),
+        about.ino(),
+        about.size(),
+        about.mtime(),
+        about.mtime_nsec(),
+    ))
+}
+
+/// How many bytes are complete: all lines of a log but one that is being written, or a whole document. None if nothing
+/// is.
+fn complete(bytes: &[u8]) -> Option<usize> {
+    let is_value = |bytes: &[u8]| {
+        let bytes = bytes.trim_ascii();
+        json::value_end(bytes, 0, Dialect::Python) == Ok(bytes.len())
+    };
+    if !bytes.trim_ascii_start().starts_with(b"{") && !bytes.trim_ascii_start().starts_with(b"[") {
+        return (!bytes.trim_ascii().is_empty()).then_some(bytes.len());
+    }
+    let last_line = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
+    let first_line = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end);
+    let is_log = is_value(&bytes[..first_line]);
+    match is_log {
+        true if is_value(&bytes[last_line..]) => Some(bytes.len()),
+        true => Some(last_line).filter(|length| *length > 0),
+        false => is_value(bytes).then_some(bytes.len()),
+    }
+}
+
+/// What was printed so far.
+#[derive(Default)]
+struct Printed {
+    /// Fingerprints of the records, of each session of the input.
+    sessions: Vec<Vec<u64>>,
+    /// Whether a message that may not be complete was held back.
+    waits: bool,
+}
+
+impl Printed {
+    /// Prints what is new.
+    fn update(
+        &mut self,
+        context: &Context,
+        input: &Input,
+        reading: &Reading,
+        bytes: Option<Vec<u8>>,
+        settled: bool,
+        print: Print<'_>,
+    ) -> anyhow::Result<()> {
+        let label = input.label();
+        let opened = match (bytes, input) {
+            (Some(bytes), _) => context.open_bytes(input, bytes, reading)?,
+            (None, Input::Name(_)) => context.open(input, reading)?,
+            (None, _) => return Ok(()),
+        };
+        // These write every message as one record.
+        let is_whole = settled || matches!(opened.format, Format::Native | Format::Jsonl);
+        self.waits = false;
+        let mut nth = 0;
+        sessions_of(context, opened, reading, |session| {
+            if self.sessions.len() == nth {
+                self.sessions.push(Vec::new());
+            }
+            let mut end = session.len();
+            if let (false, Some(last)) = (is_whole, end.checked_sub(1))
+                && matches!(session.class(last), Class::Message(traits) if traits.role == Role::Assistant)
+            {
+                end = last;
+                self.waits = true;
+            }
+            let prints: Vec<u64> = (0..end).map(|index| fingerprint(&session, index)).collect();
+            let before = &mut self.sessions[nth];
+            let common = before
+                .iter()
+                .zip(&prints)
+                .take_while(|(one, other)| one == other)
+                .count();
+            // A shorter file is one that is being rewritten.
+            if common < prints.len() {
+                if common + 1 < before.len() {
+                    let messages = session.messages().filter(|(index, _)| *index < common).count();
+                    let what = format!("rewritten; continuing after the first {messages} messages");
+                    context.output.mute(false);
+                    context.output.tell(&label, &what);
+                    context.output.mute(true);
+                }
+                *before = prints;
+                print(nth, &session, common..end)?;
+            }
+            nth += 1;
+            Ok(())
+        })
+    }
+}
+
+/// What tells a record from others. A header changes with its session.
+fn fingerprint(session: &Session, index: usize) -> u64 {
+    if session.class(index) == Class::Header {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    session.full(index).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_complete_lines_and_documents_are_read() {
+        for (text, length) in [
+            ("", None),
+            ("{\"a\":1", None),
+            ("{\"a\":1}", Some(7)),
+            ("{\"a\":1}\n{\"b\"", Some(8)),
+            ("{\"a\":1}\n{\"b\":2}", Some(15)),
+            ("{\n\"a\":\n", None),
+            ("{\n\"a\":\n1}\n", Some(10)),
+            ("# aider\n> te", Some(12)),
+        ] {
+            assert_eq!(complete(text.as_bytes()), length, "{text:?}");
+        }
+    }
+}

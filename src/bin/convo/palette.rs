@@ -1,0 +1,147 @@
+//! Colors by role: the eight basic ones, which are readable on dark and on light backgrounds.
+
+use convo::error::{Error, Kind, Result};
+use std::collections::BTreeMap;
+
+/// What a color says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    User,
+    Assistant,
+    Tool,
+    System,
+    Error,
+    Added,
+    Removed,
+    Dim,
+    Title,
+    Heading,
+    Emphasis,
+    Code,
+    Link,
+}
+
+/// The roles, by their names in the table `[colors]` of the configuration, with their defaults.
+const ROLES: [(Ink, &str, &str); 13] = [
+    (Ink::User, "user", "1;32"),
+    (Ink::Assistant, "assistant", "1;34"),
+    (Ink::Tool, "tool", "36"),
+    (Ink::System, "system", "35"),
+    (Ink::Error, "error", "31"),
+    (Ink::Added, "added", "32"),
+    (Ink::Removed, "removed", "31"),
+    (Ink::Dim, "dim", "2"),
+    (Ink::Title, "title", "1"),
+    (Ink::Heading, "heading", "1"),
+    (Ink::Emphasis, "emphasis", "3"),
+    (Ink::Code, "code", "36"),
+    (Ink::Link, "link", "4"),
+];
+
+/// Words of a color in the configuration.
+const WORDS: [(&str, &str); 13] = [
+    ("none", ""),
+    ("bold", "1"),
+    ("dim", "2"),
+    ("italic", "3"),
+    ("underline", "4"),
+    ("black", "30"),
+    ("red", "31"),
+    ("green", "32"),
+    ("yellow", "33"),
+    ("blue", "34"),
+    ("magenta", "35"),
+    ("cyan", "36"),
+    ("white", "37"),
+];
+
+/// Ends every color.
+pub const RESET: &str = "\x1b[0m";
+
+/// The colors of a run.
+#[derive(Clone, Debug)]
+pub struct Palette {
+    colored: bool,
+    codes: [String; ROLES.len()],
+}
+
+impl Palette {
+    /// The default colors, changed by the configuration.
+    pub fn new(colored: bool, configured: Option<&BTreeMap<String, String>>) -> Result<Palette> {
+        let mut codes = ROLES.map(|(_, _, code)| code.to_string());
+        for (name, color) in configured.into_iter().flatten() {
+            let wrong = |what: String, hint: String| {
+                Err(Error::new(Kind::Config, format!("[colors] in the configuration: {what}")).hint(hint))
+            };
+            let Some(place) = ROLES.iter().position(|(_, role, _)| role == name) else {
+                let roles = ROLES.map(|(_, role, _)| role).join(", ");
+                return wrong(format!("unknown role '{name}'"), format!("roles: {roles}"));
+            };
+            let mut code = Vec::new();
+            for word in color.split_whitespace() {
+                let Some((_, number)) = WORDS.iter().find(|(known, _)| *known == word) else {
+                    let words = WORDS.map(|(word, _)| word).join(", ");
+                    return wrong(
+                        format!("unknown color '{word}'"),
+                        format!("expected some of {words}"),
+                    );
+                };
+                code.extend(Some(*number).filter(|number| !number.is_empty()));
+            }
+            codes[place] = code.join(";");
+        }
+        Ok(Palette { colored, codes })
+    }
+
+    /// Whether there are colors.
+    pub fn is_colored(&self) -> bool {
+        self.colored
+    }
+
+    /// Text in the color of a role.
+    pub fn paint(&self, ink: Ink, text: &str) -> String {
+        match self.open(ink) {
+            open if open.is_empty() || text.is_empty() => text.to_string(),
+            open => format!("{open}{text}{RESET}"),
+        }
+    }
+
+    /// What begins a color; [`RESET`] ends it.
+    pub fn open(&self, ink: Ink) -> String {
+        let code = ROLES
+            .iter()
+            .position(|(role, _, _)| *role == ink)
+            .map_or("", |place| &self.codes[place]);
+        match self.colored && !code.is_empty() {
+            true => format!("\x1b[{code}m"),
+            false => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_changes_colors() {
+        let colors = |name: &str, color: &str| {
+            let table = BTreeMap::from([(name.to_string(), color.to_string())]);
+            Palette::new(true, Some(&table))
+        };
+        let plain = Palette::new(false, None).unwrap();
+        assert_eq!(plain.paint(Ink::User, "u"), "u");
+        assert_eq!(
+            colors("user", "bold red").unwrap().paint(Ink::User, "u"),
+            "\x1b[1;31mu\x1b[0m"
+        );
+        assert_eq!(colors("user", "none").unwrap().paint(Ink::User, "u"), "u");
+        assert_eq!(
+            colors("link", "blue").unwrap().paint(Ink::User, "u"),
+            "\x1b[1;32mu\x1b[0m"
+        );
+        for (name, color) in [("usr", "red"), ("user", "pink")] {
+            assert_eq!(colors(name, color).unwrap_err().kind, Kind::Config);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What a person sees: `show` in a pseudo terminal, its colors, and its pager.
+
+use crate::env::{CHAT, Env, Run, settings};
+
+/// Markdown, wide and combining characters, changes of files, failures, and two days.
+fn session() -> String {
+    let call = |id: &str, name: &str, arguments: serde_json::Value| serde_json::json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
+    let markdown = "# Plan\n\nA **bold** word, `code` and a [link](https://example.com/a).\n\n\
+        1. First point that is long enough to be wrapped on a terminal of eighty columns, and then some\n\
+        2. Second\n   - nested\n\n> quoted\n> text\n\n```rust\nfn main() {}\n```\n\n\
+        | Name | Count |\n|---|---|\n| alpha | 1 |\n| \u{6f22}\u{5b57} | 22 |\n\nhttps://example.com/b &#27;[31m <b>tag</b>";
+    let result: Vec<String> = (1..=9).map(|line| format!("line {line}")).collect();
+    let lines = [
+        serde_json::json!({"type": "session", "version": 1, "id": "4c2ddfdc-aaaa-bbbb-cccc-0123456789ab", "title": "Create \u{6f22}\u{5b57} and e\u{301}\u{1f600} files",
+            "created_at": "2025-12-11T20:37:00Z", "metadata": {"cwd": "/home/ann/private", "claude-code": {"sessionId": "x"}}}),
+        serde_json::json!({"role": "user", "id": "m1", "timestamp": "2025-12-11T20:37:01Z", "content": "create hello.py,\nmd and js \u{6f22}\u{5b57}\u{6f22}\u{5b57}\u{6f22}\u{5b57}\u{6f22}\u{5b57}\u{6f22}\u{5b57}\u{6f22}\u{5b57}\u{6f22}\u{5b57}\u{6f22}\u{5b57}\u{6f22}\u{5b57} e\u{301}e\u{301} \u{1f600}"}),
+        serde_json::json!({"role": "assistant", "id": "m2", "timestamp": "2025-12-11T20:37:09Z", "model": "claude-sonnet-4-5", "content": markdown,
+        "tool_calls": [
+            call("c1", "Write", serde_json::json!({"file_path": "/home/ann/private/hello.py", "content": "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n"})),
+            call("c2", "Edit", serde_json::json!({"file_path": "/home/ann/private/a.rs", "old_string": "one\ntwo\n", "new_string": "one\n2\n"})),
+            call("c3", "Bash", serde_json::json!({"command": "cargo test", "timeout": 5})),
+            call("c4", "weather", serde_json::json!({"city": "Paris", "days": [1, 2]})),
+        ]}),
+        serde_json::json!({"role": "tool", "id": "m3", "tool_call_id": "c1", "content": "File created successfully"}),
+        serde_json::json!({"role": "tool", "id": "m4", "tool_call_id": "c2", "content": "ok"}),
+        serde_json::json!({"role": "tool", "id": "m5", "tool_call_id": "c3", "content": result.join("\n"), "metadata": {"is_error": true}}),
+        serde_json::json!({"role": "tool", "id": "m6", "tool_call_id": "c4", "content": "\u{5d0}\u{5d1}\u{5d2} \u{202e}abc \u{1b}[2J\ttab"}),
+        serde_json::json!({"role": "assistant", "id": "m7", "timestamp": "2025-12-11T20:37:30Z", "content": "Done."}),
+        serde_json::json!({"role": "user", "id": "m8", "timestamp": "2025-12-12T08:05:00Z", "content": "Thanks."}),
+        serde_json::json!({"role": "assistant", "id": "m9", "timestamp": "2025-12-12T08:06:00Z", "content": "-", "reasoning": [{"type": "text", "text": "Hm."}]}),
+    ];
+    lines.map(|line| format!("{line}\n")).concat()
+}
+
+/// Runs a shell line in a terminal of this size. None where `script` is missing.
+fn terminal(env: &Env, (columns, rows): (usize, usize), line: &str) -> Option<Run> {
+    if !std::path::Path::new("/usr/bin/script").exists() {
+        eprintln!("skipped: /usr/bin/script is missing");
+        return None;
+    }
+    let mut command = env.program("/usr/bin/script");
+    command
+        .args([
+            "-qec",
+            &format!("stty cols {columns} rows {rows}; {line}"),
+            "/dev/null",
+        ])
+        .env("TERM", "xterm");
+    let mut run = env.wait(command);
+    run.stdout.retain(|byte| *byte != b'\r');
+    Some(run)
+}
+
+#[test]
+fn a_session_fits_every_width() {
+    let env = Env::new();
+    env.write("s.jsonl", session());
+    for columns in [20, 40, 80, 120, 200] {
+        let line = "NO_COLOR=1 convo show s.jsonl";
+        let Some(run) = terminal(&env, (columns, 400), line) else {
+            return;
+        };
+        for line in run.out().lines() {
+            let width = textwrap::core::display_width(line);
+            assert!(width <= columns, "{width} columns of {columns}: {line:?}\n{run}");
+        }
+        let is_bad = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!run.out().contains(is_bad), "{run}");
+        settings().bind(|| insta::assert_snapshot!(format!("screen_show_{columns}"), run.to_string()));
+    }
+}
+
+/// As it is written, in one line each, with complete ids and times in UTC.
+#[test]
+fn a_pipe_receives_plain_text() {
+    let env = Env::new();
+    env.write("s.jsonl", session());
+    snapshot!("show_piped", env.shell("TZ=Asia/Tokyo convo show s.jsonl | cat"));
+    let Some(run) = terminal(&env, (80, 400), "NO_COLOR=1 convo show --plain s.jsonl") else {
+        return;
+    };
+    assert!(run.out().contains("A **bold** word, `code`"), "{run}");
+}
+
+#[test]
+fn full_folds_nothing() {
+    let env = Env::new();
+    env.write("s.jsonl", session());
+    let Some(run) = terminal(&env, (80, 400), "NO_COLOR=1 convo show --full s.jsonl") else {
+        return;
+    };
+    for text in ["+ j", "line 9", "timeout: 5", "  one\n"] {
+        assert!(run.out().contains(text), "{text}: {run}");
+    }
+    assert!(!run.out().contains("more line"), "{run}");
+}
+
+#[test]
+fn colors_have_roles_that_the_configuration_changes() {
+    let env = Env::new();
+    env.write("s.jsonl", session());
+    let Some(run) = terminal(&env, (80, 400), "convo show s.jsonl") else {
+        return;
+    };
+    for text in [
+        "\u{1b}[1;32muser\u{1b}[0m",
+        "\u{1b}[1;34massistant\u{1b}[0m",
+        "\u{1b}[36mWrite\u{1b}[0m",
+        "\u{1b}[32m+ a\u{1b}[0m",
+        "\u{1b}[31mfailed\u{1b}[0m",
+        "\u{1b}[1mbold\u{1b}[0m",
+    ] {
+        assert!(run.out().contains(text), "{text:?}: {run}");
+    }
+    env.write("c.toml", "[colors]\nuser = \"bold yellow\"\ntool = \"none\"\n");
+    let line = "convo --config c.toml show s.jsonl";
+    let run = terminal(&env, (80, 400), line).unwrap();
+    assert!(run.out().contains("\u{1b}[1;33muser\u{1b}[0m"), "{run}");
+    assert!(run.out().contains("\u{2022} Write hello.py"), "{run}");
+    for set in ["NO_COLOR=1", "TERM=dumb"] {
+        let run = terminal(&env, (80, 400), &format!("{set} convo show s.jsonl")).unwrap();
+        assert!(!run.out().contains('\u{1b}'), "{set}: {run}");
+    }
+    for wrong in ["user = \"pink\"", "users = \"red\""] {
+        env.write("c.toml", format!("[colors]\n{wrong}\n"));
+        env.shell(line).status(78).says("[colors] in the configuration");
+    }
+}
+
+#[test]
+fn a_pager_shows_what_does_not_fit() {
+    let env = Env::new();
+    env.write("s.jsonl", session());
+    let paged = |rows, line: &str| terminal(&env, (80, rows), line);
+    let pager = "export CONVO_PAGER='sed s/^/P:/'; ";
+    let Some(run) = paged(10, &format!("{pager} convo show s.jsonl")) else {
+        return;
+    };
+    assert!(run.out().starts_with("P:"), "{run}");
+    for (rows, line) in [
+        (400, "convo show s.jsonl"),
+        (10, "convo show --no-pager s.jsonl"),
+        (10, "CONVO_PAGER= convo show s.jsonl"),
+        (10, "convo show -h"),
+        (10, "convo show --help --no-pager"),
+    ] {
+        let run = paged(rows, &format!("{pager} {line}")).unwrap();
+        assert!(!run.out().contains("P:"), "{line}: {run}");
+    }
+    let help = paged(10, &format!("{pager} convo show --help")).unwrap();
+    assert!(help.out().contains("P:"), "{help}");
+}
+
+/// The text is printed, the status is that of the command, and nothing is said about the pager.
+#[test]
+fn a_pager_that_fails_loses_nothing() {
+    let env = Env::with_chat();
+    let whole = "convo --color never show --plain --no-pager";
+    let Some(expected) = terminal(&env, (80, 5), &format!("{whole} trip")) else {
+        return;
+    };
+    for pager in [
+        "no-such-pager",
+        "no-such-pager; exit 127",
+        "kill -9 $$",
+        "exec false",
+    ] {
+        let line = format!("CONVO_PAGER='{pager}' convo --color never show --plain trip");
+        let run = terminal(&env, (80, 5), &line).unwrap();
+        let shown = run.out().lines().filter(|line| !line.contains("no-such-pager:"));
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            expected.out().lines().collect::<Vec<_>>(),
+            "{pager}: {run}"
+        );
+        assert_eq!(run.status, 0, "{pager}");
+    }
+    env.write("bad.jsonl", format!("{CHAT}broken\n"));
+    let line = "CONVO_PAGER='head -c 1' convo show bad.jsonl";
+    assert_eq!(terminal(&env, (80, 5), line).unwrap().status, 65);
+}
+
+/// One line of five megabytes, with and without places to break it.
+#[test]
+fn a_very_long_line_is_shown() {
+    let env = Env::new();
+    for text in ["x".repeat(5_000_000), "word ".repeat(1_000_000)] {
+        // The role comes first: a format is detected by the beginning of the input.
+        let lines = [
+            format!(r#"{{"role":"user","content":"{text}"}}"#),
+            format!(r#"{{"role":"tool","tool_call_id":"c","content":"{text}"}}"#),
+        ];
+        env.write("long.jsonl", lines.map(|line| format!("{line}\n")).concat());
+        let Some(run) = terminal(
+            &env,
+            (80, 24),
+            "LC_ALL=C convo show --no-pager long.jsonl | wc -c",
+        ) else {
+            return;
+        };
+        let bytes: usize = run.out().trim().parse().unwrap_or_else(|_| panic!("{run}"));
+        assert!((5_000_000..5_200_000).contains(&bytes), "{bytes}");
+        let line = "convo --color never show --no-pager long.jsonl";
+        let run = terminal(&env, (80, 24), line).unwrap();
+        assert!(run.out().lines().all(|line| line.len() <= 90), "too wide");
+    }
+}
