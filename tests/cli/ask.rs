@@ -8,6 +8,7 @@ use crate::env::{CHAT, Env, Run};
 use std::os::unix::fs::PermissionsExt;
 
 /// Asks the session `trip` what this shell line answers.
+#[must_use]
 fn ask(env: &Env, line: &str, arguments: &[&str]) -> Run {
     let with = format!("cmd:{line}");
     env.run(&[&["ask", "trip", "--with", &with], arguments].concat())
@@ -192,7 +193,7 @@ fn it_is_given_what_fits_and_what_an_interface_takes() {
         "",
     );
     let path = env.write("trip.jsonl", broken);
-    env.run(&["migrate", "-q", path.to_str().unwrap()]);
+    env.run(&["migrate", "-q", path.to_str().unwrap()]).status(0);
     let line = "cat > given.jsonl; echo Yes.";
     ask(&env, line, &["Sunday?", "--for", "openai-chat"])
         .status(0)

@@ -297,7 +297,8 @@ fn deep_nesting_is_no_limit_for_a_line_that_passes() {
     env.pipe(&["truncate", "--from", "jsonl", "--keep-last", "1"], &deep)
         .fine()
         .gives(&deep);
-    env.pipe(&["cat", "--from", "openai-chat"], format!("[{deep}]"));
+    env.pipe(&["cat", "--from", "openai-chat"], format!("[{deep}]"))
+        .status(0);
     env.pipe(&["cat", "--from", "penguin"], "[".repeat(100_000))
         .status(65);
     env.pipe(&["cat"], "[".repeat(100_000)).status(65);

@@ -48,6 +48,7 @@ fn work(lines: usize) -> String {
     session
 }
 
+#[must_use]
 fn compact(options: &[&str], session: &str) -> Run {
     Env::new().pipe(&[&["compact"], options].concat(), session)
 }

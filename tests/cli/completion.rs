@@ -90,7 +90,8 @@ fn bash_quotes_hostile_names() {
         env.write(name, CHAT);
     }
     env.write("c\u{1b}[31m.jsonl", CHAT);
-    env.run(&["alias", "add", "v$(touch${IFS}PWNED)", "trip"]);
+    env.run(&["alias", "add", "v$(touch${IFS}PWNED)", "trip"])
+        .status(0);
     let Some(mut terminal) = Terminal::open(&env) else {
         return;
     };

@@ -141,16 +141,19 @@ impl Env {
         command
     }
 
+    #[must_use = "a test checks what a run did"]
     pub fn run(&self, arguments: &[&str]) -> Run {
         self.wait(self.command(arguments))
     }
 
     /// With something on standard input.
+    #[must_use = "a test checks what a run did"]
     pub fn pipe(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Run {
         self.feed(self.command(arguments), input.as_ref())
     }
 
     /// A line for `sh -c`.
+    #[must_use = "a test checks what a run did"]
     pub fn shell(&self, line: &str) -> Run {
         let mut command = self.program("/bin/sh");
         command.arg("-c").arg(line).stdin(Stdio::null());
@@ -158,11 +161,13 @@ impl Env {
     }
 
     /// Runs to the end, with what is set up.
+    #[must_use = "a test checks what a run did"]
     pub fn wait(&self, mut command: Command) -> Run {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         self.ended(command.spawn().unwrap())
     }
 
+    #[must_use = "a test checks what a run did"]
     pub fn feed(&self, mut command: Command, input: &[u8]) -> Run {
         command
             .stdin(Stdio::piped())
@@ -178,6 +183,7 @@ impl Env {
     }
 
     /// Waits for the end, but not for ever: what hangs is killed, and its status is none.
+    #[must_use = "a test checks what a run did"]
     pub fn ended(&self, child: Child) -> Run {
         let own = rustix::process::Pid::from_child(&child);
         let (ended, watch) = channel::<()>();

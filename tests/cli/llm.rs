@@ -41,6 +41,7 @@ fn talk() -> Env {
 }
 
 /// `convo llm` with this server, model `m`, and waits that are short.
+#[must_use]
 fn llm(env: &Env, server: &Server, arguments: &[&str], input: &str) -> Run {
     let url = server.url();
     let own = ["llm", "-m", "m", "--backoff", "1ms", "--base-url", &url];

@@ -240,7 +240,8 @@ fn killed_between_renames(operand: &str, names: &[&str], setup: impl Fn(&Env)) {
     };
     let whole = Env::new();
     setup(&whole);
-    whole.run(&["migrate", "-q", "--mark", "old"]);
+    let run = whole.run(&["migrate", "-q", "--mark", "old"]);
+    assert!(matches!(run.status, 0 | 65), "{run}");
     let whole = state(&whole);
     let marked: Vec<_> = whole.0.iter().map(|(name, _)| name.clone()).collect();
     let mut expected: Vec<_> = names.iter().map(|name| format!("{name}.migrated")).collect();
@@ -249,7 +250,7 @@ fn killed_between_renames(operand: &str, names: &[&str], setup: impl Fn(&Env)) {
     for operand in ["old", operand] {
         let env = Env::new();
         setup(&env);
-        env.run(&["migrate", "-q", "old"]);
+        env.run(&["migrate", "-q", "old"]).status(run.status);
         let from = format!("old/{}", names[0]);
         let to = format!("{from}.migrated");
         std::fs::rename(env.work().join(from), env.work().join(to)).unwrap();

@@ -18,6 +18,7 @@ fn pair(env: &Env, key: &str, texts: &[&str], summary: &str, aliases: &[&str]) {
     env.write(&format!("s/{stem}.meta.json"), sidecar);
 }
 
+#[must_use]
 fn alias(env: &Env, arguments: &[&str]) -> Run {
     env.run(&[&["alias", "--picoclaw", "s"], arguments].concat())
 }
@@ -101,7 +102,7 @@ fn a_history_goes_on_in_one_session_only() {
     assert!(!env.work().join("s/sk_v1_b.jsonl").exists());
     // Nor does what has left the view come back.
     env.run(&["truncate", "s/sk_v1_a.jsonl", "-i", "--all"]).status(0);
-    alias(&env, &["promote", "sk_v1_a", OLD]);
+    alias(&env, &["promote", "sk_v1_a", OLD]).status(0);
     assert!(
         !env.run(&["context", "-q", "s/sk_v1_a.jsonl"])
             .out()

@@ -57,6 +57,7 @@ impl Folder {
         self.env.work().join(format!("p/{NAME}.json{ending}"))
     }
 
+    #[must_use]
     fn run(&self, verb: &str, options: &[&str]) -> Run {
         let path = format!("p/{NAME}.json");
         self.env.run(&[&[verb, &path][..], options].concat())

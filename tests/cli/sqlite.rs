@@ -57,6 +57,7 @@ fn filled(env: &Env) -> PathBuf {
 }
 
 /// The plugin, run as the verb.
+#[must_use]
 fn convo(env: &Env, arguments: &[&str]) -> Run {
     let plugin = env.root().join("bin/convo-sqlite");
     if !plugin.is_symlink() {

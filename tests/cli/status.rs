@@ -92,6 +92,7 @@ fn place() -> Env {
     env
 }
 
+#[must_use]
 fn run(env: &Env, arguments: &[&str], with: With) -> Run {
     match with {
         With::Nothing => env.run(arguments),
@@ -107,6 +108,7 @@ fn run(env: &Env, arguments: &[&str], with: With) -> Run {
     }
 }
 
+#[must_use]
 fn full(env: &Env, arguments: &[&str]) -> Run {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let mut command = env.command(arguments);

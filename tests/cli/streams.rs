@@ -162,7 +162,7 @@ fn json_is_objects_alone_also_of_damage() {
     ]
     .concat();
     env.write("damaged.jsonl", &damaged);
-    env.run(&["migrate", "-q", "damaged.jsonl"]);
+    env.run(&["migrate", "-q", "damaged.jsonl"]).status(65);
     let filters: [&[&str]; 12] = [
         &["cat", "--json"],
         &["cat", "--json", "--to", "jsonl"],

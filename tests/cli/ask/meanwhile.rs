@@ -6,6 +6,7 @@ use crate::env::{CHAT, Env, Run};
 use std::process::Stdio;
 
 /// Asks, does something when the program has been given the question, and has it answer then.
+#[must_use]
 fn while_it_thinks(env: &Env, arguments: &[&str], meanwhile: impl FnOnce()) -> Run {
     let line = "cmd:cat > given; touch begun; while ! test -e go; do sleep 0.01; done; echo Yes.";
     let mut command = env.command(&[arguments, &["--with", line]].concat());

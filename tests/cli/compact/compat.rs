@@ -35,6 +35,7 @@ const WAYS: [(&[&str], &str, usize); 15] = [
     (&["goaitools", "--budget", "2500"], "s", 9),
 ];
 
+#[must_use]
 fn compat(options: &[&str], session: &str) -> Run {
     compact(&[&["--compat"], options].concat(), session)
 }

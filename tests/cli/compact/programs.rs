@@ -40,6 +40,7 @@ fn stored() -> Env {
     env
 }
 
+#[must_use]
 fn compact(env: &Env, line: &str, options: &[&str]) -> Run {
     let own = ["compact", "talk", "--with", &format!("cmd:{line}")];
     env.run(&[&own[..], options].concat())

@@ -54,17 +54,20 @@ fn a_cut_hides_and_an_appended_message_is_a_line_more() {
 #[test]
 fn a_summary_is_for_the_model_alone() {
     let env = Env::new();
-    let export = env.pipe(&["cat", "-q", "--to", "goose"], CHAT).fine();
+    let long = CHAT.replace("22 C and sunny.", &"It is 22 C and sunny. ".repeat(20));
+    let export = env.pipe(&["cat", "-q", "--to", "goose"], long).fine();
     env.write("chat.json", export.out());
     env.run(&[
         "summarize",
         "--keep-last",
         "1",
-        "--text",
-        "They spoke of rain.",
+        "--with",
+        "cmd:echo It rains.",
         "-i",
         "chat.json",
-    ]);
+    ])
+    .status(0);
+    assert!(env.read("chat.json").contains("It rains."));
     let document: serde_json::Value = serde_json::from_str(&env.read("chat.json")).unwrap();
     assert_eq!(
         document["message_count"].as_u64().unwrap() as usize,
@@ -72,7 +75,8 @@ fn a_summary_is_for_the_model_alone() {
     );
     env.run(&["compact", "--budget", "20", "-i", "chat.json"])
         .status(0);
-    env.run(&["check", "--for", "openai-chat", "chat.json"]);
+    env.run(&["check", "--for", "openai-chat", "chat.json"])
+        .status(0);
 }
 
 #[test]

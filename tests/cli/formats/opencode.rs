@@ -51,13 +51,18 @@ fn a_cut_is_added_and_touches_nothing() {
 fn an_edit_touches_its_message_alone() {
     let env = Env::new();
     env.write("tray.json", EXPORT);
+    let before = env.run(&["check", "--for", "anthropic", "tray.json"]);
+    let before = before.status(1).out().to_string();
     env.run(&["append", "-i", "tray.json", "One more"]).fine();
     let after = env.read("tray.json");
     assert!(after.starts_with(EXPORT.trim_end().strip_suffix("\n  ]\n}").unwrap()));
     assert!(after.contains("One more"));
     env.run(&["compact", "--budget", "100", "-i", "tray.json"])
         .status(0);
-    env.run(&["check", "--for", "anthropic", "tray.json"]);
+    // The call that is open was open before.
+    env.run(&["check", "--for", "anthropic", "tray.json"])
+        .status(1)
+        .gives(&before);
     serde_json::from_str::<serde_json::Value>(&env.read("tray.json")).unwrap();
 }
 
@@ -219,7 +224,8 @@ fn documents(env: &Env) -> Vec<String> {
             "2",
             "-i",
             "long.json",
-        ]);
+        ])
+        .status(0);
         documents.push(env.read("long.json"));
     }
     documents

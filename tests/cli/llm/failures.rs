@@ -263,6 +263,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+#[must_use]
 fn run(env: &Env, server: &Server, case: &Case) -> Run {
     llm(env, server, case.options, ASKED)
 }

@@ -9,6 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 type Variables<'v> = Vec<(&'v str, &'v str)>;
 
 /// A run with these variables.
+#[must_use]
 fn run(env: &Env, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
     let mut command = env.command(&[&["llm"], arguments].concat());
     command.envs(variables.iter().copied());

@@ -21,6 +21,7 @@ fn talk() -> Env {
     env
 }
 
+#[must_use]
 fn summarize(env: &Env, server: &Server, arguments: &[&str]) -> Run {
     let arguments = [
         &["summarize", "talk", "--with", "llm", "--keep-last", "2"],

@@ -342,12 +342,11 @@ fn what_a_model_says_reaches_a_tool_on_standard_input_alone() {
 fn a_call_that_the_session_brings_along_is_not_run() {
     let env = Env::new();
     let call = value!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}]});
-    for input in [
-        format!("{ASKED}{call}\n"),
-        format!("{ASKED}{call}\n{}\n", value!({"role": "user", "content": "And?"})),
-    ] {
+    let open = format!("{ASKED}{call}\n");
+    let followed = format!("{open}{}\n", value!({"role": "user", "content": "And?"}));
+    for (input, status) in [(open, 0), (followed, 65)] {
         let server = Server::new(|_, _| json(HELLO));
-        llm(&env, &server, &["--tool", "t=touch ran", "-q"], &input);
+        llm(&env, &server, &["--tool", "t=touch ran", "-q"], &input).status(status);
         assert!(!env.work().join("ran").exists());
     }
 }

@@ -16,6 +16,7 @@ enum Way {
 const WAYS: [Way; 2] = [Way::Program, Way::TwoSteps];
 
 /// Has the session `talk` summed up, and does something between the question and the answer.
+#[must_use]
 fn during(env: &Env, way: Way, meanwhile: impl FnOnce(&Env)) -> Run {
     match way {
         Way::Program => {

@@ -6,11 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+#[must_use]
 fn summarize(env: &Env, line: &str, options: &[&str]) -> Run {
     env.run(&[&["summarize", "talk", "--with", &format!("cmd:{line}")], options].concat())
 }
 
 /// At another time than tests have.
+#[must_use]
 fn at(env: &Env, now: &str, arguments: &[&str]) -> Run {
     let mut command = env.command(arguments);
     command.env("CONVO_NOW", now);
