@@ -55,96 +55,33 @@ const fn offer(
     }
 }
 
+#[rustfmt::skip] // one line each
 const OFFERS: [Offer; 14] = [
-    offer(
-        System::Langchain,
-        Asked::Trim,
-        &["budget"],
-        &[
-            "keep-end",
-            "start-on",
-            "end-on",
-            "include-system",
-            "allow-partial",
-        ],
-    ),
-    offer(
-        System::Langchain,
-        Asked::Clear,
-        &["mask-tools"],
-        &[
-            "keep-tools",
-            "exclude-tool",
-            "mask-inputs",
-            "mask-min-gain",
-            "placeholder",
-        ],
-    ),
-    offer(
-        System::Langchain,
-        Asked::Summarization,
-        &["keep-messages", "keep-tokens"],
-        &["with"],
-    ),
+    offer(System::Langchain, Asked::Trim, &["budget"], &["keep-end", "start-on", "end-on", "include-system", "allow-partial"]),
+    offer(System::Langchain, Asked::Clear, &["mask-tools"], &["keep-tools", "exclude-tool", "mask-inputs", "mask-min-gain", "placeholder"]),
+    offer(System::Langchain, Asked::Summarization, &["keep-messages", "keep-tokens"], &["with"]),
     offer(System::OpenaiAgents, Asked::LastItems, &["keep-items"], &[]),
     offer(System::OpenaiAgents, Asked::Candidates, &["with"], &[]),
-    offer(
-        System::OpenaiAgents,
-        Asked::TrimOutputs,
-        &["tool-output-max"],
-        &["preview", "keep-last", "only-tool"],
-    ),
+    offer(System::OpenaiAgents, Asked::TrimOutputs, &["tool-output-max"], &["preview", "keep-last", "only-tool"]),
     offer(System::Picoclaw, Asked::Window, &["budget"], &[]),
     offer(System::Picoclaw, Asked::Summarise, &["with"], &[]),
     offer(System::Picoclaw, Asked::Half, &["half"], &[]),
     offer(System::Picoclaw, Asked::Sanitise, &["sanitize"], &[]),
-    offer(
-        System::Penguin,
-        Asked::Shares,
-        &["budget", "window"],
-        &["max-images", "always"],
-    ),
-    offer(
-        System::Penguiflow,
-        Asked::Zone,
-        &["keep-last", "budget", "with"],
-        &["summary-budget", "overflow"],
-    ),
-    offer(
-        System::Goaitools,
-        Asked::Limits,
-        &["message-limit", "token-limit"],
-        &["prompt-tokens"],
-    ),
-    offer(
-        System::Goaitools,
-        Asked::Design,
-        &["keep-last", "budget"],
-        &["with", "digest-tools"],
-    ),
+    offer(System::Penguin, Asked::Shares, &["budget", "window"], &["max-images", "always"]),
+    offer(System::Penguiflow, Asked::Zone, &["keep-last", "budget", "with"], &["summary-budget", "overflow"]),
+    offer(System::Goaitools, Asked::Limits, &["message-limit", "token-limit"], &["prompt-tokens"]),
+    offer(System::Goaitools, Asked::Design, &["keep-last", "budget"], &["with", "digest-tools"]),
 ];
 
-/// What every way takes: when it acts, and how it is told.
-const ALWAYS: [&str; 9] = [
-    "compat",
-    "compat-exact",
-    "when",
-    "window",
-    "tokenizer",
-    "best-effort",
-    "on-no-gain",
-    "retry",
-    "trust-usage",
+/// Supported by every function.
+#[rustfmt::skip]
+const ALWAYS: [&str; 8] = [
+    "compat-exact", "when", "window", "tokenizer", "best-effort", "on-no-gain", "ignore-backoff", "trust-usage",
 ];
 
-/// What a way with a summary takes beside.
-const SUMMARY: [&str; 5] = [
-    "summary-budget",
-    "summary-role",
-    "dates",
-    "pin-rules",
-    "pin-share",
-];
+/// Supported by every function with a summary.
+#[rustfmt::skip]
+const SUMMARY: [&str; 5] = ["summary-budget", "summary-role", "dates", "pin-rules", "pin-share"];
 
 impl Offer {
     fn has(&self, option: &str) -> bool {
