@@ -15,6 +15,7 @@ const SPARE: usize = 64;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/tokens/hash.rs");
+    find_sample_data();
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     type Load = fn() -> &'static tiktoken_rs::CoreBPE;
     // p50k_base is r50k_base and runs of blanks behind it: one table serves both.
@@ -45,6 +46,19 @@ fn main() {
         assert!(same, "r50k_base and p50k_base differ at rank {rank}");
     }
     write_classes(&folder);
+}
+
+/// Sets `sample_data` where the data of other programs is at hand: tests that need it are ignored elsewhere.
+fn find_sample_data() {
+    println!("cargo::rustc-check-cfg=cfg(sample_data)");
+    println!("cargo::rerun-if-env-changed=CONVO_FIXTURES");
+    let default = || PathBuf::from("../shared/fixtures");
+    if std::env::var_os("CONVO_FIXTURES")
+        .map_or_else(default, PathBuf::from)
+        .is_dir()
+    {
+        println!("cargo::rustc-cfg=sample_data");
+    }
 }
 
 fn is_special(token: &[u8]) -> bool {

@@ -32,4 +32,8 @@ pub mod store;
 #[forbid(unsafe_code)]
 pub mod tokens;
 
+#[cfg(test)]
+#[path = "../tests/sample_data.rs"]
+mod sample_data;
+
 pub use error::{Error, Result};

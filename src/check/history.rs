@@ -1,9 +1,12 @@
 //! A history under repair: pieces that know which elements they came from, and the loop that repairs one rule after
 //! the other until nothing is left to do.
 
+use super::finding::{Finding, Findings, Repair};
 use super::ids::Ids;
+use super::options::Options;
 use super::raw::merged;
-use super::{ALTERNATE, Api, Finding, Findings, Level, Options, Repair, Rule};
+use super::rules::{ALTERNATE, Level, Rule};
+use crate::format::request::Api;
 use std::borrow::Cow;
 
 /// A repair that does not come to an end by itself is ended: what is left is reported.
@@ -126,7 +129,7 @@ pub(super) struct History<'a, 'o, P: Provider> {
 impl<'a, P: Provider> History<'a, '_, P> {
     /// What the history does against the rules.
     fn look(&self, options: &Options) -> Vec<Finding> {
-        Findings::of::<P>(&self.facts(0).collect::<Vec<_>>(), options)
+        findings::<P>(&self.facts(0).collect::<Vec<_>>(), options)
     }
 
     /// What is known of the pieces from this one on.
@@ -280,12 +283,8 @@ fn raws_in(range: &std::ops::Range<usize>) -> String {
 }
 
 /// Repairs rule by rule. After each rule everything is looked at anew, since one repair may do another's work.
-pub(super) fn fix<P: Provider, T: AsRef<[u8]>>(elements: &[T], options: &Options, how: &Repair<'_>) -> Fixed {
-    let pieces: Vec<_> = elements
-        .iter()
-        .enumerate()
-        .map(|(index, raw)| Piece::new::<P>(raw.as_ref(), index))
-        .collect();
+pub(super) fn fix<P: Provider>(elements: &[&[u8]], options: &Options, how: &Repair<'_>) -> Fixed {
+    let pieces = pieces::<P>(elements);
     let mut history: History<'_, '_, P> = History {
         gone: vec![false; pieces.len()],
         pieces,
@@ -342,4 +341,38 @@ pub(super) fn fix<P: Provider, T: AsRef<[u8]>>(elements: &[T], options: &Options
         left,
         passes,
     }
+}
+
+/// What elements do against the rules of their interface.
+fn findings<P: Provider>(elements: &[&P::Facts], options: &Options) -> Vec<Finding> {
+    let mut findings = Findings::new(P::API, options);
+    P::look(elements, &mut findings);
+    if options.alternate {
+        alternate::<P>(elements, &mut findings);
+    }
+    findings.sorted()
+}
+
+fn alternate<P: Provider>(elements: &[&P::Facts], findings: &mut Findings<'_>) {
+    let mut before = None;
+    for (index, facts) in elements.iter().enumerate() {
+        let speaker = P::turn(facts);
+        if speaker.is_some() && speaker == before {
+            findings.add(ALTERNATE.id, (index, 0), || {
+                "it has the role of the one before it".to_string()
+            });
+        }
+        before = speaker;
+    }
+}
+
+/// What a history does against the rules of an interface.
+pub(super) fn check<P: Provider>(elements: &[&[u8]], options: &Options) -> Vec<Finding> {
+    let facts: Vec<P::Facts> = elements.iter().map(|raw| P::facts(raw)).collect();
+    findings::<P>(&facts.iter().collect::<Vec<_>>(), options)
+}
+
+fn pieces<'a, P: Provider>(elements: &[&'a [u8]]) -> Vec<Piece<'a, P::Facts>> {
+    let numbered = elements.iter().enumerate();
+    numbered.map(|(index, raw)| Piece::new::<P>(raw, index)).collect()
 }

@@ -1,6 +1,6 @@
 //! The rules: which, for whom, how grave, and what to do. The report, the manual and the tests read this table.
 
-use super::Api;
+use crate::format::request::Api;
 
 /// How grave it is to break a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,9 @@
 //! The structure of a session, whichever provider it is for: pairs of calls and results, ids, roles and times.
 
+use super::finding::Finding;
+use super::options::Options;
 use super::raw::shown;
-use super::{Finding, Level, Options, Rule};
+use super::rules::{Level, Rule};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Role, ToolCall};
 use crate::model::session::Session;

@@ -1,13 +1,13 @@
-//! What a format is to the rest of the library: a row of the table that `mod.rs` lists.
+//! What a format is to the rest of the library: a row of the table in `table.rs`.
 
+use super::id::Format;
 use super::report::{Loss, Report};
-use super::request::Api;
+use super::request::api::Api;
 use super::sessions::{Input, SessionReader};
-use super::{Format, Purpose, Source};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// Opens an input whose sessions come one after another.
 pub type Open = fn(Input) -> Result<Box<dyn SessionReader>>;
@@ -121,4 +121,48 @@ impl Form {
     pub fn is_written(&self) -> bool {
         self.write.is_some() || matches!(self.read, Reading::Records)
     }
+}
+
+/// A document that is read as a whole, and what lies beside it.
+pub struct Source<'a> {
+    /// Name of the file without its folder; none for a pipe.
+    pub name: Option<&'a str>,
+    /// The bytes; empty when only neighbours are there.
+    pub bytes: &'a [u8],
+    /// The bytes of a file in the same folder; none when there is no such file.
+    pub neighbour: &'a dyn Fn(&str) -> io::Result<Option<Vec<u8>>>,
+}
+
+impl<'a> Source<'a> {
+    /// A source without neighbours, as a pipe is.
+    pub fn alone(bytes: &'a [u8]) -> Source<'a> {
+        Source {
+            name: None,
+            bytes,
+            neighbour: &|_| Ok(None),
+        }
+    }
+
+    /// The name without this ending; `session` for a pipe.
+    pub fn stem(&self, ending: &str) -> &'a str {
+        self.name
+            .map_or("session", |name| name.strip_suffix(ending).unwrap_or(name))
+    }
+}
+
+/// What a session is written for; decides what counts as a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To keep it: whatever does not come along is lost.
+    Export,
+    /// To send it to a model: ids, times and books were never meant for it.
+    Context,
+    /// Back in the format that it came in: what was there before is there again, and what was added on the way
+    /// goes without a word.
+    Return,
+}
+
+/// An error of writing, as this library tells it; the one who opened the output knows its name.
+pub fn written(result: io::Result<()>) -> Result<()> {
+    result.map_err(|error| Error::io("cannot write", error))
 }

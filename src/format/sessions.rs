@@ -1,6 +1,5 @@
 //! Sessions one after another: out of an input as they are read, and back into the stream of records.
 
-use super::Reader;
 use super::report::Report;
 use crate::error::{Error, Result};
 use crate::model::record::{Kind, Record};
@@ -153,4 +152,10 @@ impl<'r> Sessions<'r> {
         }
         Ok(begun.then_some(session))
     }
+}
+
+/// Reads records one after another.
+pub trait Reader {
+    /// The next record; it borrows the reader's memory. What is wrong with it goes to the report.
+    fn next(&mut self, report: &mut Report) -> Result<Option<Record<'_>>>;
 }

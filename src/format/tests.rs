@@ -5,8 +5,11 @@ mod damage;
 mod laws;
 pub mod truth;
 
+use super::report::Report;
 use super::*;
 use crate::model::record::Record;
+use crate::model::session::Session;
+use crate::model::view::View;
 use std::collections::BTreeSet;
 
 /// A session that has everything that a format may not carry.

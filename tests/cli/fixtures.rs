@@ -11,6 +11,7 @@ mod picoclaw;
 mod picoclaw_back;
 
 use crate::env::{Env, Run};
+use crate::sample_data;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,18 +31,6 @@ const DEVIATIONS: [(&str, &str); 3] = [
         "parts.json lies there still, and is read although PicoClaw passes over it",
     ),
 ];
-
-fn collection(name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let folder = std::env::var_os("CONVO_FIXTURES")
-        .map_or_else(beside, PathBuf::from)
-        .join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("no collection at {}: nothing was compared", folder.display());
-    None
-}
 
 /// What was compared, and what was otherwise.
 #[derive(Default)]
@@ -167,6 +156,7 @@ fn strings(list: &Value) -> Vec<String> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn files_of_interfaces() {
     for api in ["openai-chat", "openai-responses", "anthropic", "gemini"] {
         files_of(api);
@@ -174,9 +164,7 @@ fn files_of_interfaces() {
 }
 
 fn files_of(api: &str) {
-    let Some(root) = collection(&format!("wild/{api}")) else {
-        return;
-    };
+    let root = sample_data::path(&format!("wild/{api}"));
     let truth = json(&root.join("truth.json"));
     let mut tally = Tally::default();
     for (name, facts) in truth["files"].as_object().unwrap() {

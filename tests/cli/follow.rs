@@ -126,10 +126,11 @@ fn sessions_of_the_store_and_standard_input_are_followed() {
     let env = Env::with_chat();
     let show = Running::start(&env, &["show", "--follow", "--role", "user", "trip"]);
     show.until("And tomorrow?");
-    env.run(&["append", "-q", "trip", "--role", "assistant", "skipped"]);
-    env.run(&["append", "-q", "trip", "next"]);
+    env.run(&["append", "-q", "trip", "--role", "assistant", "skipped"])
+        .status(0);
+    env.run(&["append", "-q", "trip", "next"]).status(0);
     assert!(!show.until("  next").concat().contains("skipped"));
-    env.run(&["remove", "-q", "trip"]);
+    env.run(&["remove", "-q", "trip"]).status(0);
     let (status, _, said) = show.end();
     assert_eq!(status, Some(74), "{said}");
     let mut piped = Running::start(&env, &["cat", "--follow"]);

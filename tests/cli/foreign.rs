@@ -5,10 +5,10 @@ mod hollow;
 mod known;
 
 use crate::env::Env;
+use crate::sample_data;
 use hollow::{HOLLOW, holograms};
 use known::KNOWN;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
 
 #[test]
 fn unread_formats_are_refused_by_name() {
@@ -185,25 +185,11 @@ fn a_vercel_content_that_differs_from_its_parts_is_a_loss() {
     assert!(back.out().contains("another"), "{back}");
 }
 
-fn collection(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("CONVO_FIXTURES").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures"),
-        PathBuf::from,
-    );
-    let folder = folder.join(name);
-    if !folder.is_dir() {
-        eprintln!("no collection at {}: nothing was compared", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
 /// Every file of the collection ends with 65, or is read as a format that it allows.
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn files_of_the_collection_are_not_read_as_something_else() {
-    let Some(folder) = collection("foreign") else {
-        return;
-    };
+    let folder = sample_data::path("foreign");
     let env = Env::new();
     let expected = std::fs::read(folder.join("expected.json")).unwrap();
     let expected: Value = serde_json::from_slice(&expected).unwrap();

@@ -182,7 +182,10 @@ fn nothing_in_the_place_of_a_temporary_file_is_written_through() {
                 &["remove", "trip"],
             ] {
                 let run = env.run(line);
-                assert!(matches!(run.status, 0 | 1 | 73 | 75 | 77), "{name}: {line:?}: {run}");
+                assert!(
+                    matches!(run.status, 0 | 1 | 73 | 75 | 77),
+                    "{name}: {line:?}: {run}"
+                );
                 assert_eq!(env.read("secret"), secret, "{name}, hard {hard}: {line:?}");
             }
         }

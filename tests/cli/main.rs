@@ -71,6 +71,8 @@ mod renamed;
 mod restore;
 mod rolling;
 mod salvage;
+#[path = "../sample_data.rs"]
+mod sample_data;
 mod screens;
 mod select;
 mod sessions;

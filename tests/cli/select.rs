@@ -109,7 +109,10 @@ fn hidden_messages_stay_hidden_unless_all_is_shown() {
     assert!(!shown.contains("terse") && !shown.contains("Rain."), "{shown}");
     let all = env.run(&["show", "trip", "--all", "--role", "tool"]).fine();
     let all = String::from_utf8(all.stdout).unwrap();
-    assert!(all.contains("22 C, sunny") && all.contains("weather city: Paris"), "{all}");
+    assert!(
+        all.contains("22 C, sunny") && all.contains("weather city: Paris"),
+        "{all}"
+    );
     assert!(all.contains("tool weather"), "{all}");
     // Not in view, and so the answer is no.
     let run = env.run(&["cat", "trip", "-r", "tool"]).status(1);

@@ -322,12 +322,9 @@ fn what_only_the_log_holds_is_read_and_nothing_is_made() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_snapshots_of_a_workspace() {
-    let Some(fixtures) = std::env::var_os("CONVO_FIXTURES") else {
-        eprintln!("skipped: CONVO_FIXTURES names no data");
-        return;
-    };
-    let case = Path::new(&fixtures).join("penguin/16_agents_workspace");
+    let case = crate::sample_data::path("penguin/16_agents_workspace");
     let expected: serde_json::Value =
         serde_json::from_slice(&std::fs::read(case.join("expected.json")).unwrap()).unwrap();
     let env = Env::new();

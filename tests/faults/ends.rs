@@ -1,6 +1,7 @@
 //! Appends that end where nothing shows that they were cut off: at the end of a line, or of a page of memory. The same
 //! again, a complete gc, its undoing and fsck must go well behind them: what is acknowledged then can be had back.
 
+use super::Faults;
 use super::chance::spread;
 use super::check::shown;
 use super::golden::{Golden, lost};
@@ -9,7 +10,6 @@ use super::prepare::{dangling, long_and_packed, pair_packed, repaired};
 use super::report::Tally;
 use super::scenario::{BASE, Between, Operation};
 use super::short::{FAILS, KILLS, missing};
-use super::{Faults, in_parallel};
 
 /// Bytes that the system writes at once, at least.
 const PAGE: usize = 4096;
@@ -79,7 +79,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
                 .flat_map(|end| [(golden, end, true), (golden, end, false)]),
         );
     }
-    in_parallel(&jobs, |(golden, end, fails)| {
+    faults.inject(&jobs, 100, |(golden, end, fails)| {
         tally.count(judge(golden, *end, *fails), || {
             let how = if *fails {
                 "writing fails"

@@ -7,7 +7,7 @@ use super::golden::Golden;
 use super::report::Tally;
 use super::scenario::Between;
 use super::trace::Call;
-use super::{Faults, in_parallel, trace};
+use super::{Faults, trace};
 
 /// Calls that change something, or that everything else needs.
 const WRITING: [&str; 17] = [
@@ -67,12 +67,11 @@ pub fn run(faults: &Faults, tally: &Tally) {
     let mut chance = Chance::new(faults.seed, "errors");
     let mut jobs = Vec::new();
     for golden in &faults.goldens {
-        let (_, calls) = trace::run_with(&golden.before.copy(), golden.operation, &[]);
-        for call in calls {
+        for call in golden.calls().iter().cloned() {
             of_call(faults.long, &mut chance, golden, call, &mut jobs);
         }
     }
-    in_parallel(&jobs, |job| {
+    faults.inject(&jobs, 320, |job| {
         let place = job.golden.before.copy();
         let (outcome, _) = trace::run_with(&place, job.golden.operation, &job.injections);
         // What cannot be said is not held against it.

@@ -1,12 +1,12 @@
 //! The disk is full, and then it is not: a small file system in memory is filled up to some pages or some files,
 //! the command is run in it, room is made, and it is run again.
 
+use super::Faults;
 use super::check::{Ending, shown};
 use super::golden::Golden;
 use super::place::{CONVO, Outcome, Place, run as run_command};
 use super::report::Tally;
 use super::scenario::Between;
-use super::{Faults, in_parallel};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
         .iter()
         .flat_map(|golden| ROOM.map(|room| (golden, room)))
         .collect();
-    in_parallel(&jobs, |(golden, room)| {
+    faults.inject(&jobs, 60, |(golden, room)| {
         tally.count(one(golden, way, *room), || {
             format!(
                 "{}: room for {} pages and {} files",

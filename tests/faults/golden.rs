@@ -4,6 +4,8 @@ use super::foreign::FOREIGN;
 use super::log;
 use super::place::{Place, State};
 use super::scenario::{Between, OPERATIONS, Operation};
+use super::trace::{self, Call};
+use std::sync::OnceLock;
 
 /// What `cat` says of the session: status and output.
 pub type Reading = (i32, Vec<u8>);
@@ -18,6 +20,7 @@ pub struct Golden {
     pub readings: [Option<Reading>; 2],
     /// What is shown of the PicoClaw session of the old and of the new state.
     pub shown: [String; 2],
+    calls: OnceLock<Vec<Call>>,
 }
 
 /// Reads the operation's session with the program, when it is there.
@@ -128,7 +131,14 @@ impl Golden {
             old,
             new,
             readings,
+            calls: OnceLock::new(),
         }
+    }
+
+    /// The system calls of a run without a fault.
+    pub fn calls(&self) -> &[Call] {
+        self.calls
+            .get_or_init(|| trace::run_with(&self.before.copy(), self.operation, &[]).1)
     }
 
     /// All operations that are wanted.

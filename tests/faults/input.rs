@@ -1,10 +1,10 @@
 //! Input that is too deep, too long, too much or not text: it is kept or refused with words, and nothing panics,
 //! hangs, or is lost without being told.
 
+use super::Faults;
 use super::check::shown;
 use super::place::{CONVO, HUNG, Outcome, Place, run as run_command};
 use super::report::Tally;
-use super::{Faults, in_parallel};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -146,7 +146,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
         .rev()
         .flat_map(|input| WAYS.map(|way| (input, way)))
         .collect();
-    in_parallel(&jobs, |(input, way)| {
+    faults.inject(&jobs, 80, |(input, way)| {
         // The longest line twice, not eight times.
         if input.bytes.len() >= 64 << 20 && way != &WAYS[0] && way != &WAYS[6] {
             return;

@@ -6,7 +6,7 @@ use super::check::{Ending, Lacking, shown};
 use super::golden::Golden;
 use super::report::Tally;
 use super::trace::Call;
-use super::{Faults, in_parallel, trace};
+use super::{Faults, trace};
 
 struct Job<'g> {
     golden: &'g Golden,
@@ -21,18 +21,18 @@ pub fn run(faults: &Faults, tally: &Tally) {
     }
     let mut jobs = Vec::new();
     for golden in &faults.goldens {
-        let (_, calls) = trace::run_with(&golden.before.copy(), golden.operation, &[]);
+        let calls = golden.calls();
         assert!(calls.len() > 3, "{}: no calls are seen", golden.operation.name);
         for without in calls.iter().filter_map(lacking) {
             of_other_way(golden, without, &mut jobs);
         }
-        jobs.extend(calls.into_iter().map(|call| Job {
+        jobs.extend(calls.iter().cloned().map(|call| Job {
             golden,
             without: None,
             call,
         }));
     }
-    in_parallel(&jobs, |job| {
+    faults.inject(&jobs, 240, |job| {
         let Job { golden, call, .. } = job;
         let place = golden.before.copy();
         let kill = format!("{}:signal=KILL:when={}", call.name, call.nth);

@@ -1,8 +1,10 @@
 //! Every command that writes against every fault: kills, failing system calls, short writes, full disks, power
 //! cuts, damaged bytes, crowds, hostile names and input. Each is checked for what docs/store.md promises.
 //!
-//! `cargo test --locked --test faults`; `FAULTS=long` runs ten times as many, `FAULTS=power` one kind only, and
-//! `FAULTS_SEED` draws other numbers, and `FAULTS_OF=continue,join` takes only the operations with these words. What needs strace or mounts says so where they are missing.
+//! `cargo test --locked --test faults` takes a sample of every kind within a minute, `FAULTS=all` every injection,
+//! `FAULTS=long` ten times as many random ones, and `FAULTS=power` one kind only. `FAULTS_SEED` draws other numbers, and
+//! `FAULTS_OF=continue,join` takes only the operations with these words. What needs strace or mounts says so where they
+//! are missing.
 #![allow(clippy::unwrap_used)]
 
 mod bytes;
@@ -42,7 +44,9 @@ pub struct Faults {
     pub goldens: Vec<Golden>,
     /// From which all chance is drawn.
     pub seed: u64,
-    /// The long version.
+    /// Every injection, and not only a sample.
+    pub all: bool,
+    /// The long version, with more random ones.
     pub long: bool,
     /// Why no run can be traced, if that is so.
     pub untraced: Option<String>,
@@ -85,17 +89,18 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let wanted = std::env::var("FAULTS").unwrap_or_default();
-    let long = wanted.split(',').any(|word| word == "long");
+    let has = |wanted_word: &str| wanted.split(',').any(|word| word == wanted_word);
+    let long = has("long");
     let names: Vec<&str> = wanted
         .split(',')
-        .filter(|word| !word.is_empty() && *word != "long")
+        .filter(|word| !["", "all", "long"].contains(word))
         .collect();
     if let Some(unknown) = names
         .iter()
         .find(|name| !KINDS.iter().any(|(kind, _)| kind == *name))
     {
         let all: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
-        println!("FAULTS={unknown}: there are long, {}", all.join(", "));
+        println!("FAULTS={unknown}: there are all, long, {}", all.join(", "));
         return ExitCode::FAILURE;
     }
     let seed = std::env::var("FAULTS_SEED")
@@ -108,6 +113,7 @@ fn main() -> ExitCode {
     let faults = Faults {
         goldens: Golden::all(),
         seed,
+        all: long || has("all"),
         long,
         untraced: trace::missing(),
     };
@@ -142,6 +148,15 @@ fn is_wanted(arguments: &[String]) -> bool {
     }
     let ours = |name: &&String| "faults".contains(name.as_str());
     (names.is_empty() || names.iter().any(ours)) && !skipped.iter().any(ours)
+}
+
+impl Faults {
+    /// Does the same with every job, or with so many of them, evenly spread, where a sample is wanted.
+    pub fn inject<T: Sync>(&self, jobs: &[T], sample: usize, each: impl Fn(&T) + Sync) {
+        let most = if self.all { jobs.len() } else { sample };
+        let chosen = chance::spread(&jobs.iter().collect::<Vec<_>>(), most);
+        in_parallel(&chosen, |job| each(job));
+    }
 }
 
 /// Does the same with every item, on as many threads as there are cores.

@@ -18,7 +18,11 @@ pub fn run(faults: &Faults, tally: &Tally) {
     if let Some(why) = &faults.untraced {
         return tally.skip(why);
     }
-    let random = if faults.long { 120 } else { 24 };
+    let random = match (faults.long, faults.all) {
+        (true, _) => 120,
+        (_, true) => 24,
+        _ => 6,
+    };
     in_parallel(&faults.goldens, |golden| {
         let place = golden.before.copy();
         let mut disk = Disk::new(place.root());
@@ -146,14 +150,12 @@ fn two_runs(faults: &Faults, tally: &Tally, second: impl Fn(&Golden, &Place, &mu
     }
     let mut jobs = Vec::new();
     for golden in &faults.goldens {
-        let (_, calls) = trace::run_with(&golden.before.copy(), golden.operation, &[]);
-        let calls = calls
-            .into_iter()
-            .filter(|call| changes(call) || call.name == "exit_group");
+        let calls = golden.calls().iter();
+        let calls = calls.filter(|call| changes(call) || call.name == "exit_group");
         jobs.extend(calls.map(|call| (golden, call)));
     }
     let random = if faults.long { 10 } else { 2 };
-    in_parallel(&jobs, |(golden, call)| {
+    faults.inject(&jobs, 60, |(golden, call)| {
         let injection = format!("{}:signal=KILL:when={}", call.name, call.nth);
         let place = golden.before.copy();
         let mut disk = Disk::new(place.root());

@@ -7,7 +7,7 @@ use super::golden::Golden;
 use super::place::{CONVO, HUNG, Outcome, Place, run as run_command};
 use super::report::Tally;
 use super::scenario::Between;
-use super::trace::{self, Call};
+use super::trace::Call;
 use super::{Faults, in_parallel};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -110,9 +110,10 @@ fn stops(faults: &Faults, golden: &Golden, id: &str) -> Vec<Stop> {
     if faults.untraced.is_some() {
         return stops;
     }
-    let (_, calls) = trace::run_with(&golden.before.copy(), golden.operation, &[]);
-    let calls: Vec<Call> = calls
-        .into_iter()
+    let calls: Vec<Call> = golden
+        .calls()
+        .iter()
+        .cloned()
         .filter(|call| CHANGING.contains(&call.name.as_str()))
         .collect();
     let most = if faults.long { usize::MAX } else { 3 };

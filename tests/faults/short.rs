@@ -3,12 +3,12 @@
 //! process and leaves a torn line. Nothing has to be put between the program and its library, which half of the
 //! program's calls would go around.
 
+use super::Faults;
 use super::chance::spread;
 use super::check::Ending;
 use super::golden::Golden;
 use super::place::{CONVO, LONGEST, run as run_command};
 use super::report::Tally;
-use super::{Faults, in_parallel};
 use std::process::{Command, Stdio};
 
 /// `trap` keeps the signal off, so that the write fails instead.
@@ -29,7 +29,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
                 .flat_map(|limit| [(golden, limit, true), (golden, limit, false)]),
         );
     }
-    in_parallel(&jobs, |(golden, limit, fails)| {
+    faults.inject(&jobs, 160, |(golden, limit, fails)| {
         let place = golden.before.copy();
         let mut command = place.program("sh");
         command

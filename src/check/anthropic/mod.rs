@@ -6,9 +6,11 @@ mod pairs;
 mod repair;
 mod shape;
 
+use super::finding::{Finding, Findings};
 use super::history::{History, Provider};
 use super::raw::shown;
-use super::{Api, Finding, Findings, Rule};
+use super::rules::Rule;
+use crate::format::request::Api;
 use facts::{Block, Content, Facts, Role};
 use std::collections::{HashMap, HashSet};
 

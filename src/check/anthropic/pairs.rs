@@ -2,8 +2,9 @@
 
 use super::blocks::{Messages, blocks, with_blocks};
 use super::facts::{Block, Facts, Role};
+use crate::check::finding::{Finding, Mode};
 use crate::check::raw::{array, quoted, result_text, set, shown, text_part};
-use crate::check::{Finding, Mode, Rule};
+use crate::check::rules::Rule;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

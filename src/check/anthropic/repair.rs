@@ -3,8 +3,9 @@
 use super::blocks::{Messages, blocks, with_blocks};
 use super::facts::{Block, Content};
 use super::{pairs, shape};
+use crate::check::finding::Finding;
 use crate::check::raw::{array, elements, quoted, result_text, set, text_member, text_part};
-use crate::check::{Finding, Rule};
+use crate::check::rules::Rule;
 use crate::model::json;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

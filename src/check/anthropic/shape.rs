@@ -3,8 +3,9 @@
 use super::blocks::Messages;
 use super::facts::{Block, Role};
 use super::loop_start;
+use crate::check::finding::{Finding, Mode};
 use crate::check::raw::{array, quoted, set};
-use crate::check::{Finding, Mode, Rule};
+use crate::check::rules::Rule;
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::{HashSet, VecDeque};
 

@@ -5,9 +5,11 @@ mod parts;
 mod repair;
 mod responses;
 
+use super::finding::{Finding, Findings};
 use super::history::{History, Provider};
 use super::raw::shown;
-use super::{Api, Finding, Findings, Rule};
+use super::rules::Rule;
+use crate::format::request::Api;
 use facts::{Facts, Part, Role};
 use std::collections::HashSet;
 

@@ -3,8 +3,9 @@
 use super::facts::{Part, Role};
 use super::parts::{Turns, parts, with_parts};
 use super::responses;
+use crate::check::finding::{Finding, Mode};
 use crate::check::raw::{array, quoted, set};
-use crate::check::{Finding, Mode, Rule};
+use crate::check::rules::Rule;
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::HashSet;
 

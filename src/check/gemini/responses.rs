@@ -2,8 +2,9 @@
 
 use super::facts::{Named, Part, Role};
 use super::parts::{Turns, parts, with_parts};
+use crate::check::finding::{Finding, Mode};
 use crate::check::raw::{array, quoted, result_text, set, shown};
-use crate::check::{Finding, Mode, Rule};
+use crate::check::rules::Rule;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};

@@ -2,9 +2,11 @@
 
 mod repair;
 
+use super::finding::{Finding, Findings};
 use super::history::{History, Provider};
 use super::raw::{each, elements, is_empty_array, shown, string, text_member};
-use super::{Api, Finding, Findings, Rule};
+use super::rules::Rule;
+use crate::format::request::Api;
 use crate::model::json;
 use std::collections::HashMap;
 

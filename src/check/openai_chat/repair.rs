@@ -1,11 +1,12 @@
 //! Repairs for OpenAI Chat.
 
 use super::{Chat, Content, LONGEST, Role, is_text_part, run_end};
+use crate::check::finding::{Finding, Mode};
 use crate::check::history::History;
 use crate::check::raw::{
     array, elements, mark, quoted, result_text, set, shown, string, text_member, text_part,
 };
-use crate::check::{Finding, Mode, Rule};
+use crate::check::rules::Rule;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

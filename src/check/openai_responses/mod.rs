@@ -3,9 +3,11 @@
 mod parts;
 mod repair;
 
+use super::finding::{Finding, Findings};
 use super::history::{History, Provider};
 use super::raw::{each, elements, is_filled, shown, string};
-use super::{Api, Finding, Findings, Rule};
+use super::rules::Rule;
+use crate::format::request::Api;
 use parts::Fault;
 use std::collections::HashSet;
 

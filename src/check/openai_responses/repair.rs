@@ -2,9 +2,10 @@
 
 use super::parts::{self, Fault};
 use super::{CALLS, Facts, Kind, Responses};
+use crate::check::finding::{Finding, Mode};
 use crate::check::history::{History, Piece};
 use crate::check::raw::{array, elements, quoted, result_text, set, shown};
-use crate::check::{Finding, Mode, Rule};
+use crate::check::rules::Rule;
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::{HashMap, HashSet};
 

@@ -1,7 +1,6 @@
 //! The cases of `validate_rules.json`, when there is a folder with them.
 
 use super::*;
-use std::path::Path;
 
 /// The options of a case.
 fn options(of: &Value) -> Options {
@@ -18,12 +17,9 @@ fn options(of: &Value) -> Options {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_rule_finds_its_violating_history_and_not_the_fixed_one() {
-    let Ok(root) = std::env::var("CONVO_FIXTURES") else {
-        eprintln!("CONVO_FIXTURES is not set: 0 cases ran");
-        return;
-    };
-    let path = Path::new(&root).join("validate/validate_rules.json");
+    let path = crate::sample_data::path("validate/validate_rules.json");
     let file: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let cases = file["rules"].as_array().unwrap();
     for case in cases {

@@ -5,11 +5,16 @@ mod block;
 mod element;
 mod write;
 
-pub(super) use element::{read as element, system};
+pub(super) use element::read as element;
 pub(super) use write::write;
 
+use super::content;
 use super::detect::Signature;
 use super::report::Loss;
+use super::request::draft::Draft;
+use super::request::element::Request;
+use super::request::interface::{Decoder, Interface, Shape};
+use super::request::piece::{Piece, Writing};
 use super::request::{self, Api};
 use super::{Form, Format, Holds, Reading, document};
 
@@ -47,6 +52,54 @@ pub const FORM: Form = Form {
     ],
     ..Form::BLANK
 };
+
+/// The interface.
+pub(super) struct Anthropic;
+
+const SHAPE: Shape = Shape {
+    list: "messages",
+    text_list: false,
+    instructions: &["system"],
+    instructions_begin: b"\"[",
+    element: &["role"],
+    no_body: &[],
+    response: None,
+    array: false,
+};
+
+impl Interface for Anthropic {
+    fn shape(&self) -> &'static Shape {
+        &SHAPE
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Messages)
+    }
+
+    fn write(&self, pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+        write::write(pieces, writing)
+    }
+
+    fn instructions(&self, raw: &[u8]) -> Draft {
+        element::system(raw)
+    }
+
+    fn fault(&self, element: &[u8]) -> Option<String> {
+        content::fault(element, &[])
+    }
+
+    fn joined_role(&self, role: &str) -> Option<&'static str> {
+        Some(if role == "assistant" { "assistant" } else { "user" })
+    }
+}
+
+struct Messages;
+
+impl Decoder for Messages {
+    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<Draft> {
+        elements.iter().flat_map(|raw| element::read(raw)).collect()
+    }
+}
 
 /// What they look like. Plain ones look like anyone's.
 pub(super) const SIGNATURE: Signature = Signature {

@@ -4,7 +4,7 @@ use super::line::Item;
 use super::steps::Open;
 use super::{NAME, message};
 use crate::format::request::piece::array;
-use crate::format::request::{Api, Seen, piece};
+use crate::format::request::{Api, piece};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 
@@ -113,9 +113,9 @@ fn messages(items: &[&[u8]], id: impl Fn(usize) -> String) -> Vec<(String, Vec<u
         open = Open::begin(kind);
         groups.push(vec![item]);
     }
-    let mut seen = Seen::default();
+    let mut decoder = Api::OpenaiResponses.interface().decoder();
     let made = groups.iter().enumerate().map(|(nth, group)| {
-        let mut draft = message::of_items(group, &mut seen);
+        let mut draft = message::of_items(group, &mut *decoder);
         draft.raw("id", piece::quoted(&id(nth)));
         (id(nth), draft.body(Api::OpenaiResponses))
     });

@@ -3,14 +3,15 @@
 use super::line::{Kind, Line};
 use super::{NAME, object, steps};
 use crate::format::request::draft::Draft;
+use crate::format::request::interface::Decoder;
 use crate::format::request::piece::array;
-use crate::format::request::{self, Api, Seen};
+use crate::format::request::{self, Api};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::time;
 
 /// The message that these items are.
-pub fn of_items(items: &[&[u8]], seen: &mut Seen) -> Draft {
-    let (mut drafts, _) = request::unit(Api::OpenaiResponses, items, seen);
+pub fn of_items(items: &[&[u8]], decoder: &mut dyn Decoder) -> Draft {
+    let (mut drafts, _) = request::unit(Api::OpenaiResponses, items, decoder);
     let mut draft = match drafts.len() {
         1 => drafts.remove(0),
         _ => request::draft::whole("assistant", items.first().copied().unwrap_or(b"{}")),

@@ -8,8 +8,8 @@ use super::{NAME, header, line, message, object, steps};
 use crate::error::{Place, Result};
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;
+use crate::format::request::Api;
 use crate::format::request::draft::Draft;
-use crate::format::request::{self, Api, Seen};
 use crate::format::{Input, SessionReader, Source};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::Derive;
@@ -74,7 +74,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
     report.strange(strange.map(|line| line.place), "a Codex log");
     let mut session = Session::default();
     session.push_new(&header::header(&source, &lines, meta));
-    let mut seen = Seen::default();
+    let mut decoder = Api::OpenaiResponses.interface().decoder();
     // Only a compaction names messages.
     let compacted = steps.iter().any(|step| matches!(step, Step::Compacted(_)));
     let (mut before, mut derive) = (Before::default(), Derive::default());
@@ -104,11 +104,11 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
             Step::Message(at) => {
                 let items: Vec<&[u8]> = at.iter().filter_map(|at| item(&lines[*at])).collect();
                 for (line, item) in at.iter().zip(&items) {
-                    if let Some(fault) = request::fault(Api::OpenaiResponses, item) {
+                    if let Some(fault) = Api::OpenaiResponses.interface().fault(item) {
                         report.damage(lines[*line].place, fault);
                     }
                 }
-                let mut draft = message::of_items(&items, &mut seen);
+                let mut draft = message::of_items(&items, &mut *decoder);
                 about.add(&mut draft, nth, &lines[..], at, &items);
                 finished(&mut draft, &lines, at, inherited)
             }

@@ -46,26 +46,21 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Whether it has what an item of Responses has, which may have an input or an output itself.
+/// Whether it has what an element has that may itself have a member with the name of a list.
 fn is_item(api: Api, value: &[u8]) -> bool {
-    let has = |name: &str| json::member(value, name).is_some();
-    api == Api::OpenaiResponses && (has("type") || has("role") || has("call_id"))
+    has_any(value, api.interface().shape().no_body)
+}
+
+fn has_any(value: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|name| json::member(value, name).is_some())
 }
 
 /// The history in a request.
 fn request_list(api: Api, value: &[u8]) -> Option<&[u8]> {
-    let list = json::member(value, list_name(api)).filter(|_| !is_item(api, value))?;
-    let text = api == Api::OpenaiResponses && list.starts_with(b"\"");
+    let shape = api.interface().shape();
+    let list = json::member(value, shape.list).filter(|_| !is_item(api, value))?;
+    let text = shape.text_list && list.starts_with(b"\"");
     (!text || json::member(value, "model").is_some()).then_some(list)
-}
-
-/// Names of the members that hold a history in a request.
-const fn list_name(api: Api) -> &'static str {
-    match api {
-        Api::OpenaiChat | Api::Anthropic => "messages",
-        Api::OpenaiResponses => "input",
-        Api::Gemini => "contents",
-    }
 }
 
 /// Whether an object holds a history, and is not an element of one.
@@ -75,23 +70,21 @@ pub fn is_body(api: Api, value: &[u8]) -> bool {
 
 /// The list in a response that its answer is in.
 fn response_list(api: Api, value: &[u8]) -> Option<&[u8]> {
-    let name = match api {
-        Api::OpenaiChat => "choices",
-        Api::OpenaiResponses => "output",
-        Api::Gemini => "candidates",
-        Api::Anthropic => return None,
-    };
-    let whole = api != Api::OpenaiResponses || json::member(value, "object").is_some();
-    json::member(value, name).filter(|raw| whole && raw.starts_with(b"[") && !is_item(api, value))
+    let shape = api.interface().shape().response.as_ref()?;
+    let whole = shape
+        .requires
+        .is_none_or(|name| json::member(value, name).is_some());
+    json::member(value, shape.list).filter(|raw| whole && raw.starts_with(b"[") && !is_item(api, value))
 }
 
 /// The histories in an object that begins at an offset; a lone element is one as well.
 pub fn bodies(api: Api, value: &[u8], start: usize) -> Vec<Body<'_>> {
+    let shape = api.interface().shape();
     let place = |inner: &[u8]| start + inner.as_ptr() as usize - value.as_ptr() as usize;
     let Some(list) = request_list(api, value) else {
         return match response_list(api, value) {
             Some(list) => answers(api, value, list, place(list)),
-            None => match is_element(api, value) {
+            None => match has_any(value, shape.element) {
                 true => vec![Body::of_list(vec![(start, value.into())])],
                 false => Vec::new(),
             },
@@ -103,7 +96,7 @@ pub fn bodies(api: Api, value: &[u8], start: usize) -> Vec<Body<'_>> {
     };
     let at = place(list);
     match list.first() {
-        Some(b'"') if api == Api::OpenaiResponses => {
+        Some(b'"') if shape.text_list => {
             let mut message = ObjectBuilder::default();
             message.text("role", "user").raw("content", list);
             body.list.push((at, message.finish().into()));
@@ -115,24 +108,20 @@ pub fn bodies(api: Api, value: &[u8], start: usize) -> Vec<Body<'_>> {
         }
     }
     for (name, value) in members(value) {
-        match (api, name.as_str()) {
-            (_, name) if name == list_name(api) => {}
-            (Api::Anthropic, "system") if matches!(value.first(), Some(b'"' | b'[')) => {
+        let known = shape.instructions.iter().position(|known| *known == name);
+        let begins = value
+            .first()
+            .is_some_and(|first| shape.instructions_begin.contains(first));
+        match known.filter(|_| begins && body.system.is_none()) {
+            _ if name == shape.list => {}
+            Some(nth) => {
                 body.system = Some((place(value), value.into()));
-            }
-            (Api::OpenaiResponses, "instructions") if value.starts_with(b"\"") => {
-                body.system = Some((place(value), value.into()));
-            }
-            (Api::Gemini, "systemInstruction" | "system_instruction")
-                if matches!(value.first(), Some(b'"' | b'{')) && body.system.is_none() =>
-            {
-                body.system = Some((place(value), value.into()));
-                // The spelling is kept, for the member to stand where it stood.
-                if name == "system_instruction" {
+                // The other name is kept, for the member to be where it was.
+                if nth > 0 {
                     body.rest.get_or_insert_default().push((name, b"null"));
                 }
             }
-            _ => body.rest.get_or_insert_default().push((name, value)),
+            None => body.rest.get_or_insert_default().push((name, value)),
         }
     }
     vec![body]
@@ -148,44 +137,28 @@ fn answers<'a>(api: Api, value: &'a [u8], list: &'a [u8], at: usize) -> Vec<Body
         let found = rest.iter().find(|(known, _)| known == from);
         found.map(|(_, value)| (name, *value))
     };
-    let answer: Vec<_> = match api {
-        Api::OpenaiResponses => [member("model", "model"), member("usage", "usage")]
-            .into_iter()
-            .flatten()
-            .collect(),
-        Api::Gemini => [member("model", "modelVersion"), member("usage", "usageMetadata")]
-            .into_iter()
-            .flatten()
-            .collect(),
-        Api::OpenaiChat | Api::Anthropic => Vec::new(),
+    let Some(shape) = &api.interface().shape().response else {
+        return Vec::new();
     };
+    let told = shape.answer.iter();
+    let answer: Vec<_> = told.filter_map(|(name, from)| member(name, from)).collect();
     let body = |listed: Vec<Listed<'a>>| Body {
         list: listed,
         response: Some(rest.clone()),
-        is_choice: api != Api::OpenaiResponses,
+        is_choice: shape.element.is_some(),
         answer: answer.clone(),
         ..Body::default()
     };
     let listed = elements(list).into_iter().map(|(offset, raw)| (at + offset, raw));
-    if api == Api::OpenaiResponses {
+    let Some(name) = shape.element else {
         return vec![body(listed.map(|(at, raw)| (at, raw.into())).collect())];
-    }
-    let name = if api == Api::Gemini { "content" } else { "message" };
+    };
     listed
         .filter_map(|(at, choice)| {
             let element = json::member(choice, name)?;
             Some(body(vec![(at, element.into())]))
         })
         .collect()
-}
-
-fn is_element(api: Api, value: &[u8]) -> bool {
-    let has = |name: &str| json::member(value, name).is_some();
-    match api {
-        Api::OpenaiChat | Api::Anthropic => has("role"),
-        Api::OpenaiResponses => has("role") || has("type"),
-        Api::Gemini => has("parts"),
-    }
 }
 
 /// The members of an object; of a name that repeats the last one.

@@ -203,7 +203,7 @@ impl<'a> Reading<'a> {
             }
             let whole = &unit.elements;
             for nth in whole.clone().filter(|_| !unit.records.is_empty()) {
-                if let Some(fault) = request::fault(self.api, raws[nth]) {
+                if let Some(fault) = self.api.interface().fault(raws[nth]) {
                     report.damage(self.place(body.list[nth].0), fault);
                 }
             }

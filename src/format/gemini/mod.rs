@@ -4,12 +4,18 @@
 mod element;
 mod write;
 
-pub(super) use element::{Calls, fault, read as element, system};
+pub(super) use element::{Calls, read as element};
 pub(super) use write::write;
 
 use super::detect::Signature;
 use super::detect::signature::has_content;
 use super::report::Loss;
+use super::request::draft::Draft;
+use super::request::element::Request;
+use super::request::interface::ResponseShape;
+use super::request::interface::{Decoder, Interface, Shape};
+use super::request::piece::Said;
+use super::request::piece::{Piece, Writing};
 use super::request::{self, Api};
 use super::{Form, Format, Holds, Reading, document};
 
@@ -45,6 +51,65 @@ pub const FORM: Form = Form {
     ],
     ..Form::BLANK
 };
+
+/// The interface.
+pub(super) struct Gemini;
+
+const SHAPE: Shape = Shape {
+    list: "contents",
+    text_list: false,
+    instructions: &["systemInstruction", "system_instruction"],
+    instructions_begin: b"\"{",
+    element: &["parts"],
+    no_body: &[],
+    response: Some(ResponseShape {
+        list: "candidates",
+        element: Some("content"),
+        requires: None,
+        answer: &[("model", "modelVersion"), ("usage", "usageMetadata")],
+    }),
+    array: false,
+};
+
+impl Interface for Gemini {
+    fn shape(&self) -> &'static Shape {
+        &SHAPE
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Calls::default())
+    }
+
+    fn write(&self, pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+        write::write(pieces, writing)
+    }
+
+    fn instructions(&self, raw: &[u8]) -> Draft {
+        element::system(raw)
+    }
+
+    fn fault(&self, element: &[u8]) -> Option<String> {
+        element::fault(element)
+    }
+
+    fn joined_role(&self, role: &str) -> Option<&'static str> {
+        Some(match role {
+            "assistant" => "model",
+            "tool" => "function",
+            _ => "user",
+        })
+    }
+
+    fn generates_call_ids(&self, _: &Said<'_>) -> bool {
+        true
+    }
+}
+
+impl Decoder for Calls {
+    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<Draft> {
+        elements.iter().flat_map(|raw| element::read(raw, self)).collect()
+    }
+}
 
 /// What they look like.
 pub(super) const SIGNATURE: Signature = Signature {

@@ -10,12 +10,21 @@ mod write;
 
 pub(super) use write::{message, request};
 
-use super::report::Loss;
-use super::request::{self, Api};
+use super::content;
+use super::form::Purpose;
+use super::report::{Loss, Report};
+use super::request::Api;
+use super::request::draft::Draft;
+use super::request::element::Request;
+use super::request::interface::ResponseShape;
+use super::request::interface::{Decoder, Interface, Shape};
+use super::request::piece::{Piece, Writing};
 use super::{Form, Format, Holds, Reading, document};
 use crate::error::Place;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::record::Record;
+use crate::model::session::Session;
+use crate::model::view::View;
 
 /// These messages, as a format.
 pub const FORM: Form = Form {
@@ -26,9 +35,9 @@ pub const FORM: Form = Form {
     }),
     many: Some(|input| document::open(Api::OpenaiChat, Format::OpenaiChat, input)),
     holds: Holds::Many,
-    back: Some(|sessions, out, report| request::write_back(Api::OpenaiChat, sessions, out, report)),
+    back: Some(|sessions, out, report| super::request::write_back(Api::OpenaiChat, sessions, out, report)),
     write: Some(|session, view, purpose, out, report| {
-        request::write(Api::OpenaiChat, session, view, purpose, out, report)
+        super::request::write(Api::OpenaiChat, session, view, purpose, out, report)
     }),
     api: Some(Api::OpenaiChat),
     loses: &[
@@ -50,6 +59,80 @@ pub const FORM: Form = Form {
     note: "A file with one message per line is read as jsonl. An array of request bodies, or one body per line, holds many sessions and keeps this layout in place. Both hold for the other APIs too.",
     ..Form::BLANK
 };
+
+/// Members of a message of OpenAI's chats that may say something in place of its content.
+const SAYING: [&str; 7] = [
+    "tool_calls",
+    "tool_call_id",
+    "function_call",
+    "reasoning",
+    "reasoning_content",
+    "refusal",
+    "audio",
+];
+
+/// The interface.
+pub(super) struct Chat;
+
+const SHAPE: Shape = Shape {
+    list: "messages",
+    text_list: false,
+    instructions: &[],
+    instructions_begin: b"",
+    element: &["role"],
+    no_body: &[],
+    response: Some(ResponseShape {
+        list: "choices",
+        element: Some("message"),
+        requires: None,
+        answer: &[],
+    }),
+    array: true,
+};
+
+impl Interface for Chat {
+    fn shape(&self) -> &'static Shape {
+        &SHAPE
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Functions::default())
+    }
+
+    fn write(&self, _: &[Piece<'_>], _: &mut Writing<'_>) -> Request {
+        Request::default()
+    }
+
+    fn request(
+        &self,
+        session: &Session,
+        view: &View,
+        purpose: Purpose,
+        report: &mut Report,
+    ) -> Option<Request> {
+        Some(write::request(session, view, purpose, report))
+    }
+
+    fn instructions(&self, raw: &[u8]) -> Draft {
+        let mut draft = Draft::new("system");
+        draft.raw("content", raw);
+        draft
+    }
+
+    fn fault(&self, element: &[u8]) -> Option<String> {
+        content::fault(element, &SAYING)
+    }
+}
+
+impl Decoder for Functions {
+    fn drafts(&mut self, _: &[&[u8]]) -> Vec<Draft> {
+        Vec::new()
+    }
+
+    fn records(&mut self, element: &[u8]) -> Option<Vec<Vec<u8>>> {
+        Some(records(self, element))
+    }
+}
 
 /// Members of reasoning in the wild, and whether they hold text.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];

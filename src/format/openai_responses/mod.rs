@@ -6,11 +6,17 @@ mod part;
 mod signature;
 mod write;
 
-pub(super) use item::{Tools, fault, group, instructions, is_unnamed, read as items};
+use item::Tools;
+pub(super) use item::is_unnamed;
 pub(super) use signature::SIGNATURE;
-pub(super) use write::write;
 
 use super::report::Loss;
+use super::request::draft::Draft;
+use super::request::element::Request;
+use super::request::interface::ResponseShape;
+use super::request::interface::{Decoder, Interface, Shape};
+use super::request::piece::Said;
+use super::request::piece::{Piece, Writing};
 use super::request::{self, Api};
 use super::{Form, Format, Holds, Reading, document};
 
@@ -47,3 +53,62 @@ pub const FORM: Form = Form {
     ],
     ..Form::BLANK
 };
+
+/// The interface.
+pub(super) struct Responses;
+
+const SHAPE: Shape = Shape {
+    list: "input",
+    text_list: true,
+    instructions: &["instructions"],
+    instructions_begin: b"\"",
+    element: &["role", "type"],
+    no_body: &["type", "role", "call_id"],
+    response: Some(ResponseShape {
+        list: "output",
+        element: None,
+        requires: Some("object"),
+        answer: &[("model", "model"), ("usage", "usage")],
+    }),
+    array: false,
+};
+
+impl Interface for Responses {
+    fn shape(&self) -> &'static Shape {
+        &SHAPE
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Tools::default())
+    }
+
+    fn write(&self, pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
+        write::write(pieces, writing)
+    }
+
+    fn instructions(&self, raw: &[u8]) -> Draft {
+        item::instructions(raw)
+    }
+
+    fn fault(&self, element: &[u8]) -> Option<String> {
+        item::fault(element)
+    }
+
+    fn group(&self, elements: &[&[u8]]) -> usize {
+        item::group(elements)
+    }
+
+    fn generates_call_ids(&self, said: &Said<'_>) -> bool {
+        said.noted("unnamed").is_some()
+    }
+
+    fn has_compactions(&self) -> bool {
+        true
+    }
+}
+
+impl Decoder for Tools {
+    fn drafts(&mut self, elements: &[&[u8]]) -> Vec<Draft> {
+        item::read(elements, self)
+    }
+}

@@ -6,10 +6,13 @@
 //! follows one of its role and is not joined with it. An element that cannot be made again from that is kept whole, as
 //! `raw`, on the first of its messages, and counts for as long as it still reads as what stands there.
 
+pub mod api;
 mod back;
 pub(super) mod contents;
 pub(super) mod draft;
+pub mod element;
 pub(super) mod figures;
+pub(super) mod interface;
 pub(super) mod mcp;
 pub(super) mod media;
 mod order;
@@ -18,13 +21,16 @@ mod print;
 mod system;
 pub(super) mod turns;
 
+pub use api::Api;
 pub use back::write_back;
+pub use element::{Element, Request};
 pub use media::{attached, linked};
 pub use print::write;
 pub use system::system_record;
 
+use super::form::Purpose;
 use super::report::Report;
-use super::{Purpose, anthropic, content, gemini, native, opaque, openai_chat, openai_responses};
+use super::{native, opaque};
 use crate::error::{Place, Result};
 use crate::model::json::{self, Dialect};
 use crate::model::key::Derive;
@@ -33,74 +39,12 @@ use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
 use draft::Draft;
+use interface::Decoder;
 pub(super) use order::order;
 use piece::{Piece, Said, Writing};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// The interface of a provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Api {
-    /// OpenAI Chat Completions.
-    OpenaiChat,
-    /// OpenAI Responses.
-    OpenaiResponses,
-    /// Anthropic Messages.
-    Anthropic,
-    /// Gemini `generateContent`.
-    Gemini,
-}
-
-impl Api {
-    /// Every interface; the order is that of the manual.
-    pub const ALL: [Api; 4] = [Api::OpenaiChat, Api::OpenaiResponses, Api::Anthropic, Api::Gemini];
-
-    /// The name on the command line and in reports; it is that of the format as well.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Api::OpenaiChat => "openai-chat",
-            Api::OpenaiResponses => "openai-responses",
-            Api::Anthropic => "anthropic",
-            Api::Gemini => "gemini",
-        }
-    }
-
-    /// The interface of this name.
-    pub fn from_name(name: &str) -> Option<Api> {
-        Api::ALL.into_iter().find(|api| api.name() == name)
-    }
-}
-
-/// One message, item or turn of a provider's history, and the items of the view that it came from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Element {
-    /// Its JSON, on one line.
-    pub raw: Vec<u8>,
-    /// Indexes into the view's items, in order. One item may be in several elements, and one element may hold
-    /// several items.
-    pub items: Vec<usize>,
-}
-
-impl AsRef<[u8]> for Element {
-    fn as_ref(&self) -> &[u8] {
-        &self.raw
-    }
-}
-
-/// What a provider would be sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
-    /// The instructions that stand beside the history: Anthropic's `system`, Gemini's `systemInstruction`, the
-    /// `instructions` of Responses, as JSON.
-    pub system: Option<Vec<u8>>,
-    /// Indexes of the view's items that the instructions came from.
-    pub system_items: Vec<usize>,
-    /// The history.
-    pub elements: Vec<Element>,
-    /// Whether the request defines tools; none when the session did not come in a request.
-    pub tools: Option<bool>,
-}
 
 /// The view as the elements of an interface. What it cannot carry goes to the report.
 pub fn elements(api: Api, session: &Session, view: &View, report: &mut Report) -> Result<Request> {
@@ -121,12 +65,13 @@ pub(super) fn built_of(
     purpose: Purpose,
     report: &mut Report,
 ) -> Request {
-    let covered = (api == Api::OpenaiResponses && own && purpose == Purpose::Return)
+    let interface = api.interface();
+    let covered = (interface.has_compactions() && own && purpose == Purpose::Return)
         .then(|| opaque::with_covered(session, view))
         .flatten();
     let view = covered.as_ref().unwrap_or(view);
-    let mut request = if api == Api::OpenaiChat {
-        openai_chat::request(session, view, purpose, report)
+    let mut request = if let Some(request) = interface.request(session, view, purpose, report) {
+        request
     } else {
         let order = order(session, view, own, report);
         let mut pieces = Vec::with_capacity(order.items.len());
@@ -134,7 +79,7 @@ pub(super) fn built_of(
             match view.items[item].summary(session) {
                 Some(text) => {
                     let own = opaque::of_event(view.items[item].body(session));
-                    if let Some(own) = own.filter(|_| api == Api::OpenaiResponses) {
+                    if let Some(own) = own.filter(|_| interface.has_compactions()) {
                         pieces.push(Piece::Kept(vec![item], vec![own]));
                         continue;
                     }
@@ -152,7 +97,7 @@ pub(super) fn built_of(
             report,
         };
         let (system, pieces) = kept(api, pieces);
-        let mut request = spelled(&pieces, &mut writing);
+        let mut request = interface.write(&pieces, &mut writing);
         if let Some((item, raw)) = system {
             request.system = Some(raw.to_vec());
             request.system_items.insert(0, item);
@@ -166,15 +111,6 @@ pub(super) fn built_of(
     request
 }
 
-fn spelled(pieces: &[Piece<'_>], writing: &mut Writing<'_>) -> Request {
-    match writing.api {
-        Api::Anthropic => anthropic::write(pieces, writing),
-        Api::Gemini => gemini::write(pieces, writing),
-        Api::OpenaiResponses => openai_responses::write(pieces, writing),
-        Api::OpenaiChat => Request::default(),
-    }
-}
-
 /// Puts elements that were kept whole in the place of their messages, where these still are what they read as; and
 /// instructions that were, apart.
 fn kept(api: Api, mut pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Piece<'_>>) {
@@ -186,7 +122,7 @@ fn kept(api: Api, mut pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Pi
         next += 1;
         if let Some(said) = piece.said(api) {
             if let (true, Some(raw)) = (lead, said.noted("system"))
-                && agrees(api, &system::system_draft(api, raw).body(api), &said)
+                && agrees(api, &api.interface().instructions(raw).body(api), &said)
                 && !pieces
                     .get(next)
                     .and_then(|next| next.said(api))
@@ -199,7 +135,7 @@ fn kept(api: Api, mut pieces: Vec<Piece<'_>>) -> (Option<(usize, &[u8])>, Vec<Pi
                 .noted("raw")
                 .and_then(|raw| json::elements(raw, Dialect::Strict));
             if let Some(raws) = raws.filter(|raws| !raws.is_empty()) {
-                let drafts = drafts(api, &raws, &mut Seen::default());
+                let drafts = api.interface().decoder().drafts(&raws);
                 let group = pieces
                     .get(at..at + drafts.len())
                     .filter(|group| !group.is_empty());
@@ -235,10 +171,9 @@ fn agrees(api: Api, made: &[u8], now: &Said<'_>) -> bool {
         return false;
     };
     let message = &now.message;
-    let calls = match api {
-        Api::Gemini => functions(made) == functions(message),
-        Api::OpenaiResponses if now.noted("unnamed").is_some() => functions(made) == functions(message),
-        _ => made.tool_calls == message.tool_calls && made.tool_call_id == message.tool_call_id,
+    let calls = match api.interface().generates_call_ids(now) {
+        true => functions(made) == functions(message),
+        false => made.tool_calls == message.tool_calls && made.tool_call_id == message.tool_call_id,
     };
     calls
         && made.role == message.role
@@ -247,30 +182,10 @@ fn agrees(api: Api, made: &[u8], now: &Said<'_>) -> bool {
         && made.name == message.name
 }
 
-/// What is known of the elements before.
-#[derive(Default)]
-pub(super) struct Seen {
-    calls: gemini::Calls,
-    tools: openai_responses::Tools,
-}
-
 /// The calls of a message without their ids.
 fn functions<'m>(message: &Message<'m>) -> Vec<(Cow<'m, str>, Cow<'m, str>)> {
     let calls = message.tool_calls().into_iter();
     calls.map(|call| (call.name, call.arguments)).collect()
-}
-
-/// The native messages of elements that belong together, without notes on how they lie.
-fn drafts(api: Api, elements: &[&[u8]], seen: &mut Seen) -> Vec<Draft> {
-    match api {
-        Api::Anthropic => elements.iter().flat_map(|raw| anthropic::element(raw)).collect(),
-        Api::Gemini => elements
-            .iter()
-            .flat_map(|raw| gemini::element(raw, &mut seen.calls))
-            .collect(),
-        Api::OpenaiResponses => openai_responses::items(elements, &mut seen.tools),
-        Api::OpenaiChat => Vec::new(),
-    }
 }
 
 /// Elements that are read as one, and the bodies of the native messages that they are.
@@ -293,17 +208,8 @@ pub fn records(api: Api, element: &[u8]) -> Vec<Vec<u8>> {
 /// Reads the elements of a history. They are JSON objects on one line each.
 pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
     let mut units = Vec::new();
-    if api == Api::OpenaiChat {
-        let mut functions = openai_chat::Functions::default();
-        for (nth, element) in elements.iter().enumerate() {
-            units.push(Unit {
-                elements: nth..nth + 1,
-                records: openai_chat::records(&mut functions, element),
-            });
-        }
-        return units;
-    }
-    let mut seen = Seen::default();
+    let interface = api.interface();
+    let mut decoder = interface.decoder();
     let mut at = 0;
     // The role that a message would be joined to.
     let mut before = None;
@@ -311,11 +217,16 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
     let mut ids: Vec<String> = Vec::new();
     let mut derive = Derive::default();
     while at < elements.len() {
-        let length = match api {
-            Api::OpenaiResponses => openai_responses::group(&elements[at..]),
-            _ => 1,
-        };
-        if let (Api::OpenaiResponses, true) = (api, opaque::is_compaction(elements[at])) {
+        let length = interface.group(&elements[at..]);
+        if let Some(records) = decoder.records(elements[at]) {
+            units.push(Unit {
+                elements: at..at + 1,
+                records,
+            });
+            at += 1;
+            continue;
+        }
+        if interface.has_compactions() && opaque::is_compaction(elements[at]) {
             let covered = ids.first().zip(ids.last());
             units.push(Unit {
                 elements: at..at + length,
@@ -325,8 +236,8 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
             at += length;
             continue;
         }
-        let (mut drafts, exact) = unit(api, &elements[at..at + length], &mut seen);
-        let role = |draft: Option<&Draft>| draft.and_then(|draft| joined_role(api, draft.role()));
+        let (mut drafts, exact) = unit(api, &elements[at..at + length], &mut *decoder);
+        let role = |draft: Option<&Draft>| draft.and_then(|draft| interface.joined_role(draft.role()));
         if let Some(first) = drafts.first_mut().filter(|_| exact)
             && before.is_some()
             && before == role(Some(first))
@@ -336,7 +247,7 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
         // Nothing is joined to an element that is kept whole.
         before = role(drafts.last()).filter(|_| exact);
         let records: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.body(api)).collect();
-        if api == Api::OpenaiResponses {
+        if interface.has_compactions() {
             ids.extend(records.iter().map(|record| derive.id(record)));
         }
         units.push(Unit {
@@ -350,46 +261,13 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<Unit> {
 
 /// The native messages of elements that belong together, and whether these can be made again of them; else they are
 /// kept whole on the first.
-pub(super) fn unit(api: Api, elements: &[&[u8]], seen: &mut Seen) -> (Vec<Draft>, bool) {
-    let mut drafts = drafts(api, elements, seen);
+pub(super) fn unit(api: Api, elements: &[&[u8]], decoder: &mut dyn Decoder) -> (Vec<Draft>, bool) {
+    let mut drafts = decoder.drafts(elements);
     let exact = is_written_back(api, &drafts, elements);
     if let Some(first) = drafts.first_mut().filter(|_| !exact) {
         first.note("raw", Some(piece::array(elements)));
     }
     (drafts, exact)
-}
-
-/// What is wrong with an element that has the envelope of a message and a content that the interface does not have.
-pub(super) fn fault(api: Api, element: &[u8]) -> Option<String> {
-    match api {
-        Api::OpenaiChat => content::fault(element, &OPENAI_CHAT),
-        Api::Anthropic => content::fault(element, &[]),
-        Api::Gemini => gemini::fault(element),
-        Api::OpenaiResponses => openai_responses::fault(element),
-    }
-}
-
-/// Members of a message of OpenAI's chats that may say something in place of its content.
-const OPENAI_CHAT: [&str; 7] = [
-    "tool_calls",
-    "tool_call_id",
-    "function_call",
-    "reasoning",
-    "reasoning_content",
-    "refusal",
-    "audio",
-];
-
-/// The role whose messages are joined, when messages of the record stream's role become such.
-fn joined_role(api: Api, role: &str) -> Option<&'static str> {
-    match (api, role) {
-        (Api::Anthropic, "assistant") => Some("assistant"),
-        (Api::Anthropic, _) => Some("user"),
-        (Api::Gemini, "assistant") => Some("model"),
-        (Api::Gemini, "tool") => Some("function"),
-        (Api::Gemini, _) => Some("user"),
-        (Api::OpenaiChat | Api::OpenaiResponses, _) => None,
-    }
 }
 
 /// Whether the messages are written as the elements that they were read from.
@@ -415,7 +293,7 @@ fn written_back(api: Api, drafts: &[Draft]) -> Request {
         calls: &HashMap::new(),
         report: &mut Report::default(),
     };
-    spelled(&pieces.collect::<Vec<_>>(), &mut writing)
+    api.interface().write(&pieces.collect::<Vec<_>>(), &mut writing)
 }
 
 /// The members beside the history, of the request that a session came in.

@@ -10,16 +10,6 @@ use crate::model::view::View;
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Names of the member with the history, and of the one with the instructions.
-const fn names(api: Api) -> (&'static str, &'static str) {
-    match api {
-        Api::OpenaiChat => ("messages", ""),
-        Api::Anthropic => ("messages", "system"),
-        Api::OpenaiResponses => ("input", "instructions"),
-        Api::Gemini => ("contents", "systemInstruction"),
-    }
-}
-
 /// Writes one session's view, an element a line. What goes back to where it came from has the shape that it had there;
 /// for a model there is always the body of a request.
 pub fn write(
@@ -64,7 +54,7 @@ pub fn write(
 
 /// The body of a request whose input was text, and is nothing else yet.
 fn alone(api: Api, session: &Session, request: &Request) -> Option<Vec<u8>> {
-    let (list, system) = names(api);
+    let shape = api.interface().shape();
     let [element] = request.elements.as_slice() else {
         return None;
     };
@@ -74,16 +64,22 @@ fn alone(api: Api, session: &Session, request: &Request) -> Option<Vec<u8>> {
     if built.finish() != element.raw {
         return None;
     }
-    let mut changes = vec![(list, Some(text))];
-    changes.extend(request.system.as_deref().map(|raw| (system, Some(raw))));
+    let mut changes = vec![(shape.list, Some(text))];
+    changes.extend(
+        request
+            .system
+            .as_deref()
+            .zip(shape.instructions.first())
+            .map(|(raw, name)| (*name, Some(raw))),
+    );
     json::with_members(&members(session)?, &changes).ok()
 }
 
 /// What a history was instead of a list, when it goes back to where it came from: `text`, or `lines`.
 fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
-    let back = match api {
-        Api::OpenaiChat => purpose == Purpose::Return,
-        _ => purpose != Purpose::Context,
+    let back = match api.interface().shape().array {
+        true => purpose == Purpose::Return,
+        false => purpose != Purpose::Context,
     };
     if !back || !came_from(api, session) {
         return None;
@@ -98,37 +94,34 @@ fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
 /// What stands before and behind the elements.
 fn frame(api: Api, session: &Session, purpose: Purpose, request: &Request) -> (Vec<u8>, &'static [u8]) {
     let own = came_from(api, session) && purpose != Purpose::Context;
-    let members = match api {
-        Api::OpenaiChat => members(session).filter(|_| purpose == Purpose::Return),
-        _ => members(session).filter(|_| own),
-    };
-    let array = match api {
-        Api::OpenaiChat => true,
-        _ => own && request.system.is_none(),
-    };
+    let shape = api.interface().shape();
+    let members = members(session).filter(|_| match shape.array {
+        true => purpose == Purpose::Return,
+        false => own,
+    });
+    let array = shape.array || own && request.system.is_none();
     if members.is_none() && array {
         return (b"[".to_vec(), b"\n]\n");
     }
-    let (list, system) = names(api);
     let members = members.unwrap_or_else(|| b"{}".to_vec());
     let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
-    let snake = "system_instruction";
-    let spelled = match json::member(&members, snake) {
-        Some(_) if api == Api::Gemini => snake,
-        _ => system,
-    };
-    if let Some(raw) = &request.system {
-        changes.push((spelled, Some(raw)));
-    } else if spelled == snake {
-        changes.push((snake, None));
+    // By the name that the request had for them.
+    let there = |name: &&&str| json::member(&members, name).is_some();
+    let others = shape.instructions.iter().skip(1).find(there);
+    if let Some(name) = others.or(shape.instructions.first()) {
+        match &request.system {
+            Some(raw) => changes.push((name, Some(raw))),
+            None if others.is_some() => changes.push((name, None)),
+            None => {}
+        }
     }
-    changes.push((list, None));
+    changes.push((shape.list, None));
     let mut open = json::with_members(&members, &changes).unwrap_or_else(|_| b"{}".to_vec());
     open.pop();
     if open.len() > 1 {
         open.push(b',');
     }
-    json::push_text(&mut open, list);
+    json::push_text(&mut open, shape.list);
     open.extend_from_slice(b":[");
     (open, b"\n]}\n")
 }

@@ -75,8 +75,7 @@ fn a_summary_is_for_the_model_alone() {
     );
     env.run(&["compact", "--budget", "20", "-i", "chat.json"])
         .status(0);
-    env.run(&["check", "--for", "openai-chat", "chat.json"])
-        .status(0);
+    env.run(&["check", "--for", "openai-chat", "chat.json"]).status(0);
 }
 
 #[test]

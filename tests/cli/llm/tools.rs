@@ -344,7 +344,7 @@ fn a_call_that_the_session_brings_along_is_not_run() {
     let call = value!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}]});
     let open = format!("{ASKED}{call}\n");
     let followed = format!("{open}{}\n", value!({"role": "user", "content": "And?"}));
-    for (input, status) in [(open, 0), (followed, 65)] {
+    for (input, status) in [(open, 65), (followed, 0)] {
         let server = Server::new(|_, _| json(HELLO));
         llm(&env, &server, &["--tool", "t=touch ran", "-q"], &input).status(status);
         assert!(!env.work().join("ran").exists());

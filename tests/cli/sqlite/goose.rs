@@ -8,6 +8,7 @@ use serde_json::Value;
 const LINES: &str = include_str!("../../../src/format/goose/tests/session.jsonl");
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_database_counts_what_it_is_known_to_hold() {
     truth::hold("goose");
 }

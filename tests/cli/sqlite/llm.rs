@@ -53,6 +53,7 @@ INSERT INTO turns VALUES ('r1', 't1', 'm1', 'm2', 'alias', 'model-1', '{"tempera
 "#;
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_database_counts_what_it_is_known_to_hold() {
     truth::hold("llm");
 }
@@ -126,7 +127,8 @@ fn a_thread_is_what_leads_to_its_last_message() {
     env.pipe(
         &["check", "--for", "anthropic"],
         convo(&env, &["logs.db", "--session", "t2"]).stdout,
-    );
+    )
+    .status(0);
 }
 
 #[test]

@@ -2,17 +2,14 @@
 
 use super::convo;
 use crate::env::Env;
+use crate::sample_data;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// The databases of a system, and what is said of each.
 pub fn files(system: &str) -> Vec<(PathBuf, Value)> {
-    let Some(fixtures) = std::env::var_os("CONVO_FIXTURES") else {
-        eprintln!("skipped: CONVO_FIXTURES names no data");
-        return Vec::new();
-    };
-    let folder = PathBuf::from(fixtures).join("wild").join(system);
+    let folder = sample_data::path("wild").join(system);
     let truth: Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
     let files = truth["files"].as_object().unwrap();
     files

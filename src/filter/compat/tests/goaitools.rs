@@ -1,8 +1,9 @@
 use super::super::goaitools::{Design, Limit, design, limit, processed_after};
 use super::super::{History, Rules};
-use super::{Tally, fixture, indexes, json, kept, letters, lines, list, measure, result, session};
+use super::{Tally, indexes, json, kept, letters, lines, list, measure, result, session};
 use crate::filter::compact::digest;
 use crate::model::view::View;
+use crate::sample_data;
 use serde_json::{Value, from_str};
 
 /// What stays, by letters, whether the limit is met, and what goaitools itself would keep.
@@ -25,8 +26,8 @@ fn tokens(row: &Value) -> Limit {
 }
 
 /// Compares a table; gives the number of rows that differ.
-fn table(name: &'static str, limits: impl Fn(&Value) -> (Vec<Limit>, bool)) -> Option<usize> {
-    let file = json(&fixture(&format!("goaitools/tables/{name}.json"))?);
+fn table(name: &'static str, limits: impl Fn(&Value) -> (Vec<Limit>, bool)) -> usize {
+    let file = json(&sample_data::path(&format!("goaitools/tables/{name}.json")));
     let (mut agreed, mut differ) = (0, 0);
     for row in list(&file["rows"]) {
         let all = row["messages"].as_str().unwrap();
@@ -59,7 +60,7 @@ fn table(name: &'static str, limits: impl Fn(&Value) -> (Vec<Limit>, bool)) -> O
         agreed + differ
     );
     assert!(agreed > 0);
-    Some(differ)
+    differ
 }
 
 // The tables name no cases, but give for each row that differs what is to be kept and why: the newest exchange
@@ -67,6 +68,7 @@ fn table(name: &'static str, limits: impl Fn(&Value) -> (Vec<Limit>, bool)) -> O
 // and one without a figure do nothing where goaitools panics (G3).
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn message_limits_keep_what_goaitools_keeps() {
     let differ = table("message_limit", |row| {
         (
@@ -74,16 +76,18 @@ fn message_limits_keep_what_goaitools_keeps() {
             false,
         )
     });
-    assert!(differ.is_none_or(|differ| differ == 22), "{differ:?}");
+    assert_eq!(differ, 22);
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn token_limits_keep_what_goaitools_keeps() {
     let differ = table("token_limit", |row| (vec![tokens(row)], false));
-    assert!(differ.is_none_or(|differ| differ == 11), "{differ:?}");
+    assert_eq!(differ, 11);
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_first_compactor_that_acts_decides() {
     let differ = table("composite", |row| {
         let order = row["order"].as_str().unwrap().chars();
@@ -96,10 +100,11 @@ fn the_first_compactor_that_acts_decides() {
         });
         (limits.collect(), false)
     });
-    assert!(differ.is_none_or(|differ| differ == 0), "{differ:?}");
+    assert_eq!(differ, 0);
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_trigger_says_when_and_a_strategy_how() {
     let differ = table("split", |row| {
         let due = match row["trigger"].as_str().unwrap() {
@@ -114,14 +119,13 @@ fn a_trigger_says_when_and_a_strategy_how() {
         };
         (if due { vec![limit] } else { Vec::new() }, true)
     });
-    assert!(differ.is_none_or(|differ| differ == 24), "{differ:?}");
+    assert_eq!(differ, 24);
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_front_advances_to_a_user() {
-    let Some(path) = fixture("goaitools/tables/advance_to_first_user.json") else {
-        return;
-    };
+    let path = sample_data::path("goaitools/tables/advance_to_first_user.json");
     let mut tally = Tally::of("goaitools advance_to_first_user");
     for row in list(&json(&path)["rows"]) {
         // To advance is what a message limit does last: here one that takes nothing but a message put in front.
@@ -148,10 +152,9 @@ fn the_front_advances_to_a_user() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn designed_strategies_do_what_was_designed() {
-    let Some(path) = fixture("goaitools/tables/design_strategies.json") else {
-        return;
-    };
+    let path = sample_data::path("goaitools/tables/design_strategies.json");
     let mut tally = Tally::of("goaitools design");
     for row in list(&json(&path)["rows"]) {
         let all = row["messages"].as_str().unwrap();
@@ -205,10 +208,9 @@ fn designed_strategies_do_what_was_designed() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_digest_is_one_line_for_an_exchange() {
-    let Some(path) = fixture("goaitools/tables/tool_digest.json") else {
-        return;
-    };
+    let path = sample_data::path("goaitools/tables/tool_digest.json");
     let mut tally = Tally::of("goaitools tool_digest");
     for row in list(&json(&path)["rows"]) {
         let session = session(list(&row["messages"]));
@@ -221,6 +223,7 @@ fn a_digest_is_one_line_for_an_exchange() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn scenarios_keep_what_goaitools_kept() {
     let mut tally = Tally::of("goaitools scenarios");
     for name in [
@@ -228,9 +231,7 @@ fn scenarios_keep_what_goaitools_kept() {
         "compact_token_limit",
         "compact_tool_turn_wiped",
     ] {
-        let Some(path) = fixture(&format!("goaitools/scenarios/{name}.json")) else {
-            return;
-        };
+        let path = sample_data::path(&format!("goaitools/scenarios/{name}.json"));
         let file = json(&path);
         for step in list(&file["steps"]) {
             let state =

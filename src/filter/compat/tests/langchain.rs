@@ -2,9 +2,10 @@ use super::super::langchain::{
     ClearToolUses, Keep, Kind, Strategy, Trim, clear_tool_uses, summarization, trim,
 };
 use super::super::{Choice, History, Rules};
-use super::{Tally, fixture, json, kept, lines, list, lost, measure, session};
+use super::{Tally, json, kept, lines, list, lost, measure, session};
 use crate::error::{Kind as Fault, Result};
 use crate::model::view::View;
+use crate::sample_data;
 use serde_json::{Value, json as value};
 
 /// Cases where convo's rules win, by reason.
@@ -77,10 +78,9 @@ fn total(messages: &[Value], counter: &Value) -> u64 {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn trim_messages_keeps_what_langchain_keeps() {
-    let Some(path) = fixture("compaction/langchain_trim_messages.json") else {
-        return;
-    };
+    let path = sample_data::path("compaction/langchain_trim_messages.json");
     let file = json(&path);
     let mut tally = Tally::of("langchain trim_messages");
     for case in list(&file["cases"]) {
@@ -123,10 +123,9 @@ fn trim_messages_keeps_what_langchain_keeps() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn tool_uses_are_cleared_as_langchain_clears_them() {
-    let Some(path) = fixture("compaction/langchain_clear_tool_uses.json") else {
-        return;
-    };
+    let path = sample_data::path("compaction/langchain_clear_tool_uses.json");
     let file = json(&path);
     let mut tally = Tally::of("langchain ClearToolUsesEdit");
     for case in list(&file["cases"]) {
@@ -179,10 +178,9 @@ fn tool_uses_are_cleared_as_langchain_clears_them() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn summaries_begin_where_langchain_cuts() {
-    let Some(path) = fixture("compaction/langchain_summarization.json") else {
-        return;
-    };
+    let path = sample_data::path("compaction/langchain_summarization.json");
     let file = json(&path);
     let mut tally = Tally::of("langchain SummarizationMiddleware");
     for case in list(&file["cases"]) {

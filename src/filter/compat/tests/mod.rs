@@ -19,19 +19,7 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use serde_json::{Value, from_slice};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-
-/// A file of the fixtures; none when they are not there.
-fn fixture(name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let folder = std::env::var_os("CONVO_FIXTURES").map_or_else(beside, PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        eprintln!("no fixtures at {}: nothing was compared", path.display());
-        return None;
-    }
-    Some(path)
-}
+use std::path::Path;
 
 fn json(path: &Path) -> Value {
     from_slice(&std::fs::read(path).unwrap()).unwrap()

@@ -1,8 +1,9 @@
 use super::super::openai_agents::{DUE, TrimOutputs, candidates, last_items, trim_outputs};
 use super::super::{Choice, History, Rules};
-use super::{Tally, fixture, indexes, json, lines, list, lost, session};
+use super::{Tally, indexes, json, lines, list, lost, session};
 use crate::error::Kind;
 use crate::model::view::View;
+use crate::sample_data;
 use serde_json::{Value, json as value};
 use std::collections::BTreeSet;
 
@@ -95,10 +96,9 @@ fn items(messages: &[Value]) -> Vec<Value> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn sessions_give_the_items_that_they_give() {
-    let Some(path) = fixture("compaction/openai_agents_sessions.json") else {
-        return;
-    };
+    let path = sample_data::path("compaction/openai_agents_sessions.json");
     let file = json(&path);
     let mut tally = Tally::of("openai-agents sessions");
     let mut others = BTreeSet::new();
@@ -172,10 +172,9 @@ fn sessions_give_the_items_that_they_give() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn outputs_become_previews() {
-    let Some(path) = fixture("compaction/openai_agents_tool_output_trimmer.json") else {
-        return;
-    };
+    let path = sample_data::path("compaction/openai_agents_tool_output_trimmer.json");
     let file = json(&path);
     let input = list(&file["input"]);
     let mut tally = Tally::of("openai-agents ToolOutputTrimmer");

@@ -1,10 +1,11 @@
 use super::super::penguiflow::{Options, Overflow, Strategy, estimate, trim};
 use super::super::{History, Rules};
-use super::{Tally, fixture, json, kept, list, session};
+use super::{Tally, json, kept, list, session};
 use crate::error::Kind;
 use crate::filter::compact::event::Fate;
 use crate::model::session::Session;
 use crate::model::view::View;
+use crate::sample_data;
 use serde_json::{Value, json as value};
 
 /// A memory as a session: each turn a user's and an assistant's message, its zone in the metadata.
@@ -123,10 +124,9 @@ const DIFFERENT: [(&str, &str); 4] = [
 ];
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn turns_are_trimmed_as_penguiflow_trims_them() {
-    let Some(folder) = fixture("penguiflow/scenarios") else {
-        return;
-    };
+    let folder = sample_data::path("penguiflow/scenarios");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -200,10 +200,9 @@ fn turns_are_trimmed_as_penguiflow_trims_them() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn estimates_are_penguiflows() {
-    let Some(path) = fixture("penguiflow/tables/token_estimator.json") else {
-        return;
-    };
+    let path = sample_data::path("penguiflow/tables/token_estimator.json");
     let mut tally = Tally::of("penguiflow estimates");
     for row in list(&json(&path)["rows"]) {
         let Some(text) = row["text"].as_str() else {
@@ -214,7 +213,7 @@ fn estimates_are_penguiflows() {
     }
     tally.close(&[]);
     // A context's estimate decides: one token less of room, and a turn goes.
-    let folder = fixture("penguiflow/scenarios").unwrap();
+    let folder = sample_data::path("penguiflow/scenarios");
     let (mut contexts, names) = (
         0,
         [
@@ -253,10 +252,9 @@ fn estimates_are_penguiflows() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn wrong_configurations_are_refused() {
-    let Some(path) = fixture("penguiflow/tables/validation.json") else {
-        return;
-    };
+    let path = sample_data::path("penguiflow/tables/validation.json");
     let mut tally = Tally::of("penguiflow configurations");
     for row in list(&json(&path)["rows"]) {
         if row["what"] != "MemoryBudget" {

@@ -1,8 +1,9 @@
 use super::super::penguin::{Shares, Trim, trim};
 use super::super::{History, Rules};
-use super::{Tally, fixture, json, json_lines, kept, lines, list, lost, session};
+use super::{Tally, json, json_lines, kept, lines, list, lost, session};
 use crate::model::message::{Message, Part};
 use crate::model::view::View;
+use crate::sample_data;
 use serde_json::{Value, json as value};
 
 /// A message of Penguin's as the reader gives it, as far as trimming looks at it.
@@ -63,10 +64,9 @@ const DIFFERENT: [(&str, &str); 4] = [
 ];
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn categories_are_trimmed_as_penguin_trims_them() {
-    let Some(path) = fixture("penguin/trim-cases.jsonl") else {
-        return;
-    };
+    let path = sample_data::path("penguin/trim-cases.jsonl");
     let mut tally = Tally::of("penguin trim");
     let mut exact = 0;
     for case in json_lines(&path) {
@@ -168,10 +168,9 @@ fn of_file(path: &std::path::Path) -> Vec<Value> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn session_files_are_trimmed_as_penguin_trims_them() {
-    let Some(folder) = fixture("penguin/20_trim") else {
-        return;
-    };
+    let folder = sample_data::path("penguin/20_trim");
     let mut tally = Tally::of("penguin session files");
     for file in list(&json(&folder.join("expected.json"))["files"]) {
         let messages = of_file(&folder.join("conversations").join(file["file"].as_str().unwrap()));
@@ -192,10 +191,9 @@ fn session_files_are_trimmed_as_penguin_trims_them() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn images_are_replaced_as_penguin_replaces_them() {
-    let Some(path) = fixture("penguin/image-cases.json") else {
-        return;
-    };
+    let path = sample_data::path("penguin/image-cases.json");
     let folder = path.parent().unwrap().join("02_multimodal/conversations");
     let file = std::fs::read_dir(folder)
         .unwrap()
@@ -207,7 +205,7 @@ fn images_are_replaced_as_penguin_replaces_them() {
     let view = View::replay(&session);
     let history = History::of(&session, &view);
     // What depends on Python's way to write a value is taken as it was recorded.
-    let recorded = json(&fixture("penguin/token-counts.json").unwrap());
+    let recorded = json(&sample_data::path("penguin/token-counts.json"));
     let python: Vec<(&str, u64)> = list(&recorded["cases"]["02_multimodal"])
         .iter()
         .filter(|row| row["python_text"] == true)

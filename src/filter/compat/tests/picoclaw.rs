@@ -1,9 +1,10 @@
 use super::super::picoclaw::{Cut, cut, safe_boundary, sanitise};
 use super::super::{Choice, History, Rules};
-use super::{Tally, fixture, indexes, json_lines, kept, letters, list, lost, session};
+use super::{Tally, indexes, json_lines, kept, letters, list, lost, session};
 use crate::model::json;
 use crate::model::message::Message;
 use crate::model::view::View;
+use crate::sample_data;
 use serde_json::Value;
 
 /// PicoClaw's estimate, as its document says it; the program counts with the tokenizer of that name.
@@ -48,10 +49,9 @@ fn breaks(messages: &[Value], kept: &[usize]) -> bool {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn histories_are_cut_where_picoclaw_cuts() {
-    let Some(path) = fixture("picoclaw/compaction-cases.jsonl") else {
-        return;
-    };
+    let path = sample_data::path("picoclaw/compaction-cases.jsonl");
     let (mut theirs, mut agree, mut broken, mut other) = (0, 0, 0, Vec::new());
     for case in json_lines(&path) {
         let name = case["name"].as_str().unwrap();

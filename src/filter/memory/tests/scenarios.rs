@@ -184,12 +184,9 @@ impl Step<'_> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_recorded_step_is_made_again() {
-    let Some(root) = std::env::var_os("CONVO_FIXTURES") else {
-        eprintln!("penguiflow scenarios: not looked at, CONVO_FIXTURES is not set");
-        return;
-    };
-    let mut files: Vec<_> = std::fs::read_dir(std::path::Path::new(&root).join("penguiflow/scenarios"))
+    let mut files: Vec<_> = std::fs::read_dir(crate::sample_data::path("penguiflow/scenarios"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();

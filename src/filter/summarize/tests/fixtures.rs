@@ -2,24 +2,12 @@
 
 use super::super::{dates, prior};
 use super::*;
+use crate::sample_data;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 
-fn fixtures() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let folder = std::env::var_os("CONVO_FIXTURES")
-        .map_or_else(beside, PathBuf::from)
-        .join("compaction");
-    if !folder.is_dir() {
-        eprintln!("no fixtures at {}: nothing was compared", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
-fn read(name: &str) -> Option<Value> {
-    let text = std::fs::read_to_string(fixtures()?.join(name)).unwrap();
-    Some(serde_json::from_str(&text).unwrap())
+fn read(name: &str) -> Value {
+    let text = std::fs::read_to_string(sample_data::path("compaction").join(name)).unwrap();
+    serde_json::from_str(&text).unwrap()
 }
 
 fn strings(value: &Value) -> Vec<&str> {
@@ -32,16 +20,18 @@ fn strings(value: &Value) -> Vec<&str> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_stop_words_are_those_of_the_profile() {
-    let Some(folder) = fixtures() else { return };
+    let folder = sample_data::path("compaction");
     let theirs = std::fs::read_to_string(folder.join("stopwords_en.txt")).unwrap();
     assert_eq!(include_str!("../stopwords_en.txt"), theirs);
     eprintln!("{} stop words agree", theirs.lines().count());
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn terms_are_those_of_the_vectors() {
-    let Some(file) = read("terms.json") else { return };
+    let file = read("terms.json");
     let rows = file["rows"].as_array().unwrap();
     for row in rows {
         assert_eq!(
@@ -55,10 +45,9 @@ fn terms_are_those_of_the_vectors() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn dates_are_those_of_the_vectors() {
-    let Some(file) = read("relative_dates.json") else {
-        return;
-    };
+    let file = read("relative_dates.json");
     let rows = file["rows"].as_array().unwrap();
     for row in rows {
         let text = row["text"].as_str().unwrap();
@@ -77,10 +66,9 @@ fn dates_are_those_of_the_vectors() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn priors_and_choices_are_those_of_the_vectors() {
-    let Some(file) = read("coverage_v1.json") else {
-        return;
-    };
+    let file = read("coverage_v1.json");
     let prior = |message: &Value, index: usize, of: usize| {
         let role = Role::from_name(message["role"].as_str().unwrap());
         let text = message["content"].as_str().unwrap();
@@ -141,10 +129,9 @@ fn priors_and_choices_are_those_of_the_vectors() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn standing_instructions_are_those_of_the_vectors() {
-    let Some(file) = read("standing_instructions.json") else {
-        return;
-    };
+    let file = read("standing_instructions.json");
     let mut wrong = Vec::new();
     let mut count = 0;
     for (list, expected) in [("compint", true), ("instructions", true), ("others", false)] {

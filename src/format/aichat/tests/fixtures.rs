@@ -5,11 +5,13 @@ use crate::format::Format;
 use crate::format::tests::truth;
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::Aichat, truth::anthropic_usage);
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_is_written_back_as_what_it_was() {
     let mut files = 0;
     for truth in truth::files("aichat") {

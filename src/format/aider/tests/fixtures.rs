@@ -19,6 +19,7 @@ fn expected(truth: &Value) -> Value {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     let mut equal = 0;
     for truth in truth::files("aider") {
@@ -32,6 +33,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_history_that_is_written_says_the_same() {
     let mut files = 0;
     for truth in truth::files("aider") {
@@ -49,6 +51,7 @@ fn a_history_that_is_written_says_the_same() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn cut_anywhere_it_is_read_as_far_as_it_goes() {
     for truth in truth::files("aider") {
         let bytes = std::fs::read(&truth.path).unwrap();

@@ -7,6 +7,7 @@ use crate::model::json;
 use serde_json::Value;
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::ChatgptExport, |_: &Value| Default::default());
     for truth in truth::files("chatgpt-export") {
@@ -18,6 +19,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
 
 /// Every number and every text of an export is somewhere in what is read of it, to the byte.
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn nothing_is_left_behind() {
     let (mut files, mut left) = (0, Vec::new());
     for truth in truth::files("chatgpt-export") {

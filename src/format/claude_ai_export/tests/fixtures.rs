@@ -7,6 +7,7 @@ use crate::model::json::{self, Dialect};
 use serde_json::Value;
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::ClaudeAiExport, |_: &Value| Default::default());
     for truth in truth::files("claude-ai-export") {
@@ -19,6 +20,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
 /// Every number and every text of an export is somewhere in what is read of it; the account is not, and the texts that
 /// only say again what the blocks say.
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn nothing_is_left_behind() {
     let mut files = 0;
     for truth in truth::files("claude-ai-export") {

@@ -96,6 +96,7 @@ fn a_cut_drops_lines_and_ties_the_rest_together() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_cut_of_every_file_keeps_what_it_says() {
     let mut cuts = 0;
     let mut files: Vec<(String, Vec<u8>)> = vec![("everything".into(), everything())];

@@ -4,6 +4,7 @@ use super::*;
 use crate::model::session::Class;
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_files_of_others_are_what_they_are_said_to_be() {
     // One record of every kind: attachments count as foreign records there, and some of them are messages.
     let heap = "stage0_all_event_types.jsonl";

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 /// A log that went through the record stream is the same lines again, the pieces of a message beside one another.
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_log_comes_back_line_by_line() {
     let mut files = vec![("everything".to_string(), everything())];
     for truth in truth::files("claude-code") {

@@ -9,6 +9,7 @@ use crate::model::session::Session;
 use std::collections::BTreeMap;
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::ClineRoo, |_| BTreeMap::new());
 }
@@ -22,6 +23,7 @@ fn files() -> Vec<(String, Vec<u8>, Vec<u8>)> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn what_was_used_is_told() {
     for (name, bytes, panel) in files() {
         let session = session(&bytes, Some(&panel));
@@ -31,13 +33,12 @@ fn what_was_used_is_told() {
         let mut report = Report::default();
         truth::read(
             Format::ClineRoo,
-            &truth::folder("cline-roo").unwrap().join(&name),
+            &truth::folder("cline-roo").join(&name),
             &mut report,
         )
         .unwrap();
         assert!(report.findings.is_empty(), "{name}: {report:?}");
         let panel = truth::folder("cline-roo")
-            .unwrap()
             .join(&name)
             .with_file_name("ui_messages.json");
         assert!(truth::read(Format::ClineRoo, &panel, &mut Report::default()).is_err());
@@ -45,6 +46,7 @@ fn what_was_used_is_told() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn what_does_not_change_is_the_bytes_it_was() {
     let mut held = 0;
     for (name, bytes, panel) in files() {
@@ -65,6 +67,7 @@ fn what_does_not_change_is_the_bytes_it_was() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_cut_shows_what_is_left() {
     let mut cuts = 0;
     for (name, bytes, panel) in files() {

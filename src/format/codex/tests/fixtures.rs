@@ -25,6 +25,7 @@ fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_log_counts_what_it_is_known_to_hold() {
     let (mut equal, mut wrong) = (0, Vec::new());
     for mut truth in truth::files("codex") {
@@ -75,6 +76,7 @@ fn logs() -> Vec<(String, Vec<u8>, Session)> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_log_that_does_not_change_is_the_bytes_it_was() {
     let mut files = 0;
     for (name, bytes, session) in logs() {
@@ -85,6 +87,7 @@ fn a_log_that_does_not_change_is_the_bytes_it_was() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn records_of_a_log_make_the_lines_that_it_had() {
     let (mut files, mut lines, mut differ) = (0, 0, 0);
     for (name, bytes, session) in logs() {
@@ -106,6 +109,7 @@ fn records_of_a_log_make_the_lines_that_it_had() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn what_is_cut_off_goes_as_whole_lines() {
     let (mut cuts, mut kept) = (0, 0);
     for (name, bytes, session) in logs() {

@@ -18,6 +18,7 @@ fn total(session: &crate::model::session::Session) -> Value {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     let mut equal = 0;
     for truth in truth::files("continue") {
@@ -44,6 +45,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn what_does_not_change_is_the_bytes_it_was_and_a_cut_shows_what_is_left() {
     let (mut held, mut cuts) = (0, 0);
     for truth in truth::files("continue") {

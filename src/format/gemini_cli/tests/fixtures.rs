@@ -33,6 +33,7 @@ fn files() -> Vec<(String, Vec<u8>, Vec<Session>)> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::GeminiCli, usage);
     for truth in truth::files("gemini-cli")
@@ -44,6 +45,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn what_does_not_change_is_the_bytes_it_was() {
     let mut held = 0;
     for (name, bytes, sessions) in files() {
@@ -56,6 +58,7 @@ fn what_does_not_change_is_the_bytes_it_was() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn records_make_the_messages_that_they_were() {
     let (mut held, mut lines) = (0, 0);
     for (name, _, sessions) in files() {
@@ -76,6 +79,7 @@ fn records_make_the_messages_that_they_were() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_cut_shows_what_is_left_and_touches_nothing_else() {
     let mut cuts = 0;
     for (name, bytes, sessions) in files() {
@@ -105,6 +109,7 @@ fn a_cut_shows_what_is_left_and_touches_nothing_else() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_file_that_is_cut_or_damaged_says_so_and_ends() {
     for (name, bytes, _) in files() {
         for tenth in 0..10 {

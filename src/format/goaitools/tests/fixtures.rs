@@ -5,20 +5,12 @@ use super::{Class, Kind, counted, session, state, through_lines, written_back};
 use serde_json::Value;
 use std::path::PathBuf;
 
-fn folder() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let root = std::env::var_os("CONVO_FIXTURES").map_or_else(beside, PathBuf::from);
-    let folder = root.join("goaitools");
-    if !folder.is_dir() {
-        eprintln!("no fixtures at {}: nothing was compared", folder.display());
-        return None;
-    }
-    Some(folder)
+fn folder() -> PathBuf {
+    crate::sample_data::path("goaitools")
 }
 
 fn rows(name: &str) -> Vec<Value> {
-    let Some(folder) = folder() else { return Vec::new() };
-    let text = std::fs::read_to_string(folder.join("tables").join(name)).unwrap();
+    let text = std::fs::read_to_string(folder().join("tables").join(name)).unwrap();
     let table: Value = serde_json::from_str(&text).unwrap();
     table["rows"].as_array().unwrap().clone()
 }
@@ -34,8 +26,9 @@ fn bytes(hex: &str) -> Vec<u8> {
 
 /// What another program wrote is written again as it is, also after it was lines.
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_state_comes_back_byte_for_byte() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let mut same = 0;
     for entry in std::fs::read_dir(folder.join("states")).unwrap() {
         let path = entry.unwrap().path();
@@ -50,6 +43,7 @@ fn every_state_comes_back_byte_for_byte() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn what_is_read_and_what_is_refused() {
     let (mut agreed, mut differ) = (0, 0);
     for row in rows("decode.json") {
@@ -102,6 +96,7 @@ fn what_is_read_and_what_is_refused() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn what_is_written_again() {
     let (mut agreed, mut differ) = (0, 0);
     for row in rows("reencode.json") {
@@ -125,6 +120,7 @@ fn what_is_written_again() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn how_a_new_text_is_spelled() {
     let (mut agreed, mut differ) = (0, 0);
     for row in rows("string_text.json") {

@@ -7,6 +7,7 @@ use crate::model::json;
 use crate::model::view::View;
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::Goose, truth::anthropic_usage);
 }
@@ -23,6 +24,7 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn what_does_not_change_is_the_bytes_it_was() {
     for (name, bytes) in inputs() {
         let all = sessions(&bytes);
@@ -32,6 +34,7 @@ fn what_does_not_change_is_the_bytes_it_was() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn records_make_what_they_were() {
     for (name, bytes) in inputs() {
         let all = sessions(&bytes);
@@ -67,6 +70,7 @@ fn records_make_what_they_were() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn cuts_edits_drops_and_summaries_show_what_they_are_to_show() {
     let mut changes = 0;
     for (name, bytes) in inputs() {

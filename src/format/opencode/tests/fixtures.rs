@@ -22,6 +22,7 @@ fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::Opencode, usage);
 }
@@ -35,6 +36,7 @@ fn documents() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn what_does_not_change_is_the_bytes_it_was() {
     for (name, bytes) in documents() {
         let (all, report) = sessions(&bytes);
@@ -46,6 +48,7 @@ fn what_does_not_change_is_the_bytes_it_was() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn records_make_the_document_that_they_were() {
     for (name, bytes) in documents() {
         let (all, _) = sessions(&bytes);
@@ -64,6 +67,7 @@ fn records_make_the_document_that_they_were() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_cut_is_a_compaction_more() {
     let mut cuts = 0;
     for (name, bytes) in documents() {
@@ -87,6 +91,7 @@ fn a_cut_is_a_compaction_more() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn edits_drops_and_summaries_show_what_they_are_to_show() {
     let mut changes = 0;
     for (name, bytes) in documents() {

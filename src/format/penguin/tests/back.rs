@@ -43,8 +43,9 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn files_come_back_byte_for_byte() {
-    let Some(root) = folder() else { return };
+    let root = folder();
     let mut all = Vec::new();
     files(&root, &mut all);
     all.sort();
@@ -97,8 +98,9 @@ fn context_of(path: &Path) -> Vec<Value> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_model_is_shown_what_penguin_shows_it() {
-    let Some(root) = folder() else { return };
+    let root = folder();
     let case = root.join("03_tools");
     let expected: Value =
         serde_json::from_slice(&std::fs::read(case.join("expected.json")).unwrap()).unwrap();
@@ -117,8 +119,9 @@ fn a_model_is_shown_what_penguin_shows_it() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn checkpoints_are_read_as_sessions() {
-    let Some(root) = folder() else { return };
+    let root = folder();
     let case = root.join("17_checkpoints_workspace");
     let expected: Value =
         serde_json::from_slice(&std::fs::read(case.join("expected.json")).unwrap()).unwrap();

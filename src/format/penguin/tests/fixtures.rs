@@ -9,12 +9,8 @@ use crate::model::session::Session;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-pub(super) fn folder() -> Option<PathBuf> {
-    let root = std::env::var_os("CONVO_FIXTURES").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures"),
-        PathBuf::from,
-    );
-    Some(root.join("penguin")).filter(|folder| folder.is_dir())
+pub(super) fn folder() -> PathBuf {
+    crate::sample_data::path("penguin")
 }
 
 pub(super) fn read_path(path: &Path) -> (Result<Session>, Report) {
@@ -193,9 +189,10 @@ fn large(session: &Session, facts: &Value) {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 #[allow(clippy::print_stderr)]
 fn the_collection_is_read_as_expected() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let (mut cases, mut files) = (0, 0);
     let mut folders: Vec<_> = std::fs::read_dir(&folder)
         .unwrap()

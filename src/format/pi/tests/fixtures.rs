@@ -24,6 +24,7 @@ fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::Pi, usage);
     for truth in truth::files("pi") {
@@ -44,6 +45,7 @@ fn all() -> Vec<(String, Vec<u8>, Vec<Session>)> {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn what_does_not_change_is_the_bytes_it_was() {
     let mut files = 0;
     for (name, bytes, sessions) in all() {
@@ -54,6 +56,7 @@ fn what_does_not_change_is_the_bytes_it_was() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn records_make_the_lines_that_they_were() {
     let (mut files, mut lines, mut bytes_same) = (0, 0, 0);
     for (name, bytes, sessions) in all() {
@@ -83,6 +86,7 @@ fn records_make_the_lines_that_they_were() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_cut_is_one_entry_more() {
     let mut cuts = 0;
     for (name, bytes, sessions) in all() {
@@ -110,6 +114,7 @@ fn a_cut_is_one_entry_more() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn an_edit_in_the_middle_is_a_branch_where_there_are_branches() {
     let (mut branched, mut refused) = (0, 0);
     for (name, bytes, sessions) in all() {

@@ -11,16 +11,8 @@ use serde_json::{Value, from_slice, json as value};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(super) fn fixtures() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let folder = std::env::var_os("CONVO_FIXTURES")
-        .map_or_else(beside, PathBuf::from)
-        .join("picoclaw");
-    if !folder.is_dir() {
-        eprintln!("no fixtures at {}: nothing was compared", folder.display());
-        return None;
-    }
-    Some(folder)
+pub(super) fn fixtures() -> PathBuf {
+    crate::sample_data::path("picoclaw")
 }
 
 fn folder_at(path: &Path) -> Folder {
@@ -222,8 +214,9 @@ fn check_state(case: &str, folder: &Folder, state: &Value) -> bool {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn sessions_read_as_picoclaw_reads_them() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let (mut cases, mut states, mut absent) = (0, 0, 0);
     let mut run = |case: &str, folder: &Folder, expected: &Value| {
         cases += 1;
@@ -266,10 +259,9 @@ fn sessions_read_as_picoclaw_reads_them() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn safe_compaction_shows_the_same_in_every_state() {
-    let Some(root) = fixtures().map(|root| root.join("70-safe-compaction")) else {
-        return;
-    };
+    let root = fixtures().join("70-safe-compaction");
     let expected: Value = from_slice(&fs::read(root.join("expected.json")).unwrap()).unwrap();
     for state in ["0-before", "1-placeholders", "2-skip-cleared", "3-after"] {
         let folder = folder_at(&root.join(state));
@@ -289,8 +281,9 @@ fn safe_compaction_shows_the_same_in_every_state() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn legacy_documents_are_read_as_planned() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let folder = folder_at(&root.join("60-legacy-before/sessions"));
     let plan: Value = from_slice(&fs::read(root.join("60-legacy-before/expected.json")).unwrap()).unwrap();
     let after: Value = from_slice(&fs::read(root.join("61-legacy-after/expected.json")).unwrap()).unwrap();
@@ -344,8 +337,9 @@ fn legacy_documents_are_read_as_planned() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn lines_are_accepted_as_go_accepts_them() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let vectors = json_lines(&root.join("line-vectors.jsonl"));
     for vector in &vectors {
         let raw = base64(vector["line_base64"].as_str().unwrap());

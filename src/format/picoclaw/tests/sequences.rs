@@ -51,8 +51,9 @@ impl Directory {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn sequences_show_the_same_after_every_step() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let sequences = json_lines(&root.join("sequences.jsonl"));
     let mut steps = 0;
     for sequence in &sequences {

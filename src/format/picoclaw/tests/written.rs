@@ -14,8 +14,9 @@ fn written(body: &str) -> (String, Report) {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn fixtures_come_back_byte_for_byte() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let path = root.join("02-full-messages/sessions/agent_main_direct_user123.jsonl");
     let log = std::fs::read_to_string(path).unwrap();
     for line in log.lines() {

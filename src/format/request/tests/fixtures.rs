@@ -3,22 +3,12 @@
 
 use super::*;
 use crate::model::json::{self, Dialect};
-use std::path::{Path, PathBuf};
-
-fn collection(name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let found = std::env::var_os("CONVO_FIXTURES")
-        .map_or_else(beside, PathBuf::from)
-        .join(name);
-    if !found.exists() {
-        eprintln!("nothing at {}: nothing was compared", found.display());
-    }
-    found.exists().then_some(found)
-}
+use crate::sample_data;
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn files_of_the_wild_come_back() {
-    let Some(root) = collection("wild") else { return };
+    let root = sample_data::path("wild");
     let mut files = 0;
     for api in READ {
         let folder = root.join(api.name());
@@ -64,10 +54,9 @@ fn files_of_the_wild_come_back() {
 
 /// "A reader never repairs": what breaks a rule breaks it still, and what does not, does not.
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn rules_are_broken_as_before() {
-    let Some(path) = collection("validate/validate_rules.json") else {
-        return;
-    };
+    let path = sample_data::path("validate/validate_rules.json");
     let rules: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let mut histories = 0;
     for rule in rules["rules"].as_array().unwrap() {

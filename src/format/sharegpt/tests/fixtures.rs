@@ -8,6 +8,7 @@ use crate::model::json;
 use serde_json::Value;
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_file_counts_what_it_is_known_to_hold() {
     truth::hold(Format::Sharegpt, |_: &Value| Default::default());
     for truth in truth::files("sharegpt") {
@@ -21,6 +22,7 @@ fn every_file_counts_what_it_is_known_to_hold() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn records_are_made_again_of_their_messages() {
     let (mut files, mut records) = (0, 0);
     for truth in truth::files("sharegpt") {

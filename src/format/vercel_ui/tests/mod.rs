@@ -37,6 +37,7 @@ fn session(lines: &[&str]) -> Session {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_fixtures_are_what_is_said_of_them() {
     truth::hold(FORMAT, |_| BTreeMap::new());
     for truth in truth::files(FORMAT.name()) {

@@ -5,7 +5,6 @@ use crate::error::{Error, Kind};
 use crate::model::scope::owner::{Parts, Paths};
 use crate::model::scope::{Form, fold, main_key, signature};
 use serde_json::Value;
-use std::path::Path;
 
 /// Vectors that come out otherwise, with the reason.
 const DIFFERENT: [(&str, &str); 4] = [
@@ -24,16 +23,9 @@ const DIFFERENT: [(&str, &str); 4] = [
     ),
 ];
 
-fn collection(name: &str) -> Option<Value> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let path = std::env::var_os("CONVO_FIXTURES")
-        .map_or_else(beside, Into::into)
-        .join(name);
-    let text = std::fs::read_to_string(&path);
-    if text.is_err() {
-        eprintln!("no collection at {}: nothing was compared", path.display());
-    }
-    text.ok().map(|text| serde_json::from_str(&text).unwrap())
+fn collection(name: &str) -> Value {
+    let text = std::fs::read_to_string(crate::sample_data::path(name)).unwrap();
+    serde_json::from_str(&text).unwrap()
 }
 
 fn same_json(bytes: &[u8], expected: &Value) -> bool {
@@ -41,10 +33,9 @@ fn same_json(bytes: &[u8], expected: &Value) -> bool {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn allocations_are_those_of_picoclaw() {
-    let Some(all) = collection("picoclaw/key-vectors.json") else {
-        return;
-    };
+    let all = collection("picoclaw/key-vectors.json");
     let (mut agree, mut different) = (0, Vec::new());
     for case in all["allocations"].as_array().unwrap() {
         let name = case["name"].as_str().unwrap();
@@ -94,10 +85,9 @@ fn allocations_are_those_of_picoclaw() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn ids_and_given_keys_are_those_of_picoclaw() {
-    let Some(all) = collection("picoclaw/key-vectors.json") else {
-        return;
-    };
+    let all = collection("picoclaw/key-vectors.json");
     let (ids, opaque, given) = (&all["normalize_id"], &all["opaque"], &all["explicit"]);
     for case in ids.as_array().unwrap() {
         let id = case["in"].as_str().unwrap();
@@ -128,10 +118,9 @@ fn ids_and_given_keys_are_those_of_picoclaw() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn memory_keys_are_those_of_penguiflow() {
-    let Some(all) = collection("penguiflow/tables/memory_keys.json") else {
-        return;
-    };
+    let all = collection("penguiflow/tables/memory_keys.json");
     let (mut agree, mut refused) = (0, Vec::new());
     for case in all["resolution"].as_array().unwrap() {
         if case["strategy"] == "none" {

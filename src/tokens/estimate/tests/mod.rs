@@ -4,7 +4,6 @@ use super::*;
 use crate::error::Place;
 use crate::model::record::Record;
 use serde_json::Value;
-use std::path::PathBuf;
 
 fn tokens(estimate: Estimate, line: &str) -> u64 {
     let record = Record::parse(line.as_bytes(), Place::default());
@@ -72,12 +71,8 @@ fn messages_by_each_formula() {
     assert_eq!(tokens(Estimate::QuarterPlusOne, parts), (7 + 4000 + 4) / 4 + 1);
 }
 
-fn fixture(name: &str) -> Option<String> {
-    let Some(folder) = std::env::var_os("CONVO_FIXTURES") else {
-        eprintln!("CONVO_FIXTURES is not set: nothing of {name} was compared");
-        return None;
-    };
-    std::fs::read_to_string(PathBuf::from(folder).join(name)).ok()
+fn fixture(name: &str) -> String {
+    std::fs::read_to_string(crate::sample_data::path(name)).unwrap()
 }
 
 /// A message of PicoClaw's as its reader makes it.
@@ -98,10 +93,9 @@ fn from_picoclaw(mut message: Value) -> String {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn picoclaws_own_cases() {
-    let Some(cases) = fixture("picoclaw/compaction-cases.jsonl") else {
-        return;
-    };
+    let cases = fixture("picoclaw/compaction-cases.jsonl");
     let mut compared = 0;
     for line in cases.lines() {
         let case: Value = serde_json::from_str(line).unwrap();
@@ -125,10 +119,9 @@ fn picoclaws_own_cases() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn penguiflows_own_cases() {
-    let Some(table) = fixture("penguiflow/tables/token_estimator.json") else {
-        return;
-    };
+    let table = fixture("penguiflow/tables/token_estimator.json");
     let table: Value = serde_json::from_str(&table).unwrap();
     let rows = table["rows"].as_array().unwrap();
     for row in rows {
@@ -143,19 +136,17 @@ fn penguiflows_own_cases() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn penguins_own_cases() {
-    let Some(counts) = fixture("penguin/token-counts.json") else {
-        return;
-    };
+    let counts = fixture("penguin/token-counts.json");
     let counts: Value = serde_json::from_str(&counts).unwrap();
     let (mut compared, mut passed) = (0, 0);
     for (folder, cases) in counts["cases"].as_object().unwrap() {
         for case in cases.as_array().unwrap() {
-            let name = format!(
-                "penguin/{folder}/conversations/{}",
-                case["file"].as_str().unwrap()
-            );
-            let messages = fixture(&name).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            let name = format!("{folder}/conversations/{}", case["file"].as_str().unwrap());
+            // Some are damaged, and some are missing.
+            let text = std::fs::read(crate::sample_data::path("penguin").join(&name)).unwrap_or_default();
+            let messages = serde_json::from_slice::<Value>(&text).ok();
             let message =
                 messages.map(|file| file["messages"][case["index"].as_u64().unwrap() as usize].clone());
             // Values whose price is that of their Python text are not reproduced.

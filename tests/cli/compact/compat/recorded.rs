@@ -3,19 +3,13 @@
 //! bring their counts along, in thousandths, since nothing but a count above 0 is believed.
 
 use super::{compat, ids};
+use crate::sample_data;
 use serde_json::{Value, json};
-use std::path::Path;
 
-/// The cases of a file; none when it is not at hand.
-fn cases(name: &str) -> Option<Value> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    let folder = std::env::var_os("CONVO_FIXTURES").map_or_else(beside, Into::into);
-    let path = folder.join("compaction").join(name);
-    let Ok(text) = std::fs::read(&path) else {
-        eprintln!("no cases at {}: nothing was compared", path.display());
-        return None;
-    };
-    Some(serde_json::from_slice(&text).unwrap())
+/// The cases of a file.
+fn cases(name: &str) -> Value {
+    let text = std::fs::read(sample_data::path("compaction").join(name)).unwrap();
+    serde_json::from_slice(&text).unwrap()
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -90,10 +84,9 @@ fn told(what: &str, ran: usize, all: usize) {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn trim_messages() {
-    let Some(file) = cases("langchain_trim_messages.json") else {
-        return;
-    };
+    let file = cases("langchain_trim_messages.json");
     let (mut ran, all) = (0, list(&file["cases"]));
     for case in all.iter().filter(|case| case["mark"] == "match") {
         let input = list(&file["inputs"][case["input"].as_str().unwrap()]);
@@ -136,10 +129,9 @@ fn trim_messages() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn clear_tool_uses() {
-    let Some(file) = cases("langchain_clear_tool_uses.json") else {
-        return;
-    };
+    let file = cases("langchain_clear_tool_uses.json");
     let (mut ran, all) = (0, list(&file["cases"]));
     for case in all.iter().filter(|case| case["mark"] == "match") {
         let options = &case["options"];
@@ -183,10 +175,9 @@ fn clear_tool_uses() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn summarization() {
-    let Some(file) = cases("langchain_summarization.json") else {
-        return;
-    };
+    let file = cases("langchain_summarization.json");
     let (mut ran, all) = (0, list(&file["cases"]));
     for case in all.iter().filter(|case| case["mark"] == "match") {
         let input = list(&file["inputs"][case["input"].as_str().unwrap()]);
@@ -235,10 +226,9 @@ fn message(item: &Value) -> Value {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn sessions() {
-    let Some(file) = cases("openai_agents_sessions.json") else {
-        return;
-    };
+    let file = cases("openai_agents_sessions.json");
     let (mut ran, all) = (0, list(&file["cases"]));
     for case in all {
         let items = list(&file["inputs"][case["input"].as_str().unwrap()]);
@@ -282,10 +272,9 @@ fn sessions() {
 }
 
 #[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn tool_output_trimmer() {
-    let Some(file) = cases("openai_agents_tool_output_trimmer.json") else {
-        return;
-    };
+    let file = cases("openai_agents_tool_output_trimmer.json");
     let messages: Vec<Value> = list(&file["input"]).iter().map(message).collect();
     let session = session(&messages, |_| None);
     let all = list(&file["cases"]);

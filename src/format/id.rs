@@ -1,0 +1,82 @@
+//! The formats by name; what each of them is is in `table.rs`.
+
+/// Makes [`Format`] of the list of formats.
+macro_rules! formats {
+    ($($(#[$about:meta])* $variant:ident,)*) => {
+        /// The forms a session can have.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Format {
+            $($(#[$about])* $variant,)*
+        }
+
+        impl Format {
+            /// Every format; the order is that of the manual.
+            pub const ALL: [Format; [$(Format::$variant),*].len()] = [$(Format::$variant,)*];
+        }
+    };
+}
+
+formats! {
+    /// The record stream.
+    Native,
+    /// Bare messages, one a line.
+    Jsonl,
+    /// Messages of the OpenAI Chat Completions interface: an array, or objects with `messages`.
+    OpenaiChat,
+    /// Items of the OpenAI Responses interface.
+    OpenaiResponses,
+    /// Messages of the Anthropic interface.
+    Anthropic,
+    /// Contents of the Gemini interface.
+    Gemini,
+    /// PicoClaw: a log of message lines with its sidecar, or whatever else it kept a session in.
+    Picoclaw,
+    /// PicoClaw: a legacy JSON document.
+    PicoclawLegacy,
+    /// Penguin: a session document, or an older `conversation_*.json`.
+    Penguin,
+    /// What Penguin would send to a model.
+    PenguinContext,
+    /// Claude Code: the log of a session.
+    ClaudeCode,
+    /// goaitools: the state of a conversation.
+    Goaitools,
+    /// PenguiFlow: a memory state.
+    Penguiflow,
+    /// What PenguiFlow shows a model of its memory.
+    PenguiflowContext,
+    /// Codex: the log of a session.
+    Codex,
+    /// pi: a session, and the branches that were left.
+    Pi,
+    /// Gemini CLI: the recording of a chat.
+    GeminiCli,
+    /// opencode: what its export prints.
+    Opencode,
+    /// goose: a session, as its export has it or as lines.
+    Goose,
+    /// goose: a session as lines.
+    GooseJsonl,
+    /// aider: its chat history.
+    Aider,
+    /// Cline and Roo Code: the history of a task.
+    ClineRoo,
+    /// Continue: a session.
+    Continue,
+    /// LangChain: messages as its libraries serialise them.
+    Langchain,
+    /// Vercel AI SDK: messages of the user interface.
+    VercelUi,
+    /// The same as version 4 has it.
+    VercelUiV4,
+    /// Markdown, for people.
+    Markdown,
+    /// ChatGPT: the export of its conversations.
+    ChatgptExport,
+    /// Claude.ai: the export of its conversations.
+    ClaudeAiExport,
+    /// ShareGPT: training sets.
+    Sharegpt,
+    /// aichat: a session in YAML.
+    Aichat,
+}

@@ -1,0 +1,203 @@
+//! The table of formats: what each of them is, and a session read or written in any of them. Only this file knows them
+//! all.
+
+use super::form::{Form, Purpose, Reading, Save, Source};
+use super::id::Format;
+use super::report::{Loss, Report};
+use super::request::api::Api;
+use super::request::interface::Interface;
+use super::sessions::{Input, SessionReader};
+use super::{
+    aichat, aider, anthropic, chatgpt_export, claude_ai_export, claude_code, cline_roo, codex, continue_ide,
+    gemini, gemini_cli, goaitools, goose, jsonl, langchain, markdown, native, opaque, openai_chat,
+    openai_responses, opencode, penguiflow, penguin, pi, picoclaw, sharegpt, vercel_ui,
+};
+use crate::error::{Error, Kind, Result};
+use crate::model::session::Session;
+use crate::model::view::View;
+use std::io::{self, Write};
+
+impl Format {
+    /// What it is.
+    pub fn form(self) -> &'static Form {
+        match self {
+            Format::Native => &native::FORM,
+            Format::Jsonl => &jsonl::FORM,
+            Format::OpenaiChat => &openai_chat::FORM,
+            Format::OpenaiResponses => &openai_responses::FORM,
+            Format::Anthropic => &anthropic::FORM,
+            Format::Gemini => &gemini::FORM,
+            Format::Picoclaw => &picoclaw::FORM,
+            Format::PicoclawLegacy => &picoclaw::LEGACY,
+            Format::Penguin => &penguin::FORM,
+            Format::PenguinContext => &penguin::CONTEXT,
+            Format::ClaudeCode => &claude_code::FORM,
+            Format::Goaitools => &goaitools::FORM,
+            Format::Penguiflow => &penguiflow::FORM,
+            Format::PenguiflowContext => &penguiflow::CONTEXT,
+            Format::Codex => &codex::FORM,
+            Format::Pi => &pi::FORM,
+            Format::GeminiCli => &gemini_cli::FORM,
+            Format::Opencode => &opencode::FORM,
+            Format::Goose => &goose::FORM,
+            Format::GooseJsonl => &goose::LINES,
+            Format::Aider => &aider::FORM,
+            Format::ClineRoo => &cline_roo::FORM,
+            Format::Continue => &continue_ide::FORM,
+            Format::Langchain => &langchain::FORM,
+            Format::VercelUi => &vercel_ui::FORM,
+            Format::VercelUiV4 => &vercel_ui::OLD_FORM,
+            Format::Markdown => &markdown::FORM,
+            Format::ChatgptExport => &chatgpt_export::FORM,
+            Format::ClaudeAiExport => &claude_ai_export::FORM,
+            Format::Sharegpt => &sharegpt::FORM,
+            Format::Aichat => &aichat::FORM,
+        }
+    }
+
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        self.form().name
+    }
+
+    /// One line about the format, for help and manual.
+    pub fn about(self) -> &'static str {
+        self.form().about
+    }
+
+    /// The format of this name.
+    pub fn from_name(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Whether sessions can be written in it.
+    pub fn is_written(self) -> bool {
+        self.form().is_written()
+    }
+
+    /// Whether sessions can be read in it.
+    pub fn is_read(self) -> bool {
+        !matches!(self.form().read, Reading::None)
+    }
+
+    /// The interface whose requests it is.
+    pub fn api(self) -> Option<Api> {
+        self.form().api
+    }
+
+    /// The interface to which the program behind this format sends its sessions, where that is always the same.
+    pub fn sent_to(self) -> Option<Api> {
+        match self {
+            Format::ClaudeCode | Format::ClineRoo => Some(Api::Anthropic),
+            Format::Codex => Some(Api::OpenaiResponses),
+            Format::GeminiCli => Some(Api::Gemini),
+            _ => self.api(),
+        }
+    }
+
+    /// The form in which a document of this format is, where there are several: what is written back is to have it.
+    pub fn of(self, document: &[u8]) -> Format {
+        self.form().variant.map_or(self, |variant| variant(document))
+    }
+
+    /// Reads an input of it session by session; gives back one that is read otherwise.
+    pub fn sessions(self, input: Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
+        match (self.form().read, self.form().many) {
+            (Reading::Sessions(open), _) => open(input).map(Ok),
+            (_, Some(many)) => many(input),
+            _ => Ok(Err(input)),
+        }
+    }
+
+    /// Whether a line of it is a line of the record stream, so that it is read line by line.
+    pub fn is_lines(self) -> bool {
+        matches!(self.form().read, Reading::Records)
+    }
+}
+
+/// Reads a document of a format that is not read line by line.
+pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
+    let usage = |what: &str| Err(Error::new(Kind::Usage, format!("{} is {what}", format.name())));
+    let form = format.form();
+    if let (Reading::Document(convert), None) = (form.read, form.many) {
+        return convert(source, report);
+    }
+    let input = Input {
+        name: source.name.map(str::to_string),
+        head: source.bytes.to_vec(),
+        rest: Box::new(io::empty()),
+        returns: false,
+    };
+    let mut reader = match (form.read, format.sessions(input)?) {
+        (_, Ok(reader)) => reader,
+        (Reading::Document(convert), _) => return convert(source, report),
+        (Reading::None, _) => return usage("written only"),
+        _ => return usage("read line by line"),
+    };
+    let mut sessions = Vec::new();
+    while let Some(session) = reader.next(report)? {
+        sessions.push(session);
+    }
+    Ok(sessions)
+}
+
+/// Writes a session in a format other than the native one.
+pub fn write(
+    format: Format,
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    write_by(format, format.form().write, (session, view), purpose, out, report)
+}
+
+/// Writes a session as Markdown whose pages load images from the web.
+pub fn write_with_images(
+    session: &Session,
+    view: &View,
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let write = Some(markdown::write_with_images as Save);
+    write_by(Format::Markdown, write, (session, view), purpose, out, report)
+}
+
+fn write_by(
+    format: Format,
+    write: Option<Save>,
+    (session, view): (&Session, &View),
+    purpose: Purpose,
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<()> {
+    let vercel = [Format::VercelUi, Format::VercelUiV4].contains(&format);
+    if purpose == Purpose::Export && !vercel && native::source_format(session).as_deref() == Some("vercel-ui")
+    {
+        report.lose(Loss::Part, vercel_ui::differing_contents(session, view));
+    }
+    match write {
+        Some(write) => {
+            let readable = opaque::readable(format, session, view, report);
+            write(session, readable.as_ref().unwrap_or(view), purpose, out, report)
+        }
+        None => Err(Error::new(
+            Kind::Usage,
+            format!("sessions are not written as {} here", format.name()),
+        )),
+    }
+}
+
+impl Api {
+    /// What it defines.
+    pub(super) fn interface(self) -> &'static dyn Interface {
+        match self {
+            Api::OpenaiChat => &openai_chat::Chat,
+            Api::OpenaiResponses => &openai_responses::Responses,
+            Api::Anthropic => &anthropic::Anthropic,
+            Api::Gemini => &gemini::Gemini,
+        }
+    }
+}
