@@ -205,3 +205,22 @@ fn a_very_long_line_is_shown() {
         assert!(run.out().lines().all(|line| line.len() <= 90), "too wide");
     }
 }
+
+/// A table for people, and what to do next; rows of tab-separated values for programs.
+#[test]
+fn reports_are_tables_on_a_terminal() {
+    let env = Env::new();
+    env.write("s.jsonl", session());
+    let Some(run) = terminal(&env, (80, 50), "NO_COLOR=1 convo migrate s.jsonl") else {
+        return;
+    };
+    assert!(run.out().contains("OUTCOME   FILE"), "{run}");
+    assert!(run.out().contains("list sessions with: convo list"), "{run}");
+    let run = env.run(&["migrate", "s.jsonl"]).status(0);
+    assert!(run.out().starts_with("skipped\ts.jsonl\t4c2ddfdc-"), "{run}");
+    assert!(!run.stderr.contains("list sessions"), "{run}");
+    let line = "NO_COLOR=1 convo compact -n s.jsonl --budget 300";
+    let run = terminal(&env, (80, 50), line).unwrap();
+    assert!(run.out().contains("DECISION"), "{run}");
+    assert!(run.out().lines().all(|line| line.len() <= 84), "{run}");
+}

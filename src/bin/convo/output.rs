@@ -34,7 +34,7 @@ pub enum Diagnostics {
 #[derive(Debug)]
 pub struct Output {
     quiet: bool,
-    verbose: bool,
+    pub verbose: bool,
     json: AtomicBool,
     diagnostics: Option<Diagnostics>,
     color: Color,

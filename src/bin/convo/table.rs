@@ -130,7 +130,7 @@ impl Cell {
     }
 
     /// The cell as a tab-separated value.
-    fn value(&self, times: &Times) -> String {
+    pub fn value(&self, times: &Times) -> String {
         match self {
             // Control characters would break the row for some readers of it.
             Cell::Text(text) => crate::output::visible(text).replace(['\t', '\n'], " "),

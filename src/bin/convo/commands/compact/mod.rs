@@ -7,11 +7,13 @@ mod table;
 mod writer;
 
 use super::Run;
-use crate::args::{Changing, Reading};
+use crate::args::{Changing, Reading, TimeOptions};
 use crate::change;
 use crate::context::Context;
 use crate::stamps::Stamps;
+use crate::table::{Cell, Column, Table};
 use crate::thinking::{self, Failure};
+use crate::time_format::Times;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -22,6 +24,15 @@ use convo::tokens::Counter;
 use options::Strategy;
 use settings::{Keys, Settings};
 use writer::Writer;
+
+/// Columns of a dry run.
+const COLUMNS: [Column; 5] = [
+    Column::text("ID"),
+    Column::text("DECISION"),
+    Column::number("BEFORE"),
+    Column::number("AFTER"),
+    Column::rest("REASON"),
+];
 
 /// Shrink a session to a token budget
 ///
@@ -182,17 +193,26 @@ impl Compact {
             let id = session.header_text("id").unwrap_or_default();
             lines.push(report.json(&id, counter.tokenizer().name()));
         } else {
-            let row = |atom: &compact::AtomReport| {
-                let id = atom.ids.first().map_or("", String::as_str);
-                format!(
-                    "{id}\t{}\t{}\t{}\t{}",
-                    atom.level.name(),
-                    atom.before,
-                    atom.after,
-                    atom.reason
-                )
+            let cells = |atom: &compact::AtomReport| {
+                let id = atom.ids.first().cloned().unwrap_or_default();
+                vec![
+                    Cell::Text(id),
+                    Cell::Text(atom.level.name().to_string()),
+                    Cell::Number(Some(atom.before)),
+                    Cell::Number(Some(atom.after)),
+                    Cell::Text(atom.reason.to_string()),
+                ]
             };
-            lines.extend(report.atoms.iter().map(|atom| row(atom).into_bytes()));
+            let rows = report.atoms.iter().map(cells);
+            let times = Times::new(TimeOptions::default(), &context.clock);
+            if self.changing.dry_run {
+                return Table::new(&COLUMNS, &times)
+                    .print(&context.output, rows)
+                    .map_err(|error| Error::new(Kind::InputOutput, error.to_string()));
+            }
+            let value = |cell: &Cell| cell.value(&times);
+            let line = |cells: Vec<Cell>| cells.iter().map(value).collect::<Vec<_>>().join("\t");
+            lines.extend(rows.map(|cells| line(cells).into_bytes()));
         }
         for line in lines {
             let line = String::from_utf8_lossy(&line);

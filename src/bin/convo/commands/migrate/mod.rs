@@ -188,6 +188,7 @@ impl Run for Migrate {
             json: self.json,
             null: self.null,
             dry_run: self.dry_run,
+            stores: self.out.is_none(),
         };
         telling.all(&examined, &steps, &|step| match &target {
             Some(Target::Foreign(foreign)) => {

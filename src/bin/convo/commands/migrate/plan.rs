@@ -4,7 +4,8 @@ use super::carry::{Recent, Standing, Target};
 use super::examine::{Examined, Found, Refusal};
 use super::update::Update;
 use crate::context::Context;
-use crate::output::{path_name, visible};
+use crate::output::path_name;
+use crate::table::Cell;
 use convo::error::{Error, Kind};
 use convo::model::json;
 use std::collections::HashMap;
@@ -267,10 +268,9 @@ pub fn row<'e>(examined: &'e Examined, steps: &[Step], files: &dyn Fn(&Step) -> 
 }
 
 impl Row<'_> {
-    /// Columns with tabs between: outcome, path, id, messages.
-    pub fn text(&self, dry_run: bool) -> String {
+    /// Columns: outcome, path, id, messages.
+    pub fn cells(&self, dry_run: bool) -> Vec<Cell> {
         let path = path_name(&self.examined.path);
-        let path = visible(&path).replace(['\t', '\n'], " ");
         let outcome = match (self.outcome, dry_run) {
             (Outcome::Migrated, true) => "would-migrate",
             (Outcome::Updated, true) => "would-update",
@@ -283,7 +283,12 @@ impl Row<'_> {
             several => format!("{} sessions", several.len()),
         };
         let messages: u64 = self.sessions.iter().map(|one| one.messages).sum();
-        format!("{outcome}\t{path}\t{id}\t{messages}")
+        vec![
+            Cell::Text(outcome.to_string()),
+            Cell::Text(path),
+            Cell::Text(id),
+            Cell::Number(Some(messages)),
+        ]
     }
 
     /// One object.

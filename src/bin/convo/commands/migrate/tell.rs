@@ -2,8 +2,11 @@
 
 use super::examine::{Examined, Refusal};
 use super::plan::{self, Outcome, Step};
+use crate::args::TimeOptions;
 use crate::context::Context;
-use crate::output::path_name;
+use crate::output::{columns, path_name};
+use crate::table::{Column, Table};
+use crate::time_format::Times;
 use convo::error::{Error, Place};
 use convo::format::report::Report;
 use std::collections::BTreeMap;
@@ -14,7 +17,16 @@ pub struct Telling<'t> {
     pub json: bool,
     pub null: bool,
     pub dry_run: bool,
+    /// Whether sessions become sessions of the store.
+    pub stores: bool,
 }
+
+const COLUMNS: [Column; 4] = [
+    Column::text("OUTCOME"),
+    Column::rest("FILE"),
+    Column::dim("SESSION"),
+    Column::number("MSGS"),
+];
 
 impl Telling<'_> {
     /// One line a file, and a summary. `names` are the files that a session becomes, where it is not one of its id.
@@ -27,17 +39,18 @@ impl Telling<'_> {
         let context = self.context;
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let mut lines = String::new();
+        let mut rows = Vec::new();
+        let mut losses = BTreeMap::new();
+        let lists_losses = context.output.speaks_json() || context.output.verbose;
         let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
         for (file, examined) in examined.iter().enumerate() {
             let own = plan::of_file(steps, file);
             let row = plan::row(examined, own, names);
             *counts.entry(row.outcome.name()).or_default() += 1;
-            lines.push_str(&if self.json {
-                row.json()
-            } else {
-                row.text(self.dry_run)
-            });
-            lines.push(if self.null { '\0' } else { '\n' });
+            match self.json {
+                true => lines.push_str(&(row.json() + if self.null { "\0" } else { "\n" })),
+                false => rows.push(row.cells(self.dry_run)),
+            }
             // What is true of a whole file and no damage is likely true of many: told once, with their number.
             let (general, own_findings): (Vec<_>, Vec<_>) = examined
                 .findings
@@ -48,9 +61,15 @@ impl Telling<'_> {
                 .for_each(|finding| *notes.entry(&finding.what).or_default() += 1);
             let mut report = Report {
                 findings: own_findings.into_iter().cloned().collect(),
-                losses: examined.losses.clone(),
                 ..Report::default()
             };
+            match lists_losses {
+                true => report.losses = examined.losses.clone(),
+                false => examined
+                    .losses
+                    .iter()
+                    .for_each(|(loss, count)| *losses.entry(*loss).or_insert(0) += count),
+            }
             context.output.report(&path_name(&examined.path), &mut report);
             self.errors(examined, own);
         }
@@ -63,18 +82,35 @@ impl Telling<'_> {
             });
             lines.push_str(&format!("{all}\n"));
         }
-        let printed = context.output.stdout(|out| {
-            Ok(out
-                .write_all(lines.as_bytes())
-                .map_err(|error| Error::io("cannot write", error))?)
-        });
+        let times = Times::new(TimeOptions::default(), &context.clock);
+        let printed = match self.json {
+            false => Table::new(&COLUMNS, &times)
+                .null(self.null)
+                .print(&context.output, rows.into_iter()),
+            true => context.output.stdout(|out| {
+                Ok(out
+                    .write_all(lines.as_bytes())
+                    .map_err(|error| Error::io("cannot write", error))?)
+            }),
+        };
         let is_change = |step: &Step| matches!(step.outcome, Outcome::Migrated | Outcome::Updated);
         match !self.dry_run && steps.iter().any(is_change) {
             true => context.output.done(printed)?,
             false => printed?,
         }
+        if !losses.is_empty() {
+            let kinds: Vec<String> = losses
+                .iter()
+                .map(|(loss, count)| format!("{} ({count})", loss.name()))
+                .collect();
+            let what = format!("not carried: {}; -v lists them for each file", kinds.join(", "));
+            context.output.tell("", &what);
+        }
         if !self.json {
             self.summary(&counts, examined.len());
+        }
+        if !self.dry_run && self.stores && columns().is_some() && steps.iter().any(is_change) {
+            context.output.tell("", "list sessions with: convo list");
         }
         Ok(())
     }
