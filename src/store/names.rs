@@ -3,6 +3,7 @@
 use super::{Store, no_session};
 use crate::error::{Error, Kind, Result};
 use crate::model::key;
+use std::collections::{HashMap, HashSet};
 use std::time::SystemTime;
 
 /// So many candidates are told.
@@ -10,6 +11,9 @@ const TOLD: usize = 10;
 
 /// A name is compared with so many others for a likely one; more would make a typing error slow.
 const COMPARED: usize = 2000;
+
+/// The parents of at most so many sessions are looked up for one name.
+const MOST_PARENTS: usize = 4096;
 
 /// A session of a store, without a look at its content.
 #[derive(Clone, Debug)]
@@ -57,11 +61,33 @@ pub(super) fn beginning(
     name: &str,
     ids: &[String],
     aliases: impl FnOnce() -> Vec<(String, Vec<String>)>,
+    parent: impl Fn(&str) -> Option<String>,
 ) -> Result<String> {
     let mut found: Vec<&String> = match key::is_id(name) {
         true => ids.iter().filter(|id| id.starts_with(name)).collect(),
         false => Vec::new(),
     };
+    if found.is_empty() {
+        found = inside(name, ids);
+    }
+    if (2..=MOST_PARENTS).contains(&found.len()) {
+        // A session goes before its own branches, subagents and parts.
+        let parents: HashMap<&str, String> = found
+            .iter()
+            .filter_map(|id| Some((id.as_str(), parent(id)?)))
+            .collect();
+        let all: HashSet<&str> = found.iter().map(|id| id.as_str()).collect();
+        let is_inner = |id: &str| {
+            let next = |id: &&str| parents.get(*id).map(String::as_str);
+            let mut outer = std::iter::successors(Some(id), next).skip(1).take(found.len());
+            outer.any(|outer| outer != id && all.contains(outer))
+        };
+        let roots: Vec<&String> = found.iter().copied().filter(|id| !is_inner(id)).collect();
+        // Sessions in a circle have no root.
+        if !roots.is_empty() {
+            found = roots;
+        }
+    }
     match &found[..] {
         [id] => Ok((*id).clone()),
         [] => {
@@ -83,6 +109,28 @@ pub(super) fn beginning(
             Err(Error::new(Kind::NotFound, what).hint("write more of the id"))
         }
     }
+}
+
+/// The sessions whose ids are those of others with an addition, by the beginnings of both: `4c2d.1` is `4c2ddfdc.1`.
+fn inside<'i>(name: &str, ids: &'i [String]) -> Vec<&'i String> {
+    let is_joint = |b: &u8| matches!(b, b'.' | b'_' | b'-');
+    let joints = |text: &str| -> Vec<usize> {
+        let bytes = text.as_bytes();
+        (1..bytes.len()).filter(|at| is_joint(&bytes[*at])).collect()
+    };
+    let splits: Vec<(&str, &str)> = joints(name).into_iter().map(|at| name.split_at(at)).collect();
+    if splits.is_empty() || !key::is_id(name) {
+        return Vec::new();
+    }
+    let all: HashSet<&str> = ids.iter().map(String::as_str).collect();
+    let fits = |id: &&String| {
+        joints(id).into_iter().any(|at| {
+            let (outer, addition) = id.split_at(at);
+            let begins = |(one, other): &(&str, &str)| outer.starts_with(one) && addition.starts_with(other);
+            splits.iter().any(begins) && all.contains(outer)
+        })
+    };
+    ids.iter().filter(fits).collect()
 }
 
 impl Store {

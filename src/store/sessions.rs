@@ -10,6 +10,7 @@ use crate::model::chain;
 use crate::model::event::Event;
 use crate::model::json;
 use crate::model::key;
+use crate::model::lineage::Lineage;
 use crate::model::record::Record;
 use crate::model::session::Session;
 use std::collections::HashSet;
@@ -156,6 +157,12 @@ pub trait Sessions {
         Ok(key::is_id(id) && self.has(id)?)
     }
 
+    /// The session of which this one is a branch, a subagent or a part; none of a session of its own.
+    fn parent(&self, id: &str) -> Option<String> {
+        let lineage = Lineage::of_header(&super::log::strip(&self.first_line(id).ok()?))?;
+        lineage.parent.filter(|_| lineage.kind != "fork")
+    }
+
     /// The id that a name means: `@last`, an id, an alias, a key, or the beginning of one id.
     fn resolve(&self, name: &str) -> Result<String> {
         match name {
@@ -168,7 +175,10 @@ pub trait Sessions {
         }
         match self.exactly(name)? {
             Some(id) => Ok(id),
-            None => names::beginning(name, &self.session_ids()?, || self.aliases().unwrap_or_default()),
+            None => {
+                let aliases = || self.aliases().unwrap_or_default();
+                names::beginning(name, &self.session_ids()?, aliases, |id| self.parent(id))
+            }
         }
     }
 }

@@ -207,3 +207,45 @@ fn an_output_that_is_a_link_is_refused() {
     env.run(&["cat", "trip", "-o", "out.jsonl"]).status(77);
     assert_eq!(env.read("target.jsonl"), "mine");
 }
+
+#[test]
+fn a_prefix_means_the_session_and_not_what_it_contains() {
+    let env = Env::new();
+    let header = |id: &str, kind: &str, parent: &str| {
+        format!(
+            "{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\",\"metadata\":{{\"lineage\":{{\"kind\":\"{kind}\",\"parent\":\"{parent}\"}}}}}}\n"
+        )
+    };
+    env.write(
+        "a.jsonl",
+        "{\"type\":\"session\",\"version\":1,\"id\":\"4c2d\"}\n",
+    );
+    env.run(&["migrate", "-q", "a.jsonl"]).fine();
+    for (nth, kind) in ["sidechain", "branch", "split", "child", "branch"]
+        .into_iter()
+        .enumerate()
+    {
+        let name = format!("{nth}.jsonl");
+        // The last one is a branch of a branch.
+        let parent = if nth == 4 { "4c2d_1" } else { "4c2d" };
+        env.write(&name, header(&format!("4c2d_{nth}"), kind, parent));
+        env.run(&["migrate", "-q", &name]).fine();
+    }
+    let columns = ["list", "--columns", "id"];
+    env.run(&[&columns[..], &["4c"]].concat()).fine().gives("4c2d\n");
+    env.run(&[&columns[..], &["4c2d_1"]].concat())
+        .fine()
+        .gives("4c2d_1\n");
+    env.run(&["list", "4c2d_"])
+        .status(66)
+        .says("beginning of 4 sessions");
+    // The beginnings of a session's id and of the addition, as `list` prints them.
+    env.run(&[&columns[..], &["4c_1"]].concat())
+        .fine()
+        .gives("4c2d_1\n");
+    env.run(&["list", "4c_9"]).status(66).says("4c_9");
+    // A fork is a session of its own.
+    env.write("fork.jsonl", header("4c33", "fork", "4c2d"));
+    env.run(&["migrate", "-q", "fork.jsonl"]).fine();
+    env.run(&["list", "4c"]).status(66).says("4c2d, 4c33");
+}
