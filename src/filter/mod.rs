@@ -10,6 +10,8 @@ pub mod expand;
 pub mod gc;
 pub mod join;
 pub mod memory;
+pub mod metadata;
+pub mod overview;
 pub mod promotion;
 pub mod repair;
 pub mod reply;

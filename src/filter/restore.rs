@@ -1,17 +1,17 @@
 //! Takes an event back: it counts as never written.
 
-use super::{Plan, Stamp};
+use super::{Plan, Stamp, metadata};
 use crate::error::{Error, Kind, Result};
 use crate::model::event::{Action, Event};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use std::collections::HashSet;
 
-/// Plans to take back the event of this id, or the newest cut, compaction or summary that still counts.
+/// Plans to take back the event of this id, or the newest cut, compaction, summary, title or tags that still count.
 pub fn plan(session: &Session, id: Option<&str>, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
     let (id, kind) = match id {
         Some(id) => (id.to_string(), named(session, id)?),
-        None => changes(session).pop().ok_or_else(|| {
+        None => newest(session).ok_or_else(|| {
             let error = Error::new(Kind::No, "nothing to undo");
             match packed(session) {
                 Some(gc) => error.hint(format!(
@@ -135,14 +135,31 @@ fn words(action: &Action<'_>, body: &[u8]) -> String {
 
 /// Changes of the view that still count, newest last: id and type.
 pub fn changes(session: &Session) -> Vec<(String, String)> {
-    let found = session.live_events().into_iter().filter_map(|index| {
-        let record = session.record(index);
-        let event = record.event()?;
-        let kind = event.name();
-        let moves = matches!(kind.as_ref(), "truncate" | "compact" | "summary") && !is_final(event);
-        moves.then(|| Some((event.id()?.into_owned(), kind.into_owned())))?
-    });
-    found.collect()
+    let live = session.live_events().into_iter();
+    live.filter_map(|index| counting(session, index, moves_view))
+        .collect()
+}
+
+/// The newest change that still counts, be it of the view, of the title or of the tags: id and type.
+fn newest(session: &Session) -> Option<(String, String)> {
+    let changes = |event: &Event<'_>| moves_view(event) || metadata::is_change(event);
+    let mut live = session.live_events().into_iter().rev();
+    live.find_map(|index| counting(session, index, changes))
+}
+
+/// Id and type of the event in a line, if it is one of those.
+fn counting(
+    session: &Session,
+    index: usize,
+    is_one: impl Fn(&Event<'_>) -> bool,
+) -> Option<(String, String)> {
+    let record = session.record(index);
+    let event = record.event().filter(|event| is_one(event))?;
+    Some((event.id()?.into_owned(), event.name().into_owned()))
+}
+
+fn moves_view(event: &Event<'_>) -> bool {
+    matches!(event.name().as_ref(), "truncate" | "compact" | "summary") && !is_final(event)
 }
 
 /// A gc that still counts: with it, what came before is in the archive.

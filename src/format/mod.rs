@@ -59,7 +59,7 @@ mod tests;
 mod values;
 mod vercel_ui;
 mod window;
-mod workspace;
+pub(crate) mod workspace;
 pub mod wrapping;
 
 use form::written;

@@ -57,6 +57,7 @@ impl<'s> Held<'s> {
     fn replace_at(&self, store: &Store, bytes: &[u8], time: Option<SystemTime>) -> Result<()> {
         if let Some(id) = self.name.strip_suffix(".jsonl") {
             store.forget_view(id);
+            store.forget_overviews();
         }
         let old = (&self.file, &self.facts);
         rewrite::replace_log(self.sessions, &self.name, old, bytes, time, store.lock_timeout)

@@ -177,6 +177,7 @@ impl Store {
             places.push((sessions.again()?, left.chain(log).collect()));
         }
         self.forget_view(id);
+        self.forget_overviews();
         let mut found = false;
         let mut destroy = || {
             self.drop_aliases(id, &mut found)?;
@@ -253,6 +254,7 @@ impl Store {
         if dry_run || count == 0 {
             return Ok((count, bytes));
         }
+        self.forget_overviews();
         let destroy = || -> Result<()> {
             for (nth, (id, ..)) in old.iter().enumerate() {
                 let last = !old[nth + 1..].iter().any(|(other, ..)| other == id);

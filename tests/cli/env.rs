@@ -160,6 +160,24 @@ impl Env {
         self.wait(command)
     }
 
+    /// A line for `sh -c` on a terminal with so many columns; none where `script` is missing.
+    pub fn terminal(&self, columns: usize, line: &str) -> Option<Run> {
+        if !Path::new("/usr/bin/script").exists() {
+            eprintln!("skipped: /usr/bin/script is missing");
+            return None;
+        }
+        let mut command = self.program("/usr/bin/script");
+        let line = format!("stty rows 50 cols {columns}; {line}");
+        command
+            .args(["-qefc", &line, "/dev/null"])
+            .stdin(Stdio::null())
+            .env("SHELL", "/bin/sh")
+            .env("TERM", "xterm");
+        let mut run = self.wait(command);
+        run.stdout = run.out().replace("\r\n", "\n").into_bytes();
+        Some(run)
+    }
+
     /// Runs to the end, with what is set up.
     #[must_use = "a test checks what a run did"]
     pub fn wait(&self, mut command: Command) -> Run {

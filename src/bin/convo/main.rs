@@ -23,6 +23,7 @@ mod interrupt;
 mod keyed;
 mod measure;
 mod output;
+mod overviews;
 mod pager;
 mod pairs;
 mod palette;

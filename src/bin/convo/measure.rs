@@ -43,6 +43,12 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
+/// A number of things: `1 message`, `1,234 messages`.
+pub fn many(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", thousands(number))
+}
+
 /// A number of bytes in at most five characters: `812B`, `9.5K`, `312M`.
 pub fn size(bytes: u64) -> String {
     let mut value = bytes as f64;

@@ -11,6 +11,9 @@ const GAP: usize = 2;
 /// The text column that takes the rest of the line gets at least this, as long as other text columns can be cut.
 const LEAST_REST: usize = 20;
 
+/// So much of it is left before names and ids are cut.
+const LESS_REST: usize = 12;
+
 /// Text columns are cut to this width at most, before whole columns are omitted.
 const LEAST_TEXT: usize = 8;
 
@@ -21,6 +24,8 @@ pub struct Column {
     kind: Kind,
     /// Narrower terminals omit the column.
     from: usize,
+    /// Wider cells are cut.
+    most: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +42,7 @@ impl Column {
             header,
             kind,
             from: 0,
+            most: usize::MAX,
         }
     }
 
@@ -67,6 +73,14 @@ impl Column {
             ..self
         }
     }
+
+    /// The same column, at most this wide.
+    pub const fn at_most(self, columns: usize) -> Column {
+        Column {
+            most: columns,
+            ..self
+        }
+    }
 }
 
 /// A value of a row.
@@ -74,13 +88,13 @@ impl Column {
 pub enum Cell {
     /// Text as is.
     Text(String),
-    /// An id: complete when piped; on a terminal its first `short` bytes, the first `unique` of them bold.
+    /// An id: complete when piped, short on a terminal.
     Id {
         /// The complete id.
         id: String,
-        /// Bytes that a terminal shows.
-        short: usize,
-        /// Bytes that no other id starts with.
+        /// What a terminal shows.
+        short: String,
+        /// Bytes of it that are bold.
         unique: usize,
         /// Depth in a tree.
         depth: usize,
@@ -88,7 +102,6 @@ pub enum Cell {
     /// A number, with thousands separators on a terminal.
     Number(Option<u64>),
     /// A number of bytes, on a terminal with a unit.
-    #[allow(dead_code)]
     Bytes(Option<u64>),
     /// An RFC 3339 time: see [`Times`].
     Time(Option<String>),
@@ -106,17 +119,14 @@ impl Cell {
         match self {
             Cell::Text(text) => plain(in_line(text)),
             Cell::Id {
-                id,
-                short,
-                unique,
-                depth,
+                short, unique, depth, ..
             } => {
                 let indent = match depth {
                     0 => String::new(),
                     depth => format!("{}└ ", "  ".repeat(depth - 1)),
                 };
                 let start = indent.len();
-                let short = in_line(id.get(..*short).unwrap_or(id));
+                let short = in_line(short);
                 let bold = start..start + (*unique).min(short.len());
                 Rendered {
                     text: indent + &short,
@@ -169,12 +179,10 @@ impl<'t> Table<'t> {
     }
 
     /// With or without headers.
-    #[allow(dead_code)]
     pub fn header(self, header: bool) -> Self {
         Table { header, ..self }
     }
 
-    #[allow(dead_code)]
     /// With rows that end with NUL instead of a newline.
     pub fn null(self, null: bool) -> Self {
         Table { null, ..self }
@@ -225,7 +233,7 @@ impl<'t> Table<'t> {
                 };
                 let cells = rows.iter().filter_map(|row| row.get(*column));
                 let widest = cells.map(|cell| columns_of(&cell.text)).max().unwrap_or(0);
-                widest.max(header)
+                widest.min(self.columns[*column].most).max(header)
             })
             .collect();
         self.fit(&mut shown, &mut widths, width);
@@ -251,8 +259,8 @@ impl<'t> Table<'t> {
         out
     }
 
-    /// Cuts columns until a line fits: first the one that takes the rest, then the widest text, then whole columns from
-    /// the right.
+    /// Cuts columns until a line fits: first the one that takes the rest, then metadata, then other text, then whole
+    /// columns from the right.
     fn fit(&self, shown: &mut Vec<usize>, widths: &mut Vec<usize>, width: usize) {
         loop {
             let total = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
@@ -262,13 +270,16 @@ impl<'t> Table<'t> {
             }
             let kind = |at: usize| self.columns[shown[at]].kind;
             let rest = (0..shown.len()).find(|at| kind(*at) == Kind::Rest);
-            let text = (0..shown.len())
-                .filter(|at| matches!(kind(*at), Kind::Text | Kind::Dim) && widths[*at] > LEAST_TEXT)
-                .max_by_key(|at| widths[*at]);
-            let (at, least) = match (rest, text) {
-                (Some(rest), _) if widths[rest] > LEAST_REST => (rest, LEAST_REST),
-                (_, Some(text)) => (text, LEAST_TEXT),
-                (Some(rest), None) if widths[rest] > LEAST_TEXT => (rest, LEAST_TEXT),
+            let widest = |wanted: Kind| {
+                let cuttable = (0..shown.len()).filter(|at| kind(*at) == wanted && widths[*at] > LEAST_TEXT);
+                cuttable.max_by_key(|at| widths[*at])
+            };
+            let (at, least) = match (rest, widest(Kind::Dim), widest(Kind::Text)) {
+                (Some(rest), ..) if widths[rest] > LEAST_REST => (rest, LEAST_REST),
+                (_, Some(dim), _) => (dim, LEAST_TEXT),
+                (Some(rest), ..) if widths[rest] > LESS_REST => (rest, LESS_REST),
+                (_, _, Some(text)) => (text, LEAST_TEXT),
+                (Some(rest), ..) if widths[rest] > LEAST_TEXT => (rest, LEAST_TEXT),
                 _ if shown.len() > 1 => {
                     // The rest says most about a row; of the others the last says least.
                     let last = (1..shown.len()).rev().find(|at| Some(*at) != rest).unwrap_or(1);
@@ -351,7 +362,7 @@ mod tests {
                 let cells = [
                     Cell::Id {
                         id: "019e19b4-aa".to_string(),
-                        short: 8,
+                        short: "019e19b4".to_string(),
                         unique: 3,
                         depth: 0,
                     },

@@ -117,6 +117,7 @@ fn event() -> Value {
                 "version": {"type": "integer", "minimum": 1, "maximum": VERSION},
                 "created_at": {"$ref": "#/$defs/time"},
                 "title": {"type": "string"},
+                "tags": {"type": "array", "items": {"type": "string"}},
                 "key": {"type": "string"},
                 "scope": {},
                 "continued_from": id,

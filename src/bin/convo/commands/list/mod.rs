@@ -1,42 +1,48 @@
 //! `list`: the sessions of a store, of files or of directories.
 
+mod columns;
 mod row;
+mod short_ids;
 
 use super::Run;
-use crate::args::{ALL, Input, Reading, TimeOptions, When, when};
+use crate::args::{ALL, Counting, Input, Reading, TimeOptions, When, when};
 use crate::context::{Context, detect_file, head, named};
-use crate::inputs::{each_session, tell_and_go_on};
-use crate::measure::thousands;
-use crate::output::{columns, counted, path_name};
+use crate::inputs::{each_session_and_format, tell_and_go_on};
+use crate::measure::{many, thousands};
+use crate::output::{self, path_name};
+use crate::overviews::OverviewReader;
 use crate::scan::{self, Follow};
-use crate::table::{Column, Table};
+use crate::table::{Cell, Column, Table};
 use crate::time_format::Times;
-use crate::tree::{self, Node};
+use crate::tree;
 use clap::Args;
+use columns::{Key, Sort, sort};
 use convo::error::{Error, Kind};
+use convo::filter::metadata;
+use convo::format::Format;
 use convo::format::detect::HEAD;
 use convo::format::picoclaw;
-use convo::format::report::Report;
 use convo::model::time;
-use row::{Row, row};
+use row::Row;
 use std::collections::HashMap;
 use std::path::Path;
 
 /// List sessions
 ///
-/// Lists the sessions of the store, of files or of directories, newest first. Prints id, messages in the view, last
-/// change and title: in aligned columns on a terminal, otherwise separated by tabs. A session without title shows the
-/// beginning of its first user message. A fifth column shows the summarizer's health unless it is healthy: retry,
-/// degraded or recovering.
+/// Lists the sessions of the store, of files or of directories, newest first. On a terminal, prints a table with short
+/// ids, in which branches and subagents are below their session; otherwise id, messages in the view, last change and
+/// title, separated by tabs. A fifth value is the status of the summarizer unless it is healthy: retry, degraded or
+/// recovering. A session without title shows the first line of its first question.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo list
   convo list | cut -f1                          only the ids
-  convo list --until 30d | cut -f1 | xargs -r -d '\\n' convo remove --
+  convo list --columns short-id,tokens,title --tokens
+  convo list --project shop --tag urgent --sort -size
+  convo list --until 30d -0 --columns id | xargs -0 -r convo remove --
   convo list -n 20 --offset 40                  the third page of 20 sessions
   convo list --since 2026-11-01 --json
-  convo list --json | jq -r 'select(.messages > 100).id'
-  convo list --tree                             continuations below their first session
+  convo list --json | jq -r 'select(.view > 100).id'
   convo list ./session.json                     the sessions of a file
   convo list ~/.codex/sessions                  the sessions of a directory")]
 pub struct List {
@@ -51,6 +57,7 @@ pub struct List {
     /// Skip the first N sessions
     #[arg(
         long,
+        hide_short_help = true,
         value_name = "N",
         default_value_t = 0,
         hide_default_value = true,
@@ -66,81 +73,97 @@ pub struct List {
     /// List sessions last changed before WHEN
     #[arg(long, alias = "older-than", value_name = "WHEN", value_parser = when, help_heading = "Filter")]
     until: Option<When>,
+    /// List sessions of this project: directory or its last part
+    ///
+    /// The working directory that a session recorded has this last part, or is this directory or one below. A directory
+    /// contains a slash; `.` is the current one.
+    #[arg(long, value_name = "DIR", help_heading = "Filter", value_hint = clap::ValueHint::DirPath)]
+    project: Option<String>,
+    /// List sessions that have this tag (repeatable: all of them)
+    #[arg(long, value_name = "TAG", value_parser = tag, help_heading = "Filter")]
+    tag: Vec<String>,
     #[command(flatten)]
     reading: Reading,
+    /// Print these columns, separated by commas
+    ///
+    /// Columns: id, short-id, title, messages, tokens, size, project, cwd, program, model, format, created, updated,
+    /// aliases, tags. Messages and tokens are those of the view. Default: id, messages, updated, title; on a terminal,
+    /// short-id, updated, messages, tokens if known, else size, program, project, title.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_enum,
+        value_delimiter = ',',
+        hide_possible_values = true,
+        conflicts_with = "json",
+        help_heading = "Output"
+    )]
+    columns: Vec<Key>,
+    /// Sort by KEY; -KEY reverses [default: -updated]
+    ///
+    /// Keys: updated, created, messages, tokens, size, title, id, project, program. Sessions without a value are last.
+    #[arg(long, value_name = "KEY", value_parser = sort, allow_hyphen_values = true, conflicts_with = "tree", help_heading = "Output")]
+    sort: Option<Sort>,
+    /// Reverse the order
+    #[arg(
+        long,
+        hide_short_help = true,
+        conflicts_with = "tree",
+        help_heading = "Output"
+    )]
+    reverse: bool,
     /// Show continuations and branches below their first session
     ///
-    /// Branches are indented one level more. With --json, objects have a depth.
+    /// Branches are indented one level more. With --json, objects have a depth. Default on a terminal, unless --sort or
+    /// --reverse is given.
     #[arg(long, help_heading = "Output")]
     tree: bool,
+    /// Omit the header of the table
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
+    no_header: bool,
+    /// End rows with NUL instead of a newline
+    #[arg(short = '0', long = "null", conflicts_with = "json", help_heading = "Output")]
+    null: bool,
     #[command(flatten)]
     times: TimeOptions,
     /// Print one object per session
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Count the tokens of each view
+    ///
+    /// The counts are kept until a session changes. Without this option, only known counts are shown.
+    #[arg(long, help_heading = "Tokens")]
+    tokens: bool,
+    #[command(flatten)]
+    counting: Counting,
 }
 
-/// The columns of a terminal.
-const COLUMNS: [Column; 4] = [
-    Column::text("ID"),
-    Column::dim("UPDATED").from_width(32),
-    Column::number("MSGS").from_width(45),
-    Column::rest("TITLE"),
-];
-
 impl Run for List {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+    fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
-        let mut rows = Vec::new();
-        if self.inputs.is_empty() || self.inputs == [ALL] {
-            rows = stored(context)?;
-        } else {
-            let inputs = Input::all(&self.inputs);
-            for input in &inputs {
-                let done = match input {
-                    Input::Path(path) if path.is_dir() => self.folder(context, path, &mut rows),
-                    input => each_session(
-                        context,
-                        std::slice::from_ref(input),
-                        &self.reading,
-                        |label, session| {
-                            rows.push(row(&session, label, false));
-                            Ok(())
-                        },
-                    )
-                    .map_err(|error| with_folder(error, input)),
-                };
-                tell_and_go_on(context, done, inputs.len())?;
-            }
+        if let Some(project) = &mut self.project
+            && (project.contains('/') || matches!(project.as_str(), "." | ".."))
+            && let Ok(absolute) = std::fs::canonicalize(&*project)
+        {
+            *project = path_name(&absolute);
         }
-        let now = time::seconds(&context.clock.now());
-        rows.retain(|row| self.fits(row, now));
-        name_aliases(context, &mut rows);
-        // Newest first; sessions without any time come last, by their ids.
-        rows.sort_by_cached_key(|row| {
-            (
-                std::cmp::Reverse(row.updated.as_deref().and_then(time::seconds)),
-                row.id.clone(),
-            )
-        });
+        let counts = self.tokens || self.counting.tokenizer.is_some();
+        let reader = OverviewReader::new(context, &self.counting, counts);
+        let mut rows = self.rows(context, &reader)?;
+        let is_terminal = output::columns().is_some() && !self.null && !self.json;
+        if is_terminal || self.columns.contains(&Key::ShortId) {
+            shorten(&mut rows);
+        }
         let now = context.clock.now();
-        let leaves = tree::arrange(&rows.iter().map(node).collect::<Vec<_>>());
-        for leaf in &leaves {
-            let row = &mut rows[leaf.node];
-            row.depth = if self.tree { leaf.depth } else { 0 };
-            // Counted from the first session; what another system wrote there may be anything.
-            row.chain.index = leaf.index.filter(|index| *index > 0).or(row.chain.index);
+        let seconds = time::seconds(&now);
+        rows.retain(|row| self.fits(row, seconds));
+        name_aliases(context, &mut rows);
+        let is_tree = self.tree || (is_terminal && self.sort.is_none() && !self.reverse);
+        rows = self.sort.unwrap_or(Sort::NEWEST).apply(rows, self.reverse);
+        if is_tree || self.json {
+            rows = arrange(rows, is_tree);
         }
-        if self.tree {
-            let mut places = vec![0; rows.len()];
-            leaves
-                .iter()
-                .enumerate()
-                .for_each(|(place, leaf)| places[leaf.node] = place);
-            let mut placed: Vec<(usize, Row)> = places.into_iter().zip(rows).collect();
-            placed.sort_by_key(|(place, _)| *place);
-            rows = placed.into_iter().map(|(_, row)| row).collect();
-        }
+        let found = rows.len();
         let rows = self.page(rows);
         if self.json {
             return context.output.stdout(|out| {
@@ -150,23 +173,90 @@ impl Run for List {
                 })
             });
         }
+        let keys = match (self.columns.is_empty(), is_terminal) {
+            (false, _) => self.columns.clone(),
+            (true, true) => columns::shown(&rows),
+            (true, false) => columns::PIPED.to_vec(),
+        };
+        let table: Vec<Column> = keys
+            .iter()
+            .map(|key| key.column(!self.columns.is_empty()))
+            .collect();
         let times = Times::new(self.times, &context.clock);
-        let messages: usize = rows.iter().map(|row| row.view).sum();
-        let footer = format!(
-            "{} · {} · times in {}",
-            counted(rows.len() as u64, "session"),
-            match messages {
-                1 => "1 message".to_string(),
-                messages => format!("{} messages", thousands(messages as u64)),
-            },
-            times.zone()
-        );
-        let is_terminal = columns().is_some();
-        let cells = rows.iter().map(|row| row.cells(&now, is_terminal));
-        Table::new(&COLUMNS, &times)
-            .footer(footer)
+        let cells = rows.iter().map(|row| {
+            let mut cells: Vec<Cell> = keys.iter().map(|key| key.cell(row, is_terminal)).collect();
+            if let Some(state) = row.ailing(&now).filter(|_| self.columns.is_empty()) {
+                match cells.last_mut() {
+                    Some(Cell::Text(title)) if is_terminal => {
+                        title.insert_str(0, &format!("[{}] ", state.name()))
+                    }
+                    _ => cells.push(Cell::Text(state.name().to_string())),
+                }
+            }
+            cells
+        });
+        Table::new(&table, &times)
+            .header(!self.no_header)
+            .null(self.null)
+            .footer(footer(&rows, found, &times))
             .print(&context.output, cells)
     }
+}
+
+/// A tag.
+fn tag(text: &str) -> Result<String, String> {
+    metadata::check_tag(text).map(|()| text.to_string())
+}
+
+/// The totals.
+fn footer(rows: &[Row], found: usize, times: &Times) -> String {
+    let messages: u64 = rows.iter().map(|row| row.overview.view).sum();
+    let tokens: u64 = rows
+        .iter()
+        .filter_map(|row| Some(row.overview.tokens.as_ref()?.0))
+        .sum();
+    let mut parts = vec![match rows.len() == found {
+        true => many(found as u64, "session"),
+        false => format!(
+            "{} of {}",
+            thousands(rows.len() as u64),
+            many(found as u64, "session")
+        ),
+    }];
+    parts.push(many(messages, "message"));
+    if tokens > 0 {
+        parts.push(many(tokens, "token"));
+    }
+    parts.push(format!("times in {}", times.zone()));
+    parts.join(" · ")
+}
+
+/// Sets the short ids.
+fn shorten(rows: &mut [Row]) {
+    let ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+    let parents: Vec<Option<&str>> = rows.iter().map(Row::parent).collect();
+    let short = short_ids::short(&ids, &parents);
+    for (row, (short, unique)) in rows.iter_mut().zip(short) {
+        (row.short, row.unique) = (short, unique);
+    }
+}
+
+/// Sets the positions in chains, and arranges the rows as trees.
+fn arrange(mut rows: Vec<Row>, is_tree: bool) -> Vec<Row> {
+    let leaves = tree::arrange(&rows.iter().map(Row::node).collect::<Vec<_>>());
+    for leaf in &leaves {
+        let row = &mut rows[leaf.node];
+        // Counted from the first session; what another system wrote there may be anything.
+        row.index = leaf.index.filter(|index| *index > 0).or(row.index);
+        if is_tree {
+            row.depth = leaf.depth;
+        }
+    }
+    if is_tree {
+        let order: Vec<usize> = leaves.iter().map(|leaf| leaf.node).collect();
+        rows = columns::in_order(rows, &order);
+    }
+    rows
 }
 
 /// A name that is none of the store's, and that a folder here has, is meant for that one.
@@ -178,66 +268,6 @@ fn with_folder(error: anyhow::Error, input: &Input) -> anyhow::Error {
         (Ok(error), _) => error.into(),
         (Err(error), _) => error,
     }
-}
-
-fn node(row: &Row) -> Node {
-    Node {
-        id: row.id.clone(),
-        continued_from: row.links.continued_from.clone(),
-        branched_from: row.branched_from.clone(),
-        newest: row.updated.as_deref().and_then(time::seconds),
-    }
-}
-
-/// Every session of the store, read on as many threads as there are processors.
-fn stored(context: &Context) -> anyhow::Result<Vec<Row>> {
-    let store = context.store()?;
-    let ids: Vec<String> = store.ids()?.into_iter().map(|entry| entry.id).collect();
-    let threads = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(1 + ids.len() / 64);
-    let share = ids.len().div_ceil(threads.max(1)).max(1);
-    let read = |ids: &[String]| -> Vec<convo::Result<Row>> {
-        let one = |id: &String| {
-            let mut report = Report::default();
-            let session = store.load(id, &mut report)?;
-            // The name of the log, whatever its lines say.
-            let id = id.clone();
-            Ok(Row {
-                id,
-                ..row(&session, "", report.is_damaged())
-            })
-        };
-        ids.iter().map(one).collect()
-    };
-    let results: Vec<convo::Result<Row>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = ids
-            .chunks(share)
-            .map(|ids| scope.spawn(move || read(ids)))
-            .collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().unwrap_or_default())
-            .collect()
-    });
-    let mut rows = Vec::with_capacity(results.len());
-    for result in results {
-        match result {
-            Ok(row) => {
-                if row.damaged {
-                    context.output.note_status(Kind::Data);
-                    context
-                        .output
-                        .tell(&row.id, "has damaged lines; `convo cat` tells which");
-                }
-                rows.push(row);
-            }
-            // Removed by somebody between the listing and the reading.
-            Err(error) if error.kind == Kind::NotFound => {}
-            Err(error) => context.output.error(&crate::context::named(error, "list")),
-        }
-    }
-    Ok(rows)
 }
 
 /// Whether a file is something else, and not a session that is damaged.
@@ -268,12 +298,71 @@ fn name_aliases(context: &Context, rows: &mut [Row]) {
 }
 
 impl List {
-    /// Whether its time is asked for. A session without any time has none.
+    /// The sessions of the inputs, else of the store.
+    fn rows(&self, context: &Context, reader: &OverviewReader<'_>) -> anyhow::Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        if self.inputs.is_empty() || self.inputs == [ALL] {
+            for stored in reader.stored()? {
+                let native = Format::Native.name();
+                rows.push(Row {
+                    bytes: Some(stored.bytes),
+                    // The name of the log, whatever its records say.
+                    id: stored.id,
+                    ..Row::new(stored.value, "", native)
+                });
+            }
+            return Ok(rows);
+        }
+        let inputs = Input::all(&self.inputs);
+        for input in &inputs {
+            let done = match input {
+                Input::Path(path) if path.is_dir() => self.folder(context, reader, path, &mut rows),
+                input => self
+                    .input(context, reader, input, &mut rows)
+                    .map_err(|error| with_folder(error, input)),
+            };
+            tell_and_go_on(context, done, inputs.len())?;
+        }
+        Ok(rows)
+    }
+
+    /// The sessions of an input.
+    fn input(
+        &self,
+        context: &Context,
+        reader: &OverviewReader<'_>,
+        input: &Input,
+        rows: &mut Vec<Row>,
+    ) -> anyhow::Result<()> {
+        let inputs = std::slice::from_ref(input);
+        each_session_and_format(context, inputs, &self.reading, |label, format, session| {
+            let first = (!session.is_empty()).then(|| session.record(0).body);
+            let aliases = first
+                .filter(|_| matches!(input, Input::Path(_)))
+                .map(picoclaw::aliases);
+            rows.push(Row {
+                aliases: aliases.unwrap_or_default(),
+                ..Row::new(reader.read(label, &session, false)?, label, format.name())
+            });
+            Ok(())
+        })
+    }
+
+    /// Whether the filters select a session. One without a time has none that could be compared.
     fn fits(&self, row: &Row, now: Option<i64>) -> bool {
+        let tags = &row.overview.tags;
+        if self
+            .project
+            .as_deref()
+            .is_some_and(|project| !row.is_of_project(project))
+            || !self.tag.iter().all(|tag| tags.contains(tag))
+        {
+            return false;
+        }
         if self.since.is_none() && self.until.is_none() {
             return true;
         }
-        let time = row.updated.as_deref().and_then(time::seconds);
+        let time = row.overview.updated.as_deref().and_then(time::seconds);
         now.zip(time).is_some_and(|(now, time)| {
             self.until.is_none_or(|until| until.is_after(time, now))
                 && self.since.is_none_or(|since| !since.is_after(time, now))
@@ -290,7 +379,13 @@ impl List {
 
     /// The sessions of a directory, of whatever system, those in directories in it too. What is no session is passed
     /// over.
-    fn folder(&self, context: &Context, path: &Path, rows: &mut Vec<Row>) -> anyhow::Result<()> {
+    fn folder(
+        &self,
+        context: &Context,
+        reader: &OverviewReader<'_>,
+        path: &Path,
+        rows: &mut Vec<Row>,
+    ) -> anyhow::Result<()> {
         let files = scan::files(path, true, Follow::Files).map_err(|error| named(error, &path_name(path)))?;
         for (file, why) in &files.skipped {
             context.output.tell(&path_name(file), why);
@@ -301,14 +396,7 @@ impl List {
                 context.output.detail(&path_name(&file), "no session");
                 continue;
             }
-            let done = each_session(context, &[Input::Path(file)], &self.reading, |label, session| {
-                let first = (!session.is_empty()).then(|| session.record(0).body);
-                rows.push(Row {
-                    aliases: first.map(picoclaw::aliases).unwrap_or_default(),
-                    ..row(&session, label, false)
-                });
-                Ok(())
-            });
+            let done = self.input(context, reader, &Input::Path(file), rows);
             tell_and_go_on(context, done, several)?;
         }
         Ok(())

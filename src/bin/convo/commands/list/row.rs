@@ -1,142 +1,146 @@
-//! A session of the list: what is shown of it, as a row or as an object.
+//! A session of the list.
 
-use crate::table::Cell;
-use convo::filter::memory;
-use convo::model::chain::Links;
-use convo::model::health::{Health, State};
-use convo::model::json;
-use convo::model::lineage::Lineage;
-use convo::model::session::{Class, Session};
-use convo::model::view::{Item, View};
+use crate::time_format::machine;
+use crate::tree::Node;
+use convo::filter::overview::Overview;
+use convo::model::health::State;
+use convo::model::time;
 
-/// Members of a session line that tell of its chain.
-#[derive(Default)]
-pub struct Chain {
-    pub index: Option<u64>,
-    pub original: Option<String>,
-    pub source_tokens: Option<u64>,
-    pub tokens: Option<u64>,
-}
+/// Formats that any program writes: they do not say which one did.
+const COMMON: [&str; 11] = [
+    "native",
+    "jsonl",
+    "openai-chat",
+    "openai-responses",
+    "anthropic",
+    "gemini",
+    "langchain",
+    "vercel-ui",
+    "vercel-ui-v4",
+    "sharegpt",
+    "markdown",
+];
 
-/// One line of the list.
+/// A session with its place in the list.
 pub struct Row {
     pub id: String,
-    pub title: Option<String>,
-    pub key: Option<String>,
-    pub messages: usize,
-    pub view: usize,
-    pub created: Option<String>,
-    pub updated: Option<String>,
-    pub links: Links,
-    /// What the session line says of the chain.
-    pub chain: Chain,
-    pub branched_from: Option<String>,
+    pub overview: Overview,
+    /// Size of a stored log.
+    pub bytes: Option<u64>,
+    /// The short id, and how many bytes of it no other session starts with.
+    pub short: String,
+    pub unique: usize,
+    /// Depth in the tree.
     pub depth: usize,
+    /// Position in the chain.
+    pub index: Option<u64>,
     pub aliases: Vec<String>,
-    pub damaged: bool,
-    pub health: Health,
-    /// Turns that wait for a summary, where the session remembers by itself: pending, backlog.
-    pub waiting: Option<(usize, usize)>,
+    /// Format of the input.
+    pub input: &'static str,
 }
 
 impl Row {
-    /// How the summaries of the session fare, when they do not fare well.
-    fn ailing(&self, now: &str) -> Option<State> {
-        Some(self.health.state(now)).filter(|state| *state != State::Healthy)
+    /// Of a session in an input of this format; `label` is its id if it has none.
+    pub fn new(overview: Overview, label: &str, input: &'static str) -> Row {
+        Row {
+            id: overview.id.clone().unwrap_or_else(|| label.to_string()),
+            index: overview.chain.index,
+            overview,
+            bytes: None,
+            short: String::new(),
+            unique: 0,
+            depth: 0,
+            aliases: Vec::new(),
+            input,
+        }
     }
 
+    /// The last part of the working directory.
+    pub fn project(&self) -> Option<&str> {
+        let cwd = self.overview.cwd.as_deref()?.trim_end_matches(['/', '\\']);
+        cwd.rsplit(['/', '\\']).next().filter(|name| !name.is_empty())
+    }
+
+    /// The format of the session before it was imported, else that of the input.
+    pub fn format(&self) -> &str {
+        self.overview.format.as_deref().unwrap_or(self.input)
+    }
+
+    /// The program that wrote the session, if its format says so.
+    pub fn program(&self) -> Option<&str> {
+        Some(self.format()).filter(|format| !COMMON.contains(format))
+    }
+
+    /// The session that contains this one as a branch, a subagent or a part.
+    pub fn parent(&self) -> Option<&str> {
+        let lineage = self.overview.lineage.as_deref();
+        let parent = self.overview.parent.as_deref();
+        parent.filter(|_| lineage != Some("fork"))
+    }
+
+    /// Whether its project is this one: the last part of the working directory, or a directory above it.
+    pub fn is_of_project(&self, project: &str) -> bool {
+        if !project.contains('/') {
+            return self.project() == Some(project);
+        }
+        let cwd = self.overview.cwd.as_deref();
+        let below = cwd.and_then(|cwd| cwd.strip_prefix(project.trim_end_matches('/')));
+        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
+    /// Status of the summarizer, unless it is healthy.
+    pub fn ailing(&self, now: &str) -> Option<State> {
+        Some(self.overview.health.state(now)).filter(|state| *state != State::Healthy)
+    }
+
+    /// The title; in the tree of a terminal with what the session is to the one above.
+    pub fn title(&self, is_terminal: bool) -> String {
+        let title = self.overview.title.as_ref();
+        let title = title.map_or("", |title| title.text.as_str());
+        let kind = match self.overview.lineage.as_deref() {
+            Some("sidechain" | "child") => "subagent: ",
+            Some("branch") => "branch: ",
+            Some("split") => "part: ",
+            _ => "",
+        };
+        match is_terminal && self.depth > 0 {
+            true => format!("{kind}{title}"),
+            false => title.to_string(),
+        }
+    }
+
+    /// The place in a tree.
+    pub fn node(&self) -> Node {
+        Node {
+            id: self.id.clone(),
+            continued_from: self.overview.continued_from.clone(),
+            branched_from: self.overview.parent.clone(),
+            newest: self.overview.updated.as_deref().and_then(time::seconds),
+        }
+    }
+
+    /// The session as an object.
     pub fn object(&self, now: &str) -> String {
-        let row = self;
+        let overview = &self.overview;
+        let time = |time: &Option<String>| time.as_deref().map(machine);
+        let title = overview.title.as_ref();
         serde_json::json!({
-            "schema": "convo.list/1", "id": row.id, "title": row.title, "key": row.key,
-            "messages": row.messages, "view": row.view, "created_at": row.created,
-            "updated_at": row.updated, "continued_from": row.links.continued_from,
-            "continued_to": row.links.continued_to, "continuation_index": row.chain.index,
-            "original_created_at": row.chain.original, "source_tokens": row.chain.source_tokens,
-            "chain_tokens": row.chain.tokens, "depth": row.depth, "aliases": row.aliases,
-            "damaged": row.damaged, "health": row.health.state(now).name(), "failures": row.health.failures,
-            "next_attempt_at": row.health.next_attempt_at,
-            "pending": row.waiting.map(|(pending, _)| pending),
-            "backlog": row.waiting.map(|(_, backlog)| backlog),
+            "schema": "convo.list/1", "id": self.id, "title": title.map(|title| &title.text),
+            "title_from": title.map(|title| title.from.name()), "key": overview.key,
+            "messages": overview.messages, "view": overview.view,
+            "tokens": overview.tokens.as_ref().map(|(tokens, _)| tokens), "bytes": self.bytes,
+            "cwd": overview.cwd, "program": self.program(), "format": self.format(), "model": overview.model,
+            "tags": overview.tags, "aliases": self.aliases,
+            "created_at": time(&overview.created), "updated_at": time(&overview.updated),
+            "continued_from": overview.continued_from, "continued_to": overview.continued_to,
+            "continuation_index": self.index, "original_created_at": time(&overview.chain.original),
+            "source_tokens": overview.chain.source_tokens, "chain_tokens": overview.chain.tokens,
+            "depth": self.depth, "damaged": overview.damaged,
+            "health": overview.health.state(now).name(), "failures": overview.health.failures,
+            "next_attempt_at": time(&overview.health.next_attempt_at),
+            "pending": overview.waiting.map(|(pending, _)| pending),
+            "backlog": overview.waiting.map(|(_, backlog)| backlog),
         })
         .to_string()
     }
-
-    pub fn cells(&self, now: &str, is_terminal: bool) -> Vec<Cell> {
-        let health = self.ailing(now).map(|state| state.name());
-        let title = self.title.clone().unwrap_or_default();
-        let title = match health.filter(|_| is_terminal) {
-            Some(health) => format!("[{health}] {title}"),
-            None => title,
-        };
-        let id = Cell::Id {
-            id: self.id.clone(),
-            short: self.id.len(),
-            unique: 0,
-            depth: self.depth,
-        };
-        let (view, updated) = (
-            Cell::Number(Some(self.view as u64)),
-            Cell::Time(self.updated.clone()),
-        );
-        if is_terminal {
-            return vec![id, updated, view, Cell::Text(title)];
-        }
-        let mut cells = vec![id, view, updated, Cell::Text(title)];
-        cells.extend(health.map(|health| Cell::Text(health.to_string())));
-        cells
-    }
-}
-
-pub fn row(session: &Session, label: &str, damaged: bool) -> Row {
-    let view = View::replay(session);
-    let header = session.header();
-    let raw = |name: &str| header.iter().find(|(known, _)| known == name).map(|(_, raw)| raw);
-    let text = |name: &str| {
-        raw(name)
-            .and_then(|raw| json::text(raw))
-            .map(|text| text.into_owned())
-    };
-    let number = |name: &str| raw(name).and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
-    Row {
-        id: text("id").unwrap_or_else(|| label.to_string()),
-        title: text("title")
-            .filter(|title| !title.trim().is_empty())
-            .or_else(|| beginning(session)),
-        key: text("key"),
-        messages: session.messages().count(),
-        view: view
-            .items
-            .iter()
-            .filter(|item| !matches!(item, Item::Summary(_)))
-            .count(),
-        created: text("created_at"),
-        updated: session.newest_time(),
-        links: Links::of(session),
-        chain: Chain {
-            index: number("continuation_index"),
-            original: text("original_created_at"),
-            source_tokens: number("source_tokens"),
-            tokens: number("chain_tokens"),
-        },
-        branched_from: Lineage::of(session).and_then(|lineage| lineage.parent),
-        depth: 0,
-        aliases: Vec::new(),
-        damaged,
-        health: Health::of(session),
-        waiting: memory::waiting(session).ok().flatten(),
-    }
-}
-
-/// The first line of the first question, cut to 40 characters.
-fn beginning(session: &Session) -> Option<String> {
-    let is_user = |index: &usize| matches!(session.class(*index), Class::Message(t) if t.role == convo::model::message::Role::User);
-    let first = (0..session.len()).find(is_user)?;
-    let record = session.record(first);
-    let text = record.message()?.text();
-    let line = text.lines().find(|line| !line.trim().is_empty())?.trim();
-    if line.chars().count() <= 40 {
-        return Some(line.to_string());
-    }
-    Some(line.chars().take(37).collect::<String>() + "...")
 }

@@ -1,0 +1,200 @@
+//! The columns of the list, and the keys by which it is sorted.
+
+use super::row::Row;
+use crate::table::{Cell, Column};
+use clap::ValueEnum;
+use convo::model::time;
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Key {
+    Id,
+    ShortId,
+    Title,
+    Messages,
+    Tokens,
+    Size,
+    Project,
+    Cwd,
+    Program,
+    Model,
+    Format,
+    Created,
+    Updated,
+    Aliases,
+    Tags,
+}
+
+/// The columns when piped. A further value is the health of the summarizer.
+pub const PIPED: [Key; 4] = [Key::Id, Key::Messages, Key::Updated, Key::Title];
+
+/// The columns of a terminal: those for which there is anything to show.
+pub fn shown(rows: &[Row]) -> Vec<Key> {
+    let any = |has: fn(&Row) -> bool| rows.iter().any(has);
+    let tokens = any(|row| row.overview.tokens.is_some());
+    let columns = [
+        (Key::ShortId, true),
+        (Key::Updated, true),
+        (Key::Messages, true),
+        (Key::Tokens, tokens),
+        (Key::Size, !tokens && any(|row| row.bytes.is_some())),
+        (Key::Program, any(|row| row.program().is_some())),
+        (Key::Project, any(|row| row.project().is_some())),
+        (Key::Title, true),
+    ];
+    let columns = columns.into_iter().filter(|(_, shows)| *shows);
+    columns.map(|(key, _)| key).collect()
+}
+
+impl Key {
+    /// The column of the table. `chosen` columns are not omitted on a narrow terminal.
+    pub fn column(self, chosen: bool) -> Column {
+        let column = match self {
+            Key::Id | Key::ShortId => Column::text("ID"),
+            Key::Title => Column::rest("TITLE"),
+            Key::Messages => Column::number("MSGS").from_width(45),
+            Key::Tokens => Column::number("TOKENS").from_width(60),
+            Key::Size => Column::number("SIZE").from_width(60),
+            Key::Project => Column::dim("PROJECT").from_width(70).at_most(16),
+            Key::Cwd => Column::dim("CWD"),
+            Key::Program => Column::dim("PROGRAM").from_width(80).at_most(12),
+            Key::Model => Column::dim("MODEL"),
+            Key::Format => Column::dim("FORMAT"),
+            Key::Created => Column::dim("CREATED"),
+            Key::Updated => Column::dim("UPDATED").from_width(32),
+            Key::Aliases => Column::text("ALIASES"),
+            Key::Tags => Column::text("TAGS"),
+        };
+        match chosen {
+            true => column.from_width(0),
+            false => column,
+        }
+    }
+
+    /// The value of a row.
+    pub fn cell(self, row: &Row, is_terminal: bool) -> Cell {
+        let text = |text: Option<&str>| Cell::Text(text.unwrap_or_default().to_string());
+        let overview = &row.overview;
+        match self {
+            Key::Id => Cell::Id {
+                id: row.id.clone(),
+                short: row.id.clone(),
+                unique: 0,
+                depth: row.depth,
+            },
+            Key::ShortId if is_terminal => Cell::Id {
+                id: row.id.clone(),
+                short: row.short.clone(),
+                unique: row.unique,
+                depth: row.depth,
+            },
+            Key::ShortId => text(Some(&row.short)),
+            Key::Title => Cell::Text(row.title(is_terminal)),
+            Key::Messages => Cell::Number(Some(overview.view)),
+            Key::Tokens => Cell::Number(overview.tokens.as_ref().map(|(tokens, _)| *tokens)),
+            Key::Size => Cell::Bytes(row.bytes),
+            Key::Project => text(row.project()),
+            Key::Cwd => text(overview.cwd.as_deref()),
+            Key::Program => text(row.program()),
+            Key::Model => text(overview.model.as_deref()),
+            Key::Format => text(Some(row.format())),
+            Key::Created => Cell::Time(overview.created.clone()),
+            Key::Updated => Cell::Time(overview.updated.clone()),
+            Key::Aliases => Cell::Text(row.aliases.join(",")),
+            Key::Tags => Cell::Text(overview.tags.join(",")),
+        }
+    }
+}
+
+/// A sort key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sort {
+    key: SortKey,
+    descending: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SortKey {
+    Updated,
+    Created,
+    Messages,
+    Tokens,
+    Size,
+    Title,
+    Id,
+    Project,
+    Program,
+}
+
+/// A sort key by name; `-` before it reverses the order.
+pub fn sort(text: &str) -> Result<Sort, String> {
+    let name = text.strip_prefix('-');
+    let key = SortKey::from_str(name.unwrap_or(text), false).map_err(|_| {
+        let names: Vec<String> = SortKey::value_variants()
+            .iter()
+            .filter_map(|key| Some(key.to_possible_value()?.get_name().to_string()))
+            .collect();
+        format!("expected one of {}", names.join(", "))
+    })?;
+    Ok(Sort {
+        key,
+        descending: name.is_some(),
+    })
+}
+
+/// A value that is compared; a missing one comes last in any order.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Value {
+    Number(u64),
+    Time(i64),
+    Text(String),
+}
+
+impl Sort {
+    /// Newest first.
+    pub const NEWEST: Sort = Sort {
+        key: SortKey::Updated,
+        descending: true,
+    };
+
+    /// Sorts rows; equal ones by id.
+    pub fn apply(self, rows: Vec<Row>, reverse: bool) -> Vec<Row> {
+        let values: Vec<Option<Value>> = rows.iter().map(|row| self.value(row)).collect();
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_unstable_by(|one, other| {
+            let compared = match (&values[*one], &values[*other]) {
+                (Some(one), Some(other)) if self.descending => other.cmp(one),
+                (Some(one), Some(other)) => one.cmp(other),
+                (one, other) => other.is_some().cmp(&one.is_some()),
+            };
+            compared.then_with(|| rows[*one].id.cmp(&rows[*other].id))
+        });
+        if reverse {
+            order.reverse();
+        }
+        in_order(rows, &order)
+    }
+
+    fn value(self, row: &Row) -> Option<Value> {
+        let overview = &row.overview;
+        let moment = |time: &Option<String>| time.as_deref().and_then(time::seconds).map(Value::Time);
+        let text = |text: Option<&str>| text.map(|text| Value::Text(text.to_lowercase()));
+        match self.key {
+            SortKey::Updated => moment(&overview.updated),
+            SortKey::Created => moment(&overview.created),
+            SortKey::Messages => Some(Value::Number(overview.view)),
+            SortKey::Tokens => overview.tokens.as_ref().map(|(tokens, _)| Value::Number(*tokens)),
+            SortKey::Size => row.bytes.map(Value::Number),
+            SortKey::Title => text(overview.title.as_ref().map(|title| title.text.as_str())),
+            SortKey::Id => Some(Value::Text(row.id.clone())),
+            SortKey::Project => text(row.project()),
+            SortKey::Program => text(row.program()),
+        }
+    }
+}
+
+/// The rows in another order. A row is large, so that each is moved once.
+pub fn in_order(rows: Vec<Row>, order: &[usize]) -> Vec<Row> {
+    let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
+    order.iter().filter_map(|nth| rows[*nth].take()).collect()
+}

@@ -1,0 +1,73 @@
+//! Overviews of sessions: those of the store come from its cache where nothing has changed.
+
+use crate::args::Counting;
+use crate::context::{Context, named};
+use convo::error::Kind;
+use convo::filter::overview::Overview;
+use convo::model::session::Session;
+use convo::store::{Overviewed, Reading};
+
+/// Reads overviews.
+pub struct OverviewReader<'c> {
+    context: &'c Context,
+    /// With what tokens are counted; none if they are not.
+    counting: Option<&'c Counting>,
+    /// The tokenizer that was requested, as the name of the counts.
+    tokenizer: String,
+}
+
+impl<'c> OverviewReader<'c> {
+    /// With tokens, or only with those that are known.
+    pub fn new(context: &'c Context, counting: &'c Counting, counts: bool) -> OverviewReader<'c> {
+        let requested = counting.tokenizer.map(|tokenizer| tokenizer.name().to_string());
+        let configured = || context.tokenizer().map(str::to_string);
+        OverviewReader {
+            context,
+            counting: counts.then_some(counting),
+            tokenizer: requested.or_else(configured).unwrap_or_default(),
+        }
+    }
+
+    /// The overview of a session.
+    pub fn read(&self, label: &str, session: &Session, damaged: bool) -> convo::Result<Overview> {
+        let counter = self
+            .counting
+            .map(|counting| counting.counter(self.context, label, session));
+        let counter = counter
+            .transpose()?
+            .map(|counter| (counter, self.tokenizer.as_str()));
+        Ok(Overview::of(session, damaged, counter))
+    }
+
+    /// The overview in the cache, with its tokens if the tokenizer is that of the counts.
+    fn cached(&self, bytes: &[u8]) -> Option<Overview> {
+        let mut overview = Overview::decode(bytes)?;
+        overview.tokens = overview.tokens.filter(|(_, name)| *name == self.tokenizer);
+        let suffices = self.counting.is_none() || overview.tokens.is_some();
+        suffices.then_some(overview)
+    }
+
+    /// Every session of the store, in no order; what cannot be read is reported.
+    pub fn stored(&self) -> anyhow::Result<Vec<Overviewed<Overview>>> {
+        let output = &self.context.output;
+        let read = self.context.store()?.overviews(&Reading {
+            decode: &|bytes| self.cached(bytes),
+            read: &|id, session, damaged| self.read(id, session, damaged),
+            encode: &Overview::encode,
+        })?;
+        let mut overviews = Vec::with_capacity(read.len());
+        for overview in read {
+            match overview {
+                Ok(overview) => {
+                    if overview.value.damaged {
+                        output.note_status(Kind::Data);
+                        output.tell(&overview.id, "has damaged lines; `convo cat` tells which");
+                    }
+                    overviews.push(overview);
+                }
+                Err(error) => output.error(&named(error, "list")),
+            }
+        }
+        Ok(overviews)
+    }
+}
