@@ -25,6 +25,8 @@ mod restore;
 mod show;
 mod split;
 mod summarize;
+mod tag;
+mod title;
 mod truncate;
 
 use crate::args::Global;
@@ -106,6 +108,8 @@ pub const ALL: &[Verb] = &[
     verb::<restore::Restore>("restore", Group::Reshape, false),
     verb::<split::Split>("split", Group::Reshape, false),
     verb::<join::Join>("join", Group::Reshape, false),
+    verb::<title::Title>("title", Group::Manage, false),
+    verb::<tag::Tag>("tag", Group::Manage, false),
     verb::<alias::Alias>("alias", Group::Manage, false),
     verb::<key::Key>("key", Group::Manage, false),
     verb::<remove::Remove>("remove", Group::Manage, false),
@@ -115,10 +119,15 @@ pub const ALL: &[Verb] = &[
     verb::<generate::Generate>("generate", Group::Manage, true),
 ];
 
+/// Other names of commands, which the help does not list.
+const SYNONYMS: [(&str, &str); 1] = [("rename", "title")];
+
 impl Verb {
     /// The clap command.
     pub fn command(&self) -> Command {
-        (self.build)(Command::new(self.name)).hide(self.hidden)
+        let synonyms = SYNONYMS.iter().filter(|(_, name)| *name == self.name);
+        let command = Command::new(self.name).aliases(synonyms.map(|(synonym, _)| *synonym));
+        (self.build)(command).hide(self.hidden)
     }
 }
 
@@ -162,6 +171,8 @@ pub const HELP: &str = "help";
 
 /// The command of this name.
 pub fn find(name: &str) -> Option<&'static Verb> {
+    let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == name);
+    let name = synonym.map_or(name, |(_, name)| name);
     ALL.iter().find(|verb| verb.name == name)
 }
 

@@ -1,0 +1,94 @@
+//! `title`: prints or sets the title of a session.
+
+use super::Run;
+use crate::args::{Changing, Input, Reading};
+use crate::change;
+use crate::context::Context;
+use crate::inputs::{each_session, each_session_and_format};
+use clap::Args;
+use convo::error::{Error, Kind, Place};
+use convo::filter::metadata;
+use convo::filter::overview::Title as Found;
+use convo::model::view::View;
+
+/// Print or set the title of a session
+///
+/// Without TEXT, prints the title that `list` shows, complete: the one that was set, else the first line of the first
+/// question. With TEXT, sets the title; an empty TEXT removes it. The id does not change. In the store, the change is one
+/// event that `restore` undoes; otherwise prints the session with the new title.
+#[derive(Args, Debug)]
+#[command(before_long_help = "Examples:
+  convo title chat                          print the title
+  convo title chat 'Trip to Rome'           set the title
+  convo title chat ''                       remove the title
+  convo title -i session.jsonl 'Trip'       the title of a file
+  convo restore chat                        undo the last change")]
+pub struct Title {
+    /// Session name, file, or - for standard input
+    #[arg(value_name = "INPUT")]
+    input: String,
+    /// New title; an empty text removes the title
+    text: Option<String>,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Run for Title {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        let inputs = [Input::of(&self.input)];
+        if let Some(text) = &self.text {
+            change::run(
+                context,
+                &inputs,
+                &self.reading,
+                &self.changing,
+                |session, stamps| metadata::set_title(session, text, |content| stamps.event(content)),
+            )?;
+            let in_place = self.changing.in_place.is_some() && !self.changing.dry_run;
+            return if in_place {
+                self.verify(context, text.trim())
+            } else {
+                Ok(())
+            };
+        }
+        context.output.speak_json(self.changing.json);
+        each_session(context, &inputs, &self.reading, |label, session| {
+            let set = session.header_text(metadata::TITLE);
+            let title = Found::of(&session, set, &View::replay(&session));
+            if self.changing.json {
+                let line = serde_json::json!({
+                    "schema": "convo.title/1", "id": session.header_text("id"),
+                    "title": title.as_ref().map(|title| &title.text),
+                    "title_from": title.as_ref().map(|title| title.from.name()),
+                });
+                return context.output.print(&line.to_string());
+            }
+            match title {
+                Some(title) => context.output.print(&title.text),
+                None => {
+                    context.output.tell(label, "no title");
+                    Ok(())
+                }
+            }
+        })
+    }
+}
+
+impl Title {
+    /// Checks that a file has the title: not every format has a place for one.
+    fn verify(&self, context: &Context, title: &str) -> anyhow::Result<()> {
+        let inputs = [Input::of(&self.input)];
+        each_session_and_format(context, &inputs, &self.reading, |label, format, session| {
+            if session.header_text(metadata::TITLE).unwrap_or_default() == title {
+                return Ok(());
+            }
+            let what = format!("{} files cannot store this title", format.name());
+            let error = Error::new(Kind::No, what).at(label, Place::default());
+            Err(error
+                .hint("write a native file: convo title INPUT TEXT > FILE")
+                .into())
+        })
+    }
+}
