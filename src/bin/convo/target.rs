@@ -10,11 +10,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 /// Endings of output files and their formats; any other file is a record stream.
-const ENDINGS: [(&str, Format); 3] = [
-    ("md", Format::Markdown),
-    ("markdown", Format::Markdown),
-    ("json", Format::OpenaiChat),
-];
+const ENDINGS: [(&str, Format); 2] = [("md", Format::Markdown), ("markdown", Format::Markdown)];
 
 impl Changing {
     /// The same; a complete log is a record stream, whatever file it goes to.
@@ -27,22 +23,13 @@ impl Changing {
 }
 
 impl Writing {
-    /// Settles the format of the output: that of --to, else that of the ending of the output file. A .json file has the
-    /// format of the first input if that is a single JSON document, else that of OpenAI Chat.
+    /// Settles the format of the output: that of --to, else that of the ending of the output file.
     pub fn settle(&mut self, inputs: &[Input], reading: &Reading) -> Result<()> {
         self.to = match (self.target, &self.output) {
             _ if self.to.is_some() => self.to,
             (Some(Target::Format(format)), _) => Some(format),
             (Some(Target::Same), _) => Some(same(inputs, reading)?),
-            (None, Some(path)) if !self.pack => match of_ending(path) {
-                Some(Format::OpenaiChat) => Some(
-                    same(inputs, reading)
-                        .ok()
-                        .filter(|format| !format.is_lines())
-                        .unwrap_or(Format::OpenaiChat),
-                ),
-                format => format,
-            },
+            (None, Some(path)) if !self.pack => of_ending(path),
             _ => None,
         };
         Ok(())
