@@ -220,7 +220,7 @@ fn graph(files: &[File]) -> BTreeMap<String, BTreeSet<String>> {
         });
         for child in children {
             let inside = paths(&code, &child).into_iter();
-            uses.extend(inside.map(|path| [&own[..], &[child.clone()], &path].concat()));
+            uses.extend(inside.map(|path| [&own[..], std::slice::from_ref(&child), &path].concat()));
         }
         let used = uses
             .into_iter()

@@ -293,7 +293,7 @@ fn columns_are_chosen_in_order() {
     let run = env
         .run(&["list", "--columns", "id", "-0", "--sort", "-id"])
         .fine();
-    run.gives("9eda1058-aaaa-4000-8000-000000000002\0019e19b4-aaaa-4000-8000-000000000001\0");
+    run.gives("9eda1058-aaaa-4000-8000-000000000002\x00019e19b4-aaaa-4000-8000-000000000001\0");
     let run = env.run(&["list", "--columns", "id,colour"]).status(2);
     run.says("'colour'").says("short-id").says("aliases");
 }

@@ -135,7 +135,7 @@ fn former_options_of_compact_are_keys() {
             .iter()
             .any(|line| line.split([' ', '[']).next() == Some(name))
     };
-    assert!(!known.iter().any(|name| is_listed(name)), "{options:?}");
+    assert!(!known.iter().any(is_listed), "{options:?}");
 }
 
 #[test]

@@ -113,8 +113,8 @@ fn stops(faults: &Faults, golden: &Golden, id: &str) -> Vec<Stop> {
     let calls: Vec<Call> = golden
         .calls()
         .iter()
-        .cloned()
         .filter(|call| CHANGING.contains(&call.name.as_str()))
+        .cloned()
         .collect();
     let most = if faults.long { usize::MAX } else { 3 };
     stops.extend(spread(&calls, most).into_iter().map(Stop::At));

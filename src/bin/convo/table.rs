@@ -67,7 +67,7 @@ impl Column {
     }
 
     /// The same column, omitted on terminals with fewer columns than this.
-    pub const fn from_width(self, columns: usize) -> Column {
+    pub const fn needs_width(self, columns: usize) -> Column {
         Column {
             from: columns,
             ..self
@@ -349,8 +349,8 @@ mod tests {
     const COLUMNS: [Column; 5] = [
         Column::text("ID"),
         Column::dim("UPDATED"),
-        Column::number("MSGS").from_width(45),
-        Column::dim("PROJECT").from_width(70),
+        Column::number("MSGS").needs_width(45),
+        Column::dim("PROJECT").needs_width(70),
         Column::rest("TITLE"),
     ];
 

@@ -52,21 +52,21 @@ impl Key {
         let column = match self {
             Key::Id | Key::ShortId => Column::text("ID"),
             Key::Title => Column::rest("TITLE"),
-            Key::Messages => Column::number("MSGS").from_width(45),
-            Key::Tokens => Column::number("TOKENS").from_width(60),
-            Key::Size => Column::number("SIZE").from_width(60),
-            Key::Project => Column::dim("PROJECT").from_width(70).at_most(16),
+            Key::Messages => Column::number("MSGS").needs_width(45),
+            Key::Tokens => Column::number("TOKENS").needs_width(60),
+            Key::Size => Column::number("SIZE").needs_width(60),
+            Key::Project => Column::dim("PROJECT").needs_width(70).at_most(16),
             Key::Cwd => Column::dim("CWD"),
-            Key::Program => Column::dim("PROGRAM").from_width(80).at_most(12),
+            Key::Program => Column::dim("PROGRAM").needs_width(80).at_most(12),
             Key::Model => Column::dim("MODEL"),
             Key::Format => Column::dim("FORMAT"),
             Key::Created => Column::dim("CREATED"),
-            Key::Updated => Column::dim("UPDATED").from_width(32),
+            Key::Updated => Column::dim("UPDATED").needs_width(32),
             Key::Aliases => Column::text("ALIASES"),
             Key::Tags => Column::text("TAGS"),
         };
         match chosen {
-            true => column.from_width(0),
+            true => column.needs_width(0),
             false => column,
         }
     }
