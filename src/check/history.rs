@@ -255,7 +255,7 @@ impl<'a, P: Provider> History<'a, '_, P> {
         self.tell(
             rule,
             range.start,
-            format!("{} of one role were merged", raws_in(&range)),
+            format!("merged {} of one role", raws_in(&range)),
         );
         self.merge(range, raw);
     }
@@ -359,7 +359,7 @@ fn alternate<P: Provider>(elements: &[&P::Facts], findings: &mut Findings<'_>) {
         let speaker = P::turn(facts);
         if speaker.is_some() && speaker == before {
             findings.add(ALTERNATE.id, (index, 0), || {
-                "it has the role of the one before it".to_string()
+                "has the same role as the message before".to_string()
             });
         }
         before = speaker;

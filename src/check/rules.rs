@@ -61,22 +61,22 @@ impl Rule {
 pub static RULES: [Rule; 43] = [
     chat(
         "OC01",
-        "a tool message answers a call of the assistant message that opens its run",
-        "drop the result, or turn it into text",
+        "a tool message answers a call of the assistant message before its run",
+        "drop the result, or convert it to text",
     ),
     chat(
         "OC02",
-        "every call is answered before another role appears",
-        "insert a result `aborted` behind the run, or drop the call",
+        "every call is answered before a message of another role",
+        "insert a result `aborted` after the run, or drop the call",
     ),
     chat(
         "OC03",
-        "call ids are unique inside an assistant message",
-        "give the later call a new id, and its result the same",
+        "call ids are unique within an assistant message",
+        "give the later call and its result a new id",
     ),
     warn(chat(
         "OC04",
-        "one tool message for each call",
+        "each call has one tool message",
         "keep the first result, drop the later ones",
     )),
     chat(
@@ -86,188 +86,184 @@ pub static RULES: [Rule; 43] = [
     ),
     chat(
         "OC06",
-        "tool_calls is absent rather than empty",
+        "tool_calls is absent instead of empty",
         "remove the member",
     ),
     chat(
         "OC07",
         "the role is system, developer, user, assistant, tool or function",
-        "map human, model, bot, ai and gpt; any other is only reported",
+        "map human, model, bot, ai and gpt; others are only reported",
     ),
     chat(
         "OC08",
-        "content is a string or a list of parts, of text alone in a tool message",
-        "null becomes an empty string, other parts a text mark",
+        "content is a string or a list of parts; in a tool message only of text",
+        "replace null by an empty string, and other parts by a text placeholder",
     ),
     warn(chat(
         "OC09",
-        "the arguments of a call are a string that holds JSON",
-        "replace them by {} and keep the text in metadata",
+        "the arguments of a call are a string with valid JSON",
+        "replace the arguments by {}, and keep the text in the metadata",
     )),
     chat(
         "OC10",
         "a call id has at most 40 characters",
-        "shorten it to a stable id, in call and results alike",
+        "shorten the id in call and results",
     ),
     chat(
         "OC11",
         "there is at least one message",
-        "none: an empty history is not written",
+        "none: an empty request is never written",
     ),
     responses(
         "OR01",
-        "an output has an earlier call of its type and call_id",
-        "drop the output, or turn it into text",
+        "an output follows a call of the same type and call_id",
+        "drop the output, or convert it to text",
     ),
     responses(
         "OR02",
-        "a call has a later output of its type and call_id",
+        "a call is followed by an output of the same type and call_id",
         "insert an output `aborted`, or drop the call and the reasoning before it",
     ),
     responses(
         "OR03",
-        "a reasoning item is followed by the model's item that it belongs to",
+        "a reasoning item is followed by its output item",
         "drop the reasoning item",
     ),
     responses(
         "OR04",
-        "an assistant item does not keep its id once its reasoning is gone",
+        "an assistant item without its reasoning item has no id",
         "remove the id",
     ),
     responses(
         "OR05",
-        "without state at the provider a reasoning item has encrypted_content",
+        "with --stateless, a reasoning item has encrypted_content",
         "drop the reasoning item",
     ),
     responses(
         "OR06",
-        "the types of parts fit the role: input_*, or output_text and refusal",
-        "rename the type to fit the role",
+        "the types of parts match the role: input_*, or output_text and refusal",
+        "change the type to match the role",
     ),
-    responses(
-        "OR07",
-        "a compaction item is whole, with encrypted_content, or absent",
-        "drop the item",
-    ),
+    responses("OR07", "a compaction item has encrypted_content", "drop the item"),
     responses("OR08", "ids of items are unique", "give the later item a new id"),
     responses(
         "OR09",
         "input_image has image_url or file_id, input_file a source",
-        "drop the part, leave a text mark",
+        "replace the part by a text placeholder",
     ),
     anthropic(
         "AN01",
         "the role is user or assistant",
-        "tool becomes user with a result; a leading system moves to the system field",
+        "convert tool to user with a result; move a leading system message to the system field",
     ),
     anthropic(
         "AN02",
-        "the first message is the user's",
-        "drop what comes before the user's first message, or put a mark in front",
+        "the first message is from the user",
+        "drop the messages before the first user message, or insert a placeholder",
     ),
     anthropic(
         "AN03",
-        "a result names a call of the message just before",
-        "drop the result, or turn it into text",
+        "a result answers a call of the message before",
+        "drop the result, or convert it to text",
     ),
     anthropic(
         "AN04",
-        "a call has its result in the message just behind",
+        "a call has its result in the next message",
         "insert a result `aborted` first in the next user message, or drop the call",
     ),
     anthropic(
         "AN05",
         "results come first in their message",
-        "move them to the front",
+        "move the results to the front",
     ),
     anthropic(
         "AN06",
-        "call ids are unique, and answered once",
+        "call ids are unique, and each call has one result",
         "drop the later result; give the later call a new id",
     ),
     anthropic(
         "AN07",
-        "no text is empty or blank",
-        "drop the block; `(no text)` where nothing else is left",
+        "no text block is empty or blank",
+        "drop the block, or replace the last one by `(no text)`",
     ),
     anthropic(
         "AN08",
-        "content is not empty, but for a final assistant message",
+        "only a final assistant message has empty content",
         "drop the message",
     ),
     warn(anthropic(
         "AN09",
-        "a history to go on with ends with the user",
+        "the request ends with a user message",
         "only reported",
     )),
     anthropic(
         "AN10",
-        "thinking is in assistant messages only, and signed",
+        "thinking blocks are signed, and only in assistant messages",
         "drop the thinking block",
     ),
     anthropic(
         "AN11",
-        "with thinking on, the open loop begins with a thinking block",
-        "drop the open loop whole",
+        "with extended thinking, the open tool loop starts with a thinking block",
+        "drop the complete open tool loop",
     ),
     anthropic(
         "AN12",
-        "without tools in the request there are no tool blocks",
-        "turn them into text",
+        "a request without tools has no tool blocks",
+        "convert the blocks to text",
     ),
     anthropic(
         "AN13",
-        "a compaction block has null or text as content, and what signs it",
+        "a compaction block has null or text as content, and its signature",
         "drop the block",
     ),
     anthropic(
         "AN14",
-        "there are at most 4 cache_control marks",
-        "keep the last ones",
+        "there are at most 4 cache_control markers",
+        "keep the last 4",
     ),
     gemini(
         "GE01",
         "the role is user or model",
-        "assistant becomes model, function becomes user",
+        "convert assistant to model, and function to user",
     ),
     gemini(
         "GE02",
-        "a turn with calls follows a user's turn",
-        "merge the neighbouring model turns",
+        "content with calls follows content of the user",
+        "merge adjacent model contents",
     ),
     gemini(
         "GE03",
-        "the next turn has as many responses as the turn has calls",
+        "the next content has one response per call",
         "insert responses `aborted`, or drop the calls; drop surplus responses",
     ),
     gemini(
         "GE04",
-        "a turn with responses follows a turn with calls",
-        "drop the responses, or turn them into text",
+        "content with responses follows content with calls",
+        "drop the responses, or convert them to text",
     ),
     gemini(
         "GE05",
-        "a turn has parts, and no empty one",
-        "drop the empty part, then the empty turn",
+        "every content has parts, none of them empty",
+        "drop the empty part, then the empty content",
     ),
     gemini(
         "GE06",
-        "the first turn is the user's",
-        "drop what comes before the user's first turn, or put a mark in front",
+        "the first content is from the user",
+        "drop the contents before the first of the user, or insert a placeholder",
     ),
     gemini(
         "GE07",
-        "in the open turn the first call of a step has its thoughtSignature",
-        "put in the placeholder that the interface takes",
+        "in the open exchange, the first call of each step has a thoughtSignature",
+        "insert the placeholder that the API accepts",
     ),
     gemini(
         "GE08",
-        "without ids, responses have the names of the calls in their order",
-        "order the responses by the calls",
+        "responses without ids have the names and order of the calls",
+        "sort the responses by the calls",
     ),
     warn(gemini(
         "GE09",
-        "a history to go on with ends with the user or a response",
+        "the request ends with a user message or a response",
         "only reported",
     )),
 ];
@@ -277,7 +273,7 @@ pub static STRUCTURE: [Rule; 8] = [
     structure("ST01", "a result answers a call before it", UNREPAIRED),
     structure(
         "ST02",
-        "a call has a result, unless it is the last of the session",
+        "a call has a result, unless the call is the last of the session",
         UNREPAIRED,
     ),
     structure("ST03", "call ids are unique in a message", UNREPAIRED),
@@ -289,11 +285,11 @@ pub static STRUCTURE: [Rule; 8] = [
         UNREPAIRED,
     ),
     warn(structure("ST07", "the arguments of a call are JSON", UNREPAIRED)),
-    warn(structure("ST08", "times do not go back", "only reported")),
+    warn(structure("ST08", "timestamps do not decrease", "only reported")),
 ];
 
 /// What to do about a broken structure.
-const UNREPAIRED: &str = "none by itself; --for API --fix repairs what that API refuses";
+const UNREPAIRED: &str = "none; repair for an API with: --for API --fix";
 
 const fn structure(id: &'static str, text: &'static str, fix: &'static str) -> Rule {
     Rule {
@@ -310,8 +306,8 @@ pub static ALTERNATE: Rule = Rule {
     id: "ALT",
     api: None,
     level: Level::Error,
-    text: "two messages of one role do not stand side by side (results excepted)",
-    fix: "merge them",
+    text: "adjacent messages have different roles (except results)",
+    fix: "merge the messages",
 };
 
 const fn rule(api: Api, id: &'static str, text: &'static str, fix: &'static str) -> Rule {

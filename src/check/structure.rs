@@ -83,16 +83,16 @@ impl Structure<'_> {
             && !self.options.roles.contains(&role.to_string())
         {
             let role = if role.is_empty() {
-                "an empty role".to_string()
+                "empty role".to_string()
             } else {
-                format!("the unknown role {}", shown(&role))
+                format!("unknown role {}", shown(&role))
             };
             self.add("ST06", (item, 0), role);
         }
         if let Some(id) = message.id()
             && !self.ids.insert(id.to_string())
         {
-            self.add("ST05", (item, 0), format!("a second message {}", shown(&id)));
+            self.add("ST05", (item, 0), format!("duplicate message {}", shown(&id)));
         }
         if let Some(at) = message.timestamp().and_then(|text| time::milliseconds(&text)) {
             if self.time.is_some_and(|before| at < before) {
@@ -116,11 +116,11 @@ impl Structure<'_> {
         let mut seen = HashSet::new();
         for (nth, call) in calls.into_iter().enumerate() {
             if !call.id.is_empty() && !seen.insert(call.id.to_string()) {
-                self.add("ST03", (item, nth), format!("a second call {}", shown(&call.id)));
+                self.add("ST03", (item, nth), format!("duplicate call {}", shown(&call.id)));
             }
             let arguments = call.arguments.as_bytes();
             if !arguments.is_empty() && !is_json(arguments) {
-                let what = format!("the arguments of {} are not JSON", shown(&call.name));
+                let what = format!("the arguments of {} are not valid JSON", shown(&call.name));
                 self.add("ST07", (item, nth), what);
             }
             let number = self.calls.len();
@@ -145,7 +145,7 @@ impl Structure<'_> {
             Some(number) => self.calls[number].answered = true,
             None if !is_known => {
                 let what = if id.is_empty() {
-                    "a result that names no call".to_string()
+                    "result without call id".to_string()
                 } else {
                     format!("the result for {} has no call before it", shown(id))
                 };
@@ -153,9 +153,9 @@ impl Structure<'_> {
             }
             None => {
                 let what = if id.is_empty() {
-                    "a result more than there are calls".to_string()
+                    "more results than calls".to_string()
                 } else {
-                    format!("a second result for {}", shown(id))
+                    format!("duplicate result for {}", shown(id))
                 };
                 self.add("ST04", (item, 0), what);
             }

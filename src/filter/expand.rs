@@ -18,14 +18,12 @@ pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
         return match own.iter().find(|index| is_elided(session, **index, id)) {
             None => Ok(own),
             Some(_) => {
-                let error = Error::new(Kind::No, format!("what was elided of {id} is not in this log"));
+                let error = Error::new(Kind::No, format!("{id}: the original is not in this log"));
                 Err(match packed(session) {
                     Some(gc) => error.hint(format!(
-                        "a gc took it to the archive; `restore NAME {gc}` brings it back"
+                        "restore the archived lines with: convo restore NAME {gc}"
                     )),
-                    None => error.hint(
-                        "a session of the store has it, and so has a stream that was compacted with --log",
-                    ),
+                    None => error.hint("expand the stored session, or a stream compacted with --log"),
                 })
             }
         };
@@ -49,17 +47,17 @@ pub fn lines(session: &Session, id: &str) -> Result<Vec<usize>> {
             Some(_) => {
                 return Err(Error::new(
                     Kind::No,
-                    format!("{id} took nothing out of view that is in this log"),
+                    format!("{id}: removed no message that is in this log"),
                 ));
             }
         }
     }
-    let error = Error::new(Kind::No, format!("nothing here has the id {id}"));
+    let error = Error::new(Kind::No, format!("no such message or event: {id}"));
     Err(match packed(session) {
         Some(gc) => error.hint(format!(
-            "a gc took lines to the archive; `restore NAME {gc}` brings them back"
+            "restore the archived lines with: convo restore NAME {gc}"
         )),
-        None => error.hint("marks, `list` and `compact --dry-run` name ids"),
+        None => error.hint("ids appear in placeholders and in: convo restore --list NAME"),
     })
 }
 

@@ -125,7 +125,7 @@ fn hold_view(session: &Session, pieces: &[Piece]) -> Result<()> {
     }
     Err(Error::new(
         Kind::No,
-        "left as it is: younger changes name what would go, or messages without ids would change theirs",
+        "unchanged: newer changes refer to the hidden messages, or messages without ids would get different ones",
     ))
 }
 

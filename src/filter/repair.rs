@@ -102,7 +102,7 @@ pub fn plan(session: &Session, how: &How<'_>, stamp: impl FnOnce(&str) -> Result
     if reshaping.is_empty() {
         return Err(Error::new(
             Kind::No,
-            format!("the messages cannot hold this repair: {told}"),
+            format!("the session cannot represent this repair: {told}"),
         ));
     }
     let event = reshaping.event(session, &view, &about, &stamp(&told)?)?;
@@ -130,9 +130,9 @@ fn once(session: &Session, view: &View, how: &How<'_>, id: &str) -> Result<(Resh
     if fixed.elements.is_empty() {
         let error = Error::new(
             Kind::No,
-            "nothing would be left, and an empty history is not written",
+            "the repair would drop every message; nothing was changed",
         );
-        return Err(error.hint("--fix=stub puts in what is missing instead"));
+        return Err(error.hint("insert the missing parts with --fix=stub"));
     }
     let reshaping = reshaping(how.api, session, view, &request, &fixed, id);
     Ok((reshaping, fixed))

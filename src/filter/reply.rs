@@ -67,10 +67,10 @@ pub fn read(answer: &[u8], plain: bool) -> Result<Reply, String> {
                 continue;
             }
             Line::Event(event) if event.name() == PARTIAL => continue,
-            Line::Event(event) => format!("a line of the type {:?}, and no message", event.name()),
-            Line::Unreadable(fault) => format!("no record: {}", fault.what),
+            Line::Event(event) => format!("a record of type '{}', not a message", event.name()),
+            Line::Unreadable(fault) => format!("not a record: {}", fault.what),
         };
-        return Err(format!("line {} of its answer is {what}", nth + 1));
+        return Err(format!("line {} of the output is {what}", nth + 1));
     }
     whole(lines)
 }
@@ -78,10 +78,10 @@ pub fn read(answer: &[u8], plain: bool) -> Result<Reply, String> {
 /// A plain text as a message.
 fn text(answer: &[u8]) -> Result<Reply, String> {
     let text = std::str::from_utf8(answer)
-        .map_err(|error| format!("its answer is not UTF-8, from byte {} on", error.valid_up_to()))?;
+        .map_err(|error| format!("the output is not UTF-8 (byte {})", error.valid_up_to()))?;
     let text = text.trim_end();
     if text.trim().is_empty() {
-        return Err("its answer is blank".to_string());
+        return Err("the output is blank".to_string());
     }
     let mut message = ObjectBuilder::default();
     message.text("role", "assistant").text("content", text);
@@ -100,21 +100,21 @@ fn whole(lines: Vec<Vec<u8>>) -> Result<Reply, String> {
     for line in &lines {
         let record = Record::parse(line, ALONE);
         let Some(message) = record.message() else {
-            return Err("a line of its answer is no message".to_string());
+            return Err("a line of the output is not a message".to_string());
         };
         if let Some(id) = message.id()
             && !ids.insert(id.to_string())
         {
-            return Err(format!("two messages of its answer have the id {id:?}"));
+            return Err(format!("two messages of the output have the id '{id}'"));
         }
         match message.role() {
             Role::Assistant => {
                 if let [open, ..] = &calls.open[..] {
-                    let what = "it goes on although there is no result of the call";
-                    return Err(format!("{what} {:?} of {}", open.id, open.name));
+                    let what = "the output continues without a result of the call";
+                    return Err(format!("{what} '{}' of {}", open.id, open.name));
                 }
                 if is_blank(message, line) {
-                    return Err("a message of its answer is blank".to_string());
+                    return Err("a message of the output is blank".to_string());
                 }
                 calls.made(message);
                 let text = message.text();
@@ -125,16 +125,20 @@ fn whole(lines: Vec<Vec<u8>>) -> Result<Reply, String> {
             Role::Tool if calls.answered(message) => {}
             Role::Tool => {
                 let id = message.tool_call_id().unwrap_or_default();
-                return Err(format!("it has a result of the call {id:?}, which is not open"));
+                return Err(format!(
+                    "the output has a result of the call '{id}', which is not open"
+                ));
             }
             _ => {
                 let role = message.role_name();
-                return Err(format!("it has a message of the role {role:?}, and is a reply"));
+                return Err(format!(
+                    "the output has a message of the role '{role}', expected assistant or tool"
+                ));
             }
         }
     }
     if lines.is_empty() {
-        return Err("it has no message".to_string());
+        return Err("the output has no message".to_string());
     }
     Ok(Reply {
         lines,
@@ -211,7 +215,7 @@ pub fn is_awaited(session: &Session, view: &View) -> bool {
 pub fn refusal(session: &Session, lines: &[Vec<u8>]) -> Option<String> {
     if let [open, ..] = &open(session, &View::replay(session))[..] {
         return Some(format!(
-            "its newest message calls {}, and the result of the call {:?} is not there yet",
+            "the last message calls {}; the result of call '{}' is missing",
             open.name, open.id
         ));
     }
@@ -221,7 +225,7 @@ pub fn refusal(session: &Session, lines: &[Vec<u8>]) -> Option<String> {
     });
     let places = session.places(ids.collect());
     let known = places.keys().min()?;
-    Some(format!("a message of it has the id {known:?} already"))
+    Some(format!("a message of the session already has the id '{known}'"))
 }
 
 #[cfg(test)]
@@ -282,7 +286,7 @@ mod tests {
             (&[CALL, RESULT, RESULT], "which is not open"),
             (&[CALL, SAYS], "no result of the call \"c1\" of weather"),
             (&["{\"a\":1}"], "line 1"),
-            (&[SAYS, "{\"role\":"], "line 2 of its answer is no record"),
+            (&[SAYS, "{\"role\":"], "line 2 of the output is no record"),
             (&[r#"{"type":"session","version":1,"id":"x"}"#], "\"session\""),
             (&[twice, twice], "two messages"),
         ] {

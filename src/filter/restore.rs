@@ -15,7 +15,7 @@ pub fn plan(session: &Session, id: Option<&str>, stamp: impl FnOnce(&str) -> Res
             let error = Error::new(Kind::No, "nothing to undo");
             match packed(session) {
                 Some(gc) => error.hint(format!(
-                    "a gc made older changes final; name it to bring them back: {gc}"
+                    "older changes are archived; undo the gc first with: convo restore NAME {gc}"
                 )),
                 None => error,
             }
@@ -28,10 +28,7 @@ pub fn plan(session: &Session, id: Option<&str>, stamp: impl FnOnce(&str) -> Res
         .text("id", &stamp.id)
         .text("at", &stamp.at)
         .text("of", &id);
-    Ok(Plan::Lines(
-        vec![event.finish()],
-        format!("{kind} {id} is taken back"),
-    ))
+    Ok(Plan::Lines(vec![event.finish()], format!("undid {kind} {id}")))
 }
 
 /// An event, as a list of what can be taken back shows it.
@@ -92,8 +89,8 @@ fn words(action: &Action<'_>, body: &[u8]) -> String {
     let count = |all: usize, word: &str| format!("{all} {word}");
     match action {
         Action::Truncate(cut) => match &cut.before {
-            Some(id) => format!("all before {id}"),
-            None => "all so far".to_string(),
+            Some(id) => format!("messages before {id}"),
+            None => "all messages".to_string(),
         },
         Action::Compact(compact) => {
             let parts = [
@@ -109,7 +106,7 @@ fn words(action: &Action<'_>, body: &[u8]) -> String {
                 .join(", ")
         }
         Action::Summary(summary) => summary.content.chars().take(60).collect(),
-        Action::Restore(restore) => format!("takes back {}", restore.of),
+        Action::Restore(restore) => format!("undoes {}", restore.of),
         Action::Meta(meta) => {
             let set = meta
                 .set
@@ -185,7 +182,7 @@ fn named(session: &Session, id: &str) -> Result<String> {
         .filter(|index| session.class(*index) == Class::Event)
         .collect();
     let Some(index) = all.into_iter().rev().find(has_id) else {
-        return Err(Error::new(Kind::No, format!("no event {id} in this session")));
+        return Err(Error::new(Kind::No, format!("no such event: {id}")));
     };
     let record = session.record(index);
     let kind = record
@@ -194,18 +191,15 @@ fn named(session: &Session, id: &str) -> Result<String> {
         .unwrap_or_default();
     if matches!(kind.as_str(), "gc" | "repair") && session.live_events().contains(&index) {
         let why = match kind.as_str() {
-            "gc" => "what that gc took out is not here: only a session of the store has an archive",
-            _ => "a repair vouches for lines, and is not taken back",
+            "gc" => "only stored sessions have an archive",
+            _ => "a repair event cannot be undone",
         };
         return Err(Error::new(Kind::No, why));
     }
     if record.event().is_some_and(is_final) {
-        let error = Error::new(
-            Kind::No,
-            "what this summary stands for is not in the log any more",
-        );
+        let error = Error::new(Kind::No, "the summarized messages are not in the log");
         return Err(match packed(session) {
-            Some(gc) => error.hint(format!("take back the gc that moved it: {gc}")),
+            Some(gc) => error.hint(format!("undo the gc first with: convo restore NAME {gc}")),
             None => error,
         });
     }
@@ -215,14 +209,11 @@ fn named(session: &Session, id: &str) -> Result<String> {
     {
         return Err(Error::new(
             Kind::No,
-            "that brought lines back from the archive: gc does it again",
+            "this event restored archived lines; archive them again with: convo gc",
         ));
     }
     if kind != "restore" && !session.live_events().contains(&index) {
-        return Err(Error::new(
-            Kind::No,
-            format!("the event {id} is taken back already"),
-        ));
+        return Err(Error::new(Kind::No, format!("{id}: already undone")));
     }
     Ok(kind)
 }

@@ -43,7 +43,7 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
         kept
     };
     let Some(kept) = kept.map(bound).filter(|kept| going(*kept) > 0) else {
-        return Ok(Plan::Nothing("nothing to cut".to_string()));
+        return Ok(Plan::Nothing("nothing to drop".to_string()));
     };
     let target = view.items[kept..].iter().find_map(|item| match item {
         Item::Line(index) | Item::Edited(index, _) => Some(*index),
@@ -74,7 +74,7 @@ pub fn plan(session: &Session, cut: &Cut, stamp: impl FnOnce(&str) -> Result<Sta
         .iter()
         .filter(|item| !matches!(item, Item::Summary(_)))
         .count();
-    let told = format!("{} of {count} messages left the view", going(kept));
+    let told = format!("dropped {} of {count} messages", going(kept));
     Ok(Plan::Lines(vec![event.finish()], told))
 }
 
@@ -87,7 +87,7 @@ fn before(session: &Session, view: &View, id: &str) -> Result<Option<usize>> {
     };
     match view.items.iter().position(is) {
         Some(item) => Ok(Cuts::of(session, view).outward(item)),
-        None => Err(Error::new(Kind::No, format!("no message {id} in the view"))),
+        None => Err(Error::new(Kind::No, format!("no such message in the view: {id}"))),
     }
 }
 

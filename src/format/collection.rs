@@ -199,7 +199,7 @@ impl SessionReader for Collection {
         let session = self.ready.pop_front();
         if session.is_none() {
             if self.made == 0 {
-                let what = format!("there is not {} in it", self.kinds.what);
+                let what = format!("contains no {}", self.kinds.what);
                 return Err(Error::new(Kind::Data, what));
             }
             for (loss, times) in std::mem::take(&mut self.losses) {
@@ -244,7 +244,7 @@ impl Reading<'_> {
     fn sessions(&self, value: &[u8], place: Place, report: &mut Report) -> Vec<Session> {
         let fault = match json::value_end(value, 0, Dialect::Python) {
             Ok(end) if end == value.len() => None,
-            Ok(end) => Some((end, "something follows the value")),
+            Ok(end) => Some((end, "unexpected text after the value")),
             Err(fault) => Some((fault.offset.min(value.len()), fault.what)),
         };
         if let Some((offset, what)) = fault {
@@ -259,16 +259,19 @@ impl Reading<'_> {
         let line = Line::of(value);
         if line.numbers > 0 {
             report.lose(Loss::Number, line.numbers);
-            report.damage(place, "NaN or Infinity, which JSON does not have, became null");
+            report.damage(
+                place,
+                "NaN or Infinity, which JSON does not allow, replaced by null",
+            );
         }
         if line.repaired {
-            report.damage(place, "bytes that are no UTF-8 became U+FFFD");
+            report.damage(place, "bytes that are not UTF-8 replaced by U+FFFD");
         }
         let item = self.item(value, &line.bytes, place);
         if let Some(sessions) = (self.kinds.read)(&item, report) {
             return sessions;
         }
-        report.damage(place, format!("not {}: it is carried along", self.kinds.what));
+        report.damage(place, format!("not {}; kept unchanged", self.kinds.what));
         let mut session = Session::default();
         session.push_new(&item.header(&item.name(), HeaderBuilder::default(), ObjectBuilder::default()));
         item.push(&mut session, foreign(self.kinds.format, item.bytes));

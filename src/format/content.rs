@@ -182,12 +182,12 @@ pub fn fault(message: &[u8], others: &[&str]) -> Option<String> {
 
 /// What is wrong with a content of which no part is known.
 pub fn unknown_parts(content: &[u8]) -> Option<String> {
-    unknown_kind(content).map(|kind| format!("content of an unknown kind: '{kind}'"))
+    unknown_kind(content).map(|kind| format!("unknown content type '{kind}'"))
 }
 
 /// What is wrong with a message that has this member and no content.
 pub fn missing(name: &str) -> String {
-    format!("a message without content, but with '{name}'")
+    format!("message without content, but with '{name}'")
 }
 
 fn has_any(message: &[u8], names: &[&str]) -> bool {
@@ -236,12 +236,9 @@ mod tests {
         assert_eq!(fault(r#"{"role":"user","content":""}"#), None);
         assert_eq!(fault(r#"{"role":"assistant","tool_calls":[]}"#), None);
         let none = fault(r#"{"role":"user","body":"a"}"#);
-        assert_eq!(
-            none.as_deref(),
-            Some("a message without content, but with 'body'")
-        );
+        assert_eq!(none.as_deref(), Some("message without content, but with 'body'"));
         assert_eq!(fault(r#"{"role":"user","id":"a"}"#), None);
         let unknown = fault(r#"{"role":"user","content":[{"type":"x"}]}"#);
-        assert_eq!(unknown.as_deref(), Some("content of an unknown kind: 'x'"));
+        assert_eq!(unknown.as_deref(), Some("unknown content type 'x'"));
     }
 }

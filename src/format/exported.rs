@@ -44,8 +44,8 @@ impl<'a> Listing<'a> {
         listing.is_whole = end == Some(value.end);
         if !listing.is_whole && listing.faults.is_empty() {
             let (at, what) = match end {
-                Some(end) => (end, "something follows the value"),
-                None => (value.end, "it ends too early"),
+                Some(end) => (end, "unexpected text after the value"),
+                None => (value.end, "unexpected end"),
             };
             listing.faults.push((at, what));
         }
@@ -77,7 +77,7 @@ impl<'a> Listing<'a> {
             };
             let colon = json::skip_space(text, key.end);
             if text.get(colon) != Some(&b':') {
-                return self.fault(colon, "a colon is missing");
+                return self.fault(colon, "missing colon");
             }
             let value = json::skip_space(text, colon + 1);
             let key = json::unescape(&text[key.start + 1..key.end - 1]);
@@ -92,12 +92,12 @@ impl<'a> Listing<'a> {
             match text.get(at) {
                 Some(b',') => at = json::skip_space(text, at + 1),
                 Some(b'}') => return Some(at + 1),
-                _ => return self.fault(at, "it ends too early"),
+                _ => return self.fault(at, "unexpected end"),
             }
         }
         match text.get(at) {
             Some(b'}') => Some(at + 1),
-            _ => self.fault(at, "a member name is missing"),
+            _ => self.fault(at, "missing member name"),
         }
     }
 
@@ -135,11 +135,11 @@ impl<'a> Listing<'a> {
                     self.list = Some(open + 1..at);
                     return Some(at + 1);
                 }
-                Some(_) => return self.fault(at, "a comma or the end of the list must stand here"),
+                Some(_) => return self.fault(at, "expected a comma or the end of the list"),
                 None => break,
             }
         }
-        self.fault(text.len(), "it ends too early")
+        self.fault(text.len(), "unexpected end")
     }
 
     /// What stands between an element and the one before.

@@ -29,12 +29,10 @@ fn unpack_within(bytes: &[u8], most: u64) -> Result<Vec<u8>> {
     MultiGzDecoder::new(bytes)
         .take(most + 1)
         .read_to_end(&mut out)
-        .map_err(|error| Error::new(Kind::Data, format!("the gzip data is damaged: {error}")))?;
+        .map_err(|error| Error::new(Kind::Data, format!("damaged gzip data: {error}")))?;
     if out.len() as u64 > most {
-        let what = format!("it unpacks to more than {} MiB", most >> 20);
-        return Err(
-            Error::new(Kind::Data, what).hint("if it is no bomb, unpack it: gunzip -c FILE | convo ...")
-        );
+        let what = format!("larger than {} MiB decompressed", most >> 20);
+        return Err(Error::new(Kind::Data, what).hint("decompress it first: gunzip -c FILE | convo ..."));
     }
     Ok(out)
 }

@@ -103,14 +103,14 @@ pub fn check(record: &Record<'_>, report: &mut Report) -> Result<()> {
         Line::Event(event) if event.is_header() => {
             if let Some(version) = newer_version(event.raw) {
                 let message = format!(
-                    "a session of version {version}; this program reads up to version {}",
+                    "written by a newer version of convo (format version {version}; supported up to {})",
                     event::VERSION
                 );
                 return Err(Error {
                     at: Some((String::new(), record.place)),
                     ..Error::new(Kind::Data, message)
                 }
-                .hint("a newer convo wrote it: update"));
+                .hint("update convo"));
             }
         }
         _ => {}

@@ -130,10 +130,10 @@ impl Report {
         let Some(first) = places.next() else { return };
         let more = match places.count() {
             0 => String::new(),
-            1 => ", and so is one more".to_string(),
-            more => format!(", and so are {more} more"),
+            1 => " (1 more like this)".to_string(),
+            more => format!(" ({more} more like this)"),
         };
-        self.damage(first, format!("no line of {what}: it is carried along{more}"));
+        self.damage(first, format!("not a record of {what}; kept unchanged{more}"));
     }
 
     /// Counts a loss.

@@ -117,7 +117,7 @@ impl Format {
 
 /// Reads a document of a format that is not read line by line.
 pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
-    let usage = |what: &str| Err(Error::new(Kind::Usage, format!("{} is {what}", format.name())));
+    let usage = |what: &str| Err(Error::new(Kind::Usage, format!("{}: {what}", format.name())));
     let form = format.form();
     if let (Reading::Document(convert), None) = (form.read, form.many) {
         return convert(source, report);
@@ -131,7 +131,7 @@ pub fn convert(format: Format, source: &Source<'_>, report: &mut Report) -> Resu
     let mut reader = match (form.read, format.sessions(input)?) {
         (_, Ok(reader)) => reader,
         (Reading::Document(convert), _) => return convert(source, report),
-        (Reading::None, _) => return usage("written only"),
+        (Reading::None, _) => return usage("write-only format"),
         _ => return usage("read line by line"),
     };
     let mut sessions = Vec::new();
@@ -185,7 +185,7 @@ fn write_by(
         }
         None => Err(Error::new(
             Kind::Usage,
-            format!("sessions are not written as {} here", format.name()),
+            format!("cannot write sessions as {}", format.name()),
         )),
     }
 }

@@ -28,20 +28,22 @@ pub fn checked_id(text: &str) -> Result<&str> {
         return Ok(text);
     }
     let why = if text.is_empty() {
-        "it is empty".to_string()
+        "empty".to_string()
     } else if text.len() > LONGEST {
-        format!("it is {} bytes long, and {LONGEST} is the most", text.len())
+        format!("{} bytes, more than {LONGEST}", text.len())
     } else if !text.as_bytes()[0].is_ascii_alphanumeric() {
-        "it does not begin with a letter or a digit".to_string()
+        "starts with neither a letter nor a digit".to_string()
     } else {
         let odd = text
             .chars()
             .find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_' | '-'));
-        format!("it holds {:?}", odd.unwrap_or(' '))
+        format!("contains {:?}", odd.unwrap_or(' '))
     };
     let shown: String = text.chars().take(40).collect();
-    Err(Error::new(Kind::Unsafe, format!("unsafe session id {shown:?}: {why}"))
-        .hint("an id is letters, digits, '.', '_' and '-', begins with a letter or digit, and has at most 128 of them"))
+    Err(
+        Error::new(Kind::Unsafe, format!("{shown}: invalid session id: {why}"))
+            .hint("use up to 128 letters, digits, '.', '_' and '-', starting with a letter or digit"),
+    )
 }
 
 const KEY: &str = "key_";
@@ -193,8 +195,9 @@ impl Chance {
     pub fn digits(&self, what: impl FnOnce() -> String) -> Result<String> {
         match self {
             Chance::System => {
-                let bits = getrandom::u64()
-                    .map_err(|e| Error::new(Kind::InputOutput, format!("no randomness for an id: {e}")))?;
+                let bits = getrandom::u64().map_err(|e| {
+                    Error::new(Kind::InputOutput, format!("no random numbers for an id: {e}"))
+                })?;
                 Ok(format!("{bits:016x}"))
             }
             Chance::Seed(seed, made) => {

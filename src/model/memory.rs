@@ -142,24 +142,20 @@ impl Memory {
     pub fn check(&self) -> Result<()> {
         if self.total > 0 && self.summary > self.total {
             let default = match self.summary == Memory::default().summary {
-                true => ", which is the default,",
+                true => " (default)",
                 false => "",
             };
             let what = format!(
-                "a summary of {} tokens{default} does not fit the total of {}",
+                "a summary of {} tokens{default} exceeds the total of {}",
                 self.summary, self.total
             );
             let fits = (self.total / 4).max(1);
-            let hint = format!(
-                "say how long a summary may be: total={},summary={fits}",
-                self.total
-            );
+            let hint = format!("set a smaller summary: total={},summary={fits}", self.total);
             return Err(wrong(what).hint(hint));
         }
         if self.strategy == Strategy::RollingSummary && self.summary == 0 {
-            return Err(
-                wrong("a rolling summary needs room for a summary").hint("summary must be at least 1")
-            );
+            return Err(wrong("a rolling summary requires a summary of at least 1 token")
+                .hint("set summary to at least 1"));
         }
         Ok(())
     }
@@ -172,14 +168,14 @@ impl Memory {
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
         let count = || {
             let number = value.parse::<u64>().ok();
-            number.ok_or_else(|| wrong(format!("{key} must be a number of at least 0, not {value:?}")))
+            number.ok_or_else(|| wrong(format!("{key}: expected a number of at least 0, got '{value}'")))
         };
         let seconds = || {
             let number = value.strip_suffix('s').unwrap_or(value).parse::<f64>().ok();
             let number = number.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-            number.ok_or_else(|| wrong(format!("{key} must be seconds of at least 0, not {value:?}")))
+            number.ok_or_else(|| wrong(format!("{key}: expected seconds of at least 0, got '{value}'")))
         };
-        let one_of = |names: &[&str]| wrong(format!("{key} must be one of {}", names.join(", ")));
+        let one_of = |names: &[&str]| wrong(format!("{key}: expected one of {}", names.join(", ")));
         match key {
             "strategy" => {
                 self.strategy =
@@ -198,8 +194,8 @@ impl Memory {
             "backoff" => self.backoff = seconds()?,
             "rest" => self.rest = seconds()?,
             _ => {
-                let what = format!("a memory has no {key:?}");
-                return Err(wrong(what).hint(format!("there are {}", KEYS.join(", "))));
+                let what = format!("no such setting: '{key}'");
+                return Err(wrong(what).hint(format!("expected one of {}", KEYS.join(", "))));
             }
         }
         Ok(())
@@ -224,7 +220,8 @@ impl Memory {
     ///
     /// [`Kind::Config`]: as [`Memory::set`] and [`Memory::check`].
     pub fn read(raw: &[u8]) -> Result<Memory> {
-        let members = json::members(raw, Dialect::Strict).ok_or_else(|| wrong("memory is no object"))?;
+        let members = json::members(raw, Dialect::Strict)
+            .ok_or_else(|| wrong("the header member memory is not an object"))?;
         let mut memory = Memory::default();
         for (name, value) in members {
             // A member that a later version knows is no reason to forget the session's memory.

@@ -98,7 +98,7 @@ fn parse(body: &[u8]) -> Result<Kind<'_>, Fault> {
         Err(_) => {
             return Err(Fault {
                 offset: 0,
-                what: "not JSON",
+                what: "not valid JSON",
             });
         }
     };
@@ -135,7 +135,7 @@ fn parse(body: &[u8]) -> Result<Kind<'_>, Fault> {
         }
         (Some(_), _) => Err(Fault {
             offset: 0,
-            what: "its role is not a string",
+            what: "\"role\" is not a string",
         }),
         (None, Some(kind)) if is_text(kind) => Ok(Kind::Event(Event {
             kind,
@@ -144,11 +144,11 @@ fn parse(body: &[u8]) -> Result<Kind<'_>, Fault> {
         })),
         (None, Some(_)) => Err(Fault {
             offset: 0,
-            what: "its type is not a string",
+            what: "\"type\" is not a string",
         }),
         (None, None) => Err(Fault {
             offset: 0,
-            what: "an object with neither role nor type",
+            what: "object has neither \"role\" nor \"type\"",
         }),
     }
 }

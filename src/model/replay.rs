@@ -161,11 +161,11 @@ impl<'s> Replay<'s> {
     fn miss(&mut self, event: usize, target: &Target<'_>) {
         let id = &target.id;
         let which = match target.nth {
-            Some(nth) => format!("message {nth} of the id {id}"),
+            Some(nth) => format!("message {nth} with the id {id}"),
             None => format!("the message {id}"),
         };
         self.dangling
-            .push((event, format!("it names {which}, which is not there")));
+            .push((event, format!("refers to {which}, which is missing")));
     }
 
     fn apply(&mut self, event: usize) {
@@ -179,7 +179,7 @@ impl<'s> Replay<'s> {
                 true
             }
             _ => {
-                let what = "its members do not fit its type".to_string();
+                let what = "the members do not match the type".to_string();
                 self.dangling.push((event, what));
                 false
             }

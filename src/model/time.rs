@@ -23,8 +23,8 @@ impl Clock {
         match fixed {
             Some(_) => Ok(Clock { fixed }),
             None => Err(
-                Error::new(Kind::Config, format!("CONVO_NOW is no time: {text:?}"))
-                    .hint("use RFC 3339, as 2026-11-20T18:02:03Z, or seconds since 1970"),
+                Error::new(Kind::Config, format!("CONVO_NOW: expected a time, got '{text}'"))
+                    .hint("use RFC 3339, e.g. 2026-11-20T18:02:03Z, or seconds since 1970"),
             ),
         }
     }

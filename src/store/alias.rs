@@ -29,22 +29,22 @@ pub enum Claim {
 
 /// The file that an alias has. Only a name that can be read back from it is taken.
 pub(super) fn encoded(name: &str) -> Result<String> {
-    let refuse = |why: &str| Err(Error::new(Kind::Unsafe, format!("unsafe alias {name:?}: {why}")));
+    let refuse = |why: &str| Err(Error::new(Kind::Unsafe, format!("{name}: invalid alias: {why}")));
     if name.is_empty() {
-        return refuse("it is empty");
+        return refuse("empty");
     }
     if name.starts_with('@') {
-        return refuse("names that begin with '@' have a meaning of their own");
+        return refuse("names starting with '@' are reserved");
     }
     if name.chars().any(char::is_control) {
-        return refuse("it holds a control character");
+        return refuse("contains a control character");
     }
     let encoded = key::id_for_key(name);
     if key::key_for_id(&encoded).as_deref() != Some(name) {
         let start: String = name.chars().take(40).collect();
         return Err(
-            Error::new(Kind::Unsafe, format!("the alias {start:?}… is too long"))
-                .hint("128 characters that an id may have are the most, and fewer with others"),
+            Error::new(Kind::Unsafe, format!("{start}…: invalid alias: too long"))
+                .hint("use up to 128 letters, digits, '.', '_' and '-', or fewer other characters"),
         );
     }
     Ok(encoded)
@@ -57,7 +57,7 @@ fn content(ids: &[String]) -> Vec<u8> {
 pub(super) fn taken(name: &str, ids: &[String]) -> Error {
     Error::new(
         Kind::Exists,
-        format!("the alias {name} names {} already", ids.join(", ")),
+        format!("{name}: alias already used by {}", ids.join(", ")),
     )
     .hint("take it away first with: convo alias remove")
 }
@@ -77,7 +77,7 @@ fn read(aliases: &Directory, file: &str) -> Result<Option<Vec<String>>> {
     if ids.is_empty() || !ids.iter().all(|id| key::is_id(id)) {
         return Err(Error::new(
             Kind::Data,
-            format!("{} names no session", aliases.shown(file)),
+            format!("{}: alias without a session", aliases.shown(file)),
         ));
     }
     Ok(Some(ids))
@@ -105,7 +105,7 @@ impl Store {
             key::checked_id(id)?;
         }
         if ids.is_empty() {
-            return Err(Error::new(Kind::Usage, format!("nobody claims the alias {name}")));
+            return Err(Error::new(Kind::Usage, format!("{name}: unclaimed alias")));
         }
         self.claim(name, &file, ids)
     }
@@ -294,7 +294,7 @@ pub(super) fn refuse_own(name: &str, id: &str, own: Option<String>) -> Result<()
     match own {
         Some(other) if other != id || other == name => Err(Error::new(
             Kind::Exists,
-            format!("{name} is a session's own name"),
+            format!("{name}: is the id of a session, not an alias"),
         )),
         _ => Ok(()),
     }
@@ -312,5 +312,5 @@ pub(super) fn shared(known: Option<&[String]>, id: &str) -> Option<Vec<String>> 
 }
 
 pub(super) fn no_alias(name: &str) -> Error {
-    Error::new(Kind::NotFound, format!("no alias {name}")).hint("convo alias list tells which there are")
+    Error::new(Kind::NotFound, format!("{name}: no such alias")).hint("list aliases with: convo alias list")
 }

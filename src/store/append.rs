@@ -103,7 +103,10 @@ impl<'s> Appender<'s> {
         sessions.refuse_linked(&name, &facts)?;
         let shown = sessions.shown(&name);
         if self.expected.is_some_and(|expected| expected != facts.size) {
-            return Err(Error::new(Kind::Locked, format!("{shown} was changed meanwhile")));
+            return Err(Error::new(
+                Kind::Locked,
+                format!("{shown}: modified by another program; nothing was changed"),
+            ));
         }
         if before.is_none() {
             atomic::sweep(sessions, &atomic::temporary_name(&name));
@@ -176,16 +179,19 @@ impl<'s> Appender<'s> {
         let name = log_name(&self.id);
         let shown = sessions.shown(&name);
         let failed = |error| {
-            Error::io(format!("{shown}: another program wrote to it meanwhile"), error)
-                .kind(Kind::Unsure)
-                .hint("look at its end before you repeat")
+            Error::io(
+                format!("{shown}: modified by another program during the write"),
+                error,
+            )
+            .kind(Kind::Unsure)
+            .hint("check the last lines before you retry")
         };
         let tail = Tail::read(file, at).map_err(failed)?;
         let mut chain = tail.chain;
         match (tail.torn, behind_newline) {
             (true, false) => {
                 return Err(failed(std::io::Error::other(
-                    "its line has no end, and ours stands behind it",
+                    "the last line is truncated; the new line follows on a line of its own",
                 )));
             }
             (false, true) => chain.pass(b"\n"), // the one that was for a torn line is a blank line now

@@ -114,9 +114,9 @@ pub fn write_end(file: &File, shown: &str, length: u64, bytes: &[u8]) -> Result<
     find(file, length, end, bytes).ok().flatten().ok_or_else(|| {
         Error::new(
             Kind::Unsure,
-            format!("{shown}: another program changed it while we wrote"),
+            format!("{shown}: modified by another program during the write"),
         )
-        .hint("look at its end before you repeat")
+        .hint("check the last lines before you retry")
     })
 }
 
@@ -149,11 +149,11 @@ fn cut_back(file: &File, shown: &str, length: u64, written: usize, error: io::Er
     let ours = length..=length + written as u64; // more than that is another program's
     let is_ours = file.metadata().is_ok_and(|data| ours.contains(&data.len()));
     if is_ours && file.set_len(length).is_ok() && file.sync_data().is_ok() {
-        Error::io(format!("cannot write {shown}, nothing was changed"), error).kind(Kind::InputOutput)
+        Error::io(format!("{shown}: cannot write; nothing was changed"), error).kind(Kind::InputOutput)
     } else {
-        Error::io(format!("cannot write {shown}, and cannot undo it"), error)
+        Error::io(format!("{shown}: cannot write, and cannot undo the write"), error)
             .kind(Kind::Unsure)
-            .hint("look at its end before you repeat")
+            .hint("check the last lines before you retry")
     }
 }
 
@@ -237,7 +237,12 @@ pub fn sync_files<'n>(directory: &Directory, names: impl ExactSizeIterator<Item 
         return fs::syncfs(directory).map_err(|errno| failed(directory.path().display(), errno));
     }
     for name in names {
-        let gone = || Error::new(Kind::InputOutput, format!("{} is gone", directory.shown(name)));
+        let gone = || {
+            Error::new(
+                Kind::InputOutput,
+                format!("{}: no such file", directory.shown(name)),
+            )
+        };
         let file = directory.file(name, OFlags::RDWR)?.ok_or_else(gone)?;
         file.sync_data()
             .map_err(|error| Error::io(directory.shown(name), error))?;

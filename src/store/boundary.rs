@@ -109,9 +109,9 @@ impl Store {
                 break;
             }
             if !seen.insert(child.clone()) {
-                let what = format!("the links from {id} lead in a circle");
+                let what = format!("{id}: link cycle");
                 return Err(Error::new(Kind::Data, what)
-                    .hint("convo fsck tells more; name the session that is meant"));
+                    .hint("give the id of a session in the chain; examine the links with: convo fsck"));
             }
             let next = if key::is_id(&child) {
                 self.counted(&child)?
@@ -119,9 +119,9 @@ impl Store {
                 None
             };
             let Some(next) = next else {
-                let what = format!("{end} is continued in {child}, which is not there");
+                let what = format!("{end}: missing continuation {child}");
                 return Err(Error::new(Kind::NotFound, what)
-                    .hint(format!("convo restore {child} brings one back from the trash")));
+                    .hint(format!("recover it from the trash with: convo restore {child}")));
             };
             if count.settled.as_deref() != Some(&child) {
                 self.settle_lines(&end)?;

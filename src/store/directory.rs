@@ -122,8 +122,8 @@ pub fn failed(what: impl Display, errno: Errno) -> Error {
 }
 
 fn irregular(shown: impl Display) -> Error {
-    Error::new(Kind::Unsafe, format!("{shown} is no regular file"))
-        .hint("links, pipes and devices are not followed here")
+    Error::new(Kind::Unsafe, format!("{shown}: not a regular file"))
+        .hint("symbolic links, pipes and devices are not supported")
 }
 
 impl Directory {
@@ -213,8 +213,8 @@ impl Directory {
         }
         let shown = self.shown(name);
         Err(
-            Error::new(Kind::Unsafe, format!("{shown} has another name (hard link)")).hint(format!(
-                "replace it with a copy of its own: cp -p {shown} COPY && mv COPY {shown}"
+            Error::new(Kind::Unsafe, format!("{shown}: has another hard link")).hint(format!(
+                "replace it with a separate copy: cp -p {shown} COPY && mv COPY {shown}"
             )),
         )
     }
@@ -255,7 +255,7 @@ impl Directory {
             }
             Err(Errno::EXIST) => Err(Error::new(
                 Kind::Exists,
-                format!("{} exists already", self.shown(name)),
+                format!("{}: already exists", self.shown(name)),
             )),
             Err(errno) => Err(failed(self.shown(name), errno)),
         }

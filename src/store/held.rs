@@ -84,7 +84,7 @@ impl<'s> Held<'s> {
         };
         Error::new(Kind::Data, format!("{what}; nothing was changed"))
             .at(self.sessions.shown(&self.name), place)
-            .hint("convo fsck --repair mends it, and keeps a copy")
+            .hint("repair it with: convo fsck --repair")
     }
 
     /// Its lines without their checksums, and where each stands. A damaged log is refused: writing it anew would
@@ -95,10 +95,10 @@ impl<'s> Held<'s> {
         for line in self.bytes.split_inclusive(|byte| *byte == b'\n') {
             let number = ranges.len() as u64 + 1;
             if chain.verify(line) == Verdict::Broken {
-                return Err(self.refuse(number, start, "its checksum does not match"));
+                return Err(self.refuse(number, start, "the checksum does not match"));
             }
             if !line.ends_with(b"\n") {
-                return Err(self.refuse(number, start, "its last line has no end"));
+                return Err(self.refuse(number, start, "the last line is truncated"));
             }
             let stripped = log::strip_into(line, &mut bare);
             let place = Place {

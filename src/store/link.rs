@@ -107,7 +107,11 @@ impl Store {
             if error.kind != Kind::Unsure {
                 if self.take_back(&successor.id).is_err() {
                     return linked
-                        .map_err(|error| error.kind(Kind::Unsure).hint("the same again completes it"))
+                        .map_err(|error| {
+                            error
+                                .kind(Kind::Unsure)
+                                .hint("run the command again to complete it")
+                        })
                         .map(|()| Continued::Not);
                 }
                 self.unmark(Change::Continue, parent);
@@ -137,7 +141,7 @@ impl Store {
                 return Ok(id);
             }
         }
-        Err(Error::new(Kind::Exists, "every id for the new session is taken"))
+        Err(Error::new(Kind::Exists, "all ids for the new session are in use"))
     }
 
     /// Whether a session continues this one by what the store knows: it says so, and the session that it continues has
@@ -269,7 +273,7 @@ impl Store {
             .try_for_each(|name| self.alias_follow(name, from, to));
         moved.map_err(|error| {
             error.kind(Kind::Unsure).hint(format!(
-                "{from} is continued in {to}; `convo continue {from}` moves the aliases that still name it"
+                "{from} is already continued by {to}; move the remaining aliases with: convo continue {from}"
             ))
         })
     }

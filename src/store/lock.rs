@@ -41,8 +41,8 @@ pub fn lock(file: &File, shown: impl Display, lock: Lock, timeout: Duration) -> 
         let left = timeout.saturating_sub(began.elapsed());
         if left.is_zero() {
             let by = holder(file).map_or("another process".to_string(), |pid| format!("process {pid}"));
-            return Err(Error::new(Kind::Locked, format!("{shown} is locked by {by}"))
-                .hint("nothing was changed: try again, or wait longer with --lock-timeout"));
+            return Err(Error::new(Kind::Locked, format!("{shown}: locked by {by}"))
+                .hint("nothing was changed; retry, or raise --lock-timeout"));
         }
         std::thread::sleep(wait.min(left));
         wait = (wait * 2).min(LONGEST_WAIT);

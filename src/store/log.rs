@@ -240,7 +240,7 @@ impl Pending {
         if memchr::memchr(b'\n', line).is_some() {
             return Err(Error::new(
                 Kind::Data,
-                "a line with a newline in it cannot be stored",
+                "cannot store a line that contains a newline",
             ));
         }
         // Not the start of an input: a byte order mark would be content here.

@@ -60,7 +60,7 @@ fn check(lines: &[impl AsRef<[u8]>]) -> Result<()> {
         if memchr::memchr(b'\n', line.strip_suffix(b"\n").unwrap_or(line)).is_some() {
             return Err(Error::new(
                 Kind::Data,
-                "a line with a newline in it cannot be stored",
+                "cannot store a line that contains a newline",
             ));
         }
     }
@@ -81,8 +81,8 @@ impl State {
 
     fn refuse_taken(&self, id: &str) -> Result<()> {
         let what = match self.sessions.contains_key(id) {
-            true => format!("there is a session {id} already"),
-            false if self.aliases.contains_key(id) => format!("{id} is an alias"),
+            true => format!("{id}: session already exists"),
+            false if self.aliases.contains_key(id) => format!("{id}: name already used by an alias"),
             false => return Ok(()),
         };
         Err(Error::new(Kind::Exists, what))
@@ -329,7 +329,7 @@ impl Sessions for Memory {
         key::checked_id(id)?;
         let mut state = self.state();
         let newest = state.trash.iter().rposition(|(other, ..)| other == id);
-        let none = || Error::new(Kind::NotFound, format!("no session {id} in the trash"));
+        let none = || Error::new(Kind::NotFound, format!("{id}: no such session in the trash"));
         let newest = newest.ok_or_else(none)?;
         if !state.is_moved_key(id) {
             state.refuse_taken(id)?;

@@ -111,7 +111,7 @@ fn log_name(id: &str) -> String {
 }
 
 fn no_session(id: &str) -> Error {
-    Error::new(Kind::NotFound, format!("no session {id}"))
+    Error::new(Kind::NotFound, format!("{id}: no such session"))
 }
 
 /// Makes a folder and those above it that are missing, durably. The name of the last one is synced in any case:
@@ -153,9 +153,9 @@ impl Store {
             }),
             Err(error) if error.kind == Kind::NotFound => Err(Error::new(
                 Kind::NotFound,
-                format!("no store at {}", path.display()),
+                format!("{}: no store", path.display()),
             )
-            .hint("convo new makes one; --store or CONVO_STORE name another")),
+            .hint("create one with: convo new or convo migrate, or select one with --store")),
             Err(error) => Err(error),
         }
     }
@@ -163,7 +163,7 @@ impl Store {
     /// Opens a store, and makes it where there is none: folders are their owner's alone.
     pub fn create(path: &Path) -> Result<Store> {
         make_folders(path, directory::FOLDER_MODE).map_err(|error| Error {
-            message: format!("cannot make a store at {}", error.message),
+            message: format!("{}: cannot create a store", error.message),
             ..error
         })?;
         Store::open(path)
@@ -265,13 +265,13 @@ impl Store {
         if let Some(sessions) = self.sessions()?
             && sessions.facts(log_name(id))?.is_some()
         {
-            return Err(Error::new(
-                Kind::Exists,
-                format!("there is a session {id} already"),
-            ));
+            return Err(Error::new(Kind::Exists, format!("{id}: session already exists")));
         }
         if self.alias_ids(id)?.is_some() {
-            return Err(Error::new(Kind::Exists, format!("{id} is an alias")));
+            return Err(Error::new(
+                Kind::Exists,
+                format!("{id}: name already used by an alias"),
+            ));
         }
         Ok(())
     }
@@ -290,10 +290,7 @@ impl Store {
         if atomic::create(sessions, &log_name(id), pending.bytes(false))? {
             Ok(())
         } else {
-            Err(Error::new(
-                Kind::Exists,
-                format!("there is a session {id} already"),
-            ))
+            Err(Error::new(Kind::Exists, format!("{id}: session already exists")))
         }
     }
 

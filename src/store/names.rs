@@ -31,7 +31,8 @@ pub(super) fn newest(entries: Vec<Entry>) -> Result<String> {
     let newest = entries
         .into_iter()
         .max_by(|a, b| (a.modified, &a.id).cmp(&(b.modified, &b.id)));
-    let none = || Error::new(Kind::NotFound, "the store has no session").hint("convo new makes one");
+    let none =
+        || Error::new(Kind::NotFound, "@last: the store is empty").hint("create a session with: convo new");
     newest.map(|entry| entry.id).ok_or_else(none)
 }
 
@@ -41,19 +42,16 @@ pub(super) fn only<'i>(name: &str, ids: &'i [String]) -> Result<&'i str> {
         [id] => Ok(id),
         ids => Err(Error::new(
             Kind::Exists,
-            format!("the alias {name} is claimed by {}", told(ids)),
+            format!("{name}: ambiguous alias, claimed by {}", told(ids)),
         )
-        .hint("use an id, or take the alias away and add it for one of them")),
+        .hint("use an id, or assign it with: convo alias add --move")),
     }
 }
 
 /// That an alias names a session which is gone.
 pub(super) fn gone(name: &str, id: &str) -> Error {
-    Error::new(
-        Kind::NotFound,
-        format!("the alias {name} names {id}, which is gone"),
-    )
-    .hint("it may be in the trash")
+    Error::new(Kind::NotFound, format!("{name}: alias of missing session {id}"))
+        .hint("look in the trash with: convo restore --list")
 }
 
 /// The one of these ids that begins so.
@@ -99,14 +97,14 @@ pub(super) fn beginning(
                 .cloned()
                 .collect();
             Err(no_session(name).hint(match near.is_empty() {
-                true => "convo list tells which there are".to_string(),
-                false => format!("did you mean {}?", near.join(" or ")),
+                true => "list sessions with: convo list".to_string(),
+                false => format!("did you mean '{}'?", near.join("' or '")),
             }))
         }
         _ => {
             found.sort();
-            let what = format!("{name} is the beginning of {}", told(&found));
-            Err(Error::new(Kind::NotFound, what).hint("write more of the id"))
+            let what = format!("{name}: ambiguous: matches {}", told(&found));
+            Err(Error::new(Kind::NotFound, what).hint("give more characters of the id"))
         }
     }
 }

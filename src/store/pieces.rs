@@ -177,7 +177,7 @@ pub(super) fn append(folder: &Directory, name: &str, runs: &[u8]) -> Result<u64>
             true => Ok(0),
             false => Err(Error::new(
                 Kind::Locked,
-                format!("{} was made meanwhile", folder.shown(name)),
+                format!("{}: created by another program", folder.shown(name)),
             )),
         };
     };

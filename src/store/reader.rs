@@ -84,12 +84,12 @@ impl Reader for LogReader {
                     offset: place.offset + fault.offset as u64,
                     ..place
                 };
-                report.damage(place, format!("{}, and its checksum does not match", fault.what));
+                report.damage(place, format!("{}; the checksum does not match", fault.what));
             }
             (Verdict::Broken, _) => {
                 report.damage(
                     place,
-                    "its checksum does not match: it, or what was before it, has changed",
+                    "the checksum does not match: this line or the one before was modified",
                 );
                 // What else it says, such as a later version, may be the damage.
             }

@@ -57,7 +57,7 @@ pub fn write_atomically(
 ) -> Result<()> {
     let name = path
         .file_name()
-        .ok_or_else(|| Error::new(Kind::Unsafe, format!("{} does not name a file", path.display())))?;
+        .ok_or_else(|| Error::new(Kind::Unsafe, format!("{}: not a file name", path.display())))?;
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
@@ -137,7 +137,7 @@ fn swap(
     atomic::sync_directory(directory).map_err(|error| error.kind(Kind::Unsure))?;
     carried.map_err(|error| {
         Error::io(
-            format!("{shown}: another program wrote to it while it was replaced"),
+            format!("{shown}: modified by another program during the write"),
             error,
         )
         .kind(Kind::Unsure)
@@ -183,8 +183,8 @@ pub(super) fn refuse_writers(file: &File, shown: &str) -> Result<()> {
         [process, ..] => format!("process {process}"),
     };
     Err(
-        Error::new(Kind::Locked, format!("{shown} is open for writing in {by}"))
-            .hint("nothing was changed: what it writes later would be lost; end it, or --force"),
+        Error::new(Kind::Locked, format!("{shown}: open for writing in {by}"))
+            .hint("close it, or use --force"),
     )
 }
 
@@ -197,7 +197,7 @@ pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
     ) else {
         return Err(Error::new(
             Kind::Unsafe,
-            format!("{} is no name of a file", from.display()),
+            format!("{}: not a file name", from.display()),
         ));
     };
     let parent = from
@@ -208,7 +208,7 @@ pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
     if !atomic::rename_new(&directory, old, &directory, new)? {
         return Err(Error::new(
             Kind::Exists,
-            format!("{} is there already", to.display()),
+            format!("{}: already exists", to.display()),
         ));
     }
     atomic::sync_directory(&directory).map_err(|error| error.kind(Kind::Unsure))
@@ -229,8 +229,9 @@ fn open_old(directory: &Directory, name: &OsStr, options: &Rewrite) -> Result<Op
         return Err(changed(&directory.path().join(name)));
     }
     if facts.links > 1 && !options.force && !is_backed_up(directory, name, &facts, options)? {
-        let message = format!("{} has {} hard links", directory.shown(name), facts.links);
-        return Err(Error::new(Kind::Unsafe, message).hint("the others would keep the old content: --force"));
+        let message = format!("{}: has {} hard links", directory.shown(name), facts.links);
+        return Err(Error::new(Kind::Unsafe, message)
+            .hint("the other links would keep the old content; proceed with --force"));
     }
     if !options.force {
         refuse_writers(&file, &directory.shown(name))?;
@@ -280,8 +281,14 @@ fn is_unchanged(one: &Facts, other: &Facts) -> bool {
 }
 
 fn changed(path: &Path) -> Error {
-    Error::new(Kind::Locked, format!("{} was changed meanwhile", path.display()))
-        .hint("nothing was changed here: try again")
+    Error::new(
+        Kind::Locked,
+        format!(
+            "{}: modified by another program; nothing was changed",
+            path.display()
+        ),
+    )
+    .hint("run the command again")
 }
 
 /// Gives the new file the old one's owner and permissions.
@@ -292,11 +299,10 @@ pub(super) fn dress(new: &File, old: &Facts, path: &Path, force: bool) -> Result
         let (user, group) = old.owner;
         let given = fs::fchown(new, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
         if given.is_err() && !force {
-            return Err(Error::new(
-                Kind::Unsafe,
-                format!("{} belongs to somebody else", path.display()),
-            )
-            .hint("replacing it would make it yours: --force"));
+            return Err(
+                Error::new(Kind::Unsafe, format!("{}: owned by another user", path.display()))
+                    .hint("replacing it changes the owner; proceed with --force"),
+            );
         }
     }
     fs::fchmod(new, Mode::from_raw_mode(old.mode)).map_err(|errno| failed(errno.into()))
@@ -309,7 +315,7 @@ fn back_up(directory: &Directory, name: &OsStr, suffix: &OsStr, facts: &Facts) -
     if suffix.is_empty() || suffix.as_bytes().contains(&b'/') {
         return Err(Error::new(
             Kind::Usage,
-            format!("{suffix:?} is no suffix for a backup"),
+            format!("-i={}: invalid backup suffix", suffix.display()),
         ));
     }
     let link = fs::linkat(
@@ -331,7 +337,7 @@ fn back_up(directory: &Directory, name: &OsStr, suffix: &OsStr, facts: &Facts) -
         Err(Errno::EXIST) => {
             return Err(Error::new(
                 Kind::Exists,
-                format!("the backup {} is there already", directory.shown(&backup)),
+                format!("{}: backup already exists", directory.shown(&backup)),
             ));
         }
         Err(errno) => return Err(directory::failed(directory.shown(&backup), errno)),
@@ -358,7 +364,7 @@ fn carry(old: &File, new: &File, seen: &Facts, lines: bool) -> std::io::Result<(
         return Ok(());
     }
     if !lines {
-        return Err(std::io::Error::other("its bytes were not kept"));
+        return Err(std::io::Error::other("the original bytes were not kept"));
     }
     let mut late = vec![0; usize::try_from(length - seen.size).map_err(std::io::Error::other)?];
     old.read_exact_at(&mut late, seen.size)?;

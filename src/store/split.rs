@@ -60,7 +60,7 @@ impl Store {
             if !self.begins_so(&id, &session)? {
                 let again = |error: Error| match error.kind {
                     Kind::Exists if self.tells_of_piece(parent, &id).unwrap_or(false) => Error {
-                        message: format!("{id} is a piece of when it was split before, and another"),
+                        message: format!("{id}: exists as a different part of an earlier split"),
                         ..error
                     },
                     _ => error,
@@ -86,8 +86,10 @@ impl Store {
             }
         }
         let unfinished = |error: Error| Error {
-            message: format!("{parent} is split, and does not tell so yet: {}", error.message),
-            ..error.kind(Kind::Unsure).hint("the same again completes it")
+            message: format!("{parent}: unfinished split: {}", error.message),
+            ..error
+                .kind(Kind::Unsure)
+                .hint("run the command again to complete it")
         };
         if let Some(error) = failed {
             if named == 0 && error.kind != Kind::Unsure {

@@ -138,7 +138,7 @@ impl Batch {
                 None => all = Some(staged),
             }
         }
-        all.ok_or_else(|| Error::new(Kind::Usage, format!("{id} is no file at all")))
+        all.ok_or_else(|| Error::new(Kind::Usage, format!("{id}: not a file")))
     }
 
     /// Makes a file that will have this name; from here on dropping it takes the file away.
@@ -204,7 +204,10 @@ impl Batch {
         if let Some(aliases) = &self.aliases
             && aliases.has(&key::id_for_key(id))?
         {
-            return Err(Error::new(Kind::Exists, format!("{id} is an alias")));
+            return Err(Error::new(
+                Kind::Exists,
+                format!("{id}: name already used by an alias"),
+            ));
         }
         let file = &mut staged.files[nth];
         file.named = atomic::rename_new(&self.directory, &file.temporary, &self.directory, &file.name)?;
@@ -214,8 +217,8 @@ impl Batch {
         Err(Error::new(
             Kind::Exists,
             match file.name == log_name(id) {
-                true => format!("there is a session {id} already"),
-                false => format!("there is a file {} already", file.name),
+                true => format!("{id}: session already exists"),
+                false => format!("{}: file already exists", file.name),
             },
         ))
     }

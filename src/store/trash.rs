@@ -42,7 +42,7 @@ pub(super) fn checked_time(now: &str) -> Result<String> {
         true => Ok(time),
         false => Err(Error::new(
             Kind::Usage,
-            format!("{now:?} is no time in UTC to the second"),
+            format!("expected a time in UTC to the second, got '{now}'"),
         )),
     }
 }
@@ -128,7 +128,7 @@ impl Store {
     /// Brings the session back that was removed last under this id.
     pub fn restore_removed(&self, id: &str) -> Result<()> {
         let id = key::checked_id(id)?;
-        let none = || Error::new(Kind::NotFound, format!("no session {id} in the trash"));
+        let none = || Error::new(Kind::NotFound, format!("{id}: no such session in the trash"));
         let trash = self.directory().inner(TRASH)?.ok_or_else(none)?;
         let newest = self
             .entries()?
@@ -147,7 +147,7 @@ impl Store {
         if atomic::move_new(&trash, &name, sessions, &log_name(id))? {
             Ok(())
         } else {
-            Err(Error::new(Kind::Exists, format!("there is a session {id} again")))
+            Err(Error::new(Kind::Exists, format!("{id}: session already exists")))
         }
     }
 
@@ -276,7 +276,7 @@ impl Store {
         destroy().map_err(|error| {
             error
                 .kind(Kind::Unsure)
-                .hint("some of it may be destroyed: run it again")
+                .hint("some copies may be deleted already; run the command again")
         })?;
         Ok((count, bytes))
     }

@@ -16,9 +16,8 @@ impl Store {
         let Some(held) = self.hold_at(id, length)? else {
             return Ok(false);
         };
-        rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name)).map_err(|error| {
-            error.hint("nothing was changed: what it writes later would be lost; end it first")
-        })?;
+        rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))
+            .map_err(|error| error.hint("nothing was changed; close it first"))?;
         held.replace(self, &with(&held, lines)?)?;
         Ok(true)
     }

@@ -51,12 +51,12 @@ impl Estimate {
 
     pub const fn note(self) -> Option<&'static str> {
         match self {
-            Estimate::Claude => {
-                Some("Claude's tokenizer is not public: an estimate, see `claude` in docs/compaction.md")
-            }
-            Estimate::Gemini => {
-                Some("Gemini's tokenizer is not public: an estimate, see `gemini` in docs/compaction.md")
-            }
+            Estimate::Claude => Some(
+                "Claude's tokenizer is not public; counts are estimates, see `claude` in docs/compaction.md",
+            ),
+            Estimate::Gemini => Some(
+                "Gemini's tokenizer is not public; counts are estimates, see `gemini` in docs/compaction.md",
+            ),
             _ => None,
         }
     }

@@ -145,15 +145,15 @@ fn unknown(name: &str) -> Error {
         .map(|known| (strsim::damerau_levenshtein(known, &asked), known))
         .min()
         .filter(|(distance, known)| *distance <= known.len() / 3);
-    let error = Error::new(
-        Kind::Usage,
-        format!("no tokenizer and no known model is called {name:?}"),
-    );
+    let error = Error::new(Kind::Usage, format!("'{name}': unknown tokenizer or model"));
     match near {
-        Some((_, near)) => error.hint(format!("did you mean {}?", near.trim_end_matches(['.', '-']))),
+        Some((_, near)) => error.hint(format!("did you mean '{}'?", near.trim_end_matches(['.', '-']))),
         None => {
             let own: Vec<&str> = Tokenizer::all().map(Tokenizer::name).collect();
-            error.hint(format!("there are {}, and models such as gpt-4o", own.join(", ")))
+            error.hint(format!(
+                "use one of {}, or a model such as gpt-4o",
+                own.join(", ")
+            ))
         }
     }
 }

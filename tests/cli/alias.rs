@@ -6,14 +6,14 @@ use crate::env::{CHAT, Env};
 fn a_name_and_its_way() {
     let env = Env::with_chat();
     let add = env.run(&["alias", "add", "work", "tri"]).status(0).gives("");
-    assert_eq!(add.stderr, "convo: work: names trip\n");
+    assert_eq!(add.stderr, "convo: work: alias added for trip\n");
     env.run(&["alias", "resolve", "work"]).fine().gives("trip\n");
     env.run(&["cat", "work"]).fine().gives(CHAT);
     env.run(&["alias", "list"]).fine().gives("work\ttrip\n");
     snapshot!("alias_list_json", env.run(&["alias", "list", "--json"]).fine());
     env.run(&["alias", "remove", "work"])
         .status(0)
-        .says("convo: work: removed\n");
+        .says("convo: work: alias removed\n");
     env.run(&["alias", "resolve", "work"]).status(66);
     env.run(&["cat", "trip"]).fine().gives(CHAT);
 }
@@ -102,7 +102,7 @@ fn a_name_can_be_moved() {
     env.run(&["new", "--id", "other", "--alias", "work"]).fine();
     env.run(&["alias", "add", "work", "trip"]).status(73);
     let moved = env.run(&["alias", "add", "--move", "work", "trip"]).status(0);
-    assert_eq!(moved.stderr, "convo: work: names trip\n");
+    assert_eq!(moved.stderr, "convo: work: alias added for trip\n");
     env.run(&["alias", "add", "--move", "-q", "work", "trip"]).fine();
     env.run(&["alias", "resolve", "work"]).fine().gives("trip\n");
     env.run(&["alias", "add", "--move", "-q", "new", "trip"]).fine();

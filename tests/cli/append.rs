@@ -250,7 +250,7 @@ fn a_session_that_remembers_has_no_boundary() {
         .fine();
     env.run(&["append", "m", "x", "--boundary", "5"])
         .status(2)
-        .says("has no boundary");
+        .says("--max-messages conflicts with a retention policy");
     // What it remembers goes along where it is continued.
     env.run(&["append", "m", "x"]).fine();
     env.run(&["continue", "m"]).fine();
@@ -317,7 +317,7 @@ fn a_file_that_is_not_there_is_created() {
     }
     env.run(&["append", "-i", "unknown.txt", "Hello?"])
         .status(66)
-        .says("--to FORMAT creates the file");
+        .says("create the file with --to FORMAT");
     assert!(!env.work().join("unknown.txt").exists());
     env.run(&["append", "-i", "missing/new.jsonl", "Hello?"])
         .status(74);

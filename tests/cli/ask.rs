@@ -132,7 +132,7 @@ fn text_is_text_whatever_it_looks_like() {
     let env = Env::with_chat();
     ask(&env, r#"echo '{"a":1}'"#, &["hi"])
         .status(69)
-        .says("line 1 of its answer");
+        .says("line 1 of the output");
     ask(&env, r#"printf '{"a":1}\n\n'"#, &["hi", "--plain"])
         .fine()
         .gives("{\"a\":1}\n");
@@ -197,7 +197,7 @@ fn it_is_given_what_fits_and_what_an_interface_takes() {
     let line = "cat > given.jsonl; echo Yes.";
     ask(&env, line, &["Sunday?", "--for", "openai-chat"])
         .status(0)
-        .says("repaired: openai-chat would refuse it");
+        .says("repaired: invalid for openai-chat");
     assert!(env.read("given.jsonl").contains("tool_call_id"));
     ask(&env, line, &["Sunday?", "--for", "openai-chat", "--strict"])
         .status(65)
@@ -218,7 +218,7 @@ fn a_question_that_stands_there_is_answered() {
     let env = Env::with_chat();
     ask(&env, "echo Yes.", &["--reply"])
         .status(1)
-        .says("no message that waits for a reply");
+        .says("the last message is from the assistant");
     env.run(&["append", "trip", "Sunday?"]).fine();
     // Another one may stand behind it, and both are sent.
     ask(&env, "grep -c '\"user\"'", &["And Monday?"])
@@ -249,12 +249,12 @@ fn a_call_without_its_result_is_answered_first() {
     env.write("call.jsonl", call);
     let run = ask(&env, "cat call.jsonl", &["Sunday?"]).status(0);
     assert_eq!(run.out(), "");
-    let run = run.says("it calls weather, and waits for the result of the call \"c9\"");
+    let run = run.says("calls weather; awaiting the result of call 'c9'");
     assert_eq!(run.stderr.lines().count(), 1, "{run}");
     let log = std::fs::read(env.log("trip")).unwrap();
     ask(&env, "touch asked; echo Yes.", &["Well?"])
         .status(1)
-        .says("\"c9\" is not there yet")
+        .says("the last message calls")
         .says("--reply");
     ask(&env, "touch asked; echo Yes.", &["--reply"]).status(1);
     assert!(!env.work().join("asked").exists());
@@ -338,7 +338,7 @@ fn a_session_that_remembers_goes_on_remembering() {
     assert_eq!(said(&env).len(), 8);
     ask(&env, "echo no", &["hi", "--boundary", "8"])
         .status(2)
-        .says("has no boundary");
+        .says("--max-messages conflicts with a retention policy");
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn at_a_boundary_question_and_answer_stay_together() {
     ask(&env, "echo One.", &["one?", "--boundary", "9"]).fine();
     assert_eq!(said(&env).len(), 9);
     let run = ask(&env, "grep -c user; echo Two.", &["two?", "--boundary", "10"]).status(0);
-    assert!(run.stderr.contains("trip is full: it goes on in trip.1"), "{run}");
+    assert!(run.stderr.contains("trip is full; continued as trip.1"), "{run}");
     assert_eq!(said(&env).len(), 9, "nothing is added to a full one");
     let next = env.run(&["context", "trip.1"]).fine();
     assert!(

@@ -251,7 +251,7 @@ fn an_unknown_version() {
         let odd = CHAT.replace("\"version\":1", &format!("\"version\":{version}"));
         env.pipe(&["cat"], &odd)
             .status(65)
-            .says("convo: -:1: byte 0: a session of version");
+            .says("convo: -:1: byte 0: written by a newer version of convo");
     }
 }
 
@@ -271,7 +271,7 @@ fn an_unknown_format() {
 fn the_hint_leads_to_every_format() {
     let env = Env::new();
     env.pipe(&["cat"], "Dear diary,\n")
-        .says("`convo detect --help` lists them");
+        .says("give the format with --from; list formats with: convo detect --help");
     let run = env.run(&["detect", "--help"]).fine();
     for format in convo::format::Format::ALL
         .into_iter()

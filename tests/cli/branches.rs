@@ -41,7 +41,7 @@ fn the_course_that_was_taken_is_read_and_what_is_left_out_is_told() {
     env.write("tree.jsonl", file());
     let run = env.run(&["truncate", "--keep-last", "9", "tree.jsonl"]).status(0);
     assert_eq!(said(run.out()), ["abe"]);
-    run.says("without 2 branches: --all-branches takes all, --branch N one");
+    run.says("skipped 2 branches; include them with --all-branches, or read one with --branch N");
     for verb in [
         &["count"][..],
         &["show"],
@@ -53,7 +53,7 @@ fn the_course_that_was_taken_is_read_and_what_is_left_out_is_told() {
     ] {
         let run = env.run(&[verb, &["tree.jsonl"]].concat()).status(0);
         assert!(!run.out().contains("says c"), "{verb:?}: {}", run.out());
-        run.says("without 2 branches");
+        run.says("skipped 2 branches");
     }
     let text = env.run(&["context", "--to", "jsonl", "-q", "tree.jsonl"]).fine();
     assert!(!text.out().contains("says c2"));
@@ -103,14 +103,14 @@ fn a_branch_comes_with_what_was_said_ahead_of_it() {
         .fine();
     assert_eq!(said(run.out()), ["abcd"]);
     let none = env.run(&["cat", "--branch", "3", "tree.jsonl"]).status(66);
-    none.says("no branch \"3\" among its 2")
-        .says("there are 1 to 2: tree.1, tree.2");
+    none.says("no branch '3'")
+        .says("choose 1 to 2, or an id: tree.1, tree.2");
     env.run(&["cat", "--session", "2", "tree.jsonl"])
         .status(66)
-        .says("there is one: tree");
+        .says("the only one is: tree");
     env.run(&["cat", "--branch", "1", "--session", "other", "tree.jsonl"])
         .status(66)
-        .says("no session \"other\"");
+        .says("no session 'other'");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn in_place_the_other_courses_stay() {
     let more = after.strip_prefix(&file()).unwrap();
     assert_eq!(more.lines().count(), 1, "{more}");
     let run = env.run(&["truncate", "--all", "--branch", "1", "-i", "tree.jsonl"]);
-    run.status(2).says("has no place in the file");
+    run.status(2).says("--branch conflicts with -i");
     assert_eq!(env.read("tree.jsonl"), after);
     env.run(&["migrate", "--branch", "1", "tree.jsonl"])
         .status(2)

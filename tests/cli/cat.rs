@@ -129,7 +129,7 @@ fn a_format_that_is_named_is_not_guessed() {
     env.pipe(&["cat", "--from", "jsonl"], "not json\n")
         .status(65)
         .gives("not json\n")
-        .says("convo: -:1: byte 0: not JSON\n");
+        .says("convo: -:1: byte 0: not valid JSON\n");
     snapshot!("cat_unknown", env.pipe(&["cat"], "not json\n"));
     snapshot!(
         "cat_no_format",
@@ -186,7 +186,7 @@ fn what_comes_before_the_first_damage_is_printed_with_strict() {
         .status(65);
     assert_eq!(
         run.stderr.lines().next(),
-        Some("convo: -:3: byte 70: not JSON"),
+        Some("convo: -:3: byte 70: not valid JSON"),
         "{run}"
     );
     run.gives(BARE);

@@ -101,7 +101,7 @@ fn a_log_is_cut_in_place_and_every_other_line_keeps_its_bytes() {
         "{now}"
     );
     assert_eq!(env.read("s.jsonl.old"), old);
-    env.run(&["count", path]).status(0).says("without 1 branch");
+    env.run(&["count", path]).status(0).says("skipped 1 branch");
     let strict = env
         .run(&["truncate", "--keep-last", "0", "-i", path, "-n", "--all-branches"])
         .status(0);
@@ -185,7 +185,7 @@ fn any_session_becomes_a_log_that_can_be_gone_on_with() {
     let two = [crate::env::CHAT, crate::env::CHAT].concat();
     env.pipe(&["cat", "--to", "claude-code"], &two)
         .status(2)
-        .says("holds one session");
+        .says("only one session per file");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn lines_of_another_log_are_told_and_carried_along() {
     ] {
         let run = env.pipe(&["cat"], format!("{}{strange}\n", log())).status(65);
         assert!(run.out().contains(strange), "{}", run.out());
-        run.says("a line of another kind of log")
+        run.says("not a Claude Code record; kept unchanged")
             .says(&format!("-:{}: byte ", log().lines().count() + 1));
     }
 }

@@ -221,7 +221,7 @@ fn in_the_store_it_is_one_event_and_comes_back() {
         .status(0)
         .gives("");
     assert!(
-        run.stderr.starts_with("convo: work: ") && run.stderr.contains(" tokens, 21 to "),
+        run.stderr.starts_with("convo: work: ") && run.stderr.contains(" tokens (21 to "),
         "{}",
         run.stderr
     );
@@ -251,7 +251,7 @@ fn three_times_without_effect_is_enough() {
     }
     let run = env.run(&["compact", "work", "--budget", "200"]).status(1);
     assert!(
-        run.stderr.contains("grows too fast") && run.stderr.contains("the summary is the largest"),
+        run.stderr.contains("grows too fast") && run.stderr.contains("the largest message is the summary"),
         "{}",
         run.stderr
     );
@@ -265,12 +265,9 @@ fn a_budget_that_cannot_be_reached_changes_nothing() {
     let run = compact(&["--budget", "40"], &session).status(1);
     assert_eq!(run.out(), session);
     let says = &run.stderr;
-    assert!(
-        says.contains("a budget of 40 tokens cannot be reached: the smallest is "),
-        "{says}"
-    );
+    assert!(says.contains("cannot reach 40 tokens; the minimum is "), "{says}");
     let smallest = says
-        .split("the smallest is ")
+        .split("the minimum is ")
         .nth(1)
         .unwrap()
         .split('\n')
@@ -300,7 +297,10 @@ fn a_budget_that_cannot_be_reached_changes_nothing() {
         run.out().contains("\"id\":\"trip\"") && run.out().contains("\"id\":\"other\""),
         "{run}"
     );
-    assert!(run.stderr.contains("convo: work: a budget of 90 tokens"), "{run}");
+    assert!(
+        run.stderr.contains("convo: work: cannot reach 90 tokens"),
+        "{run}"
+    );
 }
 
 #[test]
@@ -359,15 +359,18 @@ fn what_cannot_be_meant_is_told() {
     );
     refused(&["--budget", "9", "--media", "burn"], "keep-last, keep or drop");
     refused(&["--budget", "9", "--with", "no name"], "extract, none");
-    refused(&["--budget", "9", "--drop-order", "system"], "never leave");
+    refused(
+        &["--budget", "9", "--drop-order", "system"],
+        "system messages are never dropped",
+    );
     refused(&["--budget", "9", "--budget-for", "dialog"], "CATEGORY=SHARE");
     refused(&["--budget", "9", "--tokenizer", "o201k_base"], "o200k_base");
-    refused(&["--when", "weight>5"], "cannot look at");
+    refused(&["--when", "weight>5"], "unknown value");
     refused(&["--when", "fraction>=0.5"], "requires --window");
     refused(&["--window", "gpt-99", "--budget", "50%"], "a known model, e.g.");
     refused(&["--budget", "9", "--strategy", "best"], "--strategy");
     let run = compact(&["--budget", "10", "--pin", "nobody"], CHAT).status(1);
-    assert!(run.stderr.contains("no message nobody in the view"));
+    assert!(run.stderr.contains("--pin nobody: no such message in the view"));
     let run = compact(&["--budget", "10", "--pin-rules", "gone.txt"], CHAT).status(66);
     assert!(run.stderr.contains("gone.txt"));
 }

@@ -92,6 +92,7 @@ fn bash_quotes_hostile_names() {
     env.write("c\u{1b}[31m.jsonl", CHAT);
     env.run(&["alias", "add", "v$(touch${IFS}PWNED)", "trip"])
         .status(0);
+    env.run(&["alias", "add", "new york", "trip"]).status(0);
     let Some(mut terminal) = Terminal::open(&env) else {
         return;
     };
@@ -103,6 +104,11 @@ fn bash_quotes_hostile_names() {
         (r"convo count q\ it", r"q\ it\'s\;\ touch\ PWNED.jsonl "),
         ("convo count st", r"star\*.jsonl "),
         ("convo show v", r"v\$\(touch\$\{IFS\}PWNED\) "),
+        ("convo count ne", r"new\ york "),
+        (r"convo count new\ y", r"new\ york "),
+        ("convo count 'new y", "'new york' "),
+        ("convo check trip --for=anthropic --fix=d", "--fix=drop "),
+        ("convo check trip --fix --for openai-c", "--for openai-chat "),
     ] {
         terminal.press(&format!("{typed}\t"), shown.rsplit('.').next().unwrap());
         let screen = terminal.screen.lock().unwrap().clone();

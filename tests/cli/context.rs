@@ -64,7 +64,7 @@ fn errors() {
     let env = Env::with_chat();
     env.run(&["context", "nobody"])
         .status(66)
-        .says("convo: no session nobody\n");
+        .says("convo: nobody: no such session\n");
     env.run(&["context", "-i", "trip"])
         .status(2)
         .says("unexpected argument '-i'");

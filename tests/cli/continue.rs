@@ -91,7 +91,7 @@ fn a_stream_comes_out_as_its_continuation() {
         chat.display()
     ));
     both.status(65)
-        .says("trip.1 continues trip, which does not tell so");
+        .says("trip.1 continues trip, which does not link back");
     let error = env.pipe(&["continue"], BARE);
     snapshot!("continue_nameless", error);
     let linked = format!(
@@ -100,7 +100,7 @@ fn a_stream_comes_out_as_its_continuation() {
     );
     env.pipe(&["continue"], linked)
         .status(73)
-        .says("continued in other");
+        .says("continued by other");
     env.pipe(&["continue"], "").fine().gives("");
 }
 
@@ -256,7 +256,7 @@ fn a_limit_that_copies_fill_is_refused() {
     env.run(&["remove", "trip.1"]).status(0);
     env.run(&["append", "trip", "x", "--boundary", "9"])
         .status(66)
-        .says("trip.1, which is not there");
+        .says("trip.1");
 }
 
 /// Fifty continuations of a session of two questions each, with their places, tokens and times.
@@ -405,7 +405,7 @@ fn a_circle_is_told_and_nobody_waits_in_it() {
     assert!(
         found
             .out()
-            .contains("it names trip as its continuation, which does not continue it"),
+            .contains("names the continuation trip, which does not link back"),
         "{}",
         found.out()
     );
@@ -422,9 +422,9 @@ fn a_circle_is_told_and_nobody_waits_in_it() {
     env.run(&["migrate", "a.jsonl", "b.jsonl"]).status(0);
     env.run(&["append", "a", "x", "--boundary", "9"])
         .status(65)
-        .says("lead in a circle");
+        .says("link cycle");
     let found = env.run(&["fsck", "a", "b"]).status(1);
-    assert!(found.out().contains("in a circle: a, b"), "{}", found.out());
+    assert!(found.out().contains("link cycle: a, b"), "{}", found.out());
     env.run(&["--lock-timeout", "100ms", "continue", "a"]).status(73);
 }
 

@@ -143,7 +143,7 @@ fn a_tokenizer_is_named_by_flag_environment_config_and_session() {
 
     env.run(&["count", "--tokenizer", "gtp-4o", "trip"])
         .status(2)
-        .says("did you mean gpt-4o?");
+        .says("did you mean 'gpt-4o'?");
     env.write("config.toml", "tokenizer = \"nobody\"\n");
     env.run(&config).status(78).says("nobody");
 }
@@ -164,7 +164,7 @@ fn what_is_no_exact_count_says_so() {
     let unknown = CHAT.replace("\"title\"", "\"tokenizer\":\"future\",\"title\"");
     let run = env.pipe(&["count"], unknown);
     assert!(
-        run.status == 0 && run.stderr.contains("\"future\" is not known"),
+        run.status == 0 && run.stderr.contains("unknown tokenizer 'future'"),
         "{run}"
     );
 }

@@ -125,10 +125,13 @@ fn a_program_that_fails_or_lies_changes_nothing() {
             "while read -r line; do echo 18446744073709551616; done",
             "expected a number",
         ),
-        ("while read -r line; do echo 0; done", "'convo' is 0 tokens"),
+        (
+            "while read -r line; do echo 0; done",
+            "counted 'convo' as 0 tokens",
+        ),
         (
             "n=0; while read -r line; do n=$((n + 1)); echo $n; done",
-            "'convo' is 1 tokens, and then 3",
+            "counted 'convo' as 1 tokens, then as 3",
         ),
         (
             "while read -r line; do printf \"2\\n2\\n\"; done",

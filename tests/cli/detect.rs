@@ -43,7 +43,7 @@ fn what_is_not_read_is_said() {
     let name = env
         .pipe(&["detect"], "{\"foo\":1}")
         .status(65)
-        .says("members foo");
+        .says("members: foo");
     name.gives("");
     env.pipe(&["detect"], "").status(65).says("empty");
     env.pipe(&["detect"], "PK\u{3}\u{4}").status(65).says("unzip");
@@ -59,7 +59,7 @@ fn what_is_not_read_is_said() {
 fn what_may_be_another_format_is_ambiguous() {
     let env = Env::new();
     let text = "[{\"role\":\"user\",\"content\":\"a\"}]";
-    let says = "ambiguous: could be anthropic as well";
+    let says = "ambiguous format: also matches anthropic";
     env.pipe(&["detect"], text)
         .status(0)
         .says(says)

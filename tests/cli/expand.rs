@@ -59,7 +59,7 @@ fn what_an_event_took_out_of_view() {
 fn what_is_not_there_is_told() {
     let env = Env::with_chat();
     let run = env.run(&["expand", "nobody", "trip"]).status(1);
-    assert!(run.stderr.contains("nothing here has the id nobody"), "{run}");
+    assert!(run.stderr.contains("no such message or event: nobody"), "{run}");
     env.run(&["expand", "m4", "nobody"]).status(66);
     // A stream that was compacted without its log has only the mark.
     let big = CHAT.replace("22 C, sunny", &"22 C, sunny. ".repeat(60));
@@ -79,7 +79,7 @@ fn what_is_not_there_is_told() {
     assert!(stream.out().contains("tool output elided: weather"));
     let run = env.pipe(&["expand", "m4"], &stream.stdout).status(1);
     assert!(
-        run.stderr.contains("what was elided of m4 is not in this log") && run.stderr.contains("--log"),
+        run.stderr.contains("m4: the original is not in this log") && run.stderr.contains("--log"),
         "{run}"
     );
     let log = env

@@ -164,15 +164,19 @@ fn a_directory_that_is_nobodys_is_told() {
     env.write("d/notes.txt", "x");
     env.run(&["fsck", "d"])
         .status(2)
-        .says("no folder of a known system");
+        .says("not a directory of a known system: contains no session");
     env.run(&["fsck", "d", "--from", "native"])
         .status(2)
-        .says("no folders of this format");
+        .says("this format has no directories");
     env.run(&["fsck", "--from", "picoclaw", "d"]).status(0);
-    env.run(&["fsck", "./x.jsonl"]).status(2).says("this is a file");
+    env.run(&["fsck", "./x.jsonl"])
+        .status(2)
+        .says("fsck requires stored sessions or directories, not files");
     let env = Env::with_chat();
     env.write("p/s.jsonl", line("x"));
-    env.run(&["fsck", "trip", "p"]).status(2).says("in one call");
+    env.run(&["fsck", "trip", "p"])
+        .status(2)
+        .says("cannot mix stored sessions with directories");
 }
 
 #[test]
@@ -186,7 +190,7 @@ fn names_alone_make_no_folder_of_another_system() {
     for folder in ["./logs", "./docs"] {
         env.run(&["fsck", folder])
             .status(2)
-            .says("--from picoclaw or --from penguin says whose it is");
+            .says("give the system with --from picoclaw or --from penguin");
     }
     // What is damaged, or says nothing of its system, is told by its name.
     env.write(
@@ -207,6 +211,6 @@ fn a_folder_that_is_meant_by_a_bare_name_is_hinted_at() {
     env.write("logs/trip.jsonl", CHAT);
     env.run(&["list", "logs"])
         .status(66)
-        .says("hint: convo list ./logs lists the folder of this name");
+        .says("hint: list the directory of this name with: convo list ./logs");
     env.run(&["list", "elsewhere"]).status(66);
 }

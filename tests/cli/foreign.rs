@@ -110,7 +110,7 @@ fn parts_of_unknown_kinds_are_damage() {
     for (format, text) in holograms() {
         env.pipe(&["cat", "--from", format], &text)
             .status(65)
-            .says("kind");
+            .says("type");
         // Where a part next to it is known, the message is understood.
         let mixed = text.replace(
             r#"[{"type":"hologram""#,

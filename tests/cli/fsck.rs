@@ -93,7 +93,7 @@ fn one_session_that_is_locked_does_not_hold_up_the_others() {
     lock.lock().unwrap();
     let run = env.run(&["fsck", "--repair", "--lock-timeout", "0"]).status(75);
     assert!(
-        run.out().contains("zoo:2: ") && run.stderr.contains("zoo: mended"),
+        run.out().contains("zoo:2: ") && run.stderr.contains("zoo: repaired"),
         "{run}"
     );
     drop(lock);

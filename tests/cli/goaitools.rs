@@ -61,7 +61,7 @@ fn a_call_with_tools_is_added_in_place() {
         "\n"
     );
     let append = ["append", "-q", "-i", "state.json", "--stream", "--processed"];
-    env.pipe(&append, turn).status(65).says("it is empty");
+    env.pipe(&append, turn).status(65).says("empty");
     env.pipe(&[&append[..], &["--to", "goaitools"]].concat(), turn)
         .fine();
     assert_eq!(
@@ -170,7 +170,7 @@ fn digests_and_summaries_lead_as_the_users_words_and_count_as_seen() {
     let arguments = ["compact", "--compat", "goaitools", "--keep-last", "1"];
     env.pipe(&with(&arguments), tools)
         .status(0)
-        .says("begins with a system message");
+        .says("the state starts with a system message, which goaitools drops at the next call");
     let long =
         "All of this was said before, and much more of it than anyone would want to read again. ".repeat(20);
     let talk = tools.replace("It is 22.", &long);
@@ -233,7 +233,7 @@ fn a_state_that_is_packed_stays_packed() {
         .status(0);
     env.run(&["cat", "torn.json.gz"])
         .status(65)
-        .says("gzip data is damaged");
+        .says("damaged gzip data");
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn the_provider_that_is_expected() {
     env.pipe(&expect("openai"), STATE).fine().gives(STATE);
     env.pipe(&expect("OpenAI"), STATE)
         .status(65)
-        .says("\"openai\"")
+        .says("'openai'")
         .gives("");
     env.pipe(&["cat", "--expect-provider", "openai"], OPENAI)
         .status(65)
@@ -266,7 +266,7 @@ fn the_provider_that_is_expected() {
     let nameless = STATE.replace("\"provider\":\"openai\",", "");
     env.pipe(&expect("openai"), &nameless)
         .status(65)
-        .says("it names none");
+        .says("goaitools state without provider");
     env.pipe(&with(&["append", "--expect-provider", "mine", "q"]), "")
         .fine()
         .gives(r#"{"version":1,"provider":"mine","processed_length":0,"messages":[{"role":"user","content":"q"}]}"#);

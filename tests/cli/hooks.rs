@@ -149,7 +149,7 @@ fn a_failing_or_missing_hook_is_a_warning() {
     warned(env.run(&["append", "trip", "two"]), "status 127");
     config(&env, "hook-timeout = \"100ms\"\n[hooks]\nappend = \"sleep 30\"\n");
     let began = Instant::now();
-    warned(env.run(&["append", "trip", "three"]), "longer than 100 ms");
+    warned(env.run(&["append", "trip", "three"]), "timed out after 100 ms");
     assert!(began.elapsed() < Duration::from_secs(10));
     let log = std::fs::read_to_string(env.log("trip")).unwrap();
     assert!(

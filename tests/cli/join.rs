@@ -88,12 +88,12 @@ fn sessions_without_links_stay_in_their_order() {
     let run = env.run(&["join", "trip.jsonl", "more.jsonl"]).status(0);
     assert_eq!(run.out().matches("\"role\"").count(), 8, "{run}");
     assert!(
-        run.stderr.contains("in several of them, and kept once: 7"),
+        run.stderr.contains("messages in several sessions, kept once: 7"),
         "{run}"
     );
     env.run(&["join", "trip.jsonl", "other.jsonl"])
         .status(65)
-        .says("two messages with the id m1 differ");
+        .says("two different messages have the id m1");
     let to = env
         .run(&["join", "two.jsonl", "one.jsonl", "--to", "openai-chat"])
         .status(0);

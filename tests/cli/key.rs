@@ -181,7 +181,7 @@ fn a_tool_context_says_whose_session_it_is_or_there_is_no_key() {
         .gives("\n\nscope1.tenant-t.user-u.session-s\n");
     env.pipe(&["key", "--context", "-"], contexts)
         .status(2)
-        .says("none is made up");
+        .says("no session given");
     env.pipe(&["key", "--context", "-", "--session", "x"], contexts)
         .fine()
         .gives("scope1.tenant-t.user-u.session-x\n".repeat(3));
@@ -353,7 +353,7 @@ fn errors() {
         r#"{"agent_id":"a","channel":"c","dimensions":null,"values":null}"#,
     )
     .status(2)
-    .says("a scope is taken as it is");
+    .says("options of a conversation conflict with a given scope");
     env.pipe(
         &["key", "--form", "penguiflow"],
         "{\"tenant\":\"a\\nb\",\"user\":\"u\",\"session\":\"s\"}",
@@ -393,12 +393,12 @@ fn a_part_that_is_not_named_is_told() {
         env.run(&[&["key"], channel].concat())
             .status(0)
             .gives("scope1.channel-unknown.chat-direct__1\n")
-            .says("no channel is named");
+            .says("no channel given: messages without channel share 'unknown'");
     }
     env.run(&["key", "--channel", "telegram"])
         .status(0)
         .gives("scope1.channel-telegram\n")
-        .says("no dimension is left: everything of this agent, channel and account shares the key");
+        .says("no dimension applies: all sessions of this agent, channel and account share the key");
     env.run(&["key", "--channel", "telegram", "--chat", "1"]).fine();
 }
 
@@ -474,9 +474,12 @@ fn a_wrong_table_of_keys_is_wrong_configuration() {
     for (config, says) in [
         (
             "[key]\ndimensions = [\"chats\"]\n",
-            "dimensions in the config file",
+            "dimensions in the configuration file",
         ),
-        ("[key]\ndm-scope = \"per-moon\"\n", "dm-scope in the config file"),
+        (
+            "[key]\ndm-scope = \"per-moon\"\n",
+            "dm-scope in the configuration file",
+        ),
         ("[key]\nidentity-links = \"nowhere.json\"\n", "nowhere.json"),
         ("[key]\nidentity-links = 5\n", "config.toml"),
         ("[key]\nforms = \"picoclaw\"\n", "forms"),

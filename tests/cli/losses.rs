@@ -47,7 +47,7 @@ fn what_happened_and_no_question_follows_is_told() {
     let made = env.pipe(&["cat", "--to", "penguiflow"], SHORT);
     let file = env.write("state.json", made.out());
     let path = file.to_str().unwrap();
-    let told = "waits for the next question";
+    let told = "PenguiFlow sees the last context messages after the next answered exchange";
     env.run(&["append", path, "-i", "--event", "It rains."])
         .status(0)
         .says(told);

@@ -81,20 +81,20 @@ fn a_summary_takes_what_waits_and_cron_drives_it() {
         env.feed(command, b"").status(status)
     };
     summarize("2030-01-01T00:00:00Z", "cmd:false", 69);
-    summarize("2030-01-01T00:00:01Z", "cmd:false", 0).says("next attempt is due at 2030-01-01T00:00:02Z");
+    summarize("2030-01-01T00:00:01Z", "cmd:false", 0).says("skipped until 2030-01-01T00:00:02Z");
     summarize("2030-01-01T00:00:02Z", "cmd:false", 69);
     assert_eq!((counted("pending"), counted("backlog")), (0.into(), 2.into()));
     let listed = env.run(&["list", "--json"]).fine().objects().remove(0);
     assert_eq!((&listed["backlog"], &listed["failures"]), (&2.into(), &2.into()));
     // The first attempt of those that went without is due at once, the next when it has rested.
-    summarize("2030-01-01T00:00:02Z", "cmd:false", 69).says("next attempt is due at 2030-01-01T00:01:02Z");
+    summarize("2030-01-01T00:00:02Z", "cmd:false", 69).says("next attempt at 2030-01-01T00:01:02Z");
     exchange(&env, "m", 3);
     assert_eq!(counted("backlog"), 3);
     assert_eq!(messages(&env, "m").len(), 8, "what waits is never hidden");
     summarize("2030-01-01T00:01:02Z", "cmd:echo prices were asked for", 0);
     assert_eq!((counted("pending"), counted("backlog")), (0.into(), 0.into()));
     assert_eq!(messages(&env, "m").len(), 2);
-    summarize("2030-01-01T00:01:03Z", "cmd:echo again", 0).says("no turn waits");
+    summarize("2030-01-01T00:01:03Z", "cmd:echo again", 0).says("no exchange awaits a summary");
 }
 
 #[test]
@@ -117,11 +117,11 @@ fn policy_error_refuses_the_turn() {
     let before = env.run(&["cat", "m"]).fine().stdout;
     env.run(&["append", "m", "-r", "assistant", "no, there is no room"])
         .status(1)
-        .says("the turn is not kept");
+        .says("raise the total");
     assert_eq!(env.run(&["cat", "m"]).fine().stdout, before);
     env.run(&["new", "--memory", "total=999"])
         .status(2)
-        .says("the default")
+        .says("(default)")
         .says("total=999,summary=249");
     env.run(&["new", "--memory", "rolling_summary,summary=0"])
         .status(2);
@@ -180,7 +180,7 @@ fn a_further_answer_makes_room_too() {
     }
     env.run(&["append", "m", "-r", "assistant", "the last"])
         .status(1)
-        .says("over the total");
+        .says("the view exceeds the total of the retention policy");
 }
 
 #[test]

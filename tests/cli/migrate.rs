@@ -258,7 +258,7 @@ fn killed_between_renames(operand: &str, names: &[&str], setup: impl Fn(&Env)) {
         env.run(&["migrate", operand])
             .status(0)
             .gives("")
-            .says("passed over");
+            .says("already imported and renamed; skipped (rename the rest with --mark)");
         assert_eq!(state(&env), killed);
         env.run(&["migrate", "--mark", operand])
             .status(0)

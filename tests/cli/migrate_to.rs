@@ -157,7 +157,7 @@ fn two_keys_of_one_file_are_a_conflict_of_both() {
         .status(73);
     assert_eq!(run.out().matches("conflict\t").count(), 2, "{run}");
     assert!(
-        run.stderr.contains("would become the file a_b.meta.json too"),
+        run.stderr.contains("has the same target file a_b.meta.json"),
         "{run}"
     );
     assert!(env.work().join("to/c.jsonl").is_file() && !env.work().join("to/a_b.jsonl").exists());
@@ -203,7 +203,7 @@ fn strict_leaves_out_what_would_lose_something() {
         .status(65);
     assert!(
         run.stderr
-            .contains("trip.jsonl: picoclaw cannot carry everything (--strict)"),
+            .contains("trip.jsonl: picoclaw: lossy conversion; nothing was written (--strict)"),
         "{run}"
     );
     assert!(env.work().join("to/plain.jsonl").is_file() && !env.work().join("to/trip.jsonl").exists());

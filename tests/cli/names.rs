@@ -52,7 +52,7 @@ fn a_name_means_one_session() {
     // What is taken stays with whom it is.
     alias(&env, &["add", "nick", "newer"])
         .status(73)
-        .says("of plain already");
+        .says("already used by plain");
     alias(&env, &["add", "plain", "newer"]).status(73);
     alias(&env, &["add", "newer", "new"])
         .status(73)
@@ -98,7 +98,7 @@ fn a_history_goes_on_in_one_session_only() {
     alias(&env, &["remove", OLD]).status(0);
     alias(&env, &["promote", "sk_v1_b", OLD])
         .status(1)
-        .says("nothing was taken over");
+        .says("no history under older names; nothing was adopted");
     assert!(!env.work().join("s/sk_v1_b.jsonl").exists());
     // Nor does what has left the view come back.
     env.run(&["truncate", "s/sk_v1_a.jsonl", "-i", "--all"]).status(0);
@@ -126,7 +126,7 @@ fn nothing_is_taken_from_a_main_session_or_into_a_history() {
     }
     alias(&env, &["promote", "busy"])
         .status(1)
-        .says("a history of its own");
+        .says("not empty; history not adopted");
     assert_eq!(env.read("s/sk_v1_a.jsonl"), "");
     assert_eq!(env.read("s/busy.jsonl").lines().count(), 1);
 }

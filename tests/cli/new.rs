@@ -73,11 +73,11 @@ fn a_name_that_is_taken_is_73_and_leaves_nothing() {
     env.run(&["new", "--id", "chat", "--alias", "work"]).fine();
     env.run(&["new", "--id", "chat"])
         .status(73)
-        .says("convo: there is a session chat already\n");
+        .says("convo: chat: session already exists\n");
     let before = env.files();
     env.run(&["new", "--id", "other", "--alias", "free", "--alias", "work"])
         .status(73)
-        .says("convo: the name \"work\" is taken\n");
+        .says("convo: work: name already used\n");
     env.run(&["new", "--id", "other", "--alias", "chat"]).status(73);
     assert_eq!(env.files(), before);
 }
@@ -182,7 +182,7 @@ fn a_scope_brings_its_names_along() {
     env.run(&["alias", "resolve", "agent:main:direct:u1"]).status(73);
     env.run(&["append", "agent:main:direct:u1", "for whom?"])
         .status(73)
-        .says("is claimed by 2 sessions");
+        .says("claimed by 2 sessions");
     env.run(&["alias", "add", "-q", "--move", "agent:main:direct:u1", &id])
         .fine();
     env.run(&["alias", "resolve", "agent:main:direct:u1"])

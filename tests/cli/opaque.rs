@@ -95,7 +95,7 @@ fn several_sessions_are_one_value() {
     ] {
         env.run(&["cat", "--to", "openai-chat", inputs[0], inputs[1]])
             .status(2)
-            .says("holds one session");
+            .says("only one session per file");
     }
 }
 
@@ -105,7 +105,10 @@ fn damage_is_told_and_comes_out_as_well() {
     let env = Env::new();
     let odd = "[{\"role\":\"user\",\"content\":\"a\"}, 7, {\"role\":\"assistant\",\"content\":NaN}]";
     let arguments = ["cat", "--from", "openai-chat", "--to", "openai-chat"];
-    env.pipe(&arguments, odd).status(65).says("no message").gives(odd);
+    env.pipe(&arguments, odd)
+        .status(65)
+        .says("not a message")
+        .gives(odd);
     env.pipe(&[&arguments[..], &["--strict"]].concat(), odd)
         .status(65)
         .gives("");

@@ -193,7 +193,7 @@ fn what_a_line_cannot_hold_is_told_and_strict_refuses_it() {
         &[],
     )
     .status(0)
-    .says("nothing but reasoning");
+    .says("only reasoning");
     assert!(pair.added(log).contains(r#""reasoning_content":"hm""#));
     assert_eq!(pair.view().len(), 6);
 }
@@ -211,7 +211,7 @@ fn a_tail_without_an_end_becomes_a_line_of_its_own() {
         let pair = Pair::new(&log, sidecar(3, 5, BEFORE));
         pair.run("append", &["new"])
             .status(0)
-            .says("the last line has no end");
+            .says("the last line is truncated");
         assert!(
             pair.added(&log)
                 .starts_with("\n{\"role\":\"user\",\"content\":\"new\"")
@@ -338,10 +338,10 @@ fn an_append_whose_sidecar_cannot_be_written_is_an_append() {
     let log = pair.log();
     let name = &convo::model::key::sha256(b"s.meta.json")[..16];
     fs::create_dir(pair.path(&format!(".convo-{name}"))).unwrap();
-    pair.run("append", &["y"]).status(0).says("the lines are stored");
+    pair.run("append", &["y"]).status(0).says("stored the lines");
     assert_eq!(pair.added(log).lines().count(), 1);
     assert_eq!(pair.sidecar(), sidecar(0, 6, NOW));
-    pair.refuses(77, "no regular file", |pair| {
+    pair.refuses(77, "not a regular file", |pair| {
         pair.run("truncate", &["--all", "-q"])
     });
 }

@@ -111,7 +111,7 @@ fn turns_beyond_those_that_stay_wait_and_are_summed_up() {
         (&json!(2), &json!(1))
     );
     let shown = env.run(&["show", "state.json"]).fine();
-    assert!(shown.out().contains("2 turns waiting for a summary"));
+    assert!(shown.out().contains("2 turns awaiting a summary"));
     let asked = env
         .run(&["summarize", "--request", "state.json"])
         .fine()
@@ -146,7 +146,7 @@ fn turns_beyond_those_that_stay_wait_and_are_summed_up() {
     early.env("CONVO_NOW", "2026-11-20T10:00:01Z");
     env.feed(early, b"")
         .status(0)
-        .says("next attempt is due at 2026-11-20T10:00:02Z");
+        .says("skipped until 2026-11-20T10:00:02Z");
     let failed = fail("2026-11-20T10:00:03Z");
     assert_eq!(
         (&failed["health"], users(&failed, "backlog").len()),
@@ -196,7 +196,7 @@ fn what_is_over_the_total_gives_way_or_is_refused() {
     env.run(&["append", "-i", "state.json", &long]).fine();
     env.run(&["append", "-i", "state.json", "-r", "assistant", "ok"])
         .status(1)
-        .says("over the total");
+        .says("the view exceeds the total of the retention policy");
     assert_eq!(users(&parsed(&env.read("state.json")), "turns"), [long.as_str()]);
     // P6: what is refused is not there.
     env.write("state.json", state(&[turn("a", "b")], (3, 20, 60, "error")));
@@ -204,7 +204,7 @@ fn what_is_over_the_total_gives_way_or_is_refused() {
     let before = env.read("state.json");
     env.run(&["append", "-i", "state.json", "-r", "assistant", "ok"])
         .status(1)
-        .says("the turn is not kept");
+        .says("raise the total, or set overflow=truncate_oldest");
     assert_eq!(env.read("state.json"), before);
     // A summary that is too long is cut, its tags whole.
     let turns = [
@@ -257,7 +257,7 @@ fn another_memory_is_asked_for_and_told() {
     let changed = env
         .run(&["append", "-i", "state.json", "-r", "assistant", "f"])
         .status(0)
-        .says("turns let go: 2");
+        .says("dropped exchanges: 2");
     assert!(!changed.stderr.contains("instead of"));
     let document = parsed(&env.read("state.json"));
     assert_eq!(users(&document, "turns"), ["e"]);
@@ -317,7 +317,7 @@ fn a_rule_is_no_turn_and_is_refused() {
     env.write("p.json", state);
     env.run(&["append", "-i", "p.json", "-r", "system", "Be brief."])
         .status(65)
-        .says("no system messages");
+        .says("PenguiFlow memory cannot represent system messages");
     assert_eq!(env.read("p.json"), state);
     let chat = "{\"role\":\"system\",\"content\":\"S\"}\n{\"role\":\"user\",\"content\":\"q\"}\n{\"role\":\"assistant\",\"content\":\"a\"}\n";
     env.pipe(&["context", "--to", "penguiflow-context"], chat)

@@ -148,7 +148,7 @@ fn what_does_not_change_is_not_written() {
     assert_eq!(folder.names(), [format!("{NAME}.json")]);
     folder
         .run("truncate", &["-n", "--keep-last", "0"])
-        .says("would change");
+        .says("would drop");
     assert_eq!(inode(), before);
 }
 
@@ -159,7 +159,7 @@ fn an_old_file_can_be_kept_as_well() {
     folder.run("append", &["-i=.old", "x"]).status(0);
     assert_eq!(folder.text(".old"), before);
     assert_eq!(folder.text(".bak"), before);
-    folder.refuses(73, "there already", "append", &["-i=.old", "y"]);
+    folder.refuses(73, "backup already exists", "append", &["-i=.old", "y"]);
     folder.run("append", &["-i=.bak", "y"]).status(0);
     assert!(folder.text(".bak").contains("\"x\"") && !folder.text(".bak").contains("\"y\""));
 }
@@ -170,7 +170,7 @@ fn a_damaged_file_is_not_written_over() {
     let bad = &good[..good.len() - 300];
     let folder = Folder::new(bad);
     folder.env.write(&format!("p/{NAME}.json.bak"), &good);
-    folder.refuses(65, "is damaged", "append", &["-i", "x"]);
+    folder.refuses(65, "damaged; the rewrite", "append", &["-i", "x"]);
     folder.run("append", &["-i=.damaged", "x"]).status(65);
     assert_eq!(folder.text(".damaged"), bad);
     assert_eq!(folder.text(".bak"), good);
@@ -180,18 +180,18 @@ fn a_damaged_file_is_not_written_over() {
         "{now}"
     );
     let run = folder.run("count", &[]);
-    assert!(!run.stderr.contains("is damaged"), "{run}");
+    assert!(!run.stderr.contains("damaged"), "{run}");
     for bytes in [
         format!("\u{feff}{good}"),
         good.replace("caf", "caf\t"),
         good.replace("  ]", "  ,]"),
     ] {
-        Folder::new(bytes).refuses(65, "is damaged", "append", &["-i", "x"]);
+        Folder::new(bytes).refuses(65, "damaged; the rewrite", "append", &["-i", "x"]);
     }
     let mut bytes = good.clone().into_bytes();
     let at = good.find("caf").unwrap();
     bytes[at] = 0xff;
-    Folder::new(bytes).refuses(65, "is damaged", "append", &["-i", "x"]);
+    Folder::new(bytes).refuses(65, "damaged; the rewrite", "append", &["-i", "x"]);
 }
 
 #[test]
@@ -214,13 +214,13 @@ fn what_a_run_that_died_has_left_is_in_nobodys_way() {
 #[test]
 fn what_is_no_session_of_today_is_refused() {
     let older = r#"{"messages":[{"role":"user","content":"x","category":"CONVERSATION"}],"metadata":{"session_id":"one"}}"#;
-    Folder::new(older).refuses(2, "older form", "append", &["-i", "x"]);
+    Folder::new(older).refuses(2, "older Penguin conversations", "append", &["-i", "x"]);
     let checkpoint = format!(
         r#"{{"metadata":{{"id":"cp_1","session_id":"{NAME}"}},"session":{}}}"#,
         document(&[PLAIN])
     );
     let folder = Folder::new(checkpoint);
-    folder.refuses(2, "a checkpoint", "append", &["-i", "x"]);
+    folder.refuses(2, "Penguin checkpoints", "append", &["-i", "x"]);
     let run = folder.run("cat", &["-q"]).status(0);
     let header = &run.objects()[0];
     assert_eq!(header["id"], "cp_1");
@@ -318,7 +318,7 @@ fn two_sessions_are_no_document() {
     let two = [CHAT, &CHAT.replace("trip", "trap")].concat();
     env.pipe(&["cat", "--to", "penguin"], two)
         .status(2)
-        .says("penguin holds one session");
+        .says("penguin: only one session per file");
 }
 
 #[test]

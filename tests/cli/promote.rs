@@ -59,7 +59,7 @@ fn the_history_goes_on_under_the_new_key() {
     // Again: nothing is counted twice.
     env.run(&["alias", "promote", KEY, "agent:main:direct:u1"])
         .status(0)
-        .says("unchanged: it has the history of key_agent_3amain_3adirect_3au1 already");
+        .says("unchanged: history of key_agent_3amain_3adirect_3au1 already adopted");
     assert_eq!(
         before,
         (log(&env, KEY), log(&env, "key_agent_3amain_3adirect_3au1"))
@@ -68,7 +68,7 @@ fn the_history_goes_on_under_the_new_key() {
     env.run(&["new", "-q", "--id", "second"]).fine();
     env.run(&["alias", "promote", "second", "agent:main:direct:u1"])
         .status(1)
-        .says(&format!("its history is that of {KEY} already"));
+        .says(&format!("history already adopted by {KEY}"));
     env.run(&["fsck"]).status(0);
 }
 
@@ -118,10 +118,10 @@ fn never_from_a_main_session() {
     env.run(&["new", "-q", "--scope", names]).fine();
     env.run(&["alias", "promote", "k2"])
         .status(1)
-        .says("none of its names");
+        .says("no history under older names");
     env.run(&["alias", "promote", KEY])
         .status(1)
-        .says("no other name");
+        .says("no older name to adopt a history from");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn the_names_in_the_header_are_enough() {
     let made = env.run(&["new", "--scope", scope.out()]).status(0);
     let id = made.out().trim_end().to_string();
     // An older name that is a session's own is left to it, and told.
-    made.says("agent:main:direct:u1: is the own name of key_agent_3amain_3adirect_3au1");
+    made.says("agent:main:direct:u1: is the id of key_agent_3amain_3adirect_3au1");
     env.run(&["context", &id, "--to", "openai-chat"]).status(1);
     env.run(&["alias", "promote", "-q", &id]).fine();
     assert!(messages(&env, &id).contains("kept"));

@@ -146,15 +146,15 @@ fn a_flag_that_does_nothing_is_refused() {
     let env = Env::with_chat();
     env.run(&["truncate", "trip", "--all", "--log"])
         .status(2)
-        .says("--log is for streams");
+        .says("--log requires a stream");
     env.run(&["truncate", "trip", "--all", "-n", "-o", "x.jsonl"])
         .status(2);
     env.run(&["truncate", "trip", "--all", "-i"])
         .status(2)
-        .says("-i is for files");
+        .says("-i requires a file");
     env.run(&["append", "trip", "-i", "x"])
         .status(2)
-        .says("-i is for files");
+        .says("-i requires a file");
     env.run(&["append", "trip", "--log", "x"]).status(2);
     env.run(&["cat", "trip", "-i"]).status(2);
     assert_eq!(

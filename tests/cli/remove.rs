@@ -18,7 +18,7 @@ fn restore_brings_it_back() {
     let env = Env::with_chat();
     env.run(&["alias", "add", "-q", "work", "trip"]).fine();
     let told = env.run(&["remove", "trip"]).status(0).stderr;
-    assert!(told.contains("`convo restore trip` brings it back"), "{told}");
+    assert!(told.contains("recover with: convo restore trip"), "{told}");
     env.run(&["restore", "trip"]).status(0);
     env.run(&["cat", "work"]).fine().gives(CHAT);
 }

@@ -33,10 +33,10 @@ fn takes_back_the_event_that_is_named() {
     assert!(env.run(&["context", "trip"]).fine().out().contains("Rain."));
     env.run(&["restore", "trip", "evt_2"])
         .status(1)
-        .says("taken back already");
+        .says("already undone");
     env.run(&["restore", "trip", "evt_9"])
         .status(1)
-        .says("convo: trip: no event evt_9 in this session\n");
+        .says("convo: trip: no such event: evt_9\n");
     env.run(&["restore", "-q", "trip", "evt_1"]).fine();
     env.run(&["context", "trip"]).fine().gives(CHAT);
 }
@@ -92,11 +92,11 @@ fn the_list_tells_what_can_be_taken_back() {
     env.run(&["restore", "--list", "trip"])
         .status(0)
         .gives("")
-        .says("no event");
+        .says("no undoable events");
     env.run(&["restore", "--list"])
         .status(0)
         .gives("")
-        .says("the trash is empty");
+        .says("no removed sessions");
     env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
     env.run(&["truncate", "-q", "trip", "--all"]).fine();
     env.run(&["restore", "-q", "trip"]).fine();

@@ -148,7 +148,7 @@ fn other_content_of_one_id_is_told_and_the_best_files_stays() {
     let bak = document(&[message(1, "text"), message(2, "other")]);
     let env = with(&[("", cut.as_bytes()), (".bak", bak.as_bytes())]);
     env.run(&["migrate", "in"]).status(65).says(&format!(
-        "other content in {ID}.json.bak, and not read from there: msg_00000002"
+        "{ID}.json.bak has different content of these messages, not read: msg_00000002"
     ));
     let out = env.run(&["cat", "-q", ID]).out().to_string();
     assert!(out.contains("text 2") && !out.contains("other 2"));
@@ -183,7 +183,7 @@ fn what_is_behind_the_damage_comes_back() {
     damaged[at + 7..at + 40].fill(0);
     let env = with(&[("", &damaged)]);
     let run = env.run(&["migrate", "in"]).status(65);
-    run.says("8 messages from it").says("left out, lines ");
+    run.says("8 messages from it").says("skipped ");
     assert_eq!(stored(&env), [1, 2, 3, 4, 6, 7, 8, 9]);
     // A copy that has it fills the gap.
     env.write(&format!("in/{ID}.json.bak"), of(4..=5));

@@ -68,11 +68,11 @@ fn a_limit_that_cannot_be_kept_is_told() {
     let env = Env::new();
     let run = env.pipe(&["split", "--max-messages", "4"], CHAT).status(1);
     assert_eq!(said(run.out()), lines(1..8));
-    run.says("convo: -: trip.1: one exchange is larger than the limit (5 messages); it stays whole\n");
+    run.says("convo: -: trip.1: exchange of 5 messages exceeds the limit; not divided\n");
     env.pipe(&["split", "--max-messages", "1"], CHAT)
         .status(2)
         .gives("")
-        .says("no room in a piece of 1 messages: 1 are carried into it\nhint: a higher limit, or --carry none\n");
+        .says("a part of 1 messages is too small: 1 are copied into each part\nhint: raise the limit, or use --carry none\n");
     let run = env
         .pipe(&["split", "--max-messages", "1", "--carry", "none"], CHAT)
         .status(1);
@@ -80,10 +80,10 @@ fn a_limit_that_cannot_be_kept_is_told() {
     env.pipe(&["split", "--at", "m9"], CHAT)
         .status(1)
         .gives("")
-        .says("no message m9 in the view");
+        .says("no such message in the view: m9");
     env.pipe(&["split", "--at", "m7"], CHAT)
         .status(0)
-        .says("the cut before m7 moved to the beginning of its exchange");
+        .says("moved the split point m7 to the start of its exchange");
     env.pipe(&["split"], CHAT).status(2).says("--max-messages");
     env.pipe(&["split", "--max-messages", "0"], CHAT).status(2);
 }
@@ -92,7 +92,7 @@ fn a_limit_that_cannot_be_kept_is_told() {
 fn pieces_in_the_store_are_a_chain() {
     let env = Env::with_chat();
     let run = env.run(&["split", "trip", "--every-turns", "1"]).status(0);
-    assert_eq!(run.stderr, "convo: trip: 2 pieces: trip.1 to trip.2\n");
+    assert_eq!(run.stderr, "convo: trip: split into 2 parts: trip.1 to trip.2\n");
     let run = run.gives("trip.1\ntrip.2\n");
     // The filter agrees with the store.
     let pieces = env.run(&["cat", "trip.1", "trip.2"]).fine();
@@ -106,13 +106,13 @@ fn pieces_in_the_store_are_a_chain() {
     // Again it is no second one.
     env.run(&["split", "trip", "--every-turns", "1"])
         .status(0)
-        .says("unchanged: it is split already")
+        .says("already split")
         .gives(&run.stdout);
     env.run(&["cat", "trip"]).fine().gives(log.stdout);
     env.run(&["split", "trip", "--max-messages", "3", "--carry", "none"])
         .status(73)
         .gives("")
-        .says("trip.2 is a piece of when it was split before, and another\nhint: --id gives the pieces other names\n");
+        .says("trip.2: exists as a different part of an earlier split\nhint: choose other ids with --id\n");
     env.run(&["split", "trip", "--every-turns", "1", "--id", "leg"])
         .status(0)
         .gives("leg.1\nleg.2\n");
@@ -180,7 +180,7 @@ fn a_file_for_each_piece() {
     env.pipe(&["split", "--every-turns", "1", "--to", "openai-chat"], CHAT)
         .status(2)
         .gives("")
-        .says("hint: --output-dir DIR");
+        .says("with --output-dir DIR");
     // What has no id gets one, and what has nothing to cut is a file too.
     env.write("bare.jsonl", BARE);
     let run = env
@@ -250,21 +250,25 @@ fn a_crash_between_is_completed_by_the_same_again_or_by_fsck() {
         .unwrap();
         let run = env.run(&["fsck"]).status(0);
         assert!(
-            run.out().contains("trip.1, trip.2 claims to be a part of it"),
+            run.out()
+                .contains("trip.1, trip.2 claims to be a part of this session"),
             "{run}"
         );
         crate::untrusted::mark(&env, "split", "trip", &["trip.1", "trip.2"]);
         let run = env.run(&["fsck"]).status(1);
         assert!(
             run.out()
-                .contains("it was split into trip.1, trip.2, and does not tell so"),
+                .contains("split into trip.1, trip.2, which is not recorded"),
             "{run}"
         );
         if !repair {
             // And ahead of the first piece's name.
             std::fs::remove_file(&first).unwrap();
             let run = env.run(&["fsck"]).status(1);
-            assert!(run.out().contains("unfinished: 1 of 2 pieces are there"), "{run}");
+            assert!(
+                run.out().contains("unfinished split: 1 of 2 parts exist"),
+                "{run}"
+            );
         }
         match repair {
             true => env.run(&["fsck", "--repair"]),
@@ -292,10 +296,7 @@ fn a_piece_that_is_gone_is_told() {
     env.run(&["fsck"]).status(0);
     env.run(&["remove", "--purge", "trip.2"]).status(0);
     let run = env.run(&["fsck"]).status(1);
-    assert!(
-        run.out().contains("it was split into trip.2, which is not there"),
-        "{run}"
-    );
+    assert!(run.out().contains("split into trip.2, which is missing"), "{run}");
     env.run(&["fsck", "--repair"]).status(0);
     env.run(&["fsck"]).status(0);
     env.run(&["remove", "--purge", "trip"]).status(0);
@@ -319,7 +320,7 @@ fn a_name_that_is_taken_leaves_nothing_behind() {
         "--out",
     ];
     let asked = [&asked[..], &[out.to_str().unwrap()]].concat();
-    env.run(&asked).status(77).says("a symbolic link is in the way");
+    env.run(&asked).status(77).says("is a symbolic link");
     assert_eq!(std::fs::read_dir(&out).unwrap().count(), 1);
 }
 
@@ -338,7 +339,7 @@ fn a_session_that_grew_is_split_under_other_names() {
     answer();
     env.run(&["split", "chat", "--every-turns", "1"])
         .status(73)
-        .says("is a piece of when it was split before");
+        .says("exists as a different part");
     env.run(&["split", "chat", "--every-turns", "1", "--id", "again"])
         .status(0)
         .gives("again.1\nagain.2\nagain.3\n");

@@ -82,7 +82,7 @@ fn snapshots_are_sessions_of_their_own() {
     let run = convo(&env, &["snapshots.db"]).status(0);
     assert_eq!(
         run.stderr,
-        "convo: snapshots.db: times without a zone were read as local time (TZ)\n"
+        "convo: snapshots.db: timestamps without time zone read as local time\n"
     );
     let objects = run.objects();
     let sessions: Vec<_> = objects.iter().filter(|line| line["type"] == "session").collect();
@@ -140,7 +140,7 @@ fn what_there_is() {
     assert_eq!(objects[1]["id"], "ab2");
     convo(&env, &["snapshots.db", "--id", "zz"])
         .status(66)
-        .says("no session zz in it");
+        .says("zz: no such session in it");
     convo(&env, &["snapshots.db", "--id", "ab"])
         .status(66)
         .says("the beginning of ab1, ab2");
@@ -189,9 +189,10 @@ fn tables_of_another_version_are_not_guessed_at() {
             [],
         )
         .unwrap();
-    convo(&env, &["newer.db"]).status(65).gives("").says(
-        "snapshots of Penguin of a version that is not known: its table snapshots has no column payload\n",
-    );
+    convo(&env, &["newer.db"])
+        .status(65)
+        .gives("")
+        .says("unknown version of snapshots of Penguin: the table snapshots has no column payload\n");
 }
 
 #[test]
@@ -255,7 +256,7 @@ fn a_folder_that_nobody_may_write_to() {
             expected,
             "{folder}"
         );
-        let told = run.stderr.contains("written through a log");
+        let told = run.stderr.contains("no write-ahead log next to the database");
         assert_eq!(told, folder == "file", "{run}");
         assert_eq!(names(&to), before);
         std::fs::set_permissions(&to, PermissionsExt::from_mode(0o755)).unwrap();
@@ -270,7 +271,7 @@ fn what_is_no_database_of_sessions() {
     convo(&env, &["text.db"])
         .status(65)
         .gives("")
-        .says("it is no SQLite database");
+        .says("not an SQLite database");
     convo(&env, &["."]).status(77);
     env.write("half.db", b"SQLite format 3\0and no more");
     convo(&env, &["half.db"]).status(65).gives("");
@@ -278,7 +279,7 @@ fn what_is_no_database_of_sessions() {
     other.execute("CREATE TABLE things (id)", []).unwrap();
     convo(&env, &["other.db"])
         .status(65)
-        .says("its tables are things\nhint: known are llm, ");
+        .says("tables: things\nhint: supported types: llm, ");
     env.run(&["cat", "other.db"])
         .status(65)
         .says("hint: a plugin reads databases: convo sqlite FILE");

@@ -244,7 +244,7 @@ fn unknown_json_beyond_the_head_is_unknown_and_not_damaged() {
         env.write(name, &text);
         let run = env.run(&["cat", name]).status(65);
         assert!(
-            run.stderr.contains("a JSON object with the members rows") && !run.stderr.contains("damaged"),
+            run.stderr.contains("JSON object with members: rows") && !run.stderr.contains("damaged"),
             "{run}"
         );
         let run = env.run(&["migrate", "--json", name]).status(65);

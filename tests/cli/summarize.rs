@@ -76,7 +76,7 @@ fn old_exchanges_leave_and_a_summary_stands_for_them() {
     assert_eq!(run.objects().len(), 10, "{run}");
     env.run(&["summarize", "talk"])
         .status(0)
-        .says("no more than the newest 2 exchanges");
+        .says("only the newest 2 exchanges");
     env.run(&["restore", "-q", "talk"]).fine();
     env.run(&["context", "talk"]).fine().gives(before);
 }
@@ -143,7 +143,7 @@ fn the_plan_and_the_options_that_choose() {
         .says("below trigger");
     env.run(&["summarize", "talk", "--budget", "9k"])
         .status(0)
-        .says("within the budget");
+        .says("fit the budget");
     snapshot!(
         "summarize_unreachable",
         env.run(&["summarize", "talk", "--budget", "90"]).status(1)

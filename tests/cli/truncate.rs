@@ -42,7 +42,7 @@ fn in_the_store_it_is_one_event() {
         .run(&["truncate", "trip", "--keep-last", "1"])
         .status(0)
         .gives("");
-    assert_eq!(run.stderr, "convo: trip: 4 of 7 messages left the view\n");
+    assert_eq!(run.stderr, "convo: trip: dropped 4 of 7 messages\n");
     let log = env.run(&["cat", "trip"]).fine();
     snapshot!("truncate_event", log.out().strip_prefix(CHAT).unwrap());
     // And the filter agrees with the store.
@@ -52,7 +52,7 @@ fn in_the_store_it_is_one_event() {
         .gives(&view);
     env.run(&["truncate", "trip", "--keep-last", "1"])
         .status(0)
-        .says("convo: trip: unchanged: nothing to cut\n");
+        .says("convo: trip: unchanged: nothing to split\n");
     env.run(&["cat", "trip"]).fine().gives(log.stdout);
 }
 
@@ -95,7 +95,7 @@ fn instructions_and_context_in_their_role_are_kept() {
     env.run(&["migrate", "-q", "new.jsonl"]).fine();
     env.run(&["truncate", "new", "--all"])
         .status(0)
-        .says("4 of 6 messages left the view");
+        .says("dropped 4 of 6 messages");
     assert_eq!(
         ids(env.run(&["context", "new"]).fine().out()),
         ["new", "s1", "s2"]
@@ -187,7 +187,7 @@ fn in_place_needs_a_file() {
     let env = Env::new();
     env.pipe(&["truncate", "-i", "--all"], CHAT)
         .status(2)
-        .says("-i needs a file");
+        .says("-i requires a file");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn several_sessions_are_cut_one_by_one() {
     env.run(&["context", "trip"]).fine().gives(HEADER_AND_RULE);
     env.pipe(&["truncate", "--all", "trip", "-"], CHAT)
         .status(2)
-        .says("sessions of the store and streams in one call");
+        .says("cannot mix stored sessions with files or standard input");
 }
 
 /// Ids that other systems made need not be unique.
@@ -270,7 +270,7 @@ fn usage() {
     env.run(&["truncate", "trip", "--keep-last", "many"]).status(2);
     env.run(&["truncate", "trip", "--before", "nobody"])
         .status(1)
-        .says("convo: trip: no message nobody in the view\n");
+        .says("convo: trip: no such message in the view: nobody\n");
 }
 
 #[test]

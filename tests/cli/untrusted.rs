@@ -78,7 +78,7 @@ fn the_ids_of_list_are_the_names_of_the_logs() {
     assert_eq!(ids(&env), (logs.clone(), logs));
     // What the lines say is ignored, and reported.
     let run = env.run(&["fsck", "evil"]).status(1);
-    assert_eq!(run.out().matches("it is ignored").count(), 7, "{run}");
+    assert_eq!(run.out().matches("; ignored").count(), 7, "{run}");
     env.run(&["fsck", "-q", "victim"]).fine();
     let first = env.run(&["cat", "evil"]).fine();
     assert!(
@@ -123,7 +123,10 @@ fn a_claim_is_no_continuation() {
     }
     let log = std::fs::read(env.log("victim")).unwrap();
     let run = env.run(&["fsck"]).status(0);
-    assert!(run.out().contains("claim: evil1 claims to continue it"), "{run}");
+    assert!(
+        run.out().contains("claim: evil1 claims to continue this session"),
+        "{run}"
+    );
     env.run(&["fsck", "--repair"]).status(0);
     assert_eq!(std::fs::read(env.log("victim")).unwrap(), log);
     // An alias names it: not even on request.
@@ -394,10 +397,13 @@ fn a_continuation_that_was_cut_off_is_linked_by_a_repair() {
     env.run(&["-q", "alias", "add", "--move", "vic", "victim"]).fine();
     // Without the mark nobody knows who made it.
     let run = env.run(&["fsck"]).status(0);
-    assert!(run.out().contains("victim.1 claims to continue it"), "{run}");
+    assert!(
+        run.out().contains("victim.1 claims to continue this session"),
+        "{run}"
+    );
     mark(&env, "continue", "victim", &["victim.1"]);
     let run = env.run(&["fsck"]).status(1);
-    assert!(run.out().contains("missing-link: victim.1 continues it"), "{run}");
+    assert!(run.out().contains("missing-link: continued by victim.1"), "{run}");
     env.run(&["fsck", "--repair"]).status(0);
     env.run(&["fsck"]).status(0).gives("");
     env.run(&["append", "vic", "c", "--boundary", "9"]).fine();

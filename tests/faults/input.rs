@@ -71,7 +71,7 @@ fn inputs(long: bool) -> Vec<Input> {
         ),
         between("only a carriage return", "\r\n"),
         between("blank lines", "\n\n\n"),
-        between("no object", "42\n\"text\"\nnull\n[]\n"),
+        between("not an object", "42\n\"text\"\nnull\n[]\n"),
         between("an unknown type", "{\"type\":\"novelty\",\"id\":\"e1\"}\n"),
         between("content that is no text", line("{\"a\":[1,2,{\"b\":null}]}")),
         between(
@@ -79,7 +79,7 @@ fn inputs(long: bool) -> Vec<Input> {
             "{\"role\":\"user\",\"content\":\"x\",\"_crc\":\"deadbeef\"}\n",
         ),
         Input {
-            name: "a byte order mark",
+            name: "byte order mark",
             bytes: ["\u{feff}", &line("\"x\"")].concat().into_bytes(),
         },
         Input {

@@ -40,12 +40,7 @@ pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session>
         };
         let Repaired { plan, fixed } = repair::plan(&session, &how, stamp)?;
         if let Some(left) = fixed.errors().next() {
-            let what = format!(
-                "{} would refuse it: {}: {}",
-                api.name(),
-                left.rule.id,
-                left.message
-            );
+            let what = format!("invalid for {}: {}: {}", api.name(), left.rule.id, left.message);
             return Err(Error::new(Kind::Data, what).hint("locate the violations with: convo check"));
         }
         let Plan::Lines(lines, told) = plan else {
@@ -59,7 +54,7 @@ pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session>
             session.push_new(&line);
         }
     }
-    let what = format!("{} would refuse it, and no repair holds", api.name());
+    let what = format!("invalid for {} and not repairable", api.name());
     Err(Error::new(Kind::Data, what).hint("locate the violations with: convo check"))
 }
 

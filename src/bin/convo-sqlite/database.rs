@@ -102,8 +102,8 @@ impl Database {
         if facts(path)? == *before && beside(path, LOG).is_none() {
             return Ok(());
         }
-        let error = Error::new(Kind::Locked, "a program wrote to it while it was read");
-        Err(error.hint("what was printed may not fit together: run it again"))
+        let error = Error::new(Kind::Locked, "modified by another program while it was read");
+        Err(error.hint("the output may be inconsistent; run the command again"))
     }
 
     /// The names of the tables.
@@ -217,7 +217,7 @@ fn facts(path: &Path) -> Result<Facts> {
 fn check(path: &Path) -> Result<()> {
     let about = fs::metadata(path).map_err(|error| Error::io("cannot open", error))?;
     if !about.is_file() {
-        return Err(Error::new(Kind::Unsafe, "it is no regular file"));
+        return Err(Error::new(Kind::Unsafe, "not a regular file"));
     }
     let mut head = Vec::new();
     let file = fs::File::open(path).map_err(|error| Error::io("cannot open", error))?;
@@ -225,7 +225,7 @@ fn check(path: &Path) -> Result<()> {
         .read_to_end(&mut head)
         .map_err(|error| Error::io("cannot read", error))?;
     if head != MAGIC {
-        return Err(Error::new(Kind::Data, "it is no SQLite database"));
+        return Err(Error::new(Kind::Data, "not an SQLite database"));
     }
     Ok(())
 }
@@ -263,11 +263,8 @@ fn is_whole(path: &Path) -> Result<()> {
     if number(24) != number(92) || there >= whole {
         return Ok(());
     }
-    let error = Error::new(
-        Kind::Data,
-        format!("its end is missing: {there} of {whole} bytes are there"),
-    );
-    Err(error.hint("what is left of it: sqlite3 FILE .recover"))
+    let error = Error::new(Kind::Data, format!("truncated: {there} of {whole} bytes"));
+    Err(error.hint("recover the rest with: sqlite3 FILE .recover"))
 }
 
 fn connect(path: &Path, how: &str) -> Result<Connection> {
@@ -308,23 +305,19 @@ fn failed(error: rusqlite::Error) -> Error {
             Kind::InputOutput
         }
         Some(ErrorCode::ReadOnly) => {
-            let error = Error::new(
-                Kind::Locked,
-                "a change of it was cut off, and undoing that would write",
-            );
-            return error
-                .hint("copy it with the files beside it, and let the program that made it open the copy");
+            let error = Error::new(Kind::Locked, "an interrupted transaction would have to be undone");
+            return error.hint("copy it with the files next to it, and open the copy with its program");
         }
         Some(ErrorCode::TooBig) => {
             let what = format!("a value is longer than {} MiB", LONGEST >> 20);
             return Error::new(Kind::Data, what)
-                .hint("find it with: sqlite3 FILE, and max(length(COLUMN)) of each column");
+                .hint("find the value with: sqlite3 FILE, and max(length(COLUMN)) of each column");
         }
         _ => Kind::Data,
     };
     let told = Error::new(kind, format!("the database: {error}"));
     match kind {
-        Kind::Locked => told.hint("another program is writing to it: try again"),
+        Kind::Locked => told.hint("another program is writing; run the command again"),
         _ => told,
     }
 }
@@ -338,7 +331,8 @@ const NAME: &str = "copy.db";
 
 impl Copied {
     fn of(path: &Path, log: &Path) -> Result<Copied> {
-        let failed = |error| Error::io("cannot copy it to read its log", error).kind(Kind::InputOutput);
+        let failed =
+            |error| Error::io("cannot copy the database to read its log", error).kind(Kind::InputOutput);
         let copied = Copied {
             folder: fresh().map_err(failed)?,
         };

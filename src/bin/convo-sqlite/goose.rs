@@ -75,7 +75,8 @@ fn about(database: &Database, row: &Row) -> Result<ObjectBuilder> {
             .map(|column| Ok(raw(row.get_ref(column)?)))
             .collect::<rusqlite::Result<Vec<_>>>()
     })?;
-    let values = found.ok_or_else(|| Error::new(Kind::Locked, "it is gone meanwhile"))?;
+    let values =
+        found.ok_or_else(|| Error::new(Kind::Locked, "the session was deleted by another program"))?;
     let mut about = ObjectBuilder::default();
     for (name, value) in names.iter().zip(values) {
         let Some(value) = value else {

@@ -129,8 +129,8 @@ fn print(
     output: &Output,
 ) -> Result<()> {
     if database.lacks_its_log() {
-        let what = "it is written through a log, and none lies beside it: where it was copied while a program had \
-                    it open, the newest is not in it";
+        let what =
+            "no write-ahead log next to the database; a copy of an open database lacks the newest messages";
         output.note(label, what);
     }
     for row in rows {
@@ -148,7 +148,7 @@ fn print(
         let whole = report.losses.is_empty() && !report.is_damaged();
         output.report(label, &row.id, report);
         if arguments.strict && !whole {
-            let error = Error::new(Kind::Data, "stopped here, as --strict asks");
+            let error = Error::new(Kind::Data, "stopped at a damaged record (--strict)");
             return Err(about(row, error));
         }
         for session in sessions {

@@ -129,7 +129,8 @@ fn info(database: &Database, row: &Row) -> Result<(Vec<u8>, ObjectBuilder)> {
             .map(|column| Ok(raw(row.get_ref(column)?)))
             .collect::<rusqlite::Result<Vec<_>>>()
     })?;
-    let values = found.ok_or_else(|| Error::new(Kind::Locked, "it is gone meanwhile"))?;
+    let values =
+        found.ok_or_else(|| Error::new(Kind::Locked, "the session was deleted by another program"))?;
     let get = |name: &str| {
         let at = names.iter().position(|column| column == name)?;
         values.get(at)?.as_deref()

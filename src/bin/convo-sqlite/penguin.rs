@@ -57,7 +57,10 @@ fn sessions(database: &Database, row: &Row, report: &mut Report) -> Result<Vec<S
         })
     })?;
     let Some(snapshot) = found else {
-        return Err(Error::new(Kind::Locked, format!("{} is gone meanwhile", row.id)));
+        return Err(Error::new(
+            Kind::Locked,
+            format!("{}: deleted by another program", row.id),
+        ));
     };
     let read = format::convert(Format::Penguin, &Source::alone(&snapshot.payload), report)?;
     read.iter()
@@ -110,7 +113,7 @@ fn header(
     if let Some(meta) = &snapshot.meta {
         match json::value_end(meta, 0, json::Dialect::Strict) {
             Ok(end) if end == meta.len() => drop(about.raw("meta", json::compact(meta).0)),
-            _ => report.damage(NOWHERE, "its meta is no JSON: left out"),
+            _ => report.damage(NOWHERE, "meta is not valid JSON; skipped"),
         }
     }
     let metadata = json::member(before, "metadata").unwrap_or(b"{}");

@@ -46,7 +46,7 @@ pub struct Row {
 /// The system whose tables are there, or the one of this name.
 pub fn known(database: &Database, name: Option<&str>) -> Result<&'static System> {
     if let Some(name) = name.filter(|name| SYSTEMS.iter().all(|system| system.name != *name)) {
-        let error = Error::new(Kind::Usage, format!("no system {name}"));
+        let error = Error::new(Kind::Usage, format!("unknown type of database '{name}'"));
         return Err(error.hint(names()));
     }
     let mut near = None;
@@ -63,26 +63,23 @@ pub fn known(database: &Database, name: Option<&str>) -> Result<&'static System>
     }
     if let Some((system, table, column)) = near {
         let what = format!(
-            "{} of a version that is not known: its table {table} has no column {column}",
+            "unknown version of {}: the table {table} has no column {column}",
             system.what
         );
-        return Err(Error::new(Kind::Data, what).hint("nothing was read; a newer convo may know it"));
+        return Err(Error::new(Kind::Data, what).hint("update convo"));
     }
     let tables = database.tables()?;
     let what = match (tables.is_empty(), name) {
-        (true, _) => "no tables in it".to_string(),
-        (false, None) => format!(
-            "no sessions that this version reads: its tables are {}",
-            tables.join(", ")
-        ),
-        (false, Some(name)) => format!("not of {name}: its tables are {}", tables.join(", ")),
+        (true, _) => "contains no tables".to_string(),
+        (false, None) => format!("contains no supported sessions; tables: {}", tables.join(", ")),
+        (false, Some(name)) => format!("not a database of {name}; tables: {}", tables.join(", ")),
     };
     Err(Error::new(Kind::Data, what).hint(names()))
 }
 
 fn names() -> String {
     let names: Vec<&str> = SYSTEMS.iter().map(|system| system.name).collect();
-    format!("known are {}", names.join(", "))
+    format!("supported types: {}", names.join(", "))
 }
 
 /// What a database lacks of a system's tables.
@@ -120,8 +117,8 @@ pub fn chosen(rows: Vec<Row>, ids: &[String]) -> Result<Vec<Row>> {
             (Some(nth), _) => wanted.push(nth),
             (None, [nth]) => wanted.push(*nth),
             (None, []) => {
-                let error = Error::new(Kind::NotFound, format!("no session {id} in it"));
-                return Err(error.hint("--list tells which there are"));
+                let error = Error::new(Kind::NotFound, format!("{id}: no such session"));
+                return Err(error.hint("list sessions with --list"));
             }
             (None, several) => {
                 let shown = several.iter().take(SHOWN).map(|nth| rows[*nth].id.as_str());
@@ -130,7 +127,7 @@ pub fn chosen(rows: Vec<Row>, ids: &[String]) -> Result<Vec<Row>> {
                     0 => String::new(),
                     more => format!(" and {more} more"),
                 };
-                let what = format!("{id} is the beginning of {shown}{more}");
+                let what = format!("{id}: ambiguous: matches {shown}{more}");
                 return Err(Error::new(Kind::NotFound, what));
             }
         }

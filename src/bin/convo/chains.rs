@@ -62,7 +62,7 @@ pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>
                     found.push(session);
                 }
                 Some(_) => denied.push(format!(
-                    "{above} names {child}, which does not continue it: left out"
+                    "{above} names the continuation {child}, which does not link back; left out"
                 )),
                 None => {}
             }
@@ -83,9 +83,11 @@ pub fn read(context: &Context, name: &str, reach: Reach) -> Result<(Vec<Session>
 pub fn ordered(sessions: &[Session], last: Option<usize>) -> Result<Order> {
     let links: Vec<Links> = sessions.iter().map(Links::of).collect();
     chain::order(&links, last).map_err(|Branched { id, children }| {
-        let what = format!("{id} is continued in {}", children.join(" and in "));
+        let what = format!("continued by several sessions: {}", children.join(", "));
         let last = children.first().map_or("", String::as_str);
-        Error::new(Kind::Usage, what).hint(format!("name the last session that is meant: --through {last}"))
+        Error::new(Kind::Usage, what)
+            .hint(format!("select the last session with: --through {last}"))
+            .at(id, Place::default())
     })
 }
 

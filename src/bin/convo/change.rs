@@ -37,7 +37,7 @@ pub fn run(
     changing.settle(inputs, reading)?;
     changing.writing.check()?;
     if changing.force && changing.in_place.is_none() {
-        return Err(Error::new(Kind::Usage, "--force is for -i").into());
+        return Err(Error::new(Kind::Usage, "--force requires -i").into());
     }
     if changing.log
         && !changing.adds
@@ -46,11 +46,8 @@ pub fn run(
             .to
             .is_some_and(|to| !matches!(to, Format::Native | Format::Jsonl))
     {
-        let error = Error::new(
-            Kind::Usage,
-            "--log prints the log, which only the native form has",
-        );
-        return Err(error.hint("leave --to out, or --log").into());
+        let error = Error::new(Kind::Usage, "--log conflicts with --to FORMAT");
+        return Err(error.hint("omit one of them").into());
     }
     let reading = &Reading {
         returns: changing.in_place.is_some() || changing.writing.to.is_some(),
@@ -60,11 +57,12 @@ pub fn run(
     if streams && changing.in_place.is_none() && !changing.dry_run {
         let named = inputs.iter().filter(|input| !in_store(input, changing)).count();
         if named < inputs.len() {
-            return Err(
-                Error::new(Kind::Usage, "sessions of the store and streams in one call")
-                    .hint("--stdout makes streams of the store's sessions")
-                    .into(),
-            );
+            return Err(Error::new(
+                Kind::Usage,
+                "cannot mix stored sessions with files or standard input",
+            )
+            .hint("use --stdout to read stored sessions as streams")
+            .into());
         }
         let mut done = Vec::new();
         write_to(context, &changing.writing, |out| {
@@ -87,20 +85,27 @@ pub fn run(
         let done = match input {
             _ if changing.dry_run => dry_run(context, input, reading, changing, &mut plan),
             Input::Name(name) if changing.in_place.is_some() => {
-                let error = Error::new(Kind::Usage, "-i is for files, and this is a session of the store");
+                let error = Error::new(Kind::Usage, "-i requires a file");
                 Err(named(error, name)
-                    .hint("without -i the change goes to the store")
+                    .hint("omit -i to change the stored session")
                     .into())
             }
             Input::Name(name) if in_store(input, changing) => {
                 store(context, name, reading, changing, &mut plan)
             }
             Input::Path(_) => in_place(context, input, reading, changing, &mut plan),
-            _ => Err(Error::new(Kind::Usage, "-i needs a file").into()),
+            _ => Err(Error::new(Kind::Usage, "-i requires a file").into()),
         };
         tell_and_go_on(context, done, inputs.len())?;
     }
     Ok(())
+}
+
+/// Reports that a session is unchanged; without a reason an error has said so.
+fn unchanged(context: &Context, label: &str, why: &str) {
+    if !why.is_empty() {
+        context.output.tell(label, &format!("unchanged: {why}"));
+    }
 }
 
 /// Whether a change of this input goes to the store.
@@ -131,9 +136,11 @@ fn store(
     if changing.log && !changing.adds {
         let error = Error::new(
             Kind::Usage,
-            "--log is for streams: the store keeps the log in any case",
+            "--log requires a stream; the store always keeps the log",
         );
-        return Err(named(error, name).hint("--stdout --log prints it").into());
+        return Err(named(error, name)
+            .hint("print the log with: --stdout --log")
+            .into());
     }
     let mut tries = 0;
     let mut sees_view = changing.sees_view;
@@ -185,7 +192,7 @@ fn store(
             context.output.report(name, &mut report);
             if !done {
                 return Err(named(
-                    Error::new(Kind::Locked, "it changes faster than it can be read"),
+                    Error::new(Kind::Locked, "modified by another program; nothing was changed"),
                     name,
                 )
                 .into());
@@ -200,7 +207,7 @@ fn store(
             store.settle_lines(&id).map_err(|error| named(error, name))?;
             keep(&[]);
             context.output.report(name, &mut report);
-            context.output.tell(name, &format!("unchanged: {why}"));
+            unchanged(context, name, &why);
             break (Vec::new(), why);
         }
     };
@@ -238,10 +245,10 @@ fn dry_run(
     sessions_of(context, opened, reading, |session| {
         match plan(&session, &Stamps::new(context, &session, place)).map_err(|error| named(error, &label))? {
             Plan::Nothing(why) | Plan::Refused(why) => {
-                context.output.tell(&label, &format!("unchanged: {why}"));
+                unchanged(context, &label, &why);
             }
             Plan::Lines(lines, told) => {
-                context.output.tell(&label, &format!("would change: {told}"));
+                context.output.tell(&label, &crate::dry_run::would(&told));
                 for line in lines.iter().filter(|_| !changing.explains) {
                     context.output.print(&String::from_utf8_lossy(line))?;
                 }
@@ -270,8 +277,8 @@ fn in_place(
         about => about.map_err(|error| refused(Error::io("cannot read", error)))?,
     };
     if !about.is_file() && !about.is_dir() {
-        let error = Error::new(Kind::Unsafe, "it is no regular file");
-        return Err(refused(error.hint("links, pipes and devices are not changed in place")).into());
+        let error = Error::new(Kind::Unsafe, "not a regular file");
+        return Err(refused(error.hint("symbolic links, pipes and devices are not supported")).into());
     }
     if about.is_dir() {
         return context.open(input, reading).map(drop).map_err(Into::into); // which says what to do instead
@@ -430,8 +437,8 @@ fn packing(
         return write(out);
     }
     if writing.to.is_some_and(|to| to != Format::Native) {
-        let error = Error::new(Kind::Usage, "--pack is for the record stream");
-        return Err(error.hint("leave --to out, or --pack").into());
+        let error = Error::new(Kind::Usage, "--pack conflicts with --to FORMAT");
+        return Err(error.hint("omit one of them").into());
     }
     let mut packer = Packer::new(out);
     let done = write(&mut packer);

@@ -14,12 +14,14 @@ pub fn share(
     for name in names {
         match store.alias_share(name, id).map_err(|error| named(error, name))? {
             Claim::Made(ids) if ids.len() > 1 => {
-                let what = format!("names {} sessions now, and means none of them", ids.len());
+                let what = format!(
+                    "alias is now claimed by {} sessions, so that it selects none of them",
+                    ids.len()
+                );
                 context.output.tell(name, &what);
             }
             Claim::Own(other) if is_new => {
-                let what =
-                    format!("is the own name of {other}: `convo alias promote {id}` takes its history over");
+                let what = format!("is the id of {other}; adopt its history with: convo alias promote {id}");
                 context.output.tell(name, &what);
             }
             _ => {}

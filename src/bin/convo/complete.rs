@@ -4,6 +4,7 @@
 use crate::args::{ALL, Global, Input};
 use crate::commands;
 use crate::context::Context;
+use crate::event_completion;
 use crate::output::{Color, Output};
 use crate::plugin;
 use crate::shipped;
@@ -13,6 +14,7 @@ use clap_complete::engine::{
     SubcommandCandidates, ValueCompleter,
 };
 use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
+use convo::check::{Api, Mode};
 use convo::error::Error;
 use convo::format::Format;
 use convo::model::message::{Category, Role};
@@ -127,7 +129,7 @@ fn command(words: &[OsString]) -> Command {
         .is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
     let whole = shipped().fold(commands::whole(), |whole, (_, command)| whole.subcommand(command));
     let whole = whole.add(SubcommandCandidates::new(plugins));
-    with_candidates(whole, &global(words), options)
+    with_candidates(whole, &global(words), words, options)
 }
 
 /// What the line itself says about where the store is.
@@ -151,29 +153,31 @@ fn global(words: &[OsString]) -> Global {
     }
 }
 
-fn with_candidates(command: Command, global: &Global, options: bool) -> Command {
-    let is_new = command.get_name() == "add"; // the alias that it takes is not there yet
+fn with_candidates(command: Command, global: &Global, words: &[OsString], options: bool) -> Command {
+    let verb = command.get_name().to_string();
     command
         .disable_help_flag(!options)
         .disable_version_flag(!options)
         .mut_args(|arg| {
             let positional = arg.is_positional();
-            let arg = with_values(arg, global, is_new);
+            let arg = with_values(arg, &verb, global, words);
             let hidden = arg.is_hide_set() || (!positional && !options);
             arg.hide(hidden)
         })
-        .mut_subcommands(|verb| with_candidates(verb, global, options))
+        .mut_subcommands(|verb| with_candidates(verb, global, words, options))
 }
 
 /// What an argument can be is told by the name of its value.
-fn with_values(arg: Arg, global: &Global, is_new: bool) -> Arg {
+fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg {
     let positional = arg.is_positional();
     let writes = arg.get_id() == "to";
     let value = arg
         .get_value_names()
         .and_then(|names| names.first())
         .map(ToString::to_string);
-    let global = global.clone();
+    let is_new = verb == "add"; // the alias does not exist yet
+    let is_compact = verb == "compact";
+    let (global, words, at) = (global.clone(), words.to_vec(), current(words));
     match value.as_deref().unwrap_or_default() {
         "INPUT" if positional => arg.add(ArgValueCompleter::new(move |word: &OsStr| {
             let mut found = beginning(word, names(&global));
@@ -182,6 +186,21 @@ fn with_values(arg: Arg, global: &Global, is_new: bool) -> Arg {
         })),
         "NAME" if positional => arg.add(ArgValueCandidates::new(move || in_order(names(&global)))),
         "ALIAS" if positional && !is_new => arg.add(ArgValueCandidates::new(move || aliases(&global))),
+        "ID" if positional && verb == "expand" => arg.add(ArgValueCandidates::new(move || {
+            event_completion::elided(&global, &words, at)
+        })),
+        "EVENT" if positional => arg.add(ArgValueCandidates::new(move || {
+            in_order(event_completion::undoable(&global, &words, at))
+        })),
+        "API" if arg.get_long() != Some("api") => {
+            arg.add(ArgValueCandidates::new(|| named(&Api::ALL.map(Api::name))))
+        }
+        "MODE" => arg.add(ArgValueCandidates::new(|| named(&Mode::ALL.map(Mode::name)))),
+        "SUMMARIZER" if is_compact => {
+            arg.add(ArgValueCandidates::new(|| programs(&["extract", "none", "cmd:"])))
+        }
+        "SUMMARIZER" => arg.add(ArgValueCandidates::new(|| programs(&["extract", "cmd:"]))),
+        "PROGRAM" => arg.add(ArgValueCandidates::new(|| programs(&["cmd:"]))),
         "COMMAND" => arg.add(ArgValueCandidates::new(verbs)),
         "FORMAT" => arg.add(ArgValueCandidates::new(move || formats(writes))),
         "ROLE" => arg.add(ArgValueCandidates::new(roles)),
@@ -231,6 +250,16 @@ fn aliases(global: &Global) -> Vec<Candidate> {
         .and_then(|context| context.store().ok()?.aliases().ok());
     let one = |(alias, ids): (String, Vec<String>)| Candidate::new(alias).help(Some(ids.join(", ").into()));
     aliases.into_iter().flatten().map(one).collect()
+}
+
+fn named(names: &[&'static str]) -> Vec<Candidate> {
+    names.iter().map(Candidate::new).collect()
+}
+
+/// These words and all plugins.
+fn programs(words: &[&'static str]) -> Vec<Candidate> {
+    let plugins = plugin::installed().into_keys().map(Candidate::new);
+    named(words).into_iter().chain(plugins).collect()
 }
 
 fn plugins() -> Vec<Candidate> {
@@ -337,6 +366,49 @@ mod tests {
             offered(&["convo", "--no-config", &store, "alias", "resolve", ""]),
             ["travel"]
         );
+    }
+
+    #[test]
+    fn values_of_check_compact_and_ask_are_offered() {
+        let apis = ["anthropic", "gemini", "openai-chat", "openai-responses"];
+        let mut found = offered(&["convo", "check", "--for", ""]);
+        found.sort();
+        assert_eq!(found, apis);
+        assert_eq!(offered(&["convo", "check", "--fix=d"]), ["--fix=drop"]);
+        assert_eq!(offered(&["convo", "compact", "--with", "ex"]), ["extract"]);
+        assert_eq!(offered(&["convo", "compact", "--with", "no"]), ["none"]);
+        assert_eq!(offered(&["convo", "summarize", "--with", "no"]), [""; 0]);
+        assert_eq!(offered(&["convo", "ask", "--with", "cm"]), ["cmd:"]);
+        assert_eq!(offered(&["convo", "completions", "z"]), ["zsh"]);
+    }
+
+    #[test]
+    fn ids_of_the_session_on_the_line_are_offered() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("store");
+        let store = convo::store::Store::create(&place).unwrap();
+        let lines = [
+            r#"{"type":"session","version":1,"id":"trip"}"#,
+            r#"{"role":"user","content":"long","id":"m1"}"#,
+            r#"{"type":"compact","id":"evt_1","at":"2026-11-20T18:02:03Z","edit":[{"id":"m1","content":"[convo: 4 bytes elided]"}]}"#,
+        ];
+        store
+            .create_session("trip", &lines.map(|line| line.as_bytes().to_vec()))
+            .unwrap();
+        let place = format!("--store={}", place.display());
+        let line = |verb: &str, at: usize, typed: [&str; 2]| {
+            let line = words(&["convo", verb, typed[0], typed[1], "--no-config", &place]);
+            let mut command = command(&line);
+            let found = clap_complete::engine::complete(&mut command, line, at, None).unwrap();
+            let mut found: Vec<String> = found
+                .iter()
+                .map(|one| one.get_value().to_string_lossy().into_owned())
+                .collect();
+            found.sort();
+            found
+        };
+        assert_eq!(line("expand", 2, ["", "trip"]), ["evt_1", "m1"]);
+        assert_eq!(line("restore", 3, ["trip", ""]), ["evt_1"]);
     }
 
     #[test]

@@ -74,8 +74,12 @@ impl Context {
         let color = match (global.color, config.color.as_deref()) {
             (Some(color), _) => color,
             (None, None) => Color::Auto,
-            (None, Some(name)) => <Color as clap::ValueEnum>::from_str(name, false)
-                .map_err(|_| Error::new(Kind::Config, format!("color in the config file: {name:?}")))?,
+            (None, Some(name)) => <Color as clap::ValueEnum>::from_str(name, false).map_err(|_| {
+                Error::new(
+                    Kind::Config,
+                    format!("color in the configuration file: expected auto, always or never, got '{name}'"),
+                )
+            })?,
         };
         let configured = |name: &str, text: Option<&String>| {
             let wrong = |why| Error::new(Kind::Config, format!("{name} in the configuration: {why}"));
@@ -88,7 +92,7 @@ impl Context {
             .or(lock_timeout)
             .unwrap_or(Duration::from_secs(10));
         if let Some(1 | 2) = config.max_messages {
-            let what = "max-messages in the config file: expected 0 (no limit) or a number from 3";
+            let what = "max-messages in the configuration file: expected 0 (no limit) or a number from 3";
             return Err(Error::new(Kind::Config, what));
         }
         let timeout = variable("CONVO_TOKENIZER_TIMEOUT").or(config.tokenizer_timeout);
@@ -156,14 +160,14 @@ impl Context {
             {
                 self.output.tell(
                     &path_name(path),
-                    &format!("on {system}: what is promised here needs a local file system (told once)"),
+                    &format!("on {system}; durability is guaranteed only on local file systems (shown once)"),
                 );
             }
             let _ = self.store.set(store);
         }
         self.store
             .get()
-            .ok_or_else(|| Error::new(Kind::InputOutput, "the store did not open"))
+            .ok_or_else(|| Error::new(Kind::InputOutput, "cannot open the store"))
     }
 
     /// The colors of standard output.
@@ -253,8 +257,9 @@ impl Context {
             Ok(file) => {
                 let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
                 if about.is_dir() {
-                    return Err(Error::new(Kind::Usage, "it is a directory")
-                        .hint("name the files in it, or give it to `convo migrate`"));
+                    return Err(
+                        Error::new(Kind::Usage, "is a directory").hint("import it with: convo migrate DIR")
+                    );
                 }
                 let facts = Facts::of(&file).ok();
                 match length_before_write(&file) {
@@ -299,8 +304,8 @@ impl Context {
             None => self.detected(label, &head, whole, path, reading.strict)?,
         };
         if reading.expect_provider.is_some() && format != Format::Goaitools {
-            let what = format!("no goaitools state, but {}", format.name());
-            return Err(Error::new(Kind::Data, what).hint("--expect-provider is for goaitools states"));
+            let what = format!("not a goaitools state, but {}", format.name());
+            return Err(Error::new(Kind::Data, what).hint("--expect-provider requires a goaitools state"));
         }
         if format.is_lines() {
             let packed = is_packed(&head);
@@ -355,7 +360,7 @@ impl Context {
         }
         if reading.strict && report.is_damaged() {
             self.output.report(label, &mut report);
-            return Err(Error::new(Kind::Data, "stopped at the first damage (--strict)"));
+            return Err(Error::new(Kind::Data, "stopped at a damaged line (--strict)"));
         }
         self.output.report(label, &mut report);
         Ok(Opened {
@@ -383,7 +388,7 @@ impl Context {
         };
         if !verdict.others.is_empty() {
             let message = format!(
-                "ambiguous: read as {}, could be {} ({}); --from says which",
+                "ambiguous format: reading {}, also matches {} ({}); give the format with --from",
                 format.name(),
                 verdict.others.join(", "),
                 verdict.evidence
@@ -401,10 +406,10 @@ impl Context {
 fn expect_provider(session: &Session, expected: &str) -> Result<()> {
     let what = match goaitools::provider(session) {
         Some(provider) if provider == expected => return Ok(()),
-        Some(provider) => format!("a goaitools state of the provider {provider:?}, and not of {expected:?}"),
-        None => format!("no goaitools state of the provider {expected:?}: it names none"),
+        Some(provider) => format!("goaitools state of provider '{provider}', expected '{expected}'"),
+        None => format!("goaitools state without provider, expected '{expected}'"),
     };
-    Err(Error::new(Kind::Data, what).hint("without --expect-provider it is read as it is"))
+    Err(Error::new(Kind::Data, what).hint("omit --expect-provider to read the state of any provider"))
 }
 
 /// The error of a command that would wait for a person to type a session.
@@ -412,13 +417,13 @@ pub fn refuse_terminal() -> Result<()> {
     match io::stdin().is_terminal() {
         false => Ok(()),
         true => Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
-            .hint("name a session or a file, or pipe one in")),
+            .hint("give a session or file, or pipe one in")),
     }
 }
 
 /// The error with which `--strict` stops.
 pub fn stopped() -> Error {
-    Error::new(Kind::Data, "stopped at the first damage (--strict)")
+    Error::new(Kind::Data, "stopped at a damaged line (--strict)")
 }
 
 /// The error with the input's name in it.

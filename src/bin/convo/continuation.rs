@@ -110,8 +110,8 @@ pub fn go_on(
     let counted = counted_ahead(context, store, id, asked);
     let done = store.continue_session(id, report, &mut |session| {
         if session.header_text("id").is_none() {
-            let what = "it has no session line that the new one could name";
-            return Err(Error::new(Kind::Data, what).hint("convo fsck --repair makes one"));
+            let what = "has no header with an id, which a continuation requires";
+            return Err(Error::new(Kind::Data, what).hint("create the header with: convo fsck --repair"));
         }
         let before = match &counted {
             Some((of, known)) if Before::told(session).is_none() && is_behind(session, of.session()) => {
@@ -175,18 +175,15 @@ pub fn end_of(context: &Context, name: &str) -> Result<String> {
 
 /// The error for a limit of a session that lets go of old turns by itself.
 pub fn remembers(name: &str) -> Error {
-    let error = Error::new(
-        Kind::Usage,
-        "it lets go of old turns by itself, and has no boundary",
-    );
-    named(error, name).hint("leave --max-messages out; convo continue goes on in a new session")
+    let error = Error::new(Kind::Usage, "--max-messages conflicts with a retention policy");
+    named(error, name).hint("omit --max-messages, or continue in a new session with: convo continue")
 }
 
 /// What is told when a session was full.
 pub fn told(from: &str, child: &str, taken: &Taken) -> String {
-    let mut what = format!("{from} is full: it goes on in {child}");
+    let mut what = format!("{from} is full; continued as {child}");
     if taken.left > 0 {
-        what.push_str(&format!("; {} things that happened stay behind", taken.left));
+        what.push_str(&format!("; {} context messages were not copied", taken.left));
     }
     what
 }
@@ -238,8 +235,8 @@ impl<'c> Filling<'c> {
         let from = self.bounded.id();
         let end = self.store.end_of_chain(from)?;
         if end == from {
-            let what = format!("{from} says that it is continued, and nothing continues it");
-            return Err(Error::new(Kind::Data, what).hint("convo fsck tells more"));
+            let what = format!("{from} names a continuation that does not link back");
+            return Err(Error::new(Kind::Data, what).hint("examine the links with: convo fsck"));
         }
         self.acknowledged += self.bounded.acknowledged();
         self.bounded = self.store.bounded(&end, self.limit)?;
@@ -298,7 +295,7 @@ impl<'c> Filling<'c> {
         match done {
             Continued::Not => {
                 let what =
-                    format!("{from} is full, and goes on until the exchange is finished that fills it");
+                    format!("{from} is full; continues in a new session after the unfinished exchange");
                 self.context.output.detail(self.name, &what);
                 return Ok(true);
             }

@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_millis(200);
 const SETTLE: Duration = Duration::from_millis(10);
 
 /// What is wrong with them.
-const SURPLUS: &str = "it printed more than one number for a text";
+const SURPLUS: &str = "printed more than one number for a text";
 
 /// The programs of this run: each command line is one tokenizer.
 static PROGRAMS: Mutex<Vec<Program>> = Mutex::new(Vec::new());
@@ -115,7 +115,7 @@ impl Process {
             };
             Error::new(Kind::Unavailable, why)
                 .at(format!("tokenizer {line}"), Place::default())
-                .hint("the program must print a number for each line that it reads, at once and in order")
+                .hint("the program must print one number for each line of input, immediately and in order")
         })
     }
 
@@ -129,7 +129,10 @@ impl Process {
             }
             *self = Process::Runs(running);
             if counts[0] != counts[2] || counts[0] == 0 {
-                return Err(format!("'convo' is {} tokens, and then {}", counts[0], counts[2]));
+                return Err(format!(
+                    "counted 'convo' as {} tokens, then as {}",
+                    counts[0], counts[2]
+                ));
             }
         }
         match self {
@@ -214,7 +217,7 @@ impl Running {
         }
         let sent = self.input.as_ref().is_some_and(|input| input.send(lines).is_ok());
         if !sent {
-            return Err(self.gone("it reads no more"));
+            return Err(self.gone("closed its input"));
         }
         let timeout = *CONFIGURED.get_or_init(|| TIMEOUT);
         let mut counts = Vec::with_capacity(texts.len());
@@ -224,7 +227,7 @@ impl Running {
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(format!("no answer within {} ms", timeout.as_millis()));
                 }
-                Err(RecvTimeoutError::Disconnected) => return Err(self.gone("it ended")),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.gone("ended")),
             };
             counts.push(number(&answer, text)?);
         }
@@ -246,7 +249,7 @@ impl Running {
         let last = said.lines().rev().find(|line| !line.trim().is_empty());
         let last: String = last.unwrap_or_default().trim().chars().take(200).collect();
         let what = match status.and_then(|status| status.code()) {
-            Some(code) => format!("it ended with status {code}"),
+            Some(code) => format!("failed with status {code}"),
             None => what.to_string(),
         };
         match last.is_empty() {

@@ -35,7 +35,7 @@ impl Counting {
             (Some(asked), _) => asked,
             (None, Some(name)) => Tokenizer::named(name).unwrap_or_else(|_| {
                 let default = Tokenizer::DEFAULT.name();
-                let what = format!("its tokenizer {name:?} is not known here: counted by {default}");
+                let what = format!("unknown tokenizer '{name}'; counting with {default}");
                 context.output.tell(label, &what);
                 Tokenizer::DEFAULT
             }),

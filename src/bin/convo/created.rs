@@ -19,8 +19,8 @@ pub fn opened(context: &Context, path: &Path, label: &str, to: Option<Format>) -
         (Some(to), _) => to,
         (None, Some("jsonl" | "ndjson")) => Format::Native,
         (None, _) => {
-            let what = "no such file, and its name tells no format for a new one";
-            return Err(Error::new(Kind::NotFound, what).hint("--to FORMAT creates the file"));
+            let what = "no such file, and no known extension to create one";
+            return Err(Error::new(Kind::NotFound, what).hint("create the file with --to FORMAT"));
         }
     };
     let mut session = Session::default();

@@ -78,7 +78,7 @@ pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<S
     let usage = |what: String| Error::new(Kind::Usage, format!("--model: {what}"));
     let Some(form) = to.form().model else {
         return Err(usage(format!(
-            "{} has no place for the model of a session",
+            "{} cannot represent the model of a session",
             to.name()
         )));
     };
@@ -123,7 +123,7 @@ pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<S
 
 /// The error of --strict.
 pub fn too_much() -> Error {
-    Error::new(Kind::Data, "the format cannot carry everything (--strict)")
+    Error::new(Kind::Data, "lossy conversion; nothing was written (--strict)")
 }
 
 /// Whether an input may hold several sessions that go back into it as they came.
@@ -137,10 +137,10 @@ pub fn single(to: Format, nth: usize) -> convo::Result<()> {
     if !to.form().joins && nth > 1 {
         return Err(Error::new(
             Kind::Usage,
-            format!("{} holds one session, and there are several", to.name()),
+            format!("{}: only one session per file", to.name()),
         )
         .hint(
-            "--session N takes one of them, `migrate --to FORMAT --output-dir DIR` writes each to a file",
+            "select one with --session N, or write one file each with: convo migrate --to FORMAT --output-dir DIR INPUT",
         ));
     }
     Ok(())

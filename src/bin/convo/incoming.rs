@@ -31,29 +31,24 @@ pub fn text(given: Option<&String>, session: &Input, verb: &str) -> anyhow::Resu
         return Ok(text.clone());
     }
     if *session == Input::Stdin {
-        let error = Error::new(Kind::Usage, "no text, and standard input is the session");
+        let error = Error::new(Kind::Usage, "no text given: standard input is the session");
         return Err(error
-            .hint(format!(
-                "convo {verb} NAME TEXT, or convo {verb} - TEXT < session"
-            ))
+            .hint(format!("give the text: convo {verb} - TEXT < SESSION"))
             .into());
     }
     if std::io::stdin().is_terminal() {
-        let error = Error::new(Kind::Usage, "no text: standard input is a terminal");
+        let error = Error::new(Kind::Usage, "no text given: standard input is a terminal");
         return Err(error
-            .hint(format!("convo {verb} NAME TEXT, or pipe the text in"))
+            .hint(format!("give the text, or pipe it in: convo {verb} NAME TEXT"))
             .into());
     }
     let mut bytes = Vec::new();
     std::io::stdin()
         .read_to_end(&mut bytes)
-        .map_err(|error| Error::io("cannot read the text", error))?;
+        .map_err(|error| Error::io("cannot read standard input", error))?;
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Error::new(
-            Kind::Data,
-            format!("the text on standard input is not UTF-8 (byte {at})"),
-        )
+        Error::new(Kind::Data, format!("standard input: not UTF-8 (byte {at})"))
     })?;
     if text.ends_with('\n') {
         text.pop();
@@ -87,7 +82,7 @@ impl Incoming {
         report: &mut Report,
     ) -> anyhow::Result<Incoming> {
         if std::io::stdin().is_terminal() {
-            return Err(Error::new(Kind::Usage, "no messages: standard input is a terminal").into());
+            return Err(Error::new(Kind::Usage, "no messages given: standard input is a terminal").into());
         }
         let (head, whole) = first_line(&mut std::io::stdin().lock())?;
         let is_blank = head.trim_ascii().is_empty();
@@ -216,7 +211,7 @@ impl Incoming {
     /// Tells of lines that were left out.
     pub fn tell_left_out(&self, context: &Context) {
         if self.left_out.headers > 0 {
-            let what = format!("{} session lines left out", self.left_out.headers);
+            let what = format!("left out {} headers", self.left_out.headers);
             context.output.detail("-", &what);
         }
         let events: u64 = self.left_out.events.values().sum();
@@ -346,13 +341,18 @@ fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow
             if !verdict.others.is_empty() {
                 let others = verdict.others.join(", ");
                 if strict {
-                    return Err(
-                        Error::new(Kind::Data, format!("ambiguous: {}, {others}", format.name())).into(),
-                    );
+                    return Err(Error::new(
+                        Kind::Data,
+                        format!("ambiguous format: {}, {others}", format.name()),
+                    )
+                    .into());
                 }
                 context.output.tell(
                     "-",
-                    &format!("ambiguous: read as {}, could be {others}", format.name()),
+                    &format!(
+                        "ambiguous format: reading {}, also matches {others}",
+                        format.name()
+                    ),
                 );
             }
             Ok(format)

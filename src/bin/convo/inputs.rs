@@ -97,12 +97,9 @@ pub fn picked_of(
 ) -> anyhow::Result<Vec<u8>> {
     let label = opened.label.clone();
     if others && reading.branch.is_some() {
-        let error = Error::new(
-            Kind::Usage,
-            "a branch with what is ahead of it has no place in the file",
-        );
+        let error = Error::new(Kind::Usage, "--branch conflicts with -i");
         let error =
-            error.hint("--session ID changes what is the branch's own; without -i the branch is printed");
+            error.hint("change the branch's own messages with --session ID, or omit -i to print the branch");
         return Err(named(error, &label).into());
     }
     let mut pick = Pick::new(reading, opened.format);
@@ -158,7 +155,7 @@ fn tell_left_out(context: &Context, label: &str, reading: &Reading, pick: &Pick<
         .map(|(aside, count)| counted(*aside, *count))
         .collect();
     let what = format!(
-        "without {}: --all-branches takes all, --branch N one",
+        "skipped {}; include them with --all-branches, or read one with --branch N",
         counts.join(" and ")
     );
     context.output.tell(label, &what);

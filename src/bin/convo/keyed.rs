@@ -38,10 +38,10 @@ impl Keyed {
         }
         if let Some(own) = &keyed.key {
             if own.trim().is_empty() {
-                return Err(Error::new(Kind::Usage, "the key is empty"));
+                return Err(Error::new(Kind::Usage, "empty key"));
             }
             if own.chars().any(char::is_control) || own.starts_with('@') {
-                return Err(Error::new(Kind::Unsafe, format!("unsafe key {own:?}")));
+                return Err(Error::new(Kind::Unsafe, format!("{own}: invalid key")));
             }
             keyed.claims.retain(|name| name != own);
         }
@@ -77,7 +77,8 @@ impl Keyed {
             }
             _ => {
                 let answer = Asked::read(object)?.answer(Form::Convo, settings)?;
-                let answer = answer.ok_or_else(|| Error::new(Kind::Usage, "the scope names no session"))?;
+                let answer =
+                    answer.ok_or_else(|| Error::new(Kind::Usage, "the scope identifies no session"))?;
                 (answer.key, answer.scope, answer.aliases, answer.shared)
             }
         };
@@ -136,7 +137,7 @@ impl Keyed {
 pub fn key_settings(context: &Context) -> Result<Settings> {
     let table = &context.key;
     let wrong = |name: &str, error: Error| {
-        let what = format!("{name} in the config file: {}", error.message);
+        let what = format!("{name} in the configuration file: {}", error.message);
         Error {
             hint: error.hint,
             ..Error::new(Kind::Config, what)

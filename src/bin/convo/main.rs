@@ -14,6 +14,8 @@ mod continuation;
 mod counter_program;
 mod counting;
 mod created;
+mod dry_run;
+mod event_completion;
 mod export;
 mod follow;
 mod hooks;
@@ -45,6 +47,7 @@ mod stored;
 mod streamed;
 mod summarizer;
 mod summing;
+mod synonyms;
 mod table;
 mod target;
 mod terminal_filter;
@@ -93,7 +96,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
                 let global = Global::from_arg_matches_mut(&mut matches).unwrap_or_default();
                 execute(verb, &global, &mut matches, arguments)
             }
-            Err(error) => Output::usage(&error),
+            Err(error) => Output::usage(&error, verb.name),
         };
     }
     if !first.is_empty() && !first.starts_with('-') && first != commands::HELP {
@@ -101,7 +104,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
     }
     let matches = match commands::whole().try_get_matches_from(arguments) {
         Ok(matches) => matches,
-        Err(error) => return Output::usage(&error),
+        Err(error) => return Output::usage(&error, ""),
     };
     match matches.subcommand() {
         // The help of a verb is told by the verb itself, be it built in or a plugin.

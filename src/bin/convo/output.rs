@@ -166,7 +166,7 @@ impl Output {
             self.message(level, input, finding.place, &finding.what, None);
         }
         if told > TOLD && !self.verbose && !self.speaks_json() {
-            let more = format!("and {} more like these (-v tells all)", told - TOLD);
+            let more = format!("{} more (show them with -v)", told - TOLD);
             self.message("note", input, Place::default(), &more, None);
         }
         for (loss, count) in std::mem::take(&mut report.losses) {
@@ -414,8 +414,8 @@ impl Output {
         self.status()
     }
 
-    /// Prints help or a wrong usage as clap tells it: help is data, an error a message.
-    pub fn usage(error: &clap::Error) -> anyhow::Result<u8> {
+    /// Prints help or a usage error of `command`, empty for the program itself: help is data, an error a message.
+    pub fn usage(error: &clap::Error, command: &str) -> anyhow::Result<u8> {
         if !error.use_stderr() {
             // The short help fits a screen.
             let no_pager = std::env::args_os().any(|argument| argument == "--no-pager" || argument == "-h");
@@ -431,11 +431,10 @@ impl Output {
         }
         let text = error.render().to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text);
+        let space = if command.is_empty() { "" } else { " " };
+        let hint = format!("\nhint: see: convo {command}{space}--help");
         let text = text
-            .replace(
-                "\n\nFor more information, try '--help'.",
-                "\nhint: --help tells more",
-            )
+            .replace("\n\nFor more information, try '--help'.", &hint)
             .replace("\n  tip: ", "\nhint: ");
         let _ = io::stderr().write_all(format!("convo: {}\n", text.trim_end()).as_bytes());
         Ok(Kind::Usage.status())

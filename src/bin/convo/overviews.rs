@@ -61,7 +61,7 @@ impl<'c> OverviewReader<'c> {
                 Ok(overview) => {
                     if overview.value.damaged {
                         output.note_status(Kind::Data);
-                        output.tell(&overview.id, "has damaged lines; `convo cat` tells which");
+                        output.tell(&overview.id, "has damaged lines; locate them with: convo fsck");
                     }
                     overviews.push(overview);
                 }

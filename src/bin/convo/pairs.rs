@@ -41,8 +41,8 @@ pub fn is_pair(path: &Path, reading: &Reading) -> convo::Result<bool> {
         }
     };
     if let (true, Some(stem)) = (is_ours, sidecar) {
-        let what = "it is the sidecar of a session, and no session of its own";
-        return Err(Error::new(Kind::Usage, what).hint(format!("name its log: {stem}{LOG}")));
+        let what = "is the sidecar of a session";
+        return Err(Error::new(Kind::Usage, what).hint(format!("give the log: {stem}{LOG}")));
     }
     Ok(is_ours)
 }
@@ -88,14 +88,14 @@ pub fn change(
         context.output.report(&label, &mut report);
         let written = written?;
         if reading.strict && lost {
-            let what = "the format cannot carry everything (--strict)";
+            let what = "lossy conversion; nothing was written (--strict)";
             return Err(Error::new(Kind::Data, what).into());
         }
         if changing.dry_run {
             return dry(context, &label, &written, &told);
         }
         if let Some(error) = pair.append(&written, &now)?.books {
-            let what = format!("the lines are stored, and the books beside are not up to date: {error}");
+            let what = format!("stored the lines, but could not update the sidecar: {error}");
             context.output.tell(&label, &what);
         }
     } else {
@@ -107,7 +107,7 @@ pub fn change(
         }
         if applied.archived > 0 {
             let lines = counted(applied.archived, "line");
-            let what = format!("{told}; what left the log ({lines}) lies in .convo/archive beside it");
+            let what = format!("{told}; moved {lines} to .convo/archive next to the log");
             context.output.tell(&label, &what);
             return Ok(());
         }
@@ -117,7 +117,7 @@ pub fn change(
 }
 
 fn dry(context: &Context, label: &str, lines: &[Vec<u8>], told: &str) -> anyhow::Result<()> {
-    context.output.tell(label, &format!("would change: {told}"));
+    context.output.tell(label, &crate::dry_run::would(told));
     for line in lines {
         context.output.print(&String::from_utf8_lossy(line))?;
     }
@@ -131,16 +131,16 @@ fn refuse(changing: &Changing) -> convo::Result<()> {
         .as_ref()
         .is_some_and(|suffix| !suffix.is_empty())
     {
-        let what = "-i=SUFFIX keeps one old file, and a PicoClaw session is two";
-        return Err(Error::new(Kind::Usage, what).hint("use -i alone, and copy both files before"));
+        let what = "-i=SUFFIX cannot back up the two files of a PicoClaw session";
+        return Err(Error::new(Kind::Usage, what).hint("copy both files, then use -i alone"));
     }
     if changing.writing.to.is_some() {
-        let what = "a PicoClaw session changed in place stays one";
-        return Err(Error::new(Kind::Usage, what).hint("leave -i or --to out"));
+        let what = "-i with --to cannot convert a PicoClaw session";
+        return Err(Error::new(Kind::Usage, what).hint("omit one of them"));
     }
     if changing.log && !changing.adds {
-        let what = "--log is for streams: the files of PicoClaw keep no events";
-        return Err(Error::new(Kind::Usage, what).hint("leave -i or --log out"));
+        let what = "--log conflicts with -i: PicoClaw files keep no events";
+        return Err(Error::new(Kind::Usage, what).hint("omit one of them"));
     }
     Ok(())
 }
@@ -150,12 +150,12 @@ fn tell_end(pair: &Pair, report: &mut Report) {
     let whole = Place::default();
     if pair.surplus() > 0 {
         let what = format!(
-            "the sidecar skips {} lines more than there are, which would hide what is added: it is brought back",
+            "the sidecar skips {} lines more than the log has, which would hide new messages; corrected",
             pair.surplus()
         );
         report.damage(whole, what);
     }
     if pair.is_torn() {
-        report.note(whole, "the last line has no end: it stays as a line of its own");
+        report.note(whole, "the last line is truncated; kept as a separate line");
     }
 }

@@ -44,11 +44,8 @@ fn refuse_checkpoint(bytes: &[u8]) -> convo::Result<()> {
     if !penguin::is_checkpoint(|name| json::member(bytes, name)) {
         return Ok(());
     }
-    let error = Error::new(
-        Kind::Usage,
-        "a checkpoint of Penguin's, which is not changed in place",
-    );
-    Err(error.hint("convo cat FILE | convo cat --to penguin makes a session of it"))
+    let error = Error::new(Kind::Usage, "Penguin checkpoints cannot be rewritten in place");
+    Err(error.hint("convert the checkpoint first: convo cat FILE | convo cat --to penguin"))
 }
 
 /// Plans a change of the session in this file, and carries it out. A session that needs none is not written.
@@ -141,14 +138,13 @@ fn check(path: &Path, bytes: &[u8], suffix: Option<&str>) -> convo::Result<bool>
     match penguin::condition(&source) {
         Condition::Whole => Ok(true),
         Condition::Older => {
-            let what = "a conversation of Penguin's older form, which is not changed in place";
+            let what = "older Penguin conversations cannot be rewritten in place";
             Err(Error::new(Kind::Usage, what)
-                .hint("convo cat --to penguin -o FILE makes a session of today's form of it"))
+                .hint("convert the conversation first: convo cat --to penguin -o FILE"))
         }
         Condition::Damaged if suffix.is_none() => {
-            let what = "the file is damaged, and what is left of the session would take its place";
-            Err(Error::new(Kind::Data, what)
-                .hint("nothing was changed: -i=.damaged keeps the file as it is beside it"))
+            let what = "damaged; the rewrite would lose the damaged bytes";
+            Err(Error::new(Kind::Data, what).hint("keep a copy of the original with -i=.damaged"))
         }
         Condition::Damaged => Ok(false),
     }

@@ -52,14 +52,14 @@ impl<'r> Wanted<'r> {
         if self.found {
             return Ok(());
         }
-        let message = format!("no {what} {:?} among its {}", self.text, self.seen);
+        let message = format!("no {what} '{}'", self.text);
         let more = if self.seen > self.names.len() { ", ..." } else { "" };
         let error = Error::new(Kind::NotFound, message);
         Err(match self.names.is_empty() {
             true => error,
-            false if self.seen == 1 => error.hint(format!("there is one: {}", self.names[0])),
+            false if self.seen == 1 => error.hint(format!("the only one is: {}", self.names[0])),
             false => error.hint(format!(
-                "there are 1 to {}: {}{more}",
+                "choose 1 to {}, or an id: {}{more}",
                 self.seen,
                 self.names.join(", ")
             )),

@@ -2,6 +2,7 @@
 
 use crate::args::Global;
 use crate::commands;
+use crate::synonyms;
 use anyhow::Context as _;
 use convo::error::{Error, Kind};
 use std::collections::BTreeMap;
@@ -35,16 +36,16 @@ pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Resul
         command.env("CONVO_CONFIG", config);
     }
     let error = command.exec();
-    Err(Error::new(
-        Kind::Unavailable,
-        format!("the plugin did not start: {error}"),
-    ))
-    .with_context(|| crate::output::path_name(&path))
+    Err(Error::new(Kind::Unavailable, format!("cannot run: {error}")))
+        .with_context(|| crate::output::path_name(&path))
 }
 
 /// The error for a verb that is neither built in nor a plugin.
 pub fn unknown(name: &str) -> Error {
-    let error = Error::new(Kind::Usage, format!("no verb {name:?}"));
+    let error = Error::new(Kind::Usage, format!("'{name}': no such command"));
+    if let Some(hint) = synonyms::hint(name) {
+        return error.hint(hint);
+    }
     let installed = installed();
     let known = commands::ALL
         .iter()
@@ -56,10 +57,8 @@ pub fn unknown(name: &str) -> Error {
         .filter(|(distance, known)| *distance <= 1 + known.len() / 4)
         .min();
     match near {
-        Some((_, near)) => error.hint(format!("did you mean {near:?}?")),
-        None => error.hint(format!(
-            "`convo --help` lists the verbs; a program convo-{name} on PATH would be one"
-        )),
+        Some((_, near)) => error.hint(format!("did you mean '{near}'?")),
+        None => error.hint("list commands with: convo --help"),
     }
 }
 

@@ -30,16 +30,14 @@ impl Named {
     pub fn read(text: &str, others: &str) -> Result<Named, String> {
         if let Some(line) = text.strip_prefix("cmd:") {
             return match line.trim() {
-                "" => Err("behind cmd: there must be a program".to_string()),
+                "" => Err("expected a command after 'cmd:'".to_string()),
                 line => Ok(Named::Shell(line.to_string())),
             };
         }
         if plugin::is_name(text) {
             return Ok(Named::Plugin(text.to_string()));
         }
-        Err(format!(
-            "this must be {others}cmd:'PROGRAM ARGS' or the name of a plugin"
-        ))
+        Err(format!("expected {others}cmd:'COMMAND' or a plugin name"))
     }
 
     /// The program, with further arguments; `what` it is when it is not there.
@@ -59,9 +57,8 @@ impl Named {
             Named::Plugin(name) => match plugin::find(name) {
                 Some(path) => (name.clone(), None, Command::new(path)),
                 None => {
-                    let error = Error::new(Kind::Unavailable, format!("no {what} {name:?}"));
-                    let hint =
-                        format!("a program convo-{name} on PATH would be one; cmd:'PROGRAM ARGS' runs any");
+                    let error = Error::new(Kind::Unavailable, format!("'{name}': no such {what}"));
+                    let hint = format!("install convo-{name} on PATH, or use --with cmd:'COMMAND'");
                     return Err(error.hint(hint));
                 }
             },
@@ -73,8 +70,7 @@ impl Named {
         if let Ok(store) = context.store_path() {
             command.env("CONVO_STORE", store);
         }
-        let interrupt =
-            Interrupt::new().map_err(|error| Error::io("signals cannot be listened to", error))?;
+        let interrupt = Interrupt::new().map_err(|error| Error::io("cannot handle signals", error))?;
         Ok(Program {
             by,
             line,
@@ -179,7 +175,7 @@ impl Program {
             Ok(child) => child,
             Err(error) => {
                 self.interrupt.release();
-                return Err(failed(format!("it did not start: {error}")));
+                return Err(failed(format!("cannot run: {error}")));
             }
         };
         let heard = attend(&mut child, request.to_vec());
@@ -204,9 +200,9 @@ impl Program {
         let why = match (running.end, running.status) {
             _ if running.interrupted.is_some() => "interrupted".to_string(),
             _ if running.answer.len() > running.most => {
-                format!("its answer is longer than {} bytes", running.most)
+                format!("output longer than {} bytes", running.most)
             }
-            _ if late => format!("it took longer than {}", span(asked.timeout)),
+            _ if late => format!("timed out after {}", span(asked.timeout)),
             (Some(Ok(())), Some(status)) if status.success() => {
                 return Ok(Answered {
                     answer: running.answer,
@@ -214,11 +210,11 @@ impl Program {
                 });
             }
             (_, Some(status)) if !status.success() => match (status.code(), status.signal()) {
-                (Some(code), _) => format!("it ended with status {code}"),
-                (None, signal) => format!("it was ended by signal {}", signal.unwrap_or_default()),
+                (Some(code), _) => format!("failed with status {code}"),
+                (None, signal) => format!("killed by signal {}", signal.unwrap_or_default()),
             },
-            (Some(Err(error)), _) => format!("its answer cannot be read: {error}"),
-            _ => "its answer has no end".to_string(),
+            (Some(Err(error)), _) => format!("cannot read the output: {error}"),
+            _ => "the output is truncated".to_string(),
         };
         // Advice stands behind the error that it is for.
         let tells = |line: &&str| !line.trim().is_empty() && !line.starts_with("hint: ");

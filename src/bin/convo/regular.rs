@@ -30,7 +30,7 @@ pub fn open_target(path: &Path) -> Result<Option<File>> {
     match open_with(path, OFlags::NONBLOCK | OFlags::NOFOLLOW) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind == Kind::NotFound => Ok(None),
-        Err(_) if path.is_symlink() => Err(Error::new(Kind::Unsafe, "a symbolic link is in the way")),
+        Err(_) if path.is_symlink() => Err(Error::new(Kind::Unsafe, "is a symbolic link")),
         Err(error) => Err(error),
     }
 }

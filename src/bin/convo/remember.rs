@@ -36,7 +36,8 @@ pub fn added(
     };
     // The newest turn stays whatever it takes.
     context.output.note_status(Kind::No);
-    let told = format!("{told}; over the total: {tokens} tokens of {most}");
+    let told =
+        format!("{told}; the view exceeds the total of the retention policy: {tokens} of {most} tokens");
     Ok(Plan::Lines(lines.clone(), told))
 }
 
@@ -91,7 +92,7 @@ pub fn due(session: &Session, options: &Options) -> convo::Result<Result<Options
         return Ok(Ok(options.clone()));
     }
     let Some(items) = memory::due(session)? else {
-        return Ok(Err("no turn waits for a summary".to_string()));
+        return Ok(Err("no exchange awaits a summary".to_string()));
     };
     let view = View::replay(session);
     let last = items

@@ -22,7 +22,7 @@ pub fn api(name: &str) -> Result<Api, String> {
     };
     api.ok_or_else(|| {
         let names: Vec<_> = Api::ALL.into_iter().map(Api::name).collect();
-        format!("no such interface; there are {}", names.join(", "))
+        format!("unknown API; expected one of {}", names.join(", "))
     })
 }
 
@@ -83,16 +83,16 @@ pub fn sendable(
         }
         let Repaired { plan, fixed } = planned.map_err(|error| named(error, label))?;
         if fixed.elements.is_empty() && fixed.changes.is_empty() {
-            return Err(named(Error::new(Kind::No, "there is no message to send"), label).into());
+            return Err(named(Error::new(Kind::No, "the view has no message to send"), label).into());
         }
         if let Some(left) = fixed.errors().next() {
-            let what = format!(
-                "{} would refuse it: {}: {}",
-                api.name(),
-                left.rule.id,
-                left.message
-            );
-            return Err(named(Error::new(Kind::No, what).hint("this is not repaired"), label).into());
+            let what = format!("invalid for {}: {}: {}", api.name(), left.rule.id, left.message);
+            return Err(named(
+                Error::new(Kind::No, what)
+                    .hint("this rule has no repair; locate the violation with: convo check"),
+                label,
+            )
+            .into());
         }
         let Plan::Lines(lines, told) = plan else {
             return Ok(session);
@@ -103,11 +103,12 @@ pub fn sendable(
             .take(TOLD)
             .map(|change| change.what.clone())
             .collect();
-        let what = format!("{} would refuse it: {told}: {}", api.name(), what.join("; "));
+        let what = format!("invalid for {}: {told}: {}", api.name(), what.join("; "));
         if strict {
             let error = Error::new(Kind::Data, format!("{what} (--strict)"));
             return Err(named(
-                error.hint("convo check tells where, and --fix repairs it for good"),
+                error
+                    .hint("locate the violations with: convo check, and repair them with: convo check --fix"),
                 label,
             )
             .into());
@@ -117,10 +118,7 @@ pub fn sendable(
             session.push_new(&line);
         }
     }
-    let error = Error::new(
-        Kind::No,
-        format!("{} would refuse it, and no repair holds", api.name()),
-    );
+    let error = Error::new(Kind::No, format!("invalid for {} and not repairable", api.name()));
     Err(named(error, label).into())
 }
 

@@ -85,7 +85,7 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
     let whole = whole && head.len() < detect::HEAD;
     let head = &head[..head.len().min(detect::HEAD)];
     if path.is_some_and(|path| stored::is_session(path, head)) {
-        return Detection::certain(Format::Opencode, "a session in opencode's storage folder");
+        return Detection::certain(Format::Opencode, "a session in opencode's storage directory");
     }
     let mut verdict = detect::detect(head, whole, hints);
     // Of a document that is damaged beyond recognition, the copies beside it may say what it was.
@@ -112,7 +112,7 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
 
 /// What to do when the format is not known.
 pub const fn from_hint() -> &'static str {
-    "--from names the format; `convo detect --help` lists them"
+    "give the format with --from; list formats with: convo detect --help"
 }
 
 /// Endings of the copies that a save which was cut off leaves beside a file.

@@ -57,6 +57,6 @@ pub fn refuse(path: &Path) -> Result<()> {
     if !is_session(path, &record) {
         return Ok(());
     }
-    let error = Error::new(Kind::Usage, "opencode's storage folder is only read");
-    Err(error.hint("convo cat --to opencode FILE > EXPORT makes a document of it, which opencode imports"))
+    let error = Error::new(Kind::Usage, "opencode's storage directory is read-only");
+    Err(error.hint("write an export that opencode imports: convo cat --to opencode FILE > EXPORT"))
 }

@@ -107,7 +107,10 @@ pub fn stream(
                 Plan::Nothing(why) => format!("unchanged: {why}"),
                 Plan::Refused(why) => {
                     refused = true;
-                    format!("unchanged: {why}")
+                    match why.is_empty() {
+                        true => why, // an error has said so
+                        false => format!("unchanged: {why}"),
+                    }
                 }
                 Plan::Lines(lines, told) => {
                     lines.iter().for_each(|line| session.push_new(line));
@@ -150,9 +153,9 @@ fn own(format: Format, label: &str) -> convo::Result<Format> {
     Err(named(
         Error::new(
             Kind::Usage,
-            format!("a file of {} is not changed in place", format.name()),
+            format!("{} files cannot be rewritten in place", format.name()),
         ),
         label,
     )
-    .hint("leave -i out, and keep the result as a native file"))
+    .hint("omit -i and redirect the output"))
 }

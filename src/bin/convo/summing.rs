@@ -100,7 +100,7 @@ fn dates(name: &str) -> Result<Dates, String> {
         "short" => Ok(Dates::Short),
         "full" => Ok(Dates::Full),
         "off" => Ok(Dates::Off),
-        _ => Err("this must be short, full or off".to_string()),
+        _ => Err("expected short, full or off".to_string()),
     }
 }
 
@@ -111,7 +111,7 @@ fn instructions(how: &str) -> convo::Result<Instructions> {
         "off" => Ok(Instructions::Off),
         file => Ok(Instructions::Given(Rule::read(&text(
             file,
-            "the instructions are",
+            "standing instructions:",
         )?))),
     }
 }

@@ -48,7 +48,7 @@ impl Provider for Anthropic {
             alone(index, index == last, piece, findings);
             for (part, id) in piece.uses() {
                 if !uses.insert(id) {
-                    findings.add("AN06", (index, part), || format!("a second call {}", shown(id)));
+                    findings.add("AN06", (index, part), || format!("duplicate call {}", shown(id)));
                 }
             }
             let before = index.checked_sub(1).map(|before| elements[before]);
@@ -61,7 +61,7 @@ impl Provider for Anthropic {
             && let Some(index) = unthought(elements)
         {
             findings.add("AN11", (index, 0), || {
-                "the open loop does not begin with a thinking block".to_string()
+                "the open tool loop does not start with a thinking block".to_string()
             });
         }
         marks(elements, findings);
@@ -78,47 +78,45 @@ fn alone(index: usize, is_last: bool, facts: &Facts, findings: &mut Findings<'_>
     let taken = matches!(facts.role, Role::User | Role::Assistant);
     if !taken && !options.roles.contains(&facts.name) {
         findings.add("AN01", (index, 0), || {
-            format!("the role {} is not taken", shown(&facts.name))
+            format!("unsupported role {}", shown(&facts.name))
         });
     }
     let empty = match facts.content {
         Content::Blank => {
-            findings.add("AN07", (index, 0), || "a blank text".to_string());
+            findings.add("AN07", (index, 0), || "blank text".to_string());
             false
         }
         Content::Nothing => true,
         Content::Text => false,
     };
     if empty && !(is_last && facts.role == Role::Assistant) {
-        findings.add("AN08", (index, 0), || "a message without content".to_string());
+        findings.add("AN08", (index, 0), || "message without content".to_string());
     }
     let mut others = false;
     for (part, block) in facts.blocks.iter().enumerate() {
         let at = (index, part);
         match block {
-            Block::Text { blank: true } => findings.add("AN07", at, || "a blank text block".to_string()),
+            Block::Text { blank: true } => findings.add("AN07", at, || "blank text block".to_string()),
             Block::Thinking { .. } if facts.role != Role::Assistant => {
-                findings.add("AN10", at, || "thinking that is not the assistant's".to_string());
+                findings.add("AN10", at, || {
+                    "thinking block outside an assistant message".to_string()
+                });
             }
             Block::Thinking { signed: false } if options.thinking => {
-                findings.add("AN10", at, || {
-                    "a thinking block without its signature".to_string()
-                });
+                findings.add("AN10", at, || "thinking block without signature".to_string());
             }
             Block::Compaction { whole: false } => {
-                findings.add("AN13", at, || "a compaction block that is not whole".to_string());
+                findings.add("AN13", at, || "incomplete compaction block".to_string());
             }
             Block::Use(_) | Block::Result(_) if options.no_tools => {
-                findings.add("AN12", at, || {
-                    "a tool block, and the request defines no tools".to_string()
-                });
+                findings.add("AN12", at, || "tool block in a request without tools".to_string());
             }
             _ => {}
         }
         match block {
             Block::Result(id) if others => {
                 findings.add("AN05", at, || {
-                    format!("the result for {} stands behind other blocks", shown(id))
+                    format!("the result for {} follows other blocks", shown(id))
                 });
             }
             Block::Result(_) => {}
@@ -145,10 +143,13 @@ fn results(index: usize, before: Option<&Facts>, facts: &Facts, findings: &mut F
     for (part, id) in facts.results() {
         match left.get_mut(id) {
             None => findings.add("AN03", (index, part), || {
-                format!("the result for {} names no call of the message before", shown(id))
+                format!(
+                    "the result for {} matches no call of the message before",
+                    shown(id)
+                )
             }),
             Some(0) => findings.add("AN06", (index, part), || {
-                format!("a second result for {}", shown(id))
+                format!("duplicate result for {}", shown(id))
             }),
             Some(left) => *left -= 1,
         }
@@ -176,7 +177,7 @@ fn open(index: usize, facts: &Facts, behind: Option<&Facts>, at_end: bool, findi
         if let Some(left) = left.get_mut(id).filter(|left| **left > 0) {
             *left -= 1;
             findings.open("AN04", (index, part), at_end, || {
-                format!("the call {} has no result in the message behind", shown(id))
+                format!("the call {} has no result in the next message", shown(id))
             });
         }
     }
@@ -189,7 +190,7 @@ fn ends(elements: &[&Facts], findings: &mut Findings<'_>) {
         .is_some_and(|first| first.role == Role::Assistant)
     {
         findings.add("AN02", (0, 0), || {
-            "the first message is not the user's".to_string()
+            "the first message is not from the user".to_string()
         });
     }
     if let Some(last) = elements.last()
@@ -198,7 +199,7 @@ fn ends(elements: &[&Facts], findings: &mut Findings<'_>) {
         && !findings.options.prefill
     {
         findings.add("AN09", (elements.len() - 1, 0), || {
-            "the history ends with the assistant".to_string()
+            "the last message is from the assistant".to_string()
         });
     }
 }
@@ -232,7 +233,7 @@ fn marks(elements: &[&Facts], findings: &mut Findings<'_>) {
     for (index, piece) in elements.iter().enumerate() {
         for part in piece.marks.iter().take(surplus) {
             findings.add("AN14", (index, *part), || {
-                format!("one of more than {MARKS} cache_control marks")
+                format!("more than {MARKS} cache_control markers")
             });
         }
         surplus = surplus.saturating_sub(piece.marks.len());

@@ -69,8 +69,8 @@ fn unpaired(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
     let text = history.how.mode == Some(Mode::Text) && rule.id == "AN03";
     for finding in findings {
         let id = shown(result_of(&history.pieces[index].facts, finding.part));
-        let what = if text { "became text" } else { "was dropped" };
-        history.tell(rule, index, format!("the result for {id} {what}"));
+        let what = if text { "converted to text" } else { "dropped" };
+        history.tell(rule, index, format!("the result for {id}: {what}"));
     }
     let raw = history.pieces[index].raw.clone();
     let kept = blocks(&raw).into_iter().enumerate().filter_map(|(part, block)| {
@@ -194,7 +194,7 @@ pub(super) fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, find
                 if bad.contains(&part) {
                     let nth = next.entry(id.clone()).or_default();
                     let fresh = history.ids.fresh("toolu_", &id, rule.id, nth, &mut taken);
-                    history.tell(rule, index, format!("a later call {} got a new id", shown(&id)));
+                    history.tell(rule, index, format!("gave a later call {} a new id", shown(&id)));
                     changed.insert(part, fresh.clone());
                     known.push(fresh);
                 } else {

@@ -51,7 +51,7 @@ fn inside(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Find
         "AN07" if history.pieces[index].facts.content == Content::Blank => {
             let raw = set(&raw, &[("content", Some(NO_TEXT))]);
             history.replace(index, raw);
-            history.tell(rule, index, "a blank text became `(no text)`");
+            history.tell(rule, index, "replaced a blank text by `(no text)`");
             return;
         }
         "AN07" => {
@@ -72,7 +72,7 @@ fn inside(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Find
                     block
                 }
             });
-            (text.collect(), "turned tool blocks into text".to_string())
+            (text.collect(), "converted tool blocks to text".to_string())
         }
         "AN10" | "AN13" => {
             let kept = all
@@ -94,7 +94,7 @@ fn inside(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Find
                 Some(count) => Cow::Owned(unmarked(&block, *count)),
                 None => block,
             });
-            (bare.collect(), "removed cache_control marks".to_string())
+            (bare.collect(), "removed cache_control markers".to_string())
         }
         _ => return,
     };

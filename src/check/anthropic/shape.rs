@@ -37,7 +37,7 @@ pub(super) fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, finding
                 let content = content.to_vec();
                 history.system.push(content);
                 history.remove(index);
-                history.tell(rule, index, "a leading system message moved to the system field");
+                history.tell(rule, index, "moved a leading system message to the system field");
                 continue;
             }
             (Role::Tool, _) | (_, "function") => {
@@ -53,7 +53,11 @@ pub(super) fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, finding
                 leading = false;
                 let raw = as_result(&history.pieces[index].raw, &id, facts.results().next().is_some());
                 history.replace(index, raw);
-                history.tell(rule, index, "a tool message became a user message with a result");
+                history.tell(
+                    rule,
+                    index,
+                    "converted a tool message to a user message with a result",
+                );
                 continue;
             }
             (Role::System, _) | (_, "human" | "user") => "user",
@@ -63,7 +67,7 @@ pub(super) fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, finding
         leading = false;
         let raw = set(&history.pieces[index].raw, &[("role", Some(&quoted(role)))]);
         history.replace(index, raw);
-        history.tell(rule, index, format!("the role {name} became {role}"));
+        history.tell(rule, index, format!("changed the role {name} to {role}"));
     }
 }
 
@@ -106,7 +110,7 @@ pub(super) fn beginning(rule: &'static Rule, history: &mut Messages<'_, '_>) {
                 .collect::<Vec<_>>()
             {
                 history.remove(index);
-                history.tell(rule, index, "dropped what comes before the user's first message");
+                history.tell(rule, index, "dropped the messages before the first user message");
             }
         }
         None => {
@@ -114,7 +118,7 @@ pub(super) fn beginning(rule: &'static Rule, history: &mut Messages<'_, '_>) {
             message.text("role", "user").text("content", BEGINNING);
             let id = history.ids.message("beginning", rule.id, 0);
             history.insert(0, message.finish(), id);
-            history.tell(rule, 0, "put a mark for the missing beginning in front");
+            history.tell(rule, 0, "inserted a placeholder for the missing beginning");
         }
     }
 }
@@ -130,6 +134,6 @@ pub(super) fn open_loop(rule: &'static Rule, history: &mut Messages<'_, '_>) {
     history.tell(
         rule,
         start,
-        "dropped the open loop, which does not begin with thinking",
+        "dropped the open tool loop, which does not start with thinking",
     );
 }

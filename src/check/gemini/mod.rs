@@ -42,8 +42,8 @@ impl Provider for Gemini {
             if facts.calls().next().is_some() {
                 if before.is_none_or(|before| before.role != Role::User) {
                     findings.add("GE02", (index, 0), || match before {
-                        Some(_) => "a turn with calls follows one that is not the user's".to_string(),
-                        None => "the history begins with a turn with calls".to_string(),
+                        Some(_) => "content with calls follows content that is not from the user".to_string(),
+                        None => "the request starts with content with calls".to_string(),
                     });
                 }
                 answers(index, elements, findings);
@@ -53,14 +53,16 @@ impl Provider for Gemini {
             if !called && let Some((_, response)) = facts.responses().next() {
                 findings.add("GE04", (index, 0), || {
                     format!(
-                        "the response of {} follows no turn with calls",
+                        "the response of {} follows no content with calls",
                         shown(&response.name)
                     )
                 });
             }
         }
         if elements.first().is_some_and(|first| first.role == Role::Model) {
-            findings.add("GE06", (0, 0), || "the first turn is not the user's".to_string());
+            findings.add("GE06", (0, 0), || {
+                "the first content is not from the user".to_string()
+            });
         }
         if let Some(last) = elements.last()
             && last.role == Role::Model
@@ -68,7 +70,7 @@ impl Provider for Gemini {
             && !findings.options.prefill
         {
             findings.add("GE09", (elements.len() - 1, 0), || {
-                "the history ends with the model".to_string()
+                "the last content is from the model".to_string()
             });
         }
         if findings.options.gemini >= 3 {
@@ -86,11 +88,11 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     let known = facts.name.is_empty() || matches!(facts.name.as_str(), "user" | "model");
     if !known && !findings.options.roles.contains(&facts.name) {
         findings.add("GE01", (index, 0), || {
-            format!("the role {} is not taken", shown(&facts.name))
+            format!("unsupported role {}", shown(&facts.name))
         });
     }
     if facts.parts.is_empty() {
-        findings.add("GE05", (index, 0), || "a turn without parts".to_string());
+        findings.add("GE05", (index, 0), || "content without parts".to_string());
     }
     // An empty text beside other parts may carry a signature, or end a stream.
     let blank = facts
@@ -99,7 +101,7 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
         .all(|part| matches!(part, Part::Empty | Part::Blank));
     for (part, kind) in facts.parts.iter().enumerate() {
         if matches!(kind, Part::Empty) || blank {
-            findings.add("GE05", (index, part), || "an empty part".to_string());
+            findings.add("GE05", (index, part), || "empty part".to_string());
         }
     }
 }
@@ -114,7 +116,7 @@ fn answers(index: usize, elements: &[&Facts], findings: &mut Findings<'_>) {
         let at_end = responses < calls
             && (index + 1 == elements.len() || index + 2 == elements.len() && next.is_some() && only);
         findings.open("GE03", (index, 0), at_end, || {
-            format!("{calls} calls, and {responses} responses in the next turn")
+            format!("{calls} calls, but {responses} responses in the next content")
         });
         return;
     }
@@ -122,7 +124,7 @@ fn answers(index: usize, elements: &[&Facts], findings: &mut Findings<'_>) {
     if let Some(id) = stranger(elements[index], next) {
         findings.add("GE03", (index, 0), || {
             format!(
-                "the response for {} in the next turn is for none of the calls",
+                "the response for {} in the next content matches no call",
                 shown(id)
             )
         });

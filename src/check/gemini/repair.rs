@@ -43,7 +43,7 @@ fn roles(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]
                 instructions.raw("parts", array(parts.collect::<Vec<_>>()));
                 history.system.push(instructions.finish());
                 history.remove(index);
-                history.tell(rule, index, "a leading system turn moved to the instructions");
+                history.tell(rule, index, "moved leading system content to the instructions");
                 continue;
             }
             "assistant" | "model" | "bot" | "ai" | "gpt" => "model",
@@ -52,7 +52,7 @@ fn roles(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]
         };
         let raw = set(&history.pieces[index].raw, &[("role", Some(&quoted(role)))]);
         history.replace(index, raw);
-        history.tell(rule, index, format!("the role {name} became {role}"));
+        history.tell(rule, index, format!("changed the role {name} to {role}"));
     }
 }
 
@@ -85,7 +85,7 @@ fn empty(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Finding]
             .filter(|(part, _)| !bad.contains(part));
         let kept: Vec<&[u8]> = kept.map(|(_, part)| part).collect();
         let what = if kept.is_empty() {
-            "dropped an empty turn"
+            "dropped an empty content"
         } else {
             "dropped empty parts"
         };
@@ -105,7 +105,7 @@ fn beginning(rule: &'static Rule, history: &mut Turns<'_, '_>) {
         Some(first) => {
             for index in 0..first {
                 history.remove(index);
-                history.tell(rule, index, "dropped what comes before the user's first turn");
+                history.tell(rule, index, "dropped the contents before the first of the user");
             }
         }
         None => {
@@ -115,7 +115,7 @@ fn beginning(rule: &'static Rule, history: &mut Turns<'_, '_>) {
             turn.text("role", "user").raw("parts", array([part.finish()]));
             let id = history.ids.message("beginning", rule.id, 0);
             history.insert(0, turn.finish(), id);
-            history.tell(rule, 0, "put a mark for the missing beginning in front");
+            history.tell(rule, 0, "inserted a placeholder for the missing beginning");
         }
     }
 }
@@ -135,6 +135,6 @@ fn signatures(rule: &'static Rule, history: &mut Turns<'_, '_>, findings: &[&Fin
         let mut all = all;
         all[finding.part] = &signed;
         with_parts(history, finding.index, all);
-        history.tell(rule, finding.index, "put in the placeholder signature");
+        history.tell(rule, finding.index, "inserted the placeholder signature");
     }
 }

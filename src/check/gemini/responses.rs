@@ -74,7 +74,7 @@ fn gather(rule: &'static Rule, history: &mut Turns<'_, '_>, voice: Range<usize>)
     }
     let raw = set(&history.pieces[*first].raw, &[("parts", Some(&array(whole)))]);
     history.gather(*first, voice.start, raw, rest);
-    history.tell(rule, *first, "put responses that belong together into one turn");
+    history.tell(rule, *first, "merged the responses to one content");
 }
 
 /// Takes responses out of a turn, or makes text of them.
@@ -98,11 +98,11 @@ fn without(rule: &'static Rule, history: &mut Turns<'_, '_>, index: usize, bad: 
         let name = response
             .and_then(|raw| json::member(raw, "name"))
             .and_then(json::text);
-        let what = if text { "became text" } else { "was dropped" };
+        let what = if text { "converted to text" } else { "dropped" };
         history.tell(
             rule,
             index,
-            format!("the response of {} {what}", shown(&name.unwrap_or_default())),
+            format!("the response of {}: {what}", shown(&name.unwrap_or_default())),
         );
         if text {
             let held = response
@@ -244,7 +244,7 @@ pub(super) fn ordered(rule: &'static Rule, history: &mut Turns<'_, '_>, findings
         let responses: Vec<(usize, &Named)> = history.pieces[index + 1].facts.responses().collect();
         let (places, _) = places(&calls, &responses);
         arrange(history, index, &places);
-        history.tell(rule, index + 1, "ordered the responses by the calls");
+        history.tell(rule, index + 1, "sorted the responses by the calls");
     }
 }
 

@@ -99,7 +99,7 @@ impl Provider for Chat {
 
     fn look(elements: &[&Facts], findings: &mut Findings<'_>) {
         if elements.is_empty() {
-            findings.add("OC11", (0, 0), || "there is no message".to_string());
+            findings.add("OC11", (0, 0), || "the request has no message".to_string());
         }
         let mut run = None;
         for (index, piece) in elements.iter().enumerate() {
@@ -176,17 +176,13 @@ fn call(raw: &[u8]) -> Call {
 /// The rules that need no other message.
 fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     match facts.role {
-        Role::Other => findings.add("OC07", (index, 0), || {
-            "its role is none that the interface knows".to_string()
-        }),
+        Role::Other => findings.add("OC07", (index, 0), || "unknown role".to_string()),
         Role::User if facts.content == Content::Nothing => {
-            findings.add("OC05", (index, 0), || {
-                "a user message without content".to_string()
-            });
+            findings.add("OC05", (index, 0), || "user message without content".to_string());
         }
         Role::Assistant if facts.content == Content::Nothing && facts.calls.is_empty() && !facts.speaks => {
             findings.add("OC05", (index, 0), || {
-                "an assistant message without content and calls".to_string()
+                "assistant message without content and calls".to_string()
             });
         }
         Role::Tool if facts.content != Content::Text => {
@@ -207,7 +203,7 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
         if !call.arguments {
             findings.add("OC09", (index, part), || {
                 format!(
-                    "the arguments of the call {} are no JSON in a string",
+                    "the arguments of the call {} are not a string with valid JSON",
                     shown(&call.id)
                 )
             });
@@ -215,14 +211,14 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
         if call.id.chars().nth(LONGEST).is_some() {
             findings.add("OC10", (index, part), || {
                 format!(
-                    "the id of the call {} has over {LONGEST} characters",
+                    "the id of the call {} is longer than {LONGEST} characters",
                     shown(&call.id)
                 )
             });
         }
         if seen.insert(call.id.as_str(), part).is_some() {
             findings.add("OC03", (index, part), || {
-                format!("a second call {} in one message", shown(&call.id))
+                format!("duplicate call {} in one message", shown(&call.id))
             });
         }
     }
@@ -245,7 +241,7 @@ fn pairs(elements: &[&Facts], index: usize, findings: &mut Findings<'_>) {
         match left.get_mut(piece.answers.as_str()) {
             None => orphan(result, piece, findings),
             Some(0) => findings.add("OC04", (result, 0), || {
-                format!("the call {} is answered already", shown(&piece.answers))
+                format!("the call {} already has a result", shown(&piece.answers))
             }),
             Some(left) => *left -= 1,
         }
@@ -267,7 +263,7 @@ fn pairs(elements: &[&Facts], index: usize, findings: &mut Findings<'_>) {
 fn orphan(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     findings.add("OC01", (index, 0), || {
         format!(
-            "the result for the call {} answers none of the message before",
+            "the result for the call {} matches no call of the message before",
             shown(&facts.answers)
         )
     });

@@ -29,7 +29,7 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Messages<'_, '_>, findin
             for finding in findings {
                 let raw = set(&history.pieces[finding.index].raw, &[("tool_calls", None)]);
                 history.replace(finding.index, raw);
-                history.tell(rule, finding.index, "the empty tool_calls was removed");
+                history.tell(rule, finding.index, "removed the empty tool_calls");
             }
         }
         "OC07" => roles(rule, history, findings),
@@ -59,7 +59,11 @@ fn orphans(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fin
             .text("role", "user")
             .text("content", &result_text(content));
         history.shift(index, end, message.finish());
-        history.tell(rule, index, format!("the result for the call {id} became text"));
+        history.tell(
+            rule,
+            index,
+            format!("converted the result for the call {id} to text"),
+        );
     }
 }
 
@@ -169,7 +173,7 @@ fn repeated(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
             history.tell(
                 rule,
                 index,
-                format!("the second call {} got a new id", shown(&id)),
+                format!("gave the second call {} a new id", shown(&id)),
             );
             known.push(fresh.clone());
             changed.push(Some(fresh));
@@ -217,7 +221,7 @@ fn roles(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Findi
             _ => continue,
         };
         let raw = set(raw, &[("role", Some(&quoted(role)))]);
-        history.tell(rule, finding.index, format!("the role {name} became {role}"));
+        history.tell(rule, finding.index, format!("changed the role {name} to {role}"));
         history.replace(finding.index, raw);
     }
 }
@@ -235,13 +239,13 @@ fn contents(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Fi
                 });
                 (
                     array(parts.collect::<Vec<_>>()),
-                    "parts that are no text became marks",
+                    "replaced parts other than text by placeholders",
                 )
             }
-            Some(b'[' | b'n') | None => (b"\"\"".to_vec(), "a result without content became an empty text"),
+            Some(b'[' | b'n') | None => (b"\"\"".to_vec(), "replaced a missing result by an empty text"),
             Some(_) => (
                 quoted(&String::from_utf8_lossy(content)),
-                "the content became text",
+                "converted the content to text",
             ),
         };
         let raw = set(raw, &[("content", Some(&content))]);
@@ -262,7 +266,7 @@ fn arguments(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&F
             history.tell(
                 rule,
                 index,
-                format!("the arguments of the call {} became JSON", shown(&id)),
+                format!("replaced the arguments of the call {} by valid JSON", shown(&id)),
             );
             let (call, lost) = with_arguments(&calls[finding.part]);
             calls[finding.part] = Cow::Owned(call);
@@ -298,11 +302,7 @@ fn long(rule: &'static Rule, history: &mut Messages<'_, '_>, findings: &[&Findin
     let short = |history: &Messages<'_, '_>, id: &str| format!("call_{}", history.ids.digits(id, rule.id, 0));
     for finding in findings {
         let id = shown(&history.pieces[finding.index].facts.calls[finding.part].id);
-        history.tell(
-            rule,
-            finding.index,
-            format!("the id of the call {id} was shortened"),
-        );
+        history.tell(rule, finding.index, format!("shortened the id of the call {id}"));
     }
     for index in 0..history.pieces.len() {
         let facts = &history.pieces[index].facts;

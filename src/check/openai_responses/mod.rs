@@ -139,7 +139,7 @@ impl Provider for Responses {
                 continue;
             };
             if piece.kind != Kind::Reference && !ids.insert(id) {
-                findings.add("OR08", (index, 0), || format!("a second item {}", shown(id)));
+                findings.add("OR08", (index, 0), || format!("duplicate item {}", shown(id)));
             }
         }
     }
@@ -171,7 +171,7 @@ fn kind_of(kind: Option<&str>, role: Option<&str>) -> Kind {
 fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     if facts.bereft && facts.kind == Kind::Assistant && facts.id.is_some() {
         findings.add("OR04", (index, 0), || {
-            "it keeps its id, and its reasoning is gone".to_string()
+            "has an id, but no reasoning item".to_string()
         });
     }
     if facts.kind == Kind::Reasoning && !facts.encrypted && findings.options.stateless {
@@ -181,16 +181,16 @@ fn alone(index: usize, facts: &Facts, findings: &mut Findings<'_>) {
     }
     if facts.kind == Kind::Compaction && !facts.encrypted {
         findings.add("OR07", (index, 0), || {
-            "a compaction without encrypted_content".to_string()
+            "compaction without encrypted_content".to_string()
         });
     }
     for (part, fault) in &facts.faults {
         match fault {
             Fault::Type => findings.add("OR06", (index, *part), || {
-                "the type of a part does not fit the role".to_string()
+                "the type of a part does not match the role".to_string()
             }),
             Fault::Source => findings.add("OR09", (index, *part), || {
-                "an image or a file without a source".to_string()
+                "image or file without source".to_string()
             }),
         }
     }
@@ -221,7 +221,7 @@ fn calls(elements: &[&Facts], findings: &mut Findings<'_>) {
             Kind::Output(kind) => _ = answered.insert((kind, call)),
             Kind::Call(kind) if !answered.contains(&(kind, call)) => {
                 findings.open("OR02", (index, 0), at_end, || {
-                    format!("the call {} has no output behind it", shown(call))
+                    format!("the call {} has no output after it", shown(call))
                 });
             }
             Kind::Said(_) | Kind::Assistant => at_end = false,
@@ -237,7 +237,7 @@ fn reasoning(elements: &[&Facts], findings: &mut Findings<'_>) {
             followed = piece.is_made();
         } else if !followed {
             findings.add("OR03", (index, 0), || {
-                "nothing that the model made follows the reasoning".to_string()
+                "no output item follows the reasoning item".to_string()
             });
         }
     }

@@ -20,14 +20,14 @@ pub(super) fn repair(rule: &'static Rule, history: &mut Items<'_, '_>, findings:
         "OR04" => {
             for finding in findings {
                 nameless(history, finding.index);
-                history.tell(rule, finding.index, "the id of the assistant item was removed");
+                history.tell(rule, finding.index, "removed the id of the assistant item");
             }
         }
         "OR06" => content(rule, history, findings, Fault::Type),
         "OR07" => {
             for finding in findings {
                 history.remove(finding.index);
-                history.tell(rule, finding.index, "dropped a compaction that is not whole");
+                history.tell(rule, finding.index, "dropped an incomplete compaction");
             }
         }
         "OR08" => repeated(rule, history, findings),
@@ -48,7 +48,7 @@ fn orphans(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Findin
             history.tell(
                 rule,
                 finding.index,
-                format!("the output for the call {call} became text"),
+                format!("converted the output for the call {call} to text"),
             );
         } else {
             history.remove(finding.index);
@@ -163,8 +163,8 @@ fn content(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Findin
         let raw = set(raw, &[(name, Some(&mended))]);
         history.replace(index, raw);
         let what = match wanted {
-            Fault::Type => "the types of parts were made to fit the role",
-            Fault::Source => "parts without a source became marks",
+            Fault::Type => "changed the types of parts to match the role",
+            Fault::Source => "replaced parts without source by placeholders",
         };
         history.tell(rule, index, what);
     }
@@ -202,7 +202,7 @@ fn repeated(rule: &'static Rule, history: &mut Items<'_, '_>, findings: &[&Findi
         history.tell(
             rule,
             finding.index,
-            format!("the second item {} got a new id", shown(&id)),
+            format!("gave the second item {} a new id", shown(&id)),
         );
     }
 }

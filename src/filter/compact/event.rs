@@ -273,7 +273,7 @@ impl Ids {
             let Some(id) = id else {
                 return Err(Error::new(
                     Kind::No,
-                    "an earlier event put in a message without an id, so that nothing can name it",
+                    "an earlier event inserted a message without an id, which no event can refer to",
                 ));
             };
             ids.insert(at, id);

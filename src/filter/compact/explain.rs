@@ -166,7 +166,7 @@ pub(super) fn floor(work: &Work<'_>) -> String {
     let pinned: u64 = pinned.map(|atom| work.atom_tokens(atom)).sum();
     let newest = work.newest().map_or(0, |newest| work.exchange_tokens(newest));
     format!(
-        "system messages take {}, pinned ones {pinned}, the newest exchange {newest}",
+        "system {}, pinned {pinned}, newest exchange {newest}",
         rules.sum::<u64>()
     )
 }
@@ -205,14 +205,17 @@ fn largest_item(work: &Work<'_>) -> Option<usize> {
 pub(super) fn largest(work: &Work<'_>) -> String {
     match largest_item(work) {
         Some(at) if Some(at) == work.summary_item => {
-            format!("the summary is the largest, with {} tokens", work.items[at].now)
+            format!(
+                "the largest message is the summary with {} tokens",
+                work.items[at].now
+            )
         }
         Some(at) => format!(
             "the largest message is {} with {} tokens",
             work.id(at),
             work.items[at].now
         ),
-        None => "it is empty".to_string(),
+        None => "the view is empty".to_string(),
     }
 }
 

@@ -154,7 +154,7 @@ pub(super) fn carried_out(
 /// What is told of a change.
 pub(super) fn told(was: &Size, now: &Size) -> String {
     format!(
-        "{} to {} tokens, {} to {} messages",
+        "compacted from {} to {} tokens ({} to {} messages)",
         was.tokens, now.tokens, was.messages, now.messages
     )
 }
@@ -208,7 +208,7 @@ fn pins(session: &Session, view: &View, options: &Options) -> Result<HashSet<usi
     if let Some(missing) = options.pins.iter().find(|pin| wanted.contains(pin.as_str())) {
         return Err(Error::new(
             Kind::No,
-            format!("no message {missing} in the view, so it cannot be pinned"),
+            format!("--pin {missing}: no such message in the view"),
         ));
     }
     given_rules(session, options)?;
@@ -245,7 +245,7 @@ fn given_rules(session: &Session, options: &Options) -> Result<()> {
         if let Rule::Message(id) = rule
             && session.all_of(id).is_empty()
         {
-            let what = format!("no message {id} in the log, which the rules to be pinned name");
+            let what = format!("--pin-rules: no such message in the log: {id}");
             return Err(Error::new(Kind::No, what));
         }
     }
@@ -282,7 +282,7 @@ fn target(work: &Work<'_>, options: &Options) -> std::result::Result<Target, Str
         } else {
             "target"
         };
-        return Err(format!("{} tokens, within the {place}", work.total));
+        return Err(format!("{} tokens fit the {place}", work.total));
     }
     Ok(target)
 }
@@ -364,7 +364,7 @@ fn thrash(work: &Work<'_>) -> Result<()> {
                 if close == THRASH {
                     let error = Error::new(
                         Kind::No,
-                        "three compactions, each within three exchanges of the last: it grows too fast for this budget",
+                        "compacted three times within three exchanges each; the session grows too fast for this budget",
                     );
                     return Err(
                         error.hint(format!("{}; retry with --ignore-backoff", explain::largest(work)))
@@ -386,13 +386,11 @@ fn is_foreign(event: &[u8]) -> bool {
 fn unreachable(work: &Work<'_>, options: &Options, target: &Target, smallest: u64) -> Error {
     let what = match target.tokens() {
         Some(budget) if target.is_tokens_alone() => {
-            format!("a budget of {budget} tokens cannot be reached: the smallest is {smallest}")
+            format!("cannot reach {budget} tokens; the minimum is {smallest}")
         }
         _ => {
             let least = work.now().messages;
-            format!(
-                "the target of {target} cannot be reached: the smallest is {smallest} tokens in {least} messages"
-            )
+            format!("cannot reach {target}; the minimum is {smallest} tokens in {least} messages")
         }
     };
     Error::new(Kind::No, what).hint(format!(

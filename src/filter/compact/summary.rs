@@ -38,12 +38,9 @@ pub fn run(work: &mut Work<'_>, options: &Options, goal: &Target, protected: usi
     step::drop::run(work, options, protected, "summary", &met);
     if !met(work) {
         if options.overflow == Overflow::Error {
-            let error = Error::new(
-                Kind::No,
-                "the summary and the newest exchanges are over the budget together",
-            );
+            let error = Error::new(Kind::No, "summary and newest exchanges exceed the budget");
             return Err(error.hint(
-                "--overflow truncate-oldest lets older exchanges go, truncate-summary shortens the summary",
+                "drop older exchanges with --overflow truncate-oldest, or shorten the summary with --overflow truncate-summary",
             ));
         }
         let room = if options.overflow == Overflow::TruncateSummary {

@@ -181,12 +181,12 @@ fn test(text: &str) -> Result<Test> {
     let wrong = |what: String| {
         let names = Term::ALL.map(Term::name).join(", ");
         Err(Error::new(Kind::Usage, what).hint(format!(
-            "a trigger is like 'tokens>=100000 && messages>=10 || fraction>=0.8'; it can look at {names}"
+            "use e.g. 'tokens>=100000 && messages>=10 || fraction>=0.8', with {names}"
         )))
     };
     let text = text.trim();
     let Some(at) = text.find(['>', '<', '=']) else {
-        return wrong(format!("the trigger {text:?} compares nothing"));
+        return wrong(format!("--when '{text}': expected a comparison"));
     };
     let (name, rest) = text.split_at(at);
     let comparisons = [
@@ -198,10 +198,10 @@ fn test(text: &str) -> Result<Test> {
     ];
     let found = comparisons.into_iter().find(|(sign, _)| rest.starts_with(sign));
     let Some((sign, comparison)) = found else {
-        return wrong(format!("the trigger {text:?} has no comparison such as >="));
+        return wrong(format!("--when '{text}': expected a comparison such as >="));
     };
     let Some(term) = Term::ALL.into_iter().find(|term| term.name() == name.trim()) else {
-        return wrong(format!("a trigger cannot look at {:?}", name.trim()));
+        return wrong(format!("--when: unknown value '{}'", name.trim()));
     };
     match millionths(rest[sign.len()..].trim()) {
         Some(value) => Ok(Test {
@@ -209,7 +209,10 @@ fn test(text: &str) -> Result<Test> {
             comparison,
             value,
         }),
-        None => wrong(format!("{:?} is no number", rest[sign.len()..].trim())),
+        None => wrong(format!(
+            "--when: expected a number, got '{}'",
+            rest[sign.len()..].trim()
+        )),
     }
 }
 

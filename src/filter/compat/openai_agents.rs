@@ -61,7 +61,8 @@ pub fn last_items(history: &History<'_>, limit: Option<i64>, rules: Rules) -> Re
     let Some(limit) = limit else {
         return Ok(Choice::unchanged(history));
     };
-    let mut room = usize::try_from(limit).map_err(|_| Error::new(Kind::Usage, "a limit is not negative"))?;
+    let mut room =
+        usize::try_from(limit).map_err(|_| Error::new(Kind::Usage, "expected a limit of at least 0"))?;
     let mut start = history.len();
     let mut short = None;
     for message in (0..history.len())
@@ -164,7 +165,7 @@ impl Default for TrimOutputs {
 /// No recent turn and no length are wrong usage.
 pub fn trim_outputs(history: &History<'_>, options: &TrimOutputs) -> Result<Choice> {
     if options.recent_turns == 0 || options.most == 0 {
-        let said = "at least one recent turn, and outputs of at least one character, must stay";
+        let said = "expected at least one recent exchange and outputs of at least one character";
         return Err(Error::new(Kind::Usage, said));
     }
     let users = (0..history.len())

@@ -40,14 +40,14 @@ pub fn plan(
     }
     let system = way.system();
     if way.goes_on() && !options.retry && had_the_last_word(session, system) {
-        let why = format!("nothing was said since {} took its share", system.name());
+        let why = format!("no new messages since the last compaction by {}", system.name());
         return Ok(compact::nothing(&work, why));
     }
     let history = History::of(session, &view).unseen_from((options.unseen)(session));
     if let (Way::Candidates, None) = (way, &options.when) {
         let items = openai_agents::candidates(&history, rules).1;
         if items < openai_agents::DUE {
-            let why = format!("{items} items, and it is due from {} on", openai_agents::DUE);
+            let why = format!("{items} items; compacts from {} items", openai_agents::DUE);
             return Ok(compact::nothing(&work, why));
         }
     }
@@ -74,7 +74,7 @@ pub fn plan(
     };
     let was = work.was();
     if !choice.changes() {
-        return unchanged(&format!("{} would keep all of it", system.name()));
+        return unchanged(&format!("{} would keep all messages", system.name()));
     }
     if !spoken || now.tokens >= was.tokens {
         return unchanged(NO_GAIN);
@@ -161,23 +161,23 @@ fn size(work: &Work<'_>, reshaping: &Reshaping) -> Size {
 /// What is told of it, and of what convo itself would never have taken.
 fn told(was: Size, now: Size, choice: &Choice, history: &History<'_>) -> String {
     let mut told = format!(
-        "{} to {} tokens, {} to {} messages",
+        "compacted from {} to {} tokens ({} to {} messages)",
         was.tokens, now.tokens, was.messages, now.messages
     );
     let losses = choice.losses(history);
     if losses.rules > 0 {
-        told.push_str(&format!("; system messages gone: {}", losses.rules));
+        told.push_str(&format!("; dropped system messages: {}", losses.rules));
     }
     if losses.newest_user {
-        told.push_str("; the newest user message gone");
+        told.push_str("; dropped the newest user message");
     }
     told
 }
 
 fn unmet(system: System, smallest: u64) -> Error {
     let name = system.name();
-    let what = format!("the limit of {name} cannot be met: the smallest is {smallest} tokens");
-    Error::new(Kind::No, what).hint("--best-effort writes the smallest")
+    let what = format!("cannot reach the limit of {name}; the minimum is {smallest} tokens");
+    Error::new(Kind::No, what).hint("accept the minimum with --best-effort")
 }
 
 /// Whether this system's compaction is the newest thing that happened to the session.

@@ -117,9 +117,9 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
     if let Some(limit) = limit {
         if limit <= fixed + 2 {
             let what =
-                format!("a session of {limit} messages is full with the {fixed} that every continuation has");
+                format!("--max-messages {limit} is too small: {fixed} messages are copied into each session");
             return Err(
-                Error::new(Kind::Usage, what).hint(format!("the least here is --max-messages {}", fixed + 3))
+                Error::new(Kind::Usage, what).hint(format!("use at least --max-messages {}", fixed + 3))
             );
         }
         // The marker, and one that is new.
@@ -205,7 +205,7 @@ pub fn plan_counted(
         let item = &view.items[place];
         let id = item.line().and_then(|line| derived.get(&line)).cloned();
         let made = copy(session, item, id, place, new);
-        made.ok_or_else(|| Error::new(Kind::Data, "a message that is to be copied cannot be read"))
+        made.ok_or_else(|| Error::new(Kind::Data, "cannot read a message to copy"))
     };
     for place in standing {
         made.lines.push(copied(place)?);

@@ -62,8 +62,8 @@ pub fn apply(
     accept(&answer.text, answer.budget, counter)?;
     if let Some(content) = applied(session, &answer.sha256) {
         return match content.ends_with(&own(&answer.text)) {
-            true => Ok(Plan::Nothing("it stands there already".to_string())),
-            false => Err(changed("another summary stands for them already")),
+            true => Ok(Plan::Nothing("the summary is already applied".to_string())),
+            false => Err(changed("another summary already replaces the messages")),
         };
     }
     // Both are made from the same log: which of them was asked for, the fingerprint tells.
@@ -78,7 +78,7 @@ pub fn apply(
         }
     }
     let Some((ground, mut items)) = found else {
-        return Err(changed("the messages that it covers are not what they were"));
+        return Err(changed("the summarized messages have changed"));
     };
     let work = ground.work(session, counter);
     let pins = match &answer.pins {
@@ -134,8 +134,8 @@ pub fn accept(text: &str, budget: Option<u64>, counter: Counter) -> Result<()> {
 const LONGEST_TOKEN: u64 = 512;
 
 pub(super) fn changed(what: &str) -> Error {
-    Error::new(Kind::Locked, format!("the summary comes too late: {what}"))
-        .hint("nothing was changed; ask for another one")
+    Error::new(Kind::Locked, format!("the summary is outdated: {what}"))
+        .hint("nothing was changed; request a new summary with: convo summarize --request")
 }
 
 /// The text of the summary with this fingerprint, if one counts.

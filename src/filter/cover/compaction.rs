@@ -57,7 +57,7 @@ impl Draft {
         Outcome {
             plan: Plan::Lines(
                 Vec::new(),
-                format!("{what} at most: a summary of {ids} messages would be asked for"),
+                format!("{what} at most; would request a summary of {ids} messages"),
             ),
             report: self.report.clone(),
             smallest: self.smallest,
@@ -153,13 +153,11 @@ pub fn finish(
     let view = View::replay(session);
     let known = draft.reshaping.fates.len();
     if view.items.len() < known || print(session, &view, known) != draft.print {
-        return Err(changed(
-            "the messages that it was chosen from are not what they were",
-        ));
+        return Err(changed("the compacted messages have changed"));
     }
     let mut reshaping = draft.reshaping.clone();
     let Some(summary) = &mut reshaping.summary else {
-        return Err(changed("it belongs to another compaction"));
+        return Err(changed("the summary belongs to another compaction"));
     };
     summary.content = with_pins(&answer.text, &draft.request.pins);
     summary.by.clone_from(&answer.by);
@@ -178,7 +176,7 @@ pub fn finish(
     }
     let work = Work::new(session, &view, counter, &HashSet::new());
     if parts(session, &view, &reshaping, known) {
-        return Err(changed("a result came of a call that it stands for"));
+        return Err(changed("a summarized call received a result"));
     }
     let new = Size {
         messages: (work.items.len() - known) as u64,
@@ -223,10 +221,10 @@ pub fn finish(
 fn no_room(work: &Work<'_>) -> Error {
     let frame = summary_cost(work.counter, "");
     let what = format!(
-        "the budget leaves no room for a summary of what would leave: {} tokens are the least",
+        "the budget is too small for a summary of the dropped messages: expected at least {} tokens",
         frame + LEAST
     );
-    Error::new(Kind::No, what).hint("a larger --budget, or --with none, which lets it leave without one")
+    Error::new(Kind::No, what).hint("raise --budget, or drop the messages without a summary with --with none")
 }
 
 /// Fingerprint of the first items of a view: which lines they are, and what they say.

@@ -45,7 +45,7 @@ pub(super) fn plan(
     let was = ground.size(session, work);
     if now.tokens >= was.tokens && !options.whatever_gain {
         let covered = was.tokens.saturating_sub(now.tokens - tokens);
-        let what = format!("the summary has {tokens} tokens, what it would stand for {covered}");
+        let what = format!("the summary has {tokens} tokens, the summarized messages {covered}");
         return Err(Error::new(Kind::Unavailable, what));
     }
     let asked = options.budget.is_some_and(|budget| was.tokens > budget);
@@ -82,14 +82,14 @@ pub(super) fn plan(
                 covered => format!("{covered} of {}", was.messages),
             };
             let told = format!(
-                "{covered} messages are covered by a summary: {} to {} tokens",
+                "summarized {covered} messages ({} to {} tokens)",
                 was.tokens, now.tokens
             );
             return Ok(Plan::Lines(vec![line], told));
         }
     }
-    let what = "no range of messages is what is to be covered: an earlier event put messages in between";
-    Err(Error::new(Kind::No, what).hint("`compact --with extract` can say what a range cannot"))
+    let what = "an earlier event inserted messages into the range";
+    Err(Error::new(Kind::No, what).hint("summarize them with: convo compact --with extract"))
 }
 
 /// Ranges of lines that may be what is covered: from where the summary before began; from the first item itself; and as far

@@ -118,8 +118,8 @@ fn nothing(options: &Options, room: u64) -> Result<Plan> {
         None => Ok(Plan::Nothing(NO_GAIN.to_string())),
         Some(budget) => {
             let what =
-                format!("a budget of {budget} tokens leaves {room} for the summary: too few to say anything");
-            let hint = "a smaller --keep-last leaves more; `compact` may make smaller what stays";
+                format!("a budget of {budget} tokens leaves {room} for the summary, which is too small");
+            let hint = "lower --keep-last, or use: convo compact";
             Err(Error::new(Kind::No, what).hint(hint))
         }
     }

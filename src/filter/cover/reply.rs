@@ -22,7 +22,7 @@ pub struct Reply {
 /// request with the `summary` put in.
 pub fn read(bytes: &[u8]) -> Result<Reply, String> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| format!("its answer is not UTF-8, from byte {} on", error.valid_up_to()))?;
+        .map_err(|error| format!("the output is not UTF-8 (byte {})", error.valid_up_to()))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
     match object(unfenced(text)) {
         Some(members) => of_object(&members),
@@ -62,7 +62,7 @@ fn of_object(members: &Members<'_>) -> Result<Reply, String> {
     };
     let text = |name: &str| value(name).and_then(json::text).map(|text| text.into_owned());
     let Some(summary) = text("summary") else {
-        return Err("its answer has no text in the member `summary`".to_string());
+        return Err("the output has no text in the member `summary`".to_string());
     };
     let ends = value("covers").and_then(|raw| json::elements(raw, Dialect::Strict));
     let covers = match ends.as_deref() {

@@ -50,7 +50,7 @@ pub(super) fn choose(
         && today.total <= budget
         && options.cover.is_none()
     {
-        return Ok(Err(format!("{} tokens, within the budget", today.total)));
+        return Ok(Err(format!("{} tokens fit the budget", today.total)));
     }
     let frame = summary_cost(work.counter, "");
     let wanted = options.most().saturating_add(frame);
@@ -69,7 +69,7 @@ pub(super) fn choose(
     if items.is_empty() {
         return match options.budget {
             Some(budget) if options.cover.is_none() => Err(unreachable(budget, today.total, options)),
-            _ => Ok(Err("there is nothing to cover".to_string())),
+            _ => Ok(Err("nothing to summarize".to_string())),
         };
     }
     let kept = kept(work, &items);
@@ -140,7 +140,7 @@ fn oldest(
     let most = coverable(work, options);
     let floor = floor(work, ground);
     if floor > most {
-        return Err("the summary stands for the newest of what may be covered".to_string());
+        return Err("the newest exchanges that can be summarized already are".to_string());
     }
     let most = most.min(within(work, options.share).max(floor));
     let before = work.summary_item.map_or(0, |at| work.items[at].now);
@@ -157,8 +157,8 @@ fn oldest(
     }
     if covered == 0 && options.budget.is_none() {
         let what = match options.kept_exchanges() {
-            1 => "there is only the newest exchange".to_string(),
-            several => format!("there are no more than the newest {several} exchanges"),
+            1 => "only the newest exchange is left".to_string(),
+            several => format!("only the newest {several} exchanges are left"),
         };
         return Err(what);
     }
@@ -198,7 +198,7 @@ fn floor(work: &Work<'_>, ground: &Ground) -> usize {
 /// The items from one message to another, moved outward until no piece is parted.
 fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Result<Vec<usize>> {
     let [first, last] = ends;
-    let missing = |id: &str| Error::new(Kind::No, format!("no message {id} in the view"));
+    let missing = |id: &str| Error::new(Kind::No, format!("no such message in the view: {id}"));
     let movable = |at: &usize| work.items[*at].atom.is_some();
     let find = |id: &String| {
         let mut all = (0..work.items.len()).filter(movable);
@@ -219,7 +219,7 @@ fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Resu
             .unwrap_or(low),
     };
     if low > high {
-        let error = Error::new(Kind::No, "the first message to cover comes after the last");
+        let error = Error::new(Kind::No, "the first message of the range follows the last");
         return Err(error.hint("give --range FIRST..LAST in the order of the view"));
     }
     // Each pass takes in what a piece at the edge reaches to; pieces lie within their exchange.
@@ -237,18 +237,21 @@ fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Resu
         at += 1;
     }
     if exchange(high).is_some_and(|exchange| exchange >= stays && exchange < newest) {
-        let error = Error::new(Kind::No, "it reaches into what the model has not seen");
-        return Err(error.hint("a summary stands for what was said, and this is yet to be answered"));
+        let error = Error::new(
+            Kind::No,
+            "the range includes messages that the model has not seen",
+        );
+        return Err(error.hint("end the range before the unanswered messages"));
     }
     if exchange(high).is_some_and(|exchange| exchange >= stays) {
         let error = Error::new(
             Kind::No,
             format!(
-                "it reaches into the newest {} exchanges",
+                "the range includes the newest {} exchanges",
                 options.kept_exchanges()
             ),
         );
-        return Err(error.hint("these stay; --keep-last N says how many they are"));
+        return Err(error.hint("lower the number of kept exchanges with --keep-last N"));
     }
     if let Some(summary) = work.summary_item {
         let between = match summary < low {
@@ -256,11 +259,10 @@ fn named(work: &Work<'_>, ends: &[Option<String>; 2], options: &Options) -> Resu
             false => high + 1..summary.max(high + 1),
         };
         if let Some(at) = between.into_iter().find(|at| movable(at)) {
-            let what = "messages lie between it and the summary that it would replace";
+            let what = "messages lie between the range and the summary that it would replace";
             let id = work.id(at);
-            return Err(
-                Error::new(Kind::No, what).hint(format!("cover {id} too, or restore the summary first"))
-            );
+            return Err(Error::new(Kind::No, what)
+                .hint(format!("include {id} in the range, or undo the summary first")));
         }
     }
     Ok((low..=high).filter(movable).collect())
@@ -276,10 +278,7 @@ fn trimmed(work: &Work<'_>, mut items: Vec<usize>) -> Vec<usize> {
 }
 
 fn unreachable(budget: u64, smallest: u64, options: &Options) -> Error {
-    let what =
-        format!("a budget of {budget} tokens cannot be reached by a summary: the smallest is {smallest}");
+    let what = format!("a summary cannot reach {budget} tokens; the minimum is {smallest}");
     let kept = options.kept_exchanges();
-    Error::new(Kind::No, what).hint(format!(
-        "--keep-last is {kept}: fewer exchanges may stay, or `compact` may make smaller what stays"
-    ))
+    Error::new(Kind::No, what).hint(format!("lower --keep-last ({kept}), or use: convo compact"))
 }

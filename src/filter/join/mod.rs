@@ -53,7 +53,7 @@ pub fn join(sessions: &[Session], order: &Order, id: Option<&str>) -> Result<Joi
         })
         .collect();
     let Some(first) = present.first() else {
-        return Err(Error::new(Kind::Usage, "there is no session to join"));
+        return Err(Error::new(Kind::Usage, "no session to join"));
     };
     let mut work = Work::default();
     let mut before: Option<&Session> = None;

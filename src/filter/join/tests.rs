@@ -218,7 +218,7 @@ fn copies_of_what_is_missing_stay() {
     assert_eq!(all.len(), 3);
     let last = all.pop().unwrap();
     let (alone, order) = joined(std::slice::from_ref(&last));
-    assert_eq!(order.faults, ["the session chat.1 is missing"]);
+    assert_eq!(order.faults, ["missing session: chat.1"]);
     // Two rules, the background, and the question without an answer.
     assert_eq!((alone.kept, alone.left_out), (4, 1));
     // With a gap: what is in neither of the others stays.
@@ -238,7 +238,7 @@ fn a_cut_in_a_later_session_cuts_the_whole() {
     };
     let Plan::Lines(lines, _) = truncate::plan(&last, &truncate::Cut::LastExchanges(1), stamp).unwrap()
     else {
-        panic!("nothing to cut");
+        panic!("nothing to drop");
     };
     lines.iter().for_each(|line| last.push_new(line));
     let (joined, _) = joined(&[chain[0].clone(), last]);

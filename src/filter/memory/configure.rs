@@ -49,7 +49,7 @@ fn difference(before: Option<Memory>, now: &Memory) -> String {
     };
     let raw = now.write();
     let Some(before) = before.map(|before| before.write()) else {
-        return format!("it remembers by {}", now.strategy.name());
+        return format!("retention policy: {}", now.strategy.name());
     };
     let members = json::members(&raw, json::Dialect::Strict).unwrap_or_default();
     let changed = members.iter().filter_map(|(name, value)| {

@@ -265,11 +265,11 @@ impl<T: Clone> Machine<T> {
         }
         if tokens > most {
             if self.memory.overflow == Overflow::Error {
-                return Err(refused(format!("the summary has {tokens} tokens of {most}")));
+                return Err(refused(format!("the summary exceeds {most} tokens ({tokens})")));
             }
             let shorter = cost.shorten(&self.summary, most);
             self.summary =
-                shorter.ok_or_else(|| refused(format!("nothing of the summary fits {most} tokens")))?;
+                shorter.ok_or_else(|| refused(format!("cannot shorten the summary to {most} tokens")))?;
         }
         self.enforce(cost)
             .map_err(|error| refused(format!("with the summary {}", error.message)))
@@ -292,8 +292,8 @@ impl<T: Clone> Machine<T> {
             return Ok(enforced);
         }
         if overflow == Overflow::Error {
-            let what = format!("the memory would take {} tokens of {total}", enforced.tokens);
-            return Err(Error::new(Kind::No, what).hint("its policy is error: the turn is not kept"));
+            let what = format!("{} tokens exceed the total of {total}", enforced.tokens);
+            return Err(Error::new(Kind::No, what).hint("raise the total, or set overflow=truncate_oldest"));
         }
         let shows = self.shows_summary();
         if shows

@@ -313,8 +313,8 @@ fn settle(
     };
     let new: Vec<&Placed> = held.turns().filter(|placed| !is_known(placed)).collect();
     if memory.strategy == Strategy::None && !new.is_empty() {
-        let error = Error::new(Kind::No, "its memory keeps no turns: the strategy is none");
-        return Err(error.hint("another strategy keeps them: truncation, rolling_summary"));
+        let error = Error::new(Kind::No, "the retention strategy none keeps no exchanges");
+        return Err(error.hint("use the strategy truncation or rolling_summary"));
     }
     let mut machine = held.machine(&measure, is_known)?;
     let mut dropped: Vec<Items> = Vec::new();
@@ -364,10 +364,10 @@ fn settle(
     {
         lines.push(grown.record(line).body.to_vec());
     }
-    let told = format!("{told}; turns let go: {}", dropped.len());
+    let told = format!("{told}; dropped exchanges: {}", dropped.len());
     let cut = match (&reshaping.summary, held.summary()) {
-        (Some(_), _) => "; the summary is cut",
-        (None, Some((at, _))) if reshaping.fates[at] == Fate::Goes => "; the summary is let go",
+        (Some(_), _) => "; shortened the summary",
+        (None, Some((at, _))) if reshaping.fates[at] == Fate::Goes => "; dropped the summary",
         _ => "",
     };
     Ok(Remembered {

@@ -51,7 +51,7 @@ pub(super) fn decide(
         parts.take(exchange, asked.contains(&pair[0]))?;
     }
     if (ways.per_day || ways.gap.is_some()) && !timed && bounds.len() > 2 {
-        notes.push("no message carries a time: it was not cut by time".to_string());
+        notes.push("no message has a timestamp; not split by time".to_string());
     }
     Ok(lined(parts.finish(), session, view))
 }
@@ -118,18 +118,16 @@ fn asked(
     for id in ids {
         let lines = places.get(id).map(Vec::as_slice).unwrap_or_default();
         let Some(item) = lines.iter().find_map(|line| items.get(line)) else {
-            return Err(Error::new(Kind::No, format!("no message {id} in the view")));
+            return Err(Error::new(Kind::No, format!("no such message in the view: {id}")));
         };
         let exchange = bounds.partition_point(|bound| bound <= item) - 1;
         let cut = bounds[exchange];
         if exchange == 0 {
-            notes.push(format!("no cut before {id}: it is in the first exchange"));
+            notes.push(format!("not split at {id}: part of the first exchange"));
             continue;
         }
         if cut != *item {
-            notes.push(format!(
-                "the cut before {id} moved to the beginning of its exchange"
-            ));
+            notes.push(format!("moved the split point {id} to the start of its exchange"));
         }
         asked.insert(cut);
     }
@@ -213,8 +211,8 @@ impl Parts<'_> {
             (None, None) => None,
         };
         if let Some((limit, unit, carried)) = full {
-            let what = format!("no room in a piece of {limit} {unit}: {carried} are carried into it");
-            return Err(Error::new(Kind::Usage, what).hint("a higher limit, or --carry none"));
+            let what = format!("a part of {limit} {unit} is too small: {carried} are copied into each part");
+            return Err(Error::new(Kind::Usage, what).hint("raise the limit, or use --carry none"));
         }
         Ok(Part {
             items: item..item,

@@ -30,12 +30,15 @@ impl fmt::Display for Failure {
         match self {
             Failure::Blank => f.write_str("the summary is blank"),
             Failure::OverBudget { tokens, budget } => {
-                write!(f, "the summary has {tokens} tokens, {budget} are allowed")
+                write!(f, "the summary has {tokens} tokens, more than {budget}")
             }
             Failure::NotShorter { tokens, covered } => {
-                write!(f, "the summary has {tokens} tokens, what it stands for {covered}")
+                write!(
+                    f,
+                    "the summary has {tokens} tokens, the summarized messages {covered}"
+                )
             }
-            Failure::NoSuchMessage(id) => write!(f, "no message {id} to take a standing instruction from"),
+            Failure::NoSuchMessage(id) => write!(f, "--pin-rules: no such message: {id}"),
         }
     }
 }

@@ -49,8 +49,8 @@ pub fn session(source: &Source<'_>, report: &mut Report) -> Result<(Session, Vec
         .iter()
         .any(|section| section.name == Some(LIVE) || section.name == Some(COMPRESSED))
     {
-        let error = Error::new(Kind::Data, "not an aichat session: it has no messages");
-        return Err(error.hint("messages: stands at the left edge of a line"));
+        let error = Error::new(Kind::Data, "not an aichat session: no messages");
+        return Err(error.hint("'messages:' must start a line"));
     }
     let mut reading = Reading {
         bytes: &source.bytes[skipped..],
@@ -146,7 +146,7 @@ impl Reading<'_> {
             let Some(name) = section.name else { continue };
             let place = self.place(section.place);
             if known.contains(&name) {
-                self.report.damage(place, format!("{name} stands there twice"));
+                self.report.damage(place, format!("duplicate member {name}"));
             }
             known.push(name);
             if [COMPRESSED, LIVE].contains(&name) {
@@ -157,8 +157,7 @@ impl Reading<'_> {
                     .any(|line| !line.is_empty());
                 let empty = matches!(section.rest, b"" | b"[]" | b"null" | b"~") && !filled;
                 if section.elements.is_empty() && !empty {
-                    self.report
-                        .damage(place, format!("{name} is no list with a dash for each of them"));
+                    self.report.damage(place, format!("{name} is not a list"));
                 }
                 continue;
             }
@@ -219,8 +218,7 @@ impl Reading<'_> {
             (None, value) => {
                 let lines = &self.bytes[element.bytes.clone()];
                 let raw = value.inspect(|_| {
-                    self.report
-                        .damage(place, "an element that is no message: it is carried along");
+                    self.report.damage(place, "not a message; kept unchanged");
                 });
                 let raw = raw.unwrap_or_else(|| quoted(&String::from_utf8_lossy(lines)));
                 let mut event = ObjectBuilder::default();

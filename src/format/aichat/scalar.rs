@@ -20,7 +20,7 @@ pub struct Header {
     chomp: Option<u8>,
 }
 
-const MORE: &str = "YAML that aichat does not write: an anchor, a tag, a folded text or a list in brackets";
+const MORE: &str = "unsupported YAML: anchor, tag, folded text or list in brackets";
 
 /// The name of a member and what stands behind its colon; none of any other line.
 pub fn key(text: &str) -> Result<Option<(String, &str)>, &'static str> {
@@ -77,7 +77,7 @@ fn ends(rest: &str) -> Result<(), &'static str> {
     let inner = rest.trim();
     match inner.is_empty() || (inner.starts_with('#') && rest.starts_with(' ')) {
         true => Ok(()),
-        false => Err("something stands behind a value"),
+        false => Err("unexpected text after the value"),
     }
 }
 
@@ -92,7 +92,7 @@ fn header(text: &str) -> Result<Header, &'static str> {
         match mark {
             b'1'..=b'9' if header.indent.is_none() => header.indent = Some(usize::from(mark - b'0')),
             b'-' | b'+' if header.chomp.is_none() => header.chomp = Some(mark),
-            _ => return Err("no text begins so"),
+            _ => return Err("expected a string"),
         }
     }
     Ok(header)
@@ -127,7 +127,7 @@ pub fn block(lines: &[&str], header: Header, outer: usize) -> Result<(String, us
             } else if line.trim_start_matches(' ').is_empty() {
                 empty += 1;
             } else if spaces(line) > outer {
-                return Err((nth, "a line of a text is indented less than its first"));
+                return Err((nth, "a line of the string is indented less than the first"));
             } else {
                 break;
             }
@@ -147,7 +147,7 @@ pub fn block(lines: &[&str], header: Header, outer: usize) -> Result<(String, us
 
 /// A text in quotes, and what stands behind it.
 fn quotes(text: &str) -> Result<(String, &str), &'static str> {
-    const OPEN: &str = "a quoted text does not end on its line";
+    const OPEN: &str = "unterminated quoted string";
     let mut out = String::new();
     let mut chars = text.char_indices().skip(1).peekable();
     let single = text.starts_with('\'');
@@ -168,14 +168,14 @@ fn quotes(text: &str) -> Result<(String, &str), &'static str> {
                     'u' => 4,
                     'U' => 8,
                     mark => {
-                        out.push(escaped(mark).ok_or("no such escape")?);
+                        out.push(escaped(mark).ok_or("unknown escape")?);
                         continue;
                     }
                 };
                 let mut code = 0;
                 for _ in 0..digits {
                     let digit = chars.next().and_then(|(_, digit)| digit.to_digit(16));
-                    code = code * 16 + digit.ok_or("an escape needs its hex digits")?;
+                    code = code * 16 + digit.ok_or("an escape requires hex digits")?;
                 }
                 // JSON's halves of one character, as other writers have them.
                 let low = (0xd800..0xdc00)
@@ -187,7 +187,7 @@ fn quotes(text: &str) -> Result<(String, &str), &'static str> {
                     code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
                     chars.by_ref().take(6).for_each(drop);
                 }
-                out.push(char::from_u32(code).ok_or("an escape of no character")?);
+                out.push(char::from_u32(code).ok_or("an escape does not encode a character")?);
             }
             char => out.push(char),
         }
@@ -222,7 +222,7 @@ fn plain(text: &str) -> Result<Vec<u8>, &'static str> {
         .map_or(text, |comment| &text[..comment])
         .trim_end();
     if text.contains(": ") || text.ends_with(':') {
-        return Err("a colon in a text that is not quoted");
+        return Err("unquoted string with a colon");
     }
     Ok(resolved(text).map_or_else(|| quoted(text), |value| value.as_bytes().to_vec()))
 }

@@ -44,7 +44,7 @@ pub fn write(
     match given.as_deref().or(own.map(|(_, model)| *model)) {
         Some(model) => text.push_str(&spell::member("model", model)),
         None if purpose == Purpose::Export => {
-            let what = "no model is written, and aichat requires one: cat --to aichat --model CLIENT:MODEL";
+            let what = "no model written, but aichat requires one; add --model CLIENT:MODEL";
             report.note(Place::default(), what);
         }
         None => {}
@@ -189,7 +189,7 @@ fn checked(text: &str, lists: &[Vec<Made>; 2]) -> Result<()> {
                 }
             });
         if !same {
-            let what = "the file that was made does not say what it should: nothing is written";
+            let what = "the generated file does not match the session; nothing was written";
             return Err(Error::new(Kind::Data, what));
         }
     }

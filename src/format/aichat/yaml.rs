@@ -56,7 +56,7 @@ pub fn value(text: &str) -> Result<Vec<u8>, Fault> {
     let mut at = 0;
     let value = block.node(&mut at, first, 0)?;
     match block.lines.get(at) {
-        Some(line) => Err(line.fault("it is indented otherwise than what it belongs to")),
+        Some(line) => Err(line.fault("inconsistent indentation")),
         None => Ok(value),
     }
 }
@@ -79,10 +79,10 @@ impl<'a> Block<'a> {
     fn node(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, Fault> {
         let line = &self.lines[*at];
         if depth > DEEPEST {
-            return Err(line.fault("it stands too deep"));
+            return Err(line.fault("nested too deeply"));
         }
         if line.text.starts_with('\t') {
-            return Err(line.fault("a tab is no indentation"));
+            return Err(line.fault("tab in the indentation"));
         }
         if line.is_dash() {
             return self.list(at, indent, depth);
@@ -143,13 +143,13 @@ impl<'a> Block<'a> {
             let (number, text) = (line.number, line.text);
             let fault = |what| Fault { line: number, what };
             if text.starts_with('\t') {
-                return Err(fault("a tab is no indentation"));
+                return Err(fault("tab in the indentation"));
             }
             let Some((name, rest)) = scalar::key(text).map_err(fault)? else {
-                return Err(fault("neither a member nor its value"));
+                return Err(fault("neither a member nor a value"));
             };
             if names.contains(&name) {
-                return Err(fault("a member repeats"));
+                return Err(fault("duplicate member"));
             }
             *at += 1;
             let value = if rest.is_empty() || rest.starts_with('#') {
@@ -190,7 +190,7 @@ impl<'a> Block<'a> {
             }
         };
         if let Some(next) = self.lines.get(*at).filter(|next| next.indent > indent) {
-            return Err(next.fault("a text that goes on in the next line is not read"));
+            return Err(next.fault("multi-line strings are not supported"));
         }
         Ok(value)
     }

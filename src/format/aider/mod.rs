@@ -59,7 +59,7 @@ pub const FORM: Form = Form {
 /// What such a file looks like; without the line that begins a session it is a guess, which the reader tells.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
-    what: "a chat history of aider",
+    what: "an aider chat history",
     text: |text| {
         let mut lines = text.split(|byte| *byte == b'\n').take(LOOKED_AT);
         lines.any(|line| line::began(line).is_some() || (line.starts_with(b"#### ") && line.ends_with(b"  ")))

@@ -33,11 +33,10 @@ struct Histories {
 }
 
 /// What is told of every file.
-const LOCAL: &str = "times without a zone were read as local time (TZ)";
-const PEOPLE: &str = "a log for people, without ids, times of messages and calls: an answer that quotes (> ) or has \
-                      headings (#### ) looks like the console or the user";
-const GUESSED: &str =
-    "no line tells that a session of aider begins: taken for a chat history because of lines with ####";
+const LOCAL: &str = "timestamps without time zone read as local time";
+const PEOPLE: &str =
+    "a log without ids, timestamps and tool calls; quotes (> ) and headings (#### ) in replies are ambiguous";
+const GUESSED: &str = "no start line of an aider session; read as chat history because of lines with ####";
 
 impl SessionReader for Histories {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {

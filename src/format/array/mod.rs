@@ -143,7 +143,7 @@ impl<R: Read> ElementReader<R> {
                         self.state = State::Done;
                         Ok(None)
                     }
-                    _ => Err(self.broken(at, "the array does not end")),
+                    _ => Err(self.broken(at, "unterminated array")),
                 };
             };
             match (self.state, byte) {
@@ -151,15 +151,15 @@ impl<R: Read> ElementReader<R> {
                 (_, b' ' | b'\t' | b'\r' | b'\n') => continue,
                 (State::Outside, 0xef) if self.at.offset == 0 && at == 0 && self.is_mark()? => at += 2,
                 (State::Outside, b'[') => self.state = State::First,
-                (State::Outside, _) => return Err(self.broken(at, "an array must begin here")),
+                (State::Outside, _) => return Err(self.broken(at, "expected an array")),
                 (State::First, b']') => self.state = State::Outside,
                 (State::Behind, b']') if comma.is_none() => self.state = State::Outside,
                 (State::Behind, b',') if comma.is_none() => comma = Some(at),
                 (State::First, b',' | b'}' | b':') | (State::Behind, b']' | b',' | b'}' | b':') => {
-                    return Err(self.broken(at, "an element must begin here"));
+                    return Err(self.broken(at, "expected an element"));
                 }
                 (State::Behind, _) if comma.is_none() => {
-                    return Err(self.broken(at, "a comma or the end of the array must stand here"));
+                    return Err(self.broken(at, "expected a comma or the end of the array"));
                 }
                 _ => return Ok(Some(at)),
             }

@@ -85,25 +85,21 @@ fn elements_come_one_after_another() {
 #[test]
 fn what_is_no_array_or_is_cut_is_told_with_its_place() {
     for (text, count, fault) in [
-        ("{}", 0, "an array must begin here at 0"),
-        ("[1] 2", 1, "an array must begin here at 4"),
+        ("{}", 0, "expected an array at 0"),
+        ("[1] 2", 1, "expected an array at 4"),
         ("[1", 0, "the array ends inside an element at 1"),
-        ("[1,", 1, "the array does not end at 3"),
+        ("[1,", 1, "unterminated array at 3"),
         (
             "[{\"a\":1},{\"b\":\"]",
             1,
             "the array ends inside an element at 9",
         ),
-        ("[1,]", 1, "an element must begin here at 3"),
-        ("[,1]", 0, "an element must begin here at 1"),
-        ("[1,,2]", 1, "an element must begin here at 3"),
-        (
-            "[{} {}]",
-            1,
-            "a comma or the end of the array must stand here at 4",
-        ),
-        ("[[]}", 1, "an element must begin here at 3"),
-        ("[", 0, "the array does not end at 1"),
+        ("[1,]", 1, "expected an element at 3"),
+        ("[,1]", 0, "expected an element at 1"),
+        ("[1,,2]", 1, "expected an element at 3"),
+        ("[{} {}]", 1, "expected a comma or the end of the array at 4"),
+        ("[[]}", 1, "expected an element at 3"),
+        ("[", 0, "unterminated array at 1"),
     ] {
         let (found, told) = elements(text);
         assert_eq!((found.len(), told.as_deref()), (count, Some(fault)), "{text}");

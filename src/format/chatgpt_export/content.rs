@@ -27,17 +27,17 @@ const KINDS: [&str; 5] = [
     "user_editable_context",
 ];
 
-/// What is wrong with a message without content, or with a content of an unknown kind that has no text.
+/// What is wrong with message without content, or with a content of an unknown kind that has no text.
 pub fn fault(raw: Option<&[u8]>) -> Option<String> {
     let Some(object) = raw.and_then(Object::of) else {
-        return raw.is_none().then(|| "a message without content".to_string());
+        return raw.is_none().then(|| "message without content".to_string());
     };
     let kind = object.text("content_type").unwrap_or_default();
     let said = ["parts", "text", "result", "model_set_context"]
         .iter()
         .any(|name| object.get(name).is_some());
     let known = said || KINDS.contains(&kind.as_ref());
-    (!known).then(|| format!("content of an unknown kind: '{kind}'"))
+    (!known).then(|| format!("unknown content type '{kind}'"))
 }
 
 /// The content of a message.

@@ -128,7 +128,7 @@ impl<'a> Telling<'a, '_> {
                 Kind::Recap => self.recaps.push(nth),
                 Kind::Strange => {
                     self.end();
-                    let what = format!("the node {:?} is no message: it is carried along", node.id);
+                    let what = format!("node '{}' is not a message; kept unchanged", node.id);
                     self.report.damage(self.item.place, what);
                     self.carry(node);
                 }
@@ -144,7 +144,7 @@ impl<'a> Telling<'a, '_> {
                 Kind::Said => {
                     self.end_answer();
                     if let Some(fault) = content::fault(node.message.get("content")) {
-                        let what = format!("the node {:?}: {fault}", node.id);
+                        let what = format!("node '{}': {fault}", node.id);
                         self.report.damage(self.item.place, what);
                     }
                     if node.author.get("role") != Some(b"\"assistant\"") {

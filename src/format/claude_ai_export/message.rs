@@ -34,7 +34,7 @@ pub fn records(
         let unknown = content::unknown_parts(message.get("content").unwrap_or_default());
         let missing = || {
             (message.get("text").is_none() && message.get("content").is_none())
-                .then(|| "a message without content".to_string())
+                .then(|| "message without content".to_string())
         };
         if let Some(fault) = unknown.or_else(missing) {
             report.damage(place, fault);
@@ -111,7 +111,7 @@ pub fn moment(object: &Object<'_>, name: &str, place: Place, report: &mut Report
     }
     let zoned = format!("{text}Z");
     time::is_rfc3339(&zoned).then(|| {
-        report.note(place, "times without a zone are read as UTC");
+        report.note(place, "timestamps without time zone read as UTC");
         zoned
     })
 }

@@ -45,7 +45,7 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
                     last = id.or(last);
                 }
                 None => {
-                    let what = format!("message {} is sent by nobody: it is carried along", nth + 1);
+                    let what = format!("message {} has no sender; kept unchanged", nth + 1);
                     report.damage(item.place, what);
                     item.push(&mut session, foreign(KINDS.format, raws[nth]));
                 }

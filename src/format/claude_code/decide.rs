@@ -37,13 +37,13 @@ pub fn decide(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>) -> Resu
         edited: held.now.items.iter().filter_map(edited).collect(),
     };
     if let Some(back) = left.is.iter().filter(|record| !was.contains(record)).min() {
-        let what = "what the program itself no longer sends does not come back in its log";
+        let what = "cannot restore messages that Claude Code no longer sends";
         let place = held.session.record(*back).place;
         let error = Error {
             at: Some((String::new(), place)),
             ..Error::new(Kind::Usage, what)
         };
-        return Err(error.hint("leave -i out, and keep the result as a native file"));
+        return Err(error.hint("omit -i and redirect the output"));
     }
     let hidden = hidden(held);
     let mut record = 0;
@@ -90,7 +90,7 @@ fn drop_with_messages(fates: &mut Fates, held: &Held<'_>, maker: &mut Maker<'_>)
     }
     if went > 0 {
         let lines = if went == 1 { "line" } else { "lines" };
-        let what = format!("{went} {lines} that hung on what went, and are no messages, went too");
+        let what = format!("also dropped {went} {lines} that depend on dropped messages");
         maker.report.note(Place::default(), what);
     }
 }

@@ -190,17 +190,17 @@ impl<'a> Facts<'a> {
         facts.parent = parent.or(logical);
         match kind {
             Some(name) => facts.name = name,
-            None => facts.fault = Some("an object without a type; it is carried along"),
+            None => facts.fault = Some("object without type; kept unchanged"),
         }
         facts.kind = match facts.name.as_ref() {
             "user" | "assistant" => {
                 facts.message = message.and_then(|raw| Said::of(raw, &facts.name));
                 if facts.message.as_ref().is_some_and(|said| said.content.is_none()) {
-                    facts.fault = Some("its message has no content");
+                    facts.fault = Some("the message has no content");
                 }
                 match (&facts.message, facts.name.as_ref()) {
                     (None, _) => {
-                        facts.fault = Some("its message is no object; it is carried along");
+                        facts.fault = Some("the message is not an object; kept unchanged");
                         Kind::Other
                     }
                     (Some(_), "user") if facts.other("isCompactSummary") == Some(b"true") => Kind::Summary,
@@ -222,7 +222,7 @@ impl<'a> Facts<'a> {
             _ => {
                 says |= message.is_some_and(|raw| json::member(raw, "role").is_some());
                 if says && facts.other("sessionId").is_none() {
-                    facts.fault = Some("a line of another kind of log; it is carried along");
+                    facts.fault = Some("not a Claude Code record; kept unchanged");
                 }
                 Kind::Other
             }

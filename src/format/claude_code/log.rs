@@ -285,7 +285,7 @@ impl Reading {
             let (lines, bytes) = self.log.left_out;
             report.note(
                 Place::default(),
-                format!("{lines} lines of progress ({bytes} bytes) are counted and not carried along"),
+                format!("skipped {lines} progress lines ({bytes} bytes)"),
             );
         }
         self.log

@@ -45,7 +45,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     match left.first() {
         Some(returned) => {
             let id = returned.session.header_text("id").unwrap_or_default();
-            let what = format!("the session {id} is not what was read");
+            let what = format!("session {id} was modified by another program");
             Err(Error::new(Kind::Data, what))
         }
         None => Ok(()),

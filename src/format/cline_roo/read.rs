@@ -31,7 +31,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     }));
     if panel.is_none() && !history.is_roo() {
         let what = format!(
-            "what Cline leaves out is said in {}, which is not beside it: all is in view",
+            "{}, which lists the messages that Cline omits, is missing; all messages are in the view",
             panel::NAME
         );
         report.note(Place { line: 0, offset: 0 }, what);
@@ -43,19 +43,15 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
 pub fn listing(bytes: &[u8]) -> Result<Listing<'_>> {
     let start = whole(bytes, "history")?;
     let Some(listing) = Listing::of(bytes, None) else {
-        return Err(refused(bytes, start, "no array of messages"));
+        return Err(refused(bytes, start, "not an array of messages"));
     };
     let elements = || (0..listing.elements.len()).map(|nth| listing.element(nth));
     if elements().any(|raw| text(raw, "say").is_some() || text(raw, "ask").is_some()) {
-        let error = refused(
-            bytes,
-            start,
-            "what Cline or Roo show, not what they send".to_string(),
-        );
-        return Err(error.hint("api_conversation_history.json beside it is the session"));
+        let error = refused(bytes, start, "the messages that Cline or Roo display".to_string());
+        return Err(error.hint("read the session from api_conversation_history.json next to this file"));
     }
     if !elements().any(|raw| json::member(raw, "role").is_some()) {
-        return Err(refused(bytes, start, "no messages in it".to_string()));
+        return Err(refused(bytes, start, "contains no messages".to_string()));
     }
     Ok(listing)
 }
@@ -256,7 +252,7 @@ impl<'e> Building<'e> {
             .text("format", NAME)
             .raw("raw", &self.elements[nth]);
         if self.kinds[nth] == Kind::Other {
-            let what = "an element that is no message is carried as a foreign record";
+            let what = "not a message; kept unchanged";
             report.damage(self.place, what);
         }
         self.push(built.finish());

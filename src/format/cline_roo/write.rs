@@ -130,9 +130,8 @@ impl Before<'_> {
             .rposition(|piece| of(piece).is_some())
             .map_or(0, |last| last + 1);
         if !same || summary.is_some() || pieces[..ends].iter().any(|piece| of(piece).is_none()) {
-            let what = "Cline says in other files what it leaves out of a history: messages are added to it, and none is taken";
-            let hint =
-                "make a new history of what is left: convo VERB ... FILE | convo cat --to cline-roo > NEW";
+            let what = "Cline records omitted messages in other files; only appending is supported";
+            let hint = "write a new history: convo COMMAND ... FILE | convo cat --to cline-roo > NEW";
             return Err(Error::new(Kind::Usage, what).hint(hint));
         }
         Ok(pieces
@@ -201,7 +200,7 @@ fn again(carried: Carried, session: &Session, view: &View, report: &mut Report) 
     let raws: Vec<Vec<u8>> = carried.iter().flat_map(|(raws, _)| raws.clone()).collect();
     let document = array(&raws);
     let Some(listing) = Listing::of(&document, None) else {
-        return Err(Error::new(Kind::Data, "its elements are no JSON"));
+        return Err(Error::new(Kind::Data, "the elements are not valid JSON"));
     };
     let mut units = Vec::new();
     let mut at = 0;

@@ -51,17 +51,13 @@ pub fn listing(bytes: &[u8]) -> Result<(&[u8], Listing<'_>)> {
     let start = whole(bytes, "document")?;
     let mark = usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3;
     if bytes[start] == b'[' {
-        let error = refused(bytes, start, "no session of Continue's, but an array");
-        return Err(error.hint("sessions.json is the index of the sessions beside it"));
+        let error = refused(bytes, start, "not a Continue session: an array");
+        return Err(error.hint("give the session files listed in sessions.json"));
     }
     let document = &bytes[mark..];
     match Listing::of(document, Some("history")) {
         Some(listing) => Ok((document, listing)),
-        None => Err(refused(
-            bytes,
-            start,
-            "no session of Continue's: it has no history",
-        )),
+        None => Err(refused(bytes, start, "not a Continue session: no history")),
     }
 }
 
@@ -137,7 +133,7 @@ pub fn history(
                 push(&mut session, body, place);
             }
         } else {
-            report.damage(place, "an item that is no message is carried as a foreign record");
+            report.damage(place, "not a message; kept unchanged");
             let mut built = ObjectBuilder::default();
             built
                 .text("type", "foreign")

@@ -17,7 +17,7 @@ pub(super) fn beside(shape: &Shape<'_>) -> Option<&'static str> {
             Some("the log of prompts of the Gemini CLI")
         }
         () if has("ts") && (kind == b"\"say\"" || kind == b"\"ask\"") => {
-            Some("what Cline or Roo show, not what they send")
+            Some("the messages that Cline or Roo display")
         }
         () if has("instruction") && has("output") => Some("Alpaca records"),
         () if has("chosen") && has("rejected") => Some("pairs of a preferred and a rejected answer"),

@@ -2,14 +2,13 @@
 
 use super::Detection;
 
-const PLUGIN: &str =
-    "a plugin reads databases: convo sqlite FILE | convo ...; `convo plugins` lists those that are installed";
+const PLUGIN: &str = "read it with: convo sqlite FILE | convo ...";
 
 /// The verdict on a database.
 pub(super) fn verdict(head: &[u8]) -> Detection {
     let tables = Tables::of(head);
     if let Some((name, whose)) = tables.read() {
-        let what = format!("an SQLite database of {whose}");
+        let what = format!("SQLite database of {whose}");
         return Detection {
             name: Some(name),
             ..Detection::unknown(what)
@@ -18,7 +17,7 @@ pub(super) fn verdict(head: &[u8]) -> Detection {
     }
     match tables.unread() {
         Some((name, what)) => Detection::unread(name, what),
-        None => Detection::unknown("an SQLite database").hint(PLUGIN),
+        None => Detection::unknown("SQLite database").hint(PLUGIN),
     }
 }
 

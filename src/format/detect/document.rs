@@ -29,22 +29,22 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     let alone = memchr::memchr(b'\n', text.trim_ascii_end()).is_none();
     if alone && native_line(&members) {
         let what = match members.get("type") {
-            Some(b"\"session\"") => "a session line begins it",
-            Some(b"\"packed\"") => "a packed session begins it",
-            _ => "a line of the native stream",
+            Some(b"\"session\"") => "starts with a header",
+            Some(b"\"packed\"") => "starts with a packed session",
+            _ => "a record of the native format",
         };
         return known(Format::Native, what);
     }
     if line && role && hints.sidecar {
-        return known(Format::Picoclaw, "a message line with a .meta.json beside it");
+        return known(Format::Picoclaw, "a message with a .meta.json next to it");
     }
     if penguin::is_checkpoint(|name| members.get(name)) {
         return known(Format::Penguin, "a checkpoint of a session");
     }
     if let Some(what) = beside(&members) {
-        let verdict = Detection::unknown(format!("{what}, which is no session"));
+        let verdict = Detection::unknown(format!("{what}, not a session"));
         return match what == RUN_STATE {
-            true => verdict.hint("the items of its session are in session_items"),
+            true => verdict.hint("read the items of the session from session_items"),
             false => verdict,
         };
     }
@@ -53,7 +53,7 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
     }
     if has_role(&members) && has_body(&members) {
         return match line {
-            true => known(Format::Jsonl, "a message line"),
+            true => known(Format::Jsonl, "a message on one line"),
             false => known(Format::OpenaiChat, "one message"),
         };
     }
@@ -70,10 +70,7 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
             .iter()
             .any(|(known, _)| known.eq_ignore_ascii_case(name))
     }) {
-        return known(
-            Format::Goaitools,
-            "a goaitools state, its members spelled otherwise",
-        );
+        return known(Format::Goaitools, "a goaitools state with other capitalization");
     }
     if penguiflow(&members) {
         return known(Format::Penguiflow, "a document with version, health and turns");
@@ -113,10 +110,10 @@ pub(super) fn document(text: &[u8], whole: bool, hints: Hints<'_>) -> Detection 
         return known(Format::OpenaiChat, "a response with choices");
     }
     if members.0.is_empty() && broken.is_none() {
-        return Detection::unknown("a JSON object with no members");
+        return Detection::unknown("empty JSON object");
     }
     let names: Vec<&str> = members.0.iter().take(6).map(|(name, _)| name.as_ref()).collect();
-    let what = format!("a JSON object with the members {}{damaged}", names.join(", "));
+    let what = format!("JSON object with members: {}{damaged}", names.join(", "));
     Detection {
         damaged: damage.is_some(),
         ..Detection::unknown(what)
@@ -170,9 +167,9 @@ fn array(text: &[u8], hints: Hints<'_>) -> Detection {
     if elements.is_empty() {
         let damaged = json::value_end(text, 0, Dialect::Python).is_err();
         let what = if damaged {
-            "a damaged JSON array"
+            "damaged JSON array"
         } else {
-            "an empty JSON array"
+            "empty JSON array"
         };
         return Detection {
             damaged,
@@ -183,7 +180,7 @@ fn array(text: &[u8], hints: Hints<'_>) -> Detection {
     let any = |name: &str| shapes.iter().any(|shape| shape.has(name));
     let is = |format, what: &str| Detection::known(format, what);
     if let Some(what) = shapes.iter().find_map(beside) {
-        return Detection::unknown(format!("{what}, which is no session"));
+        return Detection::unknown(format!("{what}, not a session"));
     }
     if let Some(signature) = order::list(&shapes, named) {
         return Detection::named(signature);
@@ -196,7 +193,7 @@ fn array(text: &[u8], hints: Hints<'_>) -> Detection {
     }
     if !shapes.iter().any(has_role) {
         return Detection::unknown(format!(
-            "a JSON array whose elements have no role of a conversation: {}",
+            "JSON array whose elements have no known role: {}",
             excerpt(elements[0])
         ));
     }
@@ -215,7 +212,7 @@ fn array(text: &[u8], hints: Hints<'_>) -> Detection {
         });
     if !shapes.iter().any(has_body) {
         return Detection::unknown(format!(
-            "a JSON array whose elements have a role and no content: {}",
+            "JSON array whose elements have a role, but no content: {}",
             excerpt(elements[0])
         ));
     }

@@ -156,7 +156,7 @@ pub(super) static KNOWN: &[Signature] = &[
     },
     Signature {
         name: "cline",
-        what: "a session of the newer Cline (the older task folders are read as cline-roo)",
+        what: "a session of the newer Cline (older task directories are read as cline-roo)",
         document: |shape| {
             let version = shape
                 .get("version")
@@ -239,7 +239,7 @@ pub(super) static KNOWN: &[Signature] = &[
     },
     Signature {
         name: "opencode-record",
-        what: "a record of opencode's storage folder",
+        what: "a record of opencode's storage directory",
         document: |shape| {
             let part = shape.all(&["sessionID", "messageID", "type"]);
             part || (shape.is_object("time") && shape.any(&["projectID", "directory"]))

@@ -10,7 +10,7 @@ use crate::model::json::{self, Dialect};
 pub(super) fn header_line(lines: &[&[u8]]) -> Option<Detection> {
     let members = Shape::of(lines.first()?, Dialect::Strict)?;
     if is_native_header(&members) && !members.has("role") {
-        return Some(Detection::known(Format::Native, "a session line begins it"));
+        return Some(Detection::known(Format::Native, "starts with a header"));
     }
     let mut hollow = None;
     for signature in order::headers(&members) {
@@ -188,7 +188,7 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
             .filter(|(name, votes)| *votes > 0 && verdict.name != Some(name));
         let losers = losers.map(|(name, votes)| Candidate {
             name,
-            evidence: format!("{votes} of {} lines are of that form", lines.len()),
+            evidence: format!("{votes} of {} lines match", lines.len()),
         });
         Detection {
             votes: losers.collect(),
@@ -203,8 +203,8 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
     {
         let same = |(one, votes): &&(&Signature, usize)| votes == cast && one.name != signature.name;
         if let (false, Some((other, _))) = (decisive, count.foreign.iter().find(same)) {
-            let what = format!("as many lines of {} as of {}", signature.what, other.what);
-            return votes(Detection::unknown(what).hint("--from says which"));
+            let what = format!("as many lines match {} as {}", signature.what, other.what);
+            return votes(Detection::unknown(what).hint("give the format with --from"));
         }
         if let Some(messages) = order::strange(signature, lines) {
             return votes(Detection::hollow(signature, messages));
@@ -214,12 +214,12 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
     if short {
         let seen = silent.map_or_else(String::new, |line| format!(": {}", excerpt(line)));
         return votes(Detection::unknown(format!(
-            "{} JSON lines, of which {most} look like a session's{seen}",
+            "{} JSON lines, {most} of them like messages{seen}",
             count.objects
         )));
     }
     votes(Detection::known(
         format,
-        format!("{most} of {} lines are of that form", lines.len()),
+        format!("{most} of {} lines match", lines.len()),
     ))
 }

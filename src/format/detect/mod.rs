@@ -54,8 +54,8 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     let log = hints.name.is_some_and(|name| name.ends_with(".jsonl"));
     if head.is_empty() {
         return match hints.sidecar && log {
-            true => Detection::known(Format::Picoclaw, "an empty log with a .meta.json beside it"),
-            false => Detection::unknown("it is empty"),
+            true => Detection::known(Format::Picoclaw, "an empty log with a .meta.json next to it"),
+            false => Detection::unknown("empty input"),
         };
     }
     if let Some(verdict) = magic(head) {
@@ -65,7 +65,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     let start = json::skip_space(text, 0);
     let text = &text[start..];
     if text.is_empty() {
-        return Detection::unknown("it holds white space only");
+        return Detection::unknown("only white space");
     }
     if let (false, Some(signature)) = (matches!(text[0], b'{' | b'['), order::text(text)) {
         return Detection::named(signature);
@@ -92,19 +92,19 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
         };
     }
     if hints.sidecar && log {
-        return Detection::known(Format::Picoclaw, "a .meta.json lies beside it");
+        return Detection::known(Format::Picoclaw, "a .meta.json is next to the input");
     }
     match text[0] {
         b'{' | b'[' => document(text, whole, hints),
-        _ if text.contains(&0) => Detection::unknown("binary data, beginning with bytes that are no text"),
-        _ => Detection::unknown(format!("text that is no JSON: {}", excerpt(text))),
+        _ if text.contains(&0) => Detection::unknown("binary data"),
+        _ => Detection::unknown(format!("not JSON, starts with {}", excerpt(text))),
     }
 }
 
 fn magic(head: &[u8]) -> Option<Detection> {
     let (what, hint) = match head {
-        [0x1f, 0x8b, ..] => ("gzip data", "unpack it: gunzip -c FILE | convo ..."),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => ("zstd data", "unpack it: zstd -dc FILE | convo ..."),
+        [0x1f, 0x8b, ..] => ("gzip data", "decompress it first: gunzip -c FILE | convo ..."),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => ("zstd data", "decompress it first: zstd -dc FILE | convo ..."),
         [b'P', b'K', 3, 4, ..] => return zip::archive(head),
         _ if head.starts_with(b"SQLite format 3\0") => {
             return Some(database::verdict(head));
@@ -126,7 +126,7 @@ fn is_spread(text: &[u8], whole: bool) -> bool {
 
 /// Whether a value is faulty only because the head ends: it ends no string and no list, or lacks what follows the edge.
 fn is_cut(fault: &Fault, text: &[u8], whole: bool) -> bool {
-    !whole && (fault.what.contains("does not end") || fault.offset >= text.len())
+    !whole && (fault.what.starts_with("unterminated") || fault.offset >= text.len())
 }
 
 /// The lines that are whole: one that the edge of the head cuts has no vote.

@@ -16,7 +16,7 @@ impl<'a> Shape<'a> {
         json::members(object, dialect).map(Shape)
     }
 
-    /// Of the elements with which an array begins, the last of which may be cut; what is no object has no members.
+    /// Of the elements with which an array begins, the last of which may be cut; what is not an object has no members.
     pub fn elements(array: &'a [u8]) -> Vec<Shape<'a>> {
         first_elements(array, SEEN)
             .into_iter()
@@ -113,16 +113,16 @@ impl<'a> Shape<'a> {
 pub(super) fn seen_members(text: &[u8]) -> (Shape<'_>, Option<&'static str>) {
     let mut found = Shape::default();
     if text.first() != Some(&b'{') {
-        return (found, Some("no object"));
+        return (found, Some("not an object"));
     }
     let mut at = json::skip_space(text, 1);
     while text.get(at) == Some(&b'"') {
         let Ok(name_end) = json::value_end(text, at, Dialect::Strict) else {
-            return (found, Some("a name is cut"));
+            return (found, Some("truncated member name"));
         };
         let colon = json::skip_space(text, name_end);
         if text.get(colon) != Some(&b':') {
-            return (found, Some("a colon is missing"));
+            return (found, Some("missing colon"));
         }
         let value = json::skip_space(text, colon + 1);
         let name = json::unescape(&text[at + 1..name_end - 1]);
@@ -139,11 +139,11 @@ pub(super) fn seen_members(text: &[u8]) -> (Shape<'_>, Option<&'static str>) {
         match text.get(at) {
             Some(b',') => at = json::skip_space(text, at + 1),
             Some(b'}') => return (found, None),
-            _ => return (found, Some("it ends too early")),
+            _ => return (found, Some("unexpected end")),
         }
     }
     let whole = text.get(at) == Some(&b'}');
-    (found, (!whole).then_some("a member name is missing"))
+    (found, (!whole).then_some("missing member name"))
 }
 
 /// The first elements of an array; the last of them may be cut.

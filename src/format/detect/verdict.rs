@@ -79,7 +79,7 @@ impl Detection {
     /// The verdict on an input with the envelope of a format and none of its content.
     pub(super) fn hollow(signature: &Signature, messages: usize) -> Detection {
         Detection::unknown(format!(
-            "the envelope of {}, but no content of that format (messages seen: {messages})",
+            "has the structure of {}, but no messages of this format (messages: {messages})",
             signature.what
         ))
     }
@@ -115,7 +115,7 @@ impl Detection {
         });
         let also = self.others.iter().map(|name| Candidate {
             name,
-            evidence: "the same bytes are valid in it".to_string(),
+            evidence: "the same bytes are valid in this format".to_string(),
         });
         verdict
             .into_iter()

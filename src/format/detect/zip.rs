@@ -9,9 +9,9 @@ const FILE: &[u8] = b"PK\x03\x04";
 /// Length of that beginning, behind which the name stands.
 const HEADER: usize = 30;
 
-const ONE: &str = "unpack it: unzip -p FILE conversations.json | convo ...";
+const ONE: &str = "extract it first: unzip -p FILE conversations.json | convo ...";
 
-const NUMBERED: &str = "unpack it: unzip -p FILE '*conversations*.json' | convo ...";
+const NUMBERED: &str = "extract it first: unzip -p FILE '*conversations*.json' | convo ...";
 
 /// Names of files that only one of the exports has.
 const OWN: [(&str, [&str; 4]); 2] = [

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub type Listed<'a> = (usize, Cow<'a, [u8]>);
 
 /// What is looked for, as it is told where it is not there.
-pub const WANTED: &str = "an element of a history nor a body with one, in the form";
+pub const WANTED: &str = "a message nor a request body";
 
 /// A history, and what stood beside it.
 #[derive(Debug, Default)]

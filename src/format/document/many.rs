@@ -228,7 +228,7 @@ fn read(api: Api, format: Format, piece: Piece<'_>, report: &mut Report) -> Vec<
         Ok(end) if end == piece.len() => reading.value(piece, 0, report),
         end => {
             let (offset, what) = match end {
-                Ok(end) => (end, "something follows the value"),
+                Ok(end) => (end, "unexpected text after the value"),
                 Err(fault) => (fault.offset.min(piece.len()), fault.what),
             };
             let place = reading.place(offset);
@@ -252,7 +252,7 @@ impl SessionReader for Many {
             }
         }
         match self.ready.pop_front() {
-            None if self.made == 0 => Err(Error::new(Kind::Data, "no messages in it")),
+            None if self.made == 0 => Err(Error::new(Kind::Data, "contains no messages")),
             session => Ok(session),
         }
     }

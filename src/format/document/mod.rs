@@ -34,7 +34,7 @@ pub fn read(api: Api, format: Format, source: &Source<'_>, report: &mut Report) 
         Err(fault) => return Err(reading.broken(fault)),
     }
     if reading.sessions.is_empty() {
-        return Err(Error::new(Kind::Data, "no messages in it"));
+        return Err(Error::new(Kind::Data, "contains no messages"));
     }
     Ok(reading.sessions)
 }
@@ -103,7 +103,7 @@ impl<'a> Reading<'a> {
         let place = self.place(fault.offset.min(self.source.bytes.len() - self.skipped));
         Error {
             at: Some((String::new(), place)),
-            ..Error::new(Kind::Data, format!("not JSON: {}", fault.what))
+            ..Error::new(Kind::Data, format!("not valid JSON: {}", fault.what))
         }
     }
 
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
             }
             let fault = match json::value_end(text, at, Dialect::Python) {
                 Ok(behind) if behind == end => None,
-                Ok(behind) => Some((behind, "something follows the value")),
+                Ok(behind) => Some((behind, "unexpected text after the value")),
                 Err(fault) => Some((fault.offset, fault.what)),
             };
             if let Some((offset, what)) = fault {
@@ -257,21 +257,21 @@ impl<'a> Reading<'a> {
         if replaced > 0 {
             report.lose(Loss::Number, replaced);
             let place = self.place(offset);
-            report.damage(place, "NaN or Infinity, which JSON does not have, became null");
+            report.damage(
+                place,
+                "NaN or Infinity, which JSON does not allow, replaced by null",
+            );
         }
         if repaired {
             let place = self.place(offset);
-            report.damage(place, "bytes that are no UTF-8 became U+FFFD");
+            report.damage(place, "bytes that are not UTF-8 replaced by U+FFFD");
         }
         body
     }
 
     /// What is no message is carried as a foreign record, so that it cannot be taken for an event.
     fn foreign(&self, raw: &[u8], place: Place, report: &mut Report) -> Vec<u8> {
-        report.damage(
-            place,
-            "an element that is no message is carried as a foreign record",
-        );
+        report.damage(place, "not a message; kept unchanged");
         let mut built = ObjectBuilder::default();
         built
             .text("type", "foreign")

@@ -35,8 +35,8 @@ pub fn fault(record: &[u8]) -> Option<String> {
     match kind.as_deref() {
         Some("user" | "gemini") => content::fault(record, &["toolCalls", "thoughts"]),
         Some("info" | "error" | "warning") => None,
-        Some(kind) => Some(format!("a record of an unknown type: '{kind}'")),
-        None => Some("a record without a type".to_string()),
+        Some(kind) => Some(format!("unknown record type '{kind}'")),
+        None => Some("record without type".to_string()),
     }
 }
 

@@ -131,7 +131,7 @@ impl SessionReader for Logs {
 }
 
 fn none() -> Error {
-    Error::new(Kind::Data, "no recording of the Gemini CLI in it")
+    Error::new(Kind::Data, "contains no Gemini CLI recording")
 }
 
 /// Documents on their way, as a rule one.
@@ -174,19 +174,19 @@ impl SessionReader for Documents {
                 }
                 return Err(Error {
                     at: Some((String::new(), place)),
-                    ..Error::new(Kind::Data, format!("not JSON: {}", fault.what))
+                    ..Error::new(Kind::Data, format!("not valid JSON: {}", fault.what))
                 });
             }
         };
         let document = self.bytes[start..end].to_vec();
         if !is_recording(&document) {
-            let what = "a value that is no recording of the Gemini CLI";
+            let what = "not a Gemini CLI recording";
             let error = Error {
                 at: Some((String::new(), place)),
                 ..Error::new(Kind::Data, what)
             };
             return Err(match document.starts_with(b"[") {
-                true => error.hint("logs.json holds prompts, and no session"),
+                true => error.hint("logs.json contains prompts, not sessions; give a file in chats/"),
                 false => error,
             });
         }

@@ -240,7 +240,7 @@ fn first_line(session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u
     let workspace = Workspace::of(session);
     let cwd = workspace.cwd.as_deref().and_then(json::text);
     if cwd.is_none() && purpose == Purpose::Export {
-        let what = "no project is known of it (metadata.cwd): the program does not list it in any";
+        let what = "no project (metadata.cwd): Gemini CLI does not list the session";
         report.note(Place { line: 0, offset: 0 }, what);
     }
     // The program knows a project by the hash of its folder.

@@ -72,20 +72,20 @@ impl<'a> Known<'a> {
             .any(|name| self.get(name).is_some());
         match () {
             () if !said && !self.others.is_empty() => {
-                Some("it has no content, and members that goaitools does not know")
+                Some("no content, and members that goaitools does not know")
             }
             () if !text("content") && !self.get("content").is_some_and(|raw| raw.starts_with(b"[")) => {
-                Some("its content is neither text nor parts")
+                Some("\"content\" is neither a string nor a list of parts")
             }
             () if self
                 .get("content")
                 .is_some_and(|raw| content::unknown_kind(raw).is_some()) =>
             {
-                Some("no part of its content is of a known kind")
+                Some("\"content\" has no part of a known type")
             }
-            () if !text("name") => Some("its name is no string"),
-            () if !text("tool_call_id") => Some("its tool_call_id is no string"),
-            () if !self.get("tool_calls").is_none_or(calls) => Some("its tool_calls are no list of calls"),
+            () if !text("name") => Some("\"name\" is not a string"),
+            () if !text("tool_call_id") => Some("\"tool_call_id\" is not a string"),
+            () if !self.get("tool_calls").is_none_or(calls) => Some("\"tool_calls\" is not a list of calls"),
             () => None,
         }
     }
@@ -120,11 +120,11 @@ fn is_call(call: &[u8]) -> bool {
 pub fn read(element: &[u8]) -> Read {
     let (element, _) = json::compact(element);
     let Some(known) = Known::of(&element) else {
-        return foreign(&element, "it is no object");
+        return foreign(&element, "not an object");
     };
     let role = known.get("role");
     if role.is_some_and(|raw| !raw.starts_with(b"\"")) {
-        return foreign(&element, "its role is no string");
+        return foreign(&element, "\"role\" is not a string");
     }
     let plain = if known.odd || role.is_none() {
         rebuilt(&known)

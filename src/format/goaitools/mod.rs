@@ -97,7 +97,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
             _ => message::read(element),
         };
         if let Some(fault) = fault {
-            report.damage(place, format!("message {nth}: {fault}; it is kept as it is"));
+            report.damage(place, format!("message {nth}: {fault}; kept unchanged"));
         }
         line.push(b'\n');
         session.push(&Record::parse(&line, place));

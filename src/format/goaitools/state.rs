@@ -72,8 +72,8 @@ pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<State<'a>> {
     let text = &bytes[start..];
     let broken = |fault: Fault| {
         let what = match json::value_end(text, json::skip_space(text, 0), Dialect::Strict) {
-            Ok(_) if !text.trim_ascii_start().starts_with(b"{") => "it is no JSON object".to_string(),
-            _ => format!("not JSON: {}", fault.what),
+            Ok(_) if !text.trim_ascii_start().starts_with(b"{") => "not a JSON object".to_string(),
+            _ => format!("not valid JSON: {}", fault.what),
         };
         refused(start + fault.offset, format!("not a goaitools state: {what}"))
     };
@@ -109,24 +109,24 @@ pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<State<'a>> {
     let at = |value: &[u8]| start + (value.as_ptr() as usize - text.as_ptr() as usize);
     match version {
         Some(VERSION) => {}
-        None => return Err(refused(start, "a goaitools state without a version".to_string())),
+        None => return Err(refused(start, "goaitools state without version".to_string())),
         Some(other) => {
             let shown = String::from_utf8_lossy(&other[..other.len().min(40)]).into_owned();
-            let what = format!("a goaitools state of version {shown}; this program reads version 1");
-            return Err(refused(at(other), what).hint("it is left as it is; a newer convo may read it"));
+            let what = format!("goaitools state of unsupported version {shown}; expected version 1");
+            return Err(refused(at(other), what).hint("update convo"));
         }
     }
     if let Some(provider) = state.provider.filter(|raw| !raw.starts_with(b"\"")) {
-        return Err(refused(at(provider), "the provider is no string".to_string()));
+        return Err(refused(at(provider), "\"provider\" is not a string".to_string()));
     }
     if let Some(processed) = state.processed.filter(|raw| !is_integer(raw)) {
         return Err(refused(
             at(processed),
-            "processed_length is no whole number".to_string(),
+            "\"processed_length\" is not an integer".to_string(),
         ));
     }
     if let Some(list) = list {
-        let wrong = |_| refused(at(list), "messages are no list".to_string());
+        let wrong = |_| refused(at(list), "\"messages\" is not a list".to_string());
         let mut elements = Elements::new(list, Dialect::Strict).map_err(wrong)?;
         while let Some((offset, element)) = elements.next().map_err(wrong)? {
             state.messages.push((at(list) + offset, element));
@@ -137,19 +137,16 @@ pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<State<'a>> {
             report.note(Place::default(), format!("{what}: {}", names.join(", ")));
         }
     };
-    note(odd, "members spelled otherwise, read as goaitools does");
-    note(again, "members that repeat, of which the last counts");
+    note(odd, "members with other capitalization, read as goaitools does");
+    note(again, "duplicate members, the last one is used");
     if state.provider.is_none() {
-        report.note(
-            Place::default(),
-            "it names no provider, so goaitools would not read it",
-        );
+        report.note(Place::default(), "no provider; goaitools rejects the state");
     }
     if let Some(raw) = state.processed
         && (raw.starts_with(b"-") && number(&raw[1..]) > 0 || number(raw) > state.messages.len())
     {
         let (shown, length) = (String::from_utf8_lossy(raw), state.messages.len());
-        let what = format!("processed_length is {shown}, and there are {length} messages");
+        let what = format!("processed_length is {shown}, but the state has {length} messages");
         report.damage(Places::of(bytes).at(at(raw)), what);
     }
     Ok(state)

@@ -44,7 +44,7 @@ pub fn write(
     };
     lead(&mut elements);
     if elements.first().is_some_and(|first| first.system) {
-        let what = "the state begins with a system message, which goaitools drops at the next call";
+        let what = "the state starts with a system message, which goaitools drops at the next call";
         report.note(WHOLE, what);
     }
     let own = own.unwrap_or_default();

@@ -107,13 +107,13 @@ impl SessionReader for Sessions {
                 Cut::Values(values) => {
                     let Some(value) = values.next()? else {
                         return match self.read {
-                            0 => Err(Error::new(Kind::Data, "no goose session in it")),
+                            0 => Err(Error::new(Kind::Data, "contains no goose session")),
                             _ => Ok(None),
                         };
                     };
                     let lead = std::mem::take(&mut self.tail);
                     if let Some(strange) = value.strange {
-                        report.damage(value.places().at(strange), "not JSON");
+                        report.damage(value.places().at(strange), "not valid JSON");
                     }
                     let Some((session, _)) = document(name, self.read, &value, report) else {
                         self.tail = [lead, value.bytes].concat();
@@ -170,7 +170,7 @@ fn document(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
     }
     if !listing.has_list() {
         if !value.value.is_empty() && listing.faults.is_empty() {
-            report.damage(start, "no goose session: it has no conversation");
+            report.damage(start, "not a goose session: no conversation");
         }
         return None;
     }
@@ -198,10 +198,7 @@ fn document(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
             reading.message(nth, nth + 1, &element, place);
         } else {
             if listing.faults.is_empty() {
-                report.damage(
-                    place,
-                    "an element that is no message is carried as a foreign record",
-                );
+                report.damage(place, "not a message; kept unchanged");
             }
             reading.push(foreign(raw), place);
         }

@@ -155,9 +155,9 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     let after = listing.written(&value.bytes, &slots).ok_or_else(|| {
         let error = Error::new(
             Kind::Data,
-            "the document is cut off or damaged, and is not changed in place",
+            "a truncated or damaged document cannot be rewritten in place",
         );
-        error.hint("make a new one of what is left of it: convo cat --to goose FILE > NEW")
+        error.hint("write the readable messages to a new file: convo cat --to goose FILE > NEW")
     })?;
     let count = listing.get("message_count").and_then(number);
     let document = after.trim_ascii();
@@ -235,14 +235,14 @@ fn warn(lines: &[Vec<u8>], report: &mut Report) {
     if long > 0 {
         report.note(
             place,
-            format!("{long} lines are longer than 5 MiB: goose passes over them"),
+            format!("{long} lines are longer than 5 MiB, which goose skips"),
         );
     }
     if lines.len() > MOST + 1 {
-        report.note(place, "more than 10,000 messages: goose reads no further");
+        report.note(place, "more than 10,000 messages, which is all that goose reads");
     }
     if lines.iter().map(Vec::len).sum::<usize>() > LARGEST {
-        report.note(place, "more than 50 MiB: goose does not read it");
+        report.note(place, "more than 50 MiB, which goose does not read");
     }
 }
 

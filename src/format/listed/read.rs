@@ -28,7 +28,7 @@ pub fn open(kind: &'static Kind, input: Input) -> Result<Box<dyn SessionReader>>
             }
             let what = match json::value_end(piece.bytes, 0, Dialect::Python) {
                 Err(fault) => fault.what,
-                Ok(_) => "no object with messages, as the others are",
+                Ok(_) => "not an object with messages",
             };
             report.damage(piece.place, what);
             Vec::new()
@@ -71,7 +71,7 @@ impl SessionReader for Whole {
         };
         let mut sessions = read(self.kind, &piece, false, report);
         if sessions.is_empty() {
-            return Err(Error::new(error::Kind::Data, "no messages in it"));
+            return Err(Error::new(error::Kind::Data, "contains no messages"));
         }
         if self.returns {
             let origin = Arc::new(Origin {
@@ -154,7 +154,7 @@ pub fn lines(kind: &Kind, form: &'static str, slot: &Slot<'_>, seen: &mut Seen) 
     let end = json::value_end(raw, 0, Dialect::Python);
     if end != Ok(raw.len()) {
         let (offset, what) = match end {
-            Ok(end) => (end, "something follows the value"),
+            Ok(end) => (end, "unexpected text after the value"),
             Err(fault) => (fault.offset.min(raw.len()), fault.what),
         };
         lines.fault = Some((offset, what.to_string()));
@@ -169,11 +169,11 @@ pub fn lines(kind: &Kind, form: &'static str, slot: &Slot<'_>, seen: &mut Seen) 
     };
     lines.replaced = replaced;
     if replaced > 0 {
-        let what = "NaN or Infinity, which JSON does not have, became null";
+        let what = "NaN or Infinity, which JSON does not allow, replaced by null";
         lines.fault = Some((0, what.to_string()));
     }
     let body = String::from_utf8(body).unwrap_or_else(|error| {
-        lines.fault = Some((0, "bytes that are no UTF-8 became U+FFFD".to_string()));
+        lines.fault = Some((0, "bytes that are not UTF-8 replaced by U+FFFD".to_string()));
         String::from_utf8_lossy(error.as_bytes()).into_owned()
     });
     let drafts = (kind.read)(body.as_bytes()).filter(|drafts| !drafts.is_empty());
@@ -185,7 +185,7 @@ pub fn lines(kind: &Kind, form: &'static str, slot: &Slot<'_>, seen: &mut Seen) 
             .raw("raw", &body);
         lines.bodies.push(built.finish());
         if !(kind.others)(body.as_bytes()) {
-            let what = "an element that is no message is carried as a foreign record";
+            let what = "not a message; kept unchanged";
             lines.fault = Some((0, what.to_string()));
         }
         return lines;

@@ -24,14 +24,14 @@ pub fn whole(bytes: &[u8], what: &str) -> Result<usize> {
         refused(
             bytes,
             fault.offset.min(bytes.len()),
-            format!("not JSON: {}", fault.what),
+            format!("not valid JSON: {}", fault.what),
         )
     })?;
     if let Err(error) = std::str::from_utf8(bytes) {
         return Err(refused(bytes, error.valid_up_to(), "not UTF-8"));
     }
     if !bytes[end..].trim_ascii().is_empty() {
-        return Err(refused(bytes, end, format!("something follows the {what}")));
+        return Err(refused(bytes, end, format!("unexpected text after the {what}")));
     }
     Ok(start)
 }

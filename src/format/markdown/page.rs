@@ -186,7 +186,7 @@ fn other(kind: &str, raw: &[u8], images: Images, report: &mut Report) -> String 
     match (&media.bytes, media.url()) {
         (Bytes::Kept(id), _) => {
             report.lose(Loss::Attachment, 1);
-            format!("{what} {}, kept by its provider\n", fence::span(id))
+            format!("{what} {}, stored by the provider\n", fence::span(id))
         }
         (_, Some(url))
             if target::is_embedded_image(&url)

@@ -162,7 +162,7 @@ pub fn fault(item: &[u8]) -> Option<String> {
         {
             None
         }
-        kind => Some(format!("an item of an unknown kind: '{kind}'")),
+        kind => Some(format!("unknown item type '{kind}'")),
     }
 }
 

@@ -48,7 +48,7 @@ impl SessionReader for Documents {
         while let Some(mut value) = self.values.next()? {
             let lead = std::mem::take(&mut self.tail);
             if let Some(strange) = value.strange {
-                report.damage(value.places().at(strange), "not JSON");
+                report.damage(value.places().at(strange), "not valid JSON");
             }
             let Some((mut session, _)) = read(self.name.as_deref(), self.read, &value, report) else {
                 self.tail = [lead, value.bytes].concat();
@@ -62,7 +62,7 @@ impl SessionReader for Documents {
             return Ok(Some(session));
         }
         match self.read {
-            0 => Err(Error::new(Kind::Data, "no opencode session in it")),
+            0 => Err(Error::new(Kind::Data, "contains no opencode session")),
             _ => Ok(None),
         }
     }
@@ -96,7 +96,7 @@ pub fn read(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
     }
     if !listing.has_list() {
         if !value.value.is_empty() && listing.faults.is_empty() {
-            report.damage(start, "no opencode session: it has no messages");
+            report.damage(start, "not an opencode session: no messages");
         }
         return None;
     }
@@ -133,10 +133,7 @@ pub fn read(name: Option<&str>, nth: usize, value: &Value, report: &mut Report) 
         }
         reading.element(nth, element.as_ref(), &raws[nth], parts[nth], place);
         if element.is_none() && listing.is_whole && listing.faults.is_empty() {
-            report.damage(
-                place,
-                "an element that is no message is carried as a foreign record",
-            );
+            report.damage(place, "not a message; kept unchanged");
         }
     }
     let times = elements.iter().flatten().filter_map(Element::created);

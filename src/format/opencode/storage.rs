@@ -58,10 +58,7 @@ pub fn document(record: &[u8], files: &Files<'_>) -> Result<Vec<u8>> {
 /// A folder of the storage; an id that leads elsewhere is refused.
 fn folder(kind: &str, id: &str) -> Result<String> {
     match id.contains(['/', '\\', '\0']) || matches!(id, "" | "." | "..") {
-        true => Err(Error::new(
-            Kind::Unsafe,
-            format!("no folder can be called {id:?}"),
-        )),
+        true => Err(Error::new(Kind::Unsafe, format!("invalid directory name '{id}'"))),
         false => Ok(format!("{kind}/{id}")),
     }
 }

@@ -86,9 +86,9 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     let after = listing.written(&value.bytes, &slots).ok_or_else(|| {
         let error = Error::new(
             Kind::Data,
-            "the document is cut off or damaged, and is not changed in place",
+            "a truncated or damaged document cannot be rewritten in place",
         );
-        error.hint("make a new one of what is left of it: convo cat --to opencode FILE > NEW")
+        error.hint("write the readable messages to a new file: convo cat --to opencode FILE > NEW")
     })?;
     written(out.write_all(&after))
 }

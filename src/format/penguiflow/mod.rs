@@ -100,8 +100,8 @@ pub fn write(
 ) -> Result<()> {
     let state = State::of(session, view)?;
     if purpose == Purpose::Return && !state.homeless.is_empty() {
-        let what = "a memory of PenguiFlow's holds turns, and no system messages";
-        return Err(Error::new(Kind::Data, what).hint("--event keeps what happened with the next question"));
+        let what = "PenguiFlow memory cannot represent system messages";
+        return Err(Error::new(Kind::Data, what).hint("add the text to the next exchange with --event"));
     }
     report.lose(Loss::Message, (state.homeless.len() + messages(&state)) as u64);
     if purpose == Purpose::Export {
@@ -221,7 +221,7 @@ fn tell_waiting(session: &Session, view: &View, state: &State, report: &mut Repo
         .filter_map(|item| view.items[*item].message(session));
     let categories: Vec<Category> = messages.map(|message| message.category()).collect();
     if !categories.is_empty() && categories.iter().all(|category| *category == Category::Context) {
-        let what = "what happened last waits for the next question: until that is answered PenguiFlow does not see it";
+        let what = "PenguiFlow sees the last context messages after the next answered exchange";
         report.note(Place::default(), what);
     }
 }

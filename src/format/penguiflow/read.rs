@@ -57,7 +57,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         offset: (mark + at) as u64,
     };
     if mark > 0 {
-        report.damage(Place { line: 1, offset: 0 }, "a byte order mark");
+        report.damage(Place { line: 1, offset: 0 }, "byte order mark");
     }
     if let Err(error) = std::str::from_utf8(bytes) {
         let at = place(error.valid_up_to());
@@ -73,8 +73,8 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let version = member("version");
     if !version.is_some_and(|version| is_one(version.raw)) {
         let what = match version {
-            Some(version) => format!("version is {}, and only 1 is known", excerpt(version.raw)),
-            None => "version is missing".to_string(),
+            Some(version) => format!("version is {}, expected 1", excerpt(version.raw)),
+            None => "missing version".to_string(),
         };
         return Err(refused(what).at("", place(version.map_or(0, |version| version.at))));
     }
@@ -85,12 +85,12 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let Some(state) = state else {
         let names = State::ALL.map(State::name).join(", ");
         let what = match health {
-            Some(health) => format!("health is {}, and must be one of {names}", excerpt(health.raw)),
-            None => "health is missing".to_string(),
+            Some(health) => format!("health is {}, expected one of {names}", excerpt(health.raw)),
+            None => "missing health".to_string(),
         };
         let error = refused(what).at("", place(health.map_or(0, |health| health.at)));
         return Err(match member("etag").or(member("schema_version")) {
-            Some(_) => error.hint("a key-value record of PenguiFlow's, which is no memory"),
+            Some(_) => error.hint("a key-value record of PenguiFlow, not a memory"),
             None => error,
         });
     };
@@ -99,14 +99,14 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     for zone in Zone::ALL {
         let Some(list) = member(zone.name()) else { continue };
         if list.raw == b"\"\"" {
-            report.damage(place(list.at), format!("{} is a text: no turns", zone.name()));
+            report.damage(place(list.at), format!("{} is a string; no turns", zone.name()));
             continue;
         }
         let mut elements = match list.raw.first() {
             Some(b'[') => Elements::new(list.raw, Dialect::Python).ok(),
             _ => None,
         }
-        .ok_or_else(|| refused(format!("{} is no list", zone.name())).at("", place(list.at)))?;
+        .ok_or_else(|| refused(format!("{} is not a list", zone.name())).at("", place(list.at)))?;
         let mut nth = 0;
         // Lines are counted once, not once a turn.
         let mut counted = (0, place(list.at).line);
@@ -288,7 +288,7 @@ fn summary(value: Value<'_>, at: &str, place: Place, report: &mut Report) -> Opt
         Some(b'"') if value.raw.len() > 2 => value.raw.to_vec(),
         Some(b'"') => return None,
         _ => {
-            report.damage(place, "summary is no text: shown as text, kept as it is");
+            report.damage(place, "summary is not a string; read as text, kept unchanged");
             let mut raw = Vec::new();
             push_text(&mut raw, &String::from_utf8_lossy(&json::compact(value.raw).0));
             raw

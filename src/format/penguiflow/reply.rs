@@ -30,9 +30,9 @@ pub fn is_blank(summary: &str) -> bool {
 pub fn read(reply: &str) -> Result<String, &'static str> {
     let reply = unfenced(reply.trim());
     let Some(summary) = json::member(reply.as_bytes(), "summary") else {
-        return Err("the reply is no JSON object with a summary");
+        return Err("the reply is not a JSON object with a summary");
     };
-    let summary = json::text(summary).ok_or("the reply's summary is no text")?;
+    let summary = json::text(summary).ok_or("the summary in the reply is not a string")?;
     match is_blank(&summary) {
         true => Err("the summary is blank"),
         false => Ok(wrapped(&summary)),

@@ -288,11 +288,11 @@ pub(super) fn lines(
     report: &mut Report,
 ) -> Result<[Vec<u8>; 2]> {
     let refused = |path: String, what: &str| Error::new(Kind::Data, format!("{path} {what}"));
-    let read = Read::of(raw).ok_or_else(|| refused(path.to_string(), "is no object"))?;
+    let read = Read::of(raw).ok_or_else(|| refused(path.to_string(), "is not an object"))?;
     for name in &read.untexted {
         report.damage(
             place,
-            format!("{path}.{name} is no text: shown as text, kept as it is"),
+            format!("{path}.{name} is not a string; read as text, kept unchanged"),
         );
     }
     if value(&read.members, MEMBERS[0]).is_none()
@@ -306,14 +306,14 @@ pub(super) fn lines(
     }
     let digest = value(&read.members, MEMBERS[2]);
     if digest.is_some_and(|raw| raw.first() != Some(&b'{')) {
-        return Err(refused(format!("{path}.{}", MEMBERS[2]), "is no object"));
+        return Err(refused(format!("{path}.{}", MEMBERS[2]), "is not an object"));
     }
     let ts = value(&read.members, MEMBERS[5]).unwrap_or(b"0.0");
     let Some((time, as_text)) = seconds(ts) else {
-        return Err(refused(format!("{path}.ts"), "is no number"));
+        return Err(refused(format!("{path}.ts"), "is not a number"));
     };
     if as_text {
-        report.damage(place, format!("{path}.ts is a number in quotes: kept as it is"));
+        report.damage(place, format!("{path}.ts is a number in quotes; kept unchanged"));
     }
     let mut own = ObjectBuilder::default();
     own.text("zone", zone.name()).raw("ts", number_of(time));
@@ -321,7 +321,7 @@ pub(super) fn lines(
         own.raw(MEMBERS[2], digest::filled(digest));
         for name in digest::untexted(digest) {
             let path = format!("{path}.{}.{name}", MEMBERS[2]);
-            report.damage(place, format!("{path} is no text: kept as it is"));
+            report.damage(place, format!("{path} is not a string; kept unchanged"));
         }
     }
     for (name, opens, empty) in [(MEMBERS[3], b'{', &b"{}"[..]), (MEMBERS[4], b'[', b"[]")] {
@@ -330,9 +330,9 @@ pub(super) fn lines(
         };
         if raw.first() != Some(&opens) {
             if opens == b'{' && !python::is_false(raw) {
-                return Err(refused(format!("{path}.{name}"), "is no object"));
+                return Err(refused(format!("{path}.{name}"), "is not an object"));
             }
-            report.damage(place, format!("{path}.{name} is of another type: kept as it is"));
+            report.damage(place, format!("{path}.{name} is of another type; kept unchanged"));
         }
         let raw = json::compact(raw).0;
         if raw != empty {

@@ -94,9 +94,9 @@ impl<'a> Document<'a> {
     fn verdict(&self, list_allowed: bool) -> Result<(), &'static str> {
         let parts = &self.parts;
         match (&parts.torn, &parts.form) {
-            _ if json::skip_space(&self.bytes, 0) == self.bytes.len() => Err("it holds nothing"),
+            _ if json::skip_space(&self.bytes, 0) == self.bytes.len() => Err("empty"),
             (Some(_), Form::List) if !list_allowed => Err("a list of values"),
-            (Some(_), _) if self.messages() == 0 && !parts.says_more => Err("no message in it is whole"),
+            (Some(_), _) if self.messages() == 0 && !parts.says_more => Err("no complete message"),
             (None, Form::Neither) => Err("a single value"),
             (None, Form::List) if !list_allowed => Err("a list of values"),
             (None, Form::Object) if !parts.is_session => {
@@ -110,25 +110,25 @@ impl<'a> Document<'a> {
         let mut flaws = Vec::new();
         let mut lines = self.lines();
         if self.mark > 0 {
-            flaws.push((lines.source_place(0), "a byte order mark"));
+            flaws.push((lines.source_place(0), "byte order mark"));
         }
         if let Some(at) = mended_at {
             // Where the first fault was, nothing had been mended yet, so its offset needs no way back.
             let place = lines.source_place(self.mark + at);
             flaws.push((
                 place,
-                "needless commas, or raw control characters in strings: mended",
+                "superfluous commas, or raw control characters in strings; corrected",
             ));
         }
         if let Some(at) = self.parts.trailing {
-            flaws.push((lines.place(at), "something follows the session"));
+            flaws.push((lines.place(at), "unexpected text after the session"));
         }
         match &self.parts.messages {
             Some(range) if self.bytes[range.start] != b'[' => {
-                flaws.push((lines.place(range.start), "messages is no list"));
+                flaws.push((lines.place(range.start), "messages is not a list"));
             }
             Some(range) if self.parts.renamed => {
-                let what = "a list of messages under another name: read as messages";
+                let what = "a list of messages under another name; read as messages";
                 flaws.push((lines.place(range.start), what));
             }
             _ => {}
@@ -254,7 +254,7 @@ fn take_apart(bytes: &[u8]) -> Parts {
                     0,
                     Fault {
                         offset: end,
-                        what: "no session",
+                        what: "not a session",
                     },
                     &mut parts,
                 ),

@@ -202,23 +202,20 @@ fn identity(
     match (own, file) {
         (Some(id), Some(file)) => {
             if !reader.older && id != file {
-                reader.report.damage(
-                    place,
-                    format!("its id is {id:?}, which is not the name of its file"),
-                );
+                reader
+                    .report
+                    .damage(place, format!("the id '{id}' differs from the file name"));
             }
             id.into_owned()
         }
         (Some(id), None) => id.into_owned(),
         (None, Some(file)) if reader.older => older_key(file),
         (None, Some(file)) => {
-            reader.report.damage(place, "no id: the file's name is taken");
+            reader.report.damage(place, "no id; using the file name");
             file.to_string()
         }
         (None, None) => {
-            reader
-                .report
-                .damage(place, "no id: one was derived from the document");
+            reader.report.damage(place, "no id; derived from the document");
             format!("session_{}", &key::sha256(source.bytes)[..16])
         }
     }

@@ -132,7 +132,7 @@ impl<'c> Merge<'c> {
             if !shares[file].different.is_empty() {
                 let ids = named(&shares[file].different);
                 let what = format!(
-                    "other content in {}, and not read from there: {ids}",
+                    "{} has different content of these messages, not read: {ids}",
                     candidate.name
                 );
                 report.damage(Place::default(), what);
@@ -278,13 +278,13 @@ fn alike(one: &[u8], other: &[u8]) -> bool {
 fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
     let gaps = candidate.document.gaps();
     if let (Some(_), Some((at, why))) = (candidate.spare, candidate.document.torn()) {
-        let what = format!("{} is damaged too, in line {}: {why}", candidate.name, at.line);
+        let what = format!("{} is also damaged, in line {}: {why}", candidate.name, at.line);
         report.damage(Place::default(), what);
     }
     let size = |from: Place, to: Place| to.offset - from.offset;
     for (from, to) in gaps.iter().take(NAMED) {
         let what = format!(
-            "{} bytes of {} left out, lines {} to {}",
+            "skipped {} bytes of {}, lines {} to {}",
             size(*from, *to),
             candidate.name,
             from.line,
@@ -296,7 +296,7 @@ fn tell_left_out(candidate: &Candidate<'_>, report: &mut Report) {
         let rest = &gaps[NAMED..];
         let bytes: u64 = rest.iter().map(|(from, to)| size(*from, *to)).sum();
         let what = format!(
-            "and {bytes} bytes of {} in {} more places left out",
+            "skipped {bytes} bytes of {} in {} more places",
             candidate.name,
             rest.len()
         );

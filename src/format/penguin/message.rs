@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// What is told of a number that Python writes and JSON does not have.
-pub const NO_NUMBER: &str = "NaN or an infinity: null stands for it";
+pub const NO_NUMBER: &str = "NaN or Infinity replaced by null";
 
 /// The members of a message that have a meaning, in Penguin's order.
 const MEMBERS: [&str; 10] = [
@@ -108,7 +108,7 @@ impl<'r> Messages<'r> {
             Ok(text) => text.into_bytes(),
             Err(error) => {
                 self.report
-                    .damage(place, "bytes that are no UTF-8: U+FFFD stands for them");
+                    .damage(place, "bytes that are not UTF-8 replaced by U+FFFD");
                 String::from_utf8_lossy(error.as_bytes())
                     .into_owned()
                     .into_bytes()
@@ -121,7 +121,7 @@ impl<'r> Messages<'r> {
     pub fn time(&mut self, raw: &[u8], what: &str, place: Place) -> Option<String> {
         let Some(reading) = json::text(raw).and_then(|text| time::read(&text)) else {
             self.report
-                .damage(place, format!("{what} is not readable as a time: kept as it is"));
+                .damage(place, format!("{what} is not a valid timestamp; kept unchanged"));
             return None;
         };
         self.naive |= reading.naive;
@@ -141,7 +141,7 @@ impl<'r> Messages<'r> {
             };
         }
         self.report
-            .damage(place, "a message that is no object: carried along, not read");
+            .damage(place, "message is not an object; kept unchanged");
         let mut line = ObjectBuilder::default();
         line.text("type", "foreign")
             .text("id", &self.derive.id(&object).replacen("msg", "evt", 1));
@@ -223,12 +223,12 @@ impl<'r> Messages<'r> {
                     kept.raw("role", raw);
                 }
                 let role = role_of(category, call_id.is_some());
-                self.report.damage(place, format!("no role: taken for {role}"));
+                self.report.damage(place, format!("no role; read as {role}"));
                 line.text("role", role)
             }
         };
         if content.is_none() {
-            self.report.damage(place, "no content: null stands for it");
+            self.report.damage(place, "no content; replaced by null");
         }
         line.raw(
             "content",
@@ -284,7 +284,7 @@ impl<'r> Messages<'r> {
                 line.raw("tokens", raw);
             }
             Some(raw) => {
-                self.report.damage(place, "tokens is no count: kept, not used");
+                self.report.damage(place, "tokens is not a count; kept unchanged");
                 kept.raw("tokens", raw);
             }
         }
@@ -344,7 +344,7 @@ impl<'r> Messages<'r> {
             }
             return;
         }
-        self.report.damage(place, "metadata is no object");
+        self.report.damage(place, "metadata is not an object");
         if raw != b"null" {
             kept.raw("metadata", raw);
         }
@@ -364,12 +364,10 @@ impl<'r> Messages<'r> {
             made = self.derive.id(object);
         }
         if duplicate {
-            self.report.damage(
-                place,
-                format!("its id occurred before: this message is {made} now"),
-            );
+            self.report.damage(place, format!("duplicate id; new id {made}"));
         } else if given(id).is_some_and(|raw| json::text(raw).is_none()) {
-            self.report.damage(place, "its id is no string: one was derived");
+            self.report
+                .damage(place, "the id is not a string; derived a new id");
         }
         (made, duplicate)
     }
@@ -378,7 +376,7 @@ impl<'r> Messages<'r> {
     fn category<'m>(&mut self, raw: Option<&'m [u8]>, place: Place) -> (Option<Category>, Option<&'m [u8]>) {
         let Some(raw) = raw else {
             if !self.older {
-                self.report.damage(place, "no category: the role decides");
+                self.report.damage(place, "no category; derived from the role");
             }
             return (None, None);
         };
@@ -386,7 +384,7 @@ impl<'r> Messages<'r> {
         let found = match &name {
             Some(name) => category::named(name, self.older),
             None => category::numbered(raw).map(|(number, known)| {
-                let what = format!("its category is the number {number}: read as {}", known.0);
+                let what = format!("the category is the number {number}; read as {}", known.0);
                 self.report.damage(place, what);
                 known
             }),
@@ -397,13 +395,14 @@ impl<'r> Messages<'r> {
                 let same = follows && name.as_deref() == Some(known);
                 if let Some(name) = name.filter(|name| name.eq_ignore_ascii_case(known) && name != known) {
                     let what =
-                        format!("its category is '{name}', which Penguin reads as DIALOG: read as {known}");
+                        format!("the category is '{name}', which Penguin reads as DIALOG; read as {known}");
                     self.report.damage(place, what);
                 }
                 (category, (!same).then_some(raw))
             }
             None => {
-                self.report.damage(place, "an unknown category: the role decides");
+                self.report
+                    .damage(place, "unknown category; derived from the role");
                 (None, Some(raw).filter(|raw| *raw != b"null"))
             }
         }

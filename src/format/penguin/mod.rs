@@ -110,7 +110,7 @@ pub const INDEX: &str = "session_index.json";
 const PIPE: &str = "the document";
 
 /// What is told of times without a zone.
-const LOCAL_TIMES: &str = "times without a zone were read as local time (TZ)";
+const LOCAL_TIMES: &str = "timestamps without time zone read as local time";
 
 /// Takes out of a report what concerns nobody who goes on in Penguin's own form, where all of it is as it was.
 pub fn tell_own(report: &mut Report) {
@@ -189,8 +189,8 @@ fn best(candidates: &[Candidate<'_>], source: &Source<'_>, why: &str) -> Result<
     best.map(|(index, _)| index).ok_or_else(|| {
         let error = Error::new(Kind::Data, format!("not a Penguin session: {why}"));
         match source.name {
-            Some(_) => error.hint("a session is looked for in this file and in the .bak and .temp beside it"),
-            None => error.hint("a session is one JSON object with messages"),
+            Some(_) => error.hint("sessions are read from this file and from .bak and .temp next to it"),
+            None => error.hint("expected one JSON object with messages"),
         }
     })
 }
@@ -228,7 +228,7 @@ fn tell_newer(spare: &str, copy: &Document<'_>, read: &Document<'_>, report: &mu
         let count = counted(copy.messages());
         report.note(
             Place::default(),
-            format!("{spare} is whole and has {count}, {more} more: not read"),
+            format!("{spare} is complete and has {count}, {more} more; not read"),
         );
     }
 }

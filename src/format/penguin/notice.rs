@@ -89,8 +89,8 @@ pub fn notice(source: &Source<'_>, others: &[(String, Vec<u8>)], why: &str) -> O
         text.push_str(&format!(" Nor could {name} ({}).", bytes(copy.len())));
     }
     text.push_str(match others {
-        [] => " The file was left as it is.",
-        _ => " The files were left as they are.",
+        [] => " The file is unchanged.",
+        _ => " The files are unchanged.",
     });
     let mut message = ObjectBuilder::default();
     message.text("role", "system").text("content", &text);

@@ -192,8 +192,8 @@ impl<'b> Search<'b> {
                         _ => {}
                     }
                     let what = match bytes.get(next) {
-                        Some(_) => "a comma or a closing bracket is missing",
-                        None => "an object or array does not end",
+                        Some(_) => "missing comma or closing bracket",
+                        None => "unterminated object or array",
                     };
                     let fault = Fault { offset: next, what };
                     // A lone value is what is left of a message, and so may be an object without an id.
@@ -209,7 +209,7 @@ impl<'b> Search<'b> {
                 }
                 Ok(end) => {
                     self.effort = self.effort.saturating_sub(end - at);
-                    let what = "a list in the place of a message";
+                    let what = "a list in place of a message";
                     (Fault { offset: at, what }, at, [at + 1; 2])
                 }
                 Err(fault) => (fault, at, [at + 1; 2]),
@@ -292,14 +292,14 @@ impl<'b> Search<'b> {
     /// Where the value that begins here ends; what was read in vain is counted.
     fn value(&mut self, at: usize) -> Result<usize, Fault> {
         if self.effort == 0 {
-            let what = "too much is damaged to look any further";
+            let what = "too much damage; stopped reading";
             return Err(Fault { offset: at, what });
         }
         let end = json::value_end(self.bytes, at, Dialect::Python);
         if let Err(fault) = &end {
             let reached = match fault.what {
-                what if what.ends_with("does not end") => self.bytes.len(),
-                "a malformed number" => {
+                what if what.starts_with("unterminated") => self.bytes.len(),
+                "malformed number" => {
                     let is_number = |byte: &&u8| {
                         byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
                     };

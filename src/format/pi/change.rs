@@ -79,9 +79,9 @@ pub fn add(
     if !chain.ids {
         let error = Error::new(
             Kind::Usage,
-            "a pi file of the first version has no branches, which this change takes",
+            "pi files of format version 1 have no branches, which this change requires",
         );
-        return Err(error.hint("make a new file of it: convo VERB ... FILE | convo cat --to pi > NEW"));
+        return Err(error.hint("write a new file: convo COMMAND ... FILE | convo cat --to pi > NEW"));
     }
     branch(session, view, begun, places, chain, report);
     Ok(())

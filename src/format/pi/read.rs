@@ -107,8 +107,7 @@ fn tell_newer(entries: &[Entry<'_>], report: &mut Report) {
             .ok()
     });
     if let (Some(first), Some(version)) = (first, version.filter(|version| *version > NEWEST)) {
-        let what =
-            format!("pi's version {version} is newer than any known here: it is read as version {NEWEST}");
+        let what = format!("unknown format version {version}; read as version {NEWEST}");
         report.damage(first.place, what);
     }
 }

@@ -4,7 +4,7 @@ use super::go::{self, Accepted, Field};
 use super::member::{EMPTY, Oddity, Rules, filled, push_members};
 use crate::model::json::{self, ObjectBuilder};
 
-const WRONG_CALL: &str = "a tool call is wrong: id, type, name and arguments are strings";
+const WRONG_CALL: &str = "invalid tool call: id, type, name and arguments must be strings";
 
 /// The members of a call as they were written.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl<'a> Function<'a> {
                 b"name" => go::string(&mut self.name, &field, WRONG_CALL)?,
                 b"arguments" if rules == Rules::Document && field.value.first() == Some(&b'{') => {
                     self.arguments = Some(field.value);
-                    let what = "arguments are an object: read as the string they should be";
+                    let what = "arguments are an object; read as a string";
                     odd.push(Oddity {
                         offset: field.at,
                         what,
@@ -129,7 +129,7 @@ impl Call<'_> {
 }
 
 fn check_extra(extra: &Field<'_>) -> Accepted<()> {
-    let what = "extra_content of a tool call is not as PicoClaw writes it";
+    let what = "invalid extra_content of a tool call";
     go::strings_in(extra.value, extra.at, &[b"tool_feedback_explanation"], what)?;
     go::fields(extra.value, extra.at, |field| match field.name.as_ref() {
         b"google" => go::strings_in(field.value, field.at, &[b"thought_signature"], what),

@@ -27,7 +27,7 @@ pub(super) struct Line<'a> {
     pub oddities: Vec<Oddity>,
 }
 
-const WITHOUT_MESSAGE: &str = "an object without a message";
+const WITHOUT_MESSAGE: &str = "object without a message";
 
 const WRONG_PART: &str = "system_parts is not a list of text parts";
 
@@ -40,7 +40,11 @@ impl<'a> Line<'a> {
                 .is_ok_and(|end| json::skip_space(raw, end) == raw.len());
             return Err(Fault {
                 offset: 0,
-                what: if whole { "not a JSON object" } else { "not JSON" },
+                what: if whole {
+                    "not a JSON object"
+                } else {
+                    "not valid JSON"
+                },
             });
         }
         let mut line = Line::default();
@@ -58,7 +62,7 @@ impl<'a> Line<'a> {
             if line.is_hollow() {
                 line.odd(
                     0,
-                    "a message without content, with members that PicoClaw does not know",
+                    "message without content, with members that PicoClaw does not know",
                     true,
                 );
             }
@@ -80,11 +84,11 @@ impl<'a> Line<'a> {
                 self.content = Some(field.value);
                 self.odd(
                     field.at,
-                    "content is a list of parts: read as such, PicoClaw does not",
+                    "content is a list of parts, which PicoClaw does not read",
                     false,
                 );
                 if content::unknown_kind(field.value).is_some() {
-                    self.odd(field.at, "no part of the content is of a known kind", true);
+                    self.odd(field.at, "the content has no part of a known type", true);
                 }
             }
             b"content" => go::string(&mut self.content, field, "content is not a string")?,
@@ -95,14 +99,14 @@ impl<'a> Line<'a> {
                 self.wrong_time = Some(field.value);
                 self.odd(
                     field.at,
-                    "created_at is no RFC 3339 time: kept in the metadata",
+                    "created_at is not an RFC 3339 time; kept in the metadata",
                     true,
                 );
             }
             b"created_at" => {
                 return Err(Fault {
                     offset: field.at,
-                    what: "created_at is no RFC 3339 time",
+                    what: "created_at is not an RFC 3339 time",
                 });
             }
             b"media" => {
@@ -331,11 +335,11 @@ mod tests {
             );
         }
         assert_eq!(fault("[1]", Rules::Log), Some("not a JSON object"));
-        assert_eq!(fault("[1", Rules::Log), Some("not JSON"));
+        assert_eq!(fault("[1", Rules::Log), Some("not valid JSON"));
         for empty in ["{}", r#"{"type":"truncate"}"#, r#"{"role":null}"#] {
             assert_eq!(
                 fault(empty, Rules::Log),
-                Some("an object without a message"),
+                Some("object without a message"),
                 "{empty}"
             );
         }

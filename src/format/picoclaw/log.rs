@@ -66,7 +66,7 @@ impl<'r> Log<'r> {
                 ..place
             };
             self.report
-                .damage(place, "not UTF-8: each byte that is none was read as U+FFFD");
+                .damage(place, "not UTF-8; invalid bytes replaced by U+FFFD");
         }
         for oddity in &line.oddities {
             let place = Place {
@@ -132,9 +132,8 @@ impl<'r> Log<'r> {
     /// last, `source` the digest of what was read, from which the ids of the events come.
     pub fn finish(mut self, summary: Option<&[u8]>, cut: bool, at: Option<&str>, source: &str) -> Session {
         if let Some((place, count)) = self.skipped_rejects {
-            let what = format!(
-                "{count} of the lines that the sidecar skips are no messages; they are carried along"
-            );
+            let what =
+                format!("{count} of the lines that the sidecar skips are not messages; kept unchanged");
             self.report.note(place, what);
         }
         let at = at

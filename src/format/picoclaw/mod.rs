@@ -165,7 +165,7 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
         return Ok(vec![read_log(source, source.name.map(stem_of), None, report)]);
     }
     let why = match whole {
-        _ if is_list => "it is a list",
+        _ if is_list => "a list",
         Whole::Pieces(fault) if !bytes.is_empty() => {
             let offset = fault.offset + bom;
             let before = &source.bytes[..offset.min(source.bytes.len())];
@@ -176,8 +176,8 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
             };
             return Err(not_a_session(fault.what).at("", place));
         }
-        Whole::Pieces(_) => "it is empty",
-        _ => "an object without messages and summary",
+        Whole::Pieces(_) => "empty",
+        _ => "object without messages and summary",
     };
     Err(not_a_session(why))
 }
@@ -244,7 +244,7 @@ fn begin<'r>(facts: &Facts<'_>, stem: Option<&str>, source: Vec<u8>, report: &'r
     {
         report.damage(
             WHOLE,
-            "what is said of the session is not UTF-8: each byte that is none was read as U+FFFD",
+            "the sidecar is not UTF-8; invalid bytes replaced by U+FFFD",
         );
     }
     Log::new(&go::repaired(header), report)
@@ -279,7 +279,7 @@ fn read_log(source: &Source<'_>, stem: Option<&str>, sidecar: Option<&[u8]>, rep
     }
     if facts.skip > count {
         let what = format!(
-            "the sidecar skips {} lines, and there are {count}: nothing is in view",
+            "the sidecar skips {} lines, but the log has {count}; the view is empty",
             facts.skip
         );
         log.report.damage(WHOLE, what);
@@ -302,7 +302,7 @@ fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut
         Ok(facts) => facts,
         Err(fault) => {
             let what = format!(
-                "{name} is unreadable ({}): all lines are in view, a summary is lost",
+                "{name} is unreadable ({}); all lines are in the view, a summary is lost",
                 fault.what
             );
             report.damage(WHOLE, what);
@@ -312,7 +312,7 @@ fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut
     for (member, ..) in &facts.misfits {
         report.damage(
             WHOLE,
-            format!("{name}: {member} is of a wrong type: left aside, kept in the metadata"),
+            format!("{name}: {member} has a wrong type; kept in the metadata"),
         );
     }
     if let (Some(key), Some(stem)) = (&facts.key, stem)
@@ -320,7 +320,7 @@ fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut
     {
         report.note(
             WHOLE,
-            format!("{name} names the key {key:?}, which does not fit the file's name"),
+            format!("{name}: the key '{key}' does not match the file name"),
         );
     }
     facts
@@ -331,7 +331,7 @@ fn read_sidecar(source: &Source<'_>, stem: Option<&str>, report: &mut Report) ->
     let read = Facts::read(without_bom(source.bytes).1, Shape::Sidecar);
     match &read {
         Ok(facts) if facts.is_known => {}
-        Ok(_) => return Err(not_a_session("an object that is no sidecar either")),
+        Ok(_) => return Err(not_a_session("object is not a sidecar either")),
         Err(fault) => {
             return Err(not_a_session(fault.what).at(
                 "",
@@ -349,13 +349,13 @@ fn read_sidecar(source: &Source<'_>, stem: Option<&str>, report: &mut Report) ->
     if facts.count > 0 {
         report.note(
             WHOLE,
-            format!("the sidecar counts {} lines, and there is no log", facts.count),
+            format!("the sidecar counts {} lines, but the log is missing", facts.count),
         );
     }
     if facts.skip > 0 {
         report.damage(
             WHOLE,
-            format!("the sidecar skips {} lines, and there is no log", facts.skip),
+            format!("the sidecar skips {} lines, but the log is missing", facts.skip),
         );
     }
     let log = begin(&facts, stem, member, report);
@@ -376,7 +376,7 @@ fn read_document(source: &Source<'_>, bom: usize, facts: &Facts<'_>, report: &mu
     for (member, _, at) in &facts.misfits {
         report.damage(
             places.at(bom + at),
-            format!("{member} is of a wrong type: left aside, kept in the metadata"),
+            format!("{member} has a wrong type; kept in the metadata"),
         );
     }
     let member = source_member(Format::Picoclaw, source, &[]);

@@ -29,20 +29,20 @@ pub fn file_stem(key: &str) -> String {
 pub fn stem(key: &str) -> Result<String> {
     let stem = file_stem(key);
     let why = if key.is_empty() {
-        "it is empty"
+        "empty"
     } else if matches!(key, "." | "..") {
-        "it stands for a folder"
+        "names a directory"
     } else if key.chars().any(char::is_control) {
-        "it holds a control character"
+        "contains a control character"
     } else if stem.len() + SIDECAR.len() > LONGEST_NAME {
-        "the name of its file would be too long"
+        "the file name would be too long"
     } else {
         return Ok(stem);
     };
     let shown: String = key.chars().take(40).collect();
     Err(Error::new(
         Kind::Unsafe,
-        format!("the key {shown:?} makes no file of PicoClaw's: {why}"),
+        format!("key '{shown}' cannot be a PicoClaw file: {why}"),
     )
     .hint("give the session another key"))
 }
@@ -255,7 +255,7 @@ impl Said {
         report.lose(Loss::Header, u64::from(self.beside().is_some()));
         if !words.is_empty() {
             let what = format!(
-                "only a .meta.json has a place for: {}; `convo migrate --to picoclaw --output-dir DIR` writes both",
+                "the log cannot represent: {}; write the sidecar too with: convo migrate --to picoclaw --output-dir DIR",
                 words.join(", ")
             );
             report.note(SESSION, what);

@@ -52,7 +52,7 @@ impl Sidecar {
         let object = without_bom(bytes).1;
         let facts = Facts::read(object, Shape::Sidecar).map_err(|fault| fault.what.to_string())?;
         if let Some((name, ..)) = facts.misfits.first() {
-            return Err(format!("{name} is of a wrong type"));
+            return Err(format!("{name} has a wrong type"));
         }
         let mut sidecar = Sidecar::default();
         let read = go::fields(object, 0, |field| {

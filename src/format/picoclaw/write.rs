@@ -91,21 +91,21 @@ impl<'w> Writing<'w> {
         self.nth += 1;
         let mut lost = Vec::new();
         let (line, hidden) = log_line(message, body, self.now, &mut lost).map_err(|fault| {
-            let what = format!("message {} is none of PicoClaw's: {}", self.nth, fault.what);
+            let what = format!("message {} is invalid for PicoClaw: {}", self.nth, fault.what);
             Error::new(Kind::Data, what).hint("nothing was changed")
         })?;
         let line = if self.document { indented(&line, 2) } else { line };
         if line.len() > LONGEST && !self.document {
             let what = format!(
-                "message {} would be a line of {} bytes, and PicoClaw reads no session with one over {LONGEST}",
+                "message {} would be a line of {} bytes; PicoClaw reads lines of up to {LONGEST}",
                 self.nth,
                 line.len()
             );
             return Err(Error::new(Kind::Data, what)
-                .hint("nothing was changed: split the text, or store it elsewhere"));
+                .hint("nothing was changed; split the text, or store it elsewhere"));
         }
         if hidden && self.purpose == Purpose::Export {
-            let what = "nothing but reasoning: the line is kept, PicoClaw does not show it";
+            let what = "only reasoning; kept, but PicoClaw does not show the line";
             report.note(Place::default(), format!("message {}: {what}", self.nth));
         }
         // The id of a message that came from PicoClaw is made of its line, and comes again with it.

@@ -22,8 +22,8 @@ pub fn write_back(
         return written(out.write_all(&origin.bytes));
     }
     let [one] = sessions else {
-        let what = "the answers that a response gives a choice of are not changed in place";
-        return Err(Error::new(Kind::Usage, what).hint("leave -i out, and keep the result as a native file"));
+        let what = "responses with several choices cannot be rewritten in place";
+        return Err(Error::new(Kind::Usage, what).hint("omit -i and redirect the output"));
     };
     let mut whole = Vec::new();
     write(api, one.session, one.view, Purpose::Return, &mut whole, report)?;

@@ -32,7 +32,7 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
         let fault = match line {
             Some(_) if json::member(raw, "value").is_some() => None,
             Some(_) => content::fault(raw, &["tool_calls", "tool_call_id", "function_call"]),
-            None => Some("said by nobody: it is carried along".to_string()),
+            None => Some("no sender; kept unchanged".to_string()),
         };
         if let Some(fault) = fault {
             told.damage(item.place, format!("turn {}: {fault}", nth + 1));
@@ -41,9 +41,7 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
     }
     for name in ["chosen", "rejected"] {
         if record.members.get(name).is_some() {
-            let what = format!(
-                "'{name}', an answer to compare with another, is kept in the metadata and not a message"
-            );
+            let what = format!("'{name}' is an alternative reply; kept in the metadata");
             report.note(item.place, what);
         }
     }

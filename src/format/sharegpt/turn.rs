@@ -66,10 +66,7 @@ pub fn draft(raw: &[u8], spelling: Spelling, calls: &mut Calls, report: &mut Rep
     let from = turn.filled(speaker)?;
     let role = role_of(&from);
     if !USUAL.iter().any(|(_, known)| *known == role) {
-        report.note(
-            Place::default(),
-            format!("who speaks as {from:?} is a role of its own"),
-        );
+        report.note(Place::default(), format!("unknown sender '{from}'; used as role"));
     }
     if role == "user" {
         calls.close();

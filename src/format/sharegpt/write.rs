@@ -66,8 +66,11 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
     let record = Record::of(&origin.bytes).filter(|_| one.changed);
     let Some(record) = record else {
         if one.changed {
-            let error = Error::new(Kind::Usage, "what is no record is not changed in place");
-            return Err(error.hint("--session picks those that are"));
+            let error = Error::new(
+                Kind::Usage,
+                "elements that are not records cannot be rewritten in place",
+            );
+            return Err(error.hint("select records with --session"));
         }
         return written(out.write_all(&origin.bytes));
     };

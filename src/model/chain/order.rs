@@ -52,7 +52,7 @@ impl<'l> Graph<'l> {
             let mut id = own.id.as_deref();
             if let Some(twice) = id.filter(|id| by_id.contains_key(id)) {
                 graph.faults.push(format!(
-                    "there are two sessions {twice}: the second is one without links"
+                    "two sessions have the id {twice}; ignored the links of the second"
                 ));
                 id = None;
             }
@@ -79,9 +79,9 @@ impl<'l> Graph<'l> {
                         let from = from
                             .and_then(|own| own.continued_from.as_deref())
                             .unwrap_or("another");
-                        graph
-                            .faults
-                            .push(format!("{id} is continued in {child}, which continues {from}"));
+                        graph.faults.push(format!(
+                            "{id} names the continuation {child}, which continues {from}"
+                        ));
                     }
                 }
             }
@@ -98,10 +98,7 @@ impl<'l> Graph<'l> {
     }
 
     fn name(&self, node: usize) -> String {
-        self.nodes[node]
-            .0
-            .unwrap_or("a session without an id")
-            .to_string()
+        self.nodes[node].0.unwrap_or("session without an id").to_string()
     }
 
     fn step(&self, node: usize) -> Step {
@@ -115,8 +112,7 @@ impl<'l> Graph<'l> {
     fn finish(mut self, path: &[usize]) -> Order {
         for (place, &node) in path.iter().enumerate() {
             let Some(nth) = self.nodes[node].1 else {
-                self.faults
-                    .push(format!("the session {} is missing", self.name(node)));
+                self.faults.push(format!("missing session: {}", self.name(node)));
                 continue;
             };
             let Some(before) = path[..place]
@@ -132,11 +128,12 @@ impl<'l> Graph<'l> {
             let (id, from) = (self.name(node), self.name(before));
             if !self.links[parent].continued_to.contains(&id) {
                 self.faults
-                    .push(format!("{id} continues {from}, which does not tell so"));
+                    .push(format!("{id} continues {from}, which does not link back"));
             }
             if self.links[nth].continued_from.is_none() {
-                self.faults
-                    .push(format!("{from} is continued in {id}, which does not tell so"));
+                self.faults.push(format!(
+                    "{from} names the continuation {id}, which does not link back"
+                ));
             }
         }
         Order {
@@ -158,7 +155,7 @@ pub fn order(links: &[Links], last: Option<usize>) -> Result<Order, Branched> {
         while let Some(node) = next {
             if !seen.insert(node) {
                 graph.faults.push(format!(
-                    "the links from {} lead in a circle: it is cut",
+                    "link cycle at {}; ignored the last link",
                     graph.name(node)
                 ));
                 break;
@@ -199,7 +196,7 @@ pub fn order(links: &[Links], last: Option<usize>) -> Result<Order, Branched> {
         }
         if is_circle {
             graph.faults.push(format!(
-                "the links from {} lead in a circle: it is cut",
+                "link cycle at {}; ignored the last link",
                 graph.name(start)
             ));
         }
@@ -265,20 +262,23 @@ mod tests {
     fn what_is_missing_or_one_sided_is_told() {
         let (steps, faults) = ordered("d<c a>b b<a>c", None);
         assert_eq!(steps, "a b (c) d");
-        assert_eq!(faults, ["the session c is missing"]);
+        assert_eq!(faults, ["missing session: c"]);
         let (steps, faults) = ordered("b<a>c", None);
         assert_eq!((steps.as_str(), faults.len()), ("(a) b (c)", 2));
         let (steps, faults) = ordered("b<a a", None);
         assert_eq!(
             (steps.as_str(), &faults[..]),
-            ("a b", &["b continues a, which does not tell so".to_string()][..])
+            (
+                "a b",
+                &["b continues a, which does not link back".to_string()][..]
+            )
         );
         let (steps, faults) = ordered("b a>b", None);
         assert_eq!(
             (steps.as_str(), &faults[..]),
             (
                 "a b",
-                &["a is continued in b, which does not tell so".to_string()][..]
+                &["a names the continuation b, which does not link back".to_string()][..]
             )
         );
         let (steps, faults) = ordered("a>b b<x>c c<b", None);

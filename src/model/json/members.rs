@@ -122,7 +122,7 @@ fn step(bytes: &[u8], at: &mut usize, state: &mut State, close: u8) -> Scan<Opti
     if bytes.get(i) == Some(&close) {
         i = skip_space(bytes, i + 1);
         if i < bytes.len() {
-            return fault(i, "something follows the value");
+            return fault(i, "unexpected text after the value");
         }
         *state = State::Done;
         return Ok(None);
@@ -132,12 +132,12 @@ fn step(bytes: &[u8], at: &mut usize, state: &mut State, close: u8) -> Scan<Opti
     } else {
         match bytes.get(i) {
             Some(b',') => i = skip_space(bytes, i + 1),
-            None => return fault(i, "an object or array does not end"),
-            Some(_) => return fault(i, "a comma or a closing bracket is missing"),
+            None => return fault(i, "unterminated object or array"),
+            Some(_) => return fault(i, "missing comma or closing bracket"),
         }
     }
     if i >= bytes.len() {
-        return fault(i, "an object or array does not end");
+        return fault(i, "unterminated object or array");
     }
     Ok(Some(i))
 }

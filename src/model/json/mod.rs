@@ -106,21 +106,21 @@ fn string_end(bytes: &[u8], at: usize) -> Scan<usize> {
     loop {
         i = plain_end(bytes, i);
         match bytes.get(i) {
-            None => return fault(at, "a string does not end"),
+            None => return fault(at, "unterminated string"),
             Some(b'"') => return Ok(i + 1),
             Some(b'\\') => match bytes.get(i + 1) {
                 Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => i += 2,
                 Some(b'u') => {
                     let digits = bytes.get(i + 2..i + 6);
                     if !digits.is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit)) {
-                        return fault(i, "a \\u escape needs four hex digits");
+                        return fault(i, "a \\u escape requires four hex digits");
                     }
                     i += 6;
                 }
-                None => return fault(at, "a string does not end"),
-                Some(_) => return fault(i, "an unknown escape in a string"),
+                None => return fault(at, "unterminated string"),
+                Some(_) => return fault(i, "unknown escape in a string"),
             },
-            Some(_) => return fault(i, "a raw control character in a string"),
+            Some(_) => return fault(i, "raw control character in a string"),
         }
     }
 }
@@ -136,13 +136,13 @@ fn number_end(bytes: &[u8], at: usize) -> Scan<usize> {
     let mut i = at + usize::from(bytes[at] == b'-');
     let whole = digits(bytes, i);
     if whole == i || (bytes[i] == b'0' && whole > i + 1) {
-        return fault(at, "a malformed number");
+        return fault(at, "malformed number");
     }
     i = whole;
     if bytes.get(i) == Some(&b'.') {
         let end = digits(bytes, i + 1);
         if end == i + 1 {
-            return fault(at, "a malformed number");
+            return fault(at, "malformed number");
         }
         i = end;
     }
@@ -150,7 +150,7 @@ fn number_end(bytes: &[u8], at: usize) -> Scan<usize> {
         let sign = usize::from(matches!(bytes.get(i + 1), Some(b'+' | b'-')));
         let end = digits(bytes, i + 1 + sign);
         if end == i + 1 + sign {
-            return fault(at, "a malformed number");
+            return fault(at, "malformed number");
         }
         i = end;
     }
@@ -160,7 +160,7 @@ fn number_end(bytes: &[u8], at: usize) -> Scan<usize> {
 fn scalar_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
     let word = |text: &[u8]| bytes[at..].starts_with(text).then_some(at + text.len());
     let end = match bytes.get(at) {
-        None => return fault(at, "the text ends where a value should be"),
+        None => return fault(at, "unexpected end, expected a value"),
         Some(b'"') => return string_end(bytes, at),
         Some(b't') => word(b"true"),
         Some(b'f') => word(b"false"),
@@ -171,7 +171,7 @@ fn scalar_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
         Some(b'-' | b'0'..=b'9') => return number_end(bytes, at),
         Some(_) => None,
     };
-    end.map_or(fault(at, "no JSON value"), Ok)
+    end.map_or(fault(at, "not a JSON value"), Ok)
 }
 
 /// One bit a level of nesting: set for an object.
@@ -206,12 +206,12 @@ impl Levels {
 /// Index behind the member name that begins at `at`, and index of the value.
 fn key_end(bytes: &[u8], at: usize) -> Scan<(usize, usize)> {
     if bytes.get(at) != Some(&b'"') {
-        return fault(at, "a member name is missing");
+        return fault(at, "missing member name");
     }
     let end = string_end(bytes, at)?;
     let colon = skip_space(bytes, end);
     if bytes.get(colon) != Some(&b':') {
-        return fault(colon, "a colon is missing after a member name");
+        return fault(colon, "missing colon after a member name");
     }
     Ok((end, skip_space(bytes, colon + 1)))
 }
@@ -258,8 +258,8 @@ pub fn value_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
                     levels.pop();
                     i += 1;
                 }
-                (None, _) => return fault(at, "an object or array does not end"),
-                _ => return fault(i, "a comma or a closing bracket is missing"),
+                (None, _) => return fault(at, "unterminated object or array"),
+                _ => return fault(i, "missing comma or closing bracket"),
             }
         }
     }

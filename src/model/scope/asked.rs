@@ -57,7 +57,7 @@ impl<'a> Given<'a> {
         let refused = |fault: json::Fault| {
             Error::new(
                 Kind::Data,
-                format!("no JSON object: {} (byte {})", fault.what, fault.offset),
+                format!("not a JSON object: {} (byte {})", fault.what, fault.offset),
             )
         };
         let mut members = Members::new(object, Dialect::Strict).map_err(refused)?;
@@ -92,7 +92,7 @@ impl<'a> Given<'a> {
         let shown = || String::from_utf8_lossy(name).into_owned();
         if let Some(slot) = slot {
             if raw != b"null" {
-                *slot = text(raw).ok_or_else(|| wrong(&shown(), "is neither a text nor a number"))?;
+                *slot = text(raw).ok_or_else(|| wrong(&shown(), "is neither a string nor a number"))?;
                 self.came_in |= !matches!(name, b"agent_id" | b"agent" | b"account" | b"account_id");
             }
             return Ok(());
@@ -125,7 +125,7 @@ fn dimensions(raw: &[u8]) -> Result<Vec<Dimension>> {
     if raw == b"null" {
         return Ok(Vec::new());
     }
-    let refused = || wrong("dimensions", "is no list of texts");
+    let refused = || wrong("dimensions", "is not a list of strings");
     let names = json::elements(raw, Dialect::Strict).ok_or_else(refused)?;
     names
         .into_iter()
@@ -161,9 +161,8 @@ impl<'a> Asked<'a> {
             return Ok(Asked::Owner(given.parts));
         }
         Err(
-            Error::new(Kind::Usage, "it does not say which session").hint(
-                "a scope (agent_id, channel, account, dimensions, values), a message (channel, chat_id, sender_id, ...), \
-                 or tenant_id, user_id and session_id",
+            Error::new(Kind::Usage, "contains no identity of a session").hint(
+                "give a scope (agent_id, channel, account, dimensions, values), a message (channel, chat_id, sender_id, ...), or tenant_id, user_id and session_id",
             ),
         )
     }
@@ -234,7 +233,7 @@ impl<'a> Asked<'a> {
         if super::is_hashed(&answer.key) {
             answer
                 .notes
-                .push("it is too long to be spelled out: the key is a hash of its signature".to_string());
+                .push("too long for a readable key; the key is a hash of the signature".to_string());
         }
         Ok(Some(answer))
     }
@@ -243,7 +242,7 @@ impl<'a> Asked<'a> {
 fn taken_as_it_is() -> Error {
     Error::new(
         Kind::Usage,
-        "a scope is taken as it is, and options say otherwise where it came from",
+        "options of a conversation conflict with a given scope",
     )
 }
 
@@ -252,7 +251,7 @@ fn one_line(key: String) -> Result<String> {
     if key.chars().any(char::is_control) {
         return Err(Error::new(
             Kind::Usage,
-            format!("the key {key:?} holds a control character"),
+            format!("invalid key '{key}': contains a control character"),
         ));
     }
     Ok(key)

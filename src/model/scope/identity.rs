@@ -57,7 +57,7 @@ impl Links {
         let refused = || {
             wrong(
                 "identity_links",
-                "is no object of names with a list of ids for each",
+                "is not an object that maps names to lists of ids",
             )
         };
         let mut links = Vec::new();

@@ -72,12 +72,15 @@ impl Dimension {
             .find(|dimension| dimension.name() == name);
         found.ok_or_else(|| {
             let names = Dimension::ALL.map(Dimension::name).join(", ");
-            let error = Error::new(Kind::Usage, format!("no dimension {name:?}; there are {names}"));
+            let error = Error::new(
+                Kind::Usage,
+                format!("unknown dimension '{name}'; expected one of {names}"),
+            );
             match Dimension::ALL
                 .into_iter()
                 .find(|near| near.name() == folded(name))
             {
-                Some(near) => error.hint(format!("it is spelled {}", near.name())),
+                Some(near) => error.hint(format!("use {}", near.name())),
                 None => error,
             }
         })
@@ -92,7 +95,7 @@ impl Dimension {
             "global" => &[],
             _ => {
                 let names = "per-channel-peer, per-channel, per-peer, global";
-                let what = format!("no dm-scope {name:?}; there are {names}");
+                let what = format!("unknown dm-scope '{name}'; expected one of {names}");
                 return Err(Error::new(Kind::Usage, what));
             }
         })

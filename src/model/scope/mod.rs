@@ -84,7 +84,7 @@ impl Scope {
             Some(raw) => match value::text(raw) {
                 Some(text) if text.trim().is_empty() => Ok(default.to_string()),
                 Some(text) => Ok(text.into_owned()),
-                None => Err(wrong(name, "is no text")),
+                None => Err(wrong(name, "is not a string")),
             },
         };
         let mut scope = Scope {
@@ -96,14 +96,15 @@ impl Scope {
         let dimensions = match json::member(object, "dimensions") {
             None | Some(b"null") => return Ok(scope),
             Some(raw) => {
-                json::elements(raw, Dialect::Strict).ok_or_else(|| wrong("dimensions", "is no list"))?
+                json::elements(raw, Dialect::Strict).ok_or_else(|| wrong("dimensions", "is not a list"))?
             }
         };
         let values = json::member(object, "values").unwrap_or(b"{}");
         for raw in dimensions {
-            let name = json::text(raw).ok_or_else(|| wrong("dimensions", "holds what is no text"))?;
+            let name = json::text(raw)
+                .ok_or_else(|| wrong("dimensions", "contains a value that is not a string"))?;
             let value = json::member(values, &name).and_then(value::text);
-            let value = value.ok_or_else(|| wrong("values", &format!("has no text {name:?}")))?;
+            let value = value.ok_or_else(|| wrong("values", &format!("has no string '{name}'")))?;
             scope.values.push((name.into_owned(), value.into_owned()));
         }
         Ok(scope)
@@ -169,9 +170,9 @@ impl Scope {
             )),
             Form::Penguiflow => Err(Error::new(
                 Kind::Usage,
-                "a key of PenguiFlow is made of tenant, user and session",
+                "--form penguiflow requires tenant, user and session",
             )
-            .hint("--tenant, --user and --session, or --tool-context FILE")),
+            .hint("give --tenant, --user and --session, or --tool-context FILE")),
         }
     }
 
@@ -216,7 +217,7 @@ pub fn main_key(agent: &str, form: Form) -> Result<String> {
             )))
         }
         Form::Picoclaw => Ok(signature::main_key(&fold::agent(agent))),
-        Form::Penguiflow => Err(Error::new(Kind::Usage, "PenguiFlow has no main sessions")),
+        Form::Penguiflow => Err(Error::new(Kind::Usage, "--main conflicts with --form penguiflow")),
     }
 }
 

@@ -8,13 +8,13 @@ use super::owner::Owner;
 use super::{Form, Scope, signature};
 
 const NO_DIMENSION: &str =
-    "no dimension is left: everything of this agent, channel and account shares the key";
+    "no dimension applies: all sessions of this agent, channel and account share the key";
 
 /// Of a key that was given.
 pub(super) fn of_given(key: &str) -> Vec<String> {
-    let mut notes = vec!["the key is used as it was given, and not derived".to_string()];
+    let mut notes = vec!["the key is used as given, not derived".to_string()];
     if !signature::is_opaque(key) && signature::legacy(key).is_none() {
-        notes.push("it begins like agent:NAME:REST, and is none".to_string());
+        notes.push("starts like agent:NAME:REST, but has another form".to_string());
     }
     notes
 }
@@ -40,7 +40,7 @@ pub(super) fn of_scope(scope: &Scope, form: Form) -> Vec<String> {
     for (name, value) in own.into_iter().chain(values) {
         if value.contains('|') {
             notes.push(format!(
-                "{name} {value:?} holds a |, which nothing escapes: further parts of another scope would give the same key"
+                "{name} '{value}' contains an unescaped '|': other scopes can have the same key"
             ));
         }
         case(&mut notes, name, value);
@@ -52,7 +52,7 @@ fn case(notes: &mut Vec<String>, name: &str, value: &str) {
     let lower = folded(value);
     if lower != value.trim() {
         notes.push(format!(
-            "{name} {value:?} is {lower:?} in the key: ids that differ in case only share it"
+            "{name} '{value}' is '{lower}' in the key: ids that differ only in case share the key"
         ));
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn of_arrival(
             }
             if !value.trim().is_empty() && folded(value) != id.as_str() {
                 notes.push(format!(
-                    "{name} {value:?} is {id:?} in the key, and so are others that are spelled alike"
+                    "{name} '{value}' is '{id}' in the key: similar ids share the key"
                 ));
             } else {
                 case(&mut notes, name, value);
@@ -98,13 +98,13 @@ pub(super) fn of_arrival(
             ("chat_type", &inbound.chat_type),
         ] {
             if kind.contains(':') {
-                notes.push(format!("{name} {kind:?} holds a colon, which nothing escapes"));
+                notes.push(format!("{name} '{kind}' contains an unescaped colon"));
             }
         }
         if inbound.is_forum(dimensions) && dimensions.contains(&Dimension::Chat) && inbound.chat.contains('/')
         {
             notes.push(format!(
-                "chat {:?} holds a slash, behind which the topic of a forum stands",
+                "chat '{}' contains a slash, which separates the topic of a forum",
                 inbound.chat
             ));
         }
@@ -113,11 +113,11 @@ pub(super) fn of_arrival(
     let in_chat = inbound.is_forum(dimensions) && dimensions.contains(&Dimension::Chat);
     if topic && !in_chat && !dimensions.contains(&Dimension::Topic) {
         notes.push(
-            "the topic is not in the key: all topics of it share one session (--dimension topic)".to_string(),
+            "the topic is not part of the key: all topics share one session; separate them with --dimension topic".to_string(),
         );
     }
     if inbound.chat_type.trim().is_empty() && !inbound.chat.trim().is_empty() {
-        notes.push("without a chat_type the scope says direct, and the alias unknown".to_string());
+        notes.push("without chat_type, the scope has direct and the alias unknown".to_string());
     }
     if dimensions.contains(&Dimension::Sender) {
         notes.extend(of_sender(arrival, form, settings));
@@ -137,7 +137,7 @@ pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, settings: &Settings) -
     }
     let inbound = &*arrival.inbound(settings);
     if inbound.channel.trim().is_empty() {
-        warnings.push("no channel is named: it is \"unknown\", as is that of every such message".to_string());
+        warnings.push("no channel given: messages without channel share 'unknown'".to_string());
     }
     let dimensions = arrival.dimensions(settings);
     let is_absent = |dimension: &&Dimension| {
@@ -160,7 +160,7 @@ pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, settings: &Settings) -
         ] {
             if fold::is_emptied(value) {
                 warnings.push(format!(
-                    "nothing of the {name} {value:?} is left in the alphabet of ids: it is {default:?}, as is every such {name}"
+                    "{name} '{value}' contains no character of an id: replaced by '{default}', which others share"
                 ));
             }
         }
@@ -174,7 +174,7 @@ pub(super) fn warnings(arrival: &Arrival<'_>, form: Form, settings: &Settings) -
     {
         let (name, others) = (found.name, found.others.join(", "));
         warnings.push(format!(
-            "the sender {:?} is listed under {name} and {others}: {name} is taken, the first in byte order",
+            "sender '{}' is listed under {name} and {others}; using {name}, the first in byte order",
             inbound.sender.trim()
         ));
     }
@@ -194,12 +194,12 @@ fn of_sender(arrival: &Arrival<'_>, form: Form, settings: &Settings) -> Vec<Stri
     if sender.ends_with(&format!(":{}", found.id)) && sender != format!("{channel}:{}", found.id) {
         let bare = &found.id;
         notes.push(format!(
-            "the sender {sender:?} is {} by the {bare:?} behind its colon, which may be meant for another network",
+            "sender '{sender}' is {} because of the id '{bare}' after the colon, which may belong to another network",
             found.name
         ));
     }
     notes.push(format!(
-        "the channel is in the key: {} has another session on every channel",
+        "the channel is part of the key: {} has a separate session on every channel",
         found.name
     ));
     notes
@@ -210,7 +210,7 @@ pub(super) fn of_owner(owner: &Owner, form: Form) -> Vec<String> {
     match owner.ambiguity() {
         Some(why) if form == Form::Convo => {
             vec![format!(
-                "{why}: it gets no alias {:?}, which others could have too",
+                "{why}: no alias '{}', which others could share",
                 owner.joined()
             )]
         }

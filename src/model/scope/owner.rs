@@ -68,7 +68,7 @@ impl Paths {
                     Some(text) => Ok(Some(stripped(&text).to_string())),
                     None => Err(Error::new(
                         Kind::Usage,
-                        format!("{name} ({path}) is neither a text nor a number"),
+                        format!("{name} ({path}) is neither a string nor a number"),
                     )),
                 },
             }
@@ -102,8 +102,8 @@ impl Parts {
         let mut wrong = Vec::new();
         for (name, part) in [("tenant", &tenant), ("user", &user)] {
             match part.as_deref() {
-                None => wrong.push(format!("no {name}")),
-                Some("") => wrong.push(format!("the {name} is blank")),
+                None => wrong.push(format!("no {name} given")),
+                Some("") => wrong.push(format!("blank {name}")),
                 Some(_) => {}
             }
         }
@@ -113,9 +113,8 @@ impl Parts {
                 user,
                 session,
             })),
-            _ => Err(Error::new(Kind::Usage, wrong.join(", ")).hint(
-                "without it sessions of several people would share a key; give it, or a default for all",
-            )),
+            _ => Err(Error::new(Kind::Usage, wrong.join(", "))
+                .hint("give the missing part, or a default for all sessions")),
         }
     }
 }
@@ -138,11 +137,11 @@ impl Owner {
     pub fn ambiguity(&self) -> Option<String> {
         if let Some((name, part)) = self.parts().into_iter().find(|(_, part)| part.contains(':')) {
             return Some(format!(
-                "the {name} {part:?} holds a colon, and colons join the parts"
+                "{name} '{part}' contains a colon, which separates the parts of the key"
             ));
         }
         (self.tenant == "kv" && self.user == "v1")
-            .then(|| "keys that begin with kv:v1: are PenguiFlow's own documents".to_string())
+            .then(|| "keys starting with kv:v1: are reserved for PenguiFlow's own documents".to_string())
     }
 
     /// What the key of this form is made of.
@@ -152,12 +151,12 @@ impl Owner {
             Form::Penguiflow => match self.ambiguity() {
                 None => Ok(self.joined()),
                 Some(why) => {
-                    Err(Error::new(Kind::Usage, why).hint("without --form the key keeps such parts apart"))
+                    Err(Error::new(Kind::Usage, why).hint("omit --form for a key that separates such parts"))
                 }
             },
             Form::Picoclaw => Err(Error::new(
                 Kind::Usage,
-                "a key of PicoClaw is made of an agent, a channel and what tells its chats apart",
+                "--form picoclaw requires a conversation: agent, channel and chat",
             )),
         }
     }

@@ -174,7 +174,7 @@ pub fn check(path: &Path, system: System, check: &Check, each: &mut dyn FnMut(Fi
     looked.map(|()| checked).map_err(|error| match changed {
         true => error
             .kind(Kind::Unsure)
-            .hint("some of it may be mended already: run it again"),
+            .hint("some problems may be repaired already; run the command again"),
         false => error,
     })
 }
@@ -213,7 +213,7 @@ fn put_aside(directory: &Directory, name: &str) -> Result<()> {
     if !atomic::rename_new(directory, name, &folder, &free)? {
         return Err(Error::new(
             Kind::Locked,
-            format!("{} was made meanwhile", folder.shown(&free)),
+            format!("{}: created by another program", folder.shown(&free)),
         ));
     }
     atomic::sync_directory(&folder)?;
@@ -239,7 +239,7 @@ fn copy_aside(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()> {
     }
     Err(Error::new(
         Kind::Locked,
-        format!("{} was made meanwhile", folder.shown(&free)),
+        format!("{}: created by another program", folder.shown(&free)),
     ))
 }
 

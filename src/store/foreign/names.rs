@@ -67,12 +67,9 @@ impl Names {
             [] => {}
             [key] => return Ok(Some(key.clone())),
             keys => {
-                let what = format!(
-                    "the alias {name} is claimed by several sessions: {}",
-                    keys.join(", ")
-                );
+                let what = format!("{name}: ambiguous alias, claimed by {}", keys.join(", "));
                 return Err(Error::new(Kind::Exists, what)
-                    .hint("take it away from those that are not meant: convo alias --picoclaw DIR remove"));
+                    .hint("remove it from the other sessions with: convo alias --picoclaw DIR remove"));
             }
         }
         let known = log || self.sidecars.values().any(|sidecar| sidecar.key() == name);
@@ -97,7 +94,7 @@ impl Names {
         match self.claims(alias.trim()).into_iter().find(|other| other != key) {
             Some(other) => Err(Error::new(
                 Kind::Exists,
-                format!("{alias} is an alias of {other} already"),
+                format!("{alias}: alias already used by {other}"),
             )),
             None => Ok(()),
         }
@@ -142,18 +139,18 @@ impl Names {
     pub fn add(&self, alias: &str, key: &str, now: &str, lock_timeout: Duration) -> Result<()> {
         let alias = alias.trim();
         if alias.is_empty() || alias == key {
-            let what = "an alias is a name of its own: neither empty nor the session's key";
+            let what = "an alias is neither empty nor the key of the session";
             return Err(Error::new(Kind::Usage, what));
         }
         if alias.chars().any(char::is_control) {
-            let what = format!("unsafe alias {alias:?}: it holds a control character");
+            let what = format!("{alias}: invalid alias: contains a control character");
             return Err(Error::new(Kind::Unsafe, what));
         }
         self.refuse_claimed(alias, key)?;
         if self.resolve(alias)?.is_some_and(|known| known == alias) {
-            let what = format!("{alias} is the key of a session, which would not be found any more");
+            let what = format!("{alias}: is the key of a session");
             return Err(Error::new(Kind::Exists, what)
-                .hint("convo alias --picoclaw DIR promote KEY ALIAS takes its history over"));
+                .hint("adopt its history with: convo alias --picoclaw DIR promote KEY ALIAS"));
         }
         self.change(key, now, lock_timeout, |aliases| {
             if !aliases.iter().any(|own| own == alias) {

@@ -34,8 +34,8 @@ pub(super) fn check(path: &Path, below: &str, out: &mut Findings<'_>) -> Result<
     for primary in sessions(&names) {
         let shown = format!("{below}{primary}");
         if !names.contains(&primary) {
-            let what = "the session is missing, and a copy of it is there";
-            let remedy = Some("the copy with the most messages takes its place");
+            let what = "missing session, but a copy exists";
+            let remedy = Some("restored from the copy with the most messages");
             out.tell(&shown, WHOLE, Trouble::NoSession, what, remedy);
         }
         let Some(session) = one(&directory, &primary, &shown, &names, out)? else {
@@ -99,7 +99,7 @@ fn one(
     out.checked.bytes += source.bytes.len() as u64;
     let mended = report.mended;
     let remedy = (mended && bytes.is_some())
-        .then_some("what could be read is put together; the file goes to the quarantine");
+        .then_some("recovered messages written to a new file; original quarantined");
     // Numbers that Python writes are none of its troubles; that the file is missing is told already.
     let told = |what: &str| bytes.is_some() && what != penguin::NO_NUMBER;
     let damage = report
@@ -121,9 +121,7 @@ fn one(
             .findings
             .iter()
             .find(|finding| !finding.damage && finding.what.contains(&unfinished));
-        let what = newer.map_or("a save that was not finished".to_string(), |newer| {
-            newer.what.clone()
-        });
+        let what = newer.map_or("an unfinished save".to_string(), |newer| newer.what.clone());
         out.tell(
             &format!("{shown}{UNFINISHED}"),
             WHOLE,
@@ -213,7 +211,7 @@ fn index(
     let shown = format!("{below}{INDEX}");
     let unfinished = format!("{INDEX}{UNFINISHED}");
     if names.contains(&unfinished) {
-        let what = "an index that was not written to its end";
+        let what = "truncated index";
         out.tell(
             &format!("{below}{unfinished}"),
             WHOLE,
@@ -224,13 +222,13 @@ fn index(
     }
     let Some(bytes) = bytes_of(directory, INDEX)? else {
         if !sessions.is_empty() {
-            let what = "there is no index: Penguin lists nothing until its second start";
+            let what = "missing index: Penguin lists no session until its second start";
             out.tell(&shown, WHOLE, Trouble::Index, what, None);
         }
         return Ok(());
     };
     let Some(rows) = json::members(&bytes, Dialect::Python) else {
-        let what = "the index is unreadable";
+        let what = "unreadable index";
         out.tell(&shown, WHOLE, Trouble::Index, what, None);
         return Ok(());
     };
@@ -240,18 +238,12 @@ fn index(
             &shown,
             WHOLE,
             Trouble::Ghost,
-            format!("it lists {row}, which is not there"),
+            format!("lists {row}, which is missing"),
             None,
         );
     }
     for id in sessions.keys().filter(|id| !rows.contains(id.as_str())) {
-        out.tell(
-            &shown,
-            WHOLE,
-            Trouble::Index,
-            format!("it does not list {id}"),
-            None,
-        );
+        out.tell(&shown, WHOLE, Trouble::Index, format!("does not list {id}"), None);
     }
     Ok(())
 }
@@ -262,10 +254,10 @@ fn chain(below: &str, links: &BTreeMap<String, Links>, out: &mut Findings<'_>) {
         let shown = format!("{below}{id}.json");
         if let Some(from) = &own.from {
             let what = match links.get(from) {
-                None => Some(format!("it continues {from}, which is not there")),
+                None => Some(format!("continues {from}, which is missing")),
                 // A branch: another continuation may be the one that is named.
                 Some(source) if source.to.is_none() => {
-                    Some(format!("it continues {from}, which does not tell so"))
+                    Some(format!("continues {from}, which does not link back"))
                 }
                 Some(_) => None,
             };
@@ -275,9 +267,9 @@ fn chain(below: &str, links: &BTreeMap<String, Links>, out: &mut Findings<'_>) {
         }
         if let Some(to) = &own.to {
             let what = match links.get(to) {
-                None => Some(format!("it is continued by {to}, which is not there")),
+                None => Some(format!("continued by {to}, which is missing")),
                 Some(next) if next.from.as_deref() != Some(id) => {
-                    Some(format!("it is continued by {to}, which does not tell so"))
+                    Some(format!("continued by {to}, which does not link back"))
                 }
                 Some(_) => None,
             };

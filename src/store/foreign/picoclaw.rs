@@ -45,7 +45,7 @@ pub(super) fn check(path: &Path, out: &mut Findings<'_>) -> Result<()> {
         }
     }
     for (alias, keys) in claims.iter().filter(|(_, keys)| keys.len() > 1) {
-        let what = format!("the alias {alias} is claimed by {}", keys.join(", "));
+        let what = format!("ambiguous alias {alias}, claimed by {}", keys.join(", "));
         out.tell("", WHOLE, Trouble::Alias, what, None);
     }
     Ok(())
@@ -53,11 +53,11 @@ pub(super) fn check(path: &Path, out: &mut Findings<'_>) -> Result<()> {
 
 /// What a writer that died left; it may hold what no other file does.
 fn temporary(directory: &Directory, name: &str, out: &mut Findings<'_>) -> Result<()> {
-    let what = "a file that a writer left when it died";
+    let what = "leftover of an interrupted write";
     if out.check.repair.is_some() {
         put_aside(directory, name)?;
     }
-    let remedy = Some("it goes to the quarantine");
+    let remedy = Some("quarantined");
     out.tell(name, WHOLE, Trouble::Temporary, what, remedy);
     Ok(())
 }
@@ -71,7 +71,7 @@ fn read_sidecar(
 ) -> Result<Option<Sidecar>> {
     let name = format!("{stem}{SIDECAR}");
     let Some(bytes) = bytes_of(directory, &name)? else {
-        let what = "there is no sidecar: PicoClaw does not list the session";
+        let what = "missing sidecar: PicoClaw does not list the session";
         out.tell(&format!("{stem}{LOG}"), WHOLE, Trouble::Sidecar, what, None);
         return Ok(None);
     };
@@ -79,10 +79,10 @@ fn read_sidecar(
     let sidecar = match Sidecar::read(&bytes) {
         Ok(sidecar) => sidecar,
         Err(why) => {
-            let what = format!("unreadable ({why}): PicoClaw fails every use of the session");
+            let what = format!("unreadable ({why}): PicoClaw cannot use the session");
             let remedy = match log {
-                true => "it goes to the quarantine, and a new one shows all lines",
-                false => "it goes to the quarantine: there is no log beside it",
+                true => "quarantined; new sidecar with all lines in the view",
+                false => "quarantined: no log next to it",
             };
             if out.check.repair.is_some() {
                 put_aside(directory, &name)?;
@@ -97,11 +97,11 @@ fn read_sidecar(
     };
     let key = sidecar.key();
     if picoclaw::file_stem(&key) != stem {
-        let what = format!("it names the key {key:?}, which is not the one of this file");
+        let what = format!("the key '{key}' does not match the file name");
         out.tell(&name, WHOLE, Trouble::Key, what, None);
     }
     if !log && (sidecar.count() > 0 || sidecar.skip() > 0) {
-        let what = format!("it counts {} lines, and there is no log", sidecar.count());
+        let what = format!("counts {} lines, but the log is missing", sidecar.count());
         out.tell(&name, WHOLE, Trouble::NoSession, what, None);
     }
     Ok(Some(sidecar))
@@ -122,19 +122,13 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
         raw += 1;
         let Told { place, size, .. } = line;
         if size > LONGEST {
-            let what = format!("a line of {size} bytes: PicoClaw does not read the session");
+            let what = format!("line of {size} bytes: PicoClaw does not read the session");
             out.tell(&name, place, Trouble::TooLong, what, None);
         }
         if line.mark {
             mend.lines = true;
-            let what = "a byte order mark: PicoClaw rejects the line";
-            out.tell(
-                &name,
-                place,
-                Trouble::ByteOrderMark,
-                what,
-                Some("the mark is taken away"),
-            );
+            let what = "byte order mark: PicoClaw rejects the line";
+            out.tell(&name, place, Trouble::ByteOrderMark, what, Some("mark removed"));
         }
         if raw <= skip {
             continue;
@@ -143,23 +137,21 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
             Err(_) if line.records > 0 => {
                 mend.lines = true;
                 let what = match line.records {
-                    1 => {
-                        "it holds a whole record beside something else: PicoClaw shows none of it".to_string()
-                    }
-                    records => format!("it holds {records} whole records: PicoClaw shows none of them"),
+                    1 => "contains a complete record and other text: PicoClaw shows neither".to_string(),
+                    records => format!("contains {records} complete records: PicoClaw shows none of them"),
                 };
                 out.tell(
                     &name,
                     place,
                     Trouble::Glued,
                     what,
-                    Some("each gets a line of its own"),
+                    Some("moved to separate lines"),
                 );
             }
             Err(why) => out.tell(&name, place, Trouble::Unreadable, why, None),
             Ok(said) => {
                 if said.thought_only {
-                    let what = "nothing but reasoning: PicoClaw never shows it";
+                    let what = "only reasoning: PicoClaw never shows the message";
                     out.tell(&name, place, Trouble::ThoughtOnly, what, None);
                 }
                 for id in said.calls {
@@ -178,8 +170,8 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
             line: memchr::memchr_iter(b'\n', &bytes).count() as u64 + 1,
             offset: memchr::memrchr(b'\n', &bytes).map_or(0, |at| at as u64 + 1),
         };
-        let what = "the last line has no end: what PicoClaw appends is lost with it";
-        out.tell(&name, at, Trouble::TornTail, what, Some("it gets its end"));
+        let what = "truncated last line: PicoClaw would lose the next message";
+        out.tell(&name, at, Trouble::TornTail, what, Some("newline added"));
     }
     if let Some(sidecar) = sidecar {
         books(stem, sidecar, raw, &mut mend, out);
@@ -194,7 +186,7 @@ fn one(directory: &Directory, stem: &str, sidecar: Option<&Sidecar>, out: &mut F
         if pair.bytes() != bytes {
             return Err(Error::new(
                 Kind::Locked,
-                format!("{} was changed meanwhile", directory.shown(&name)),
+                format!("{}: modified by another program", directory.shown(&name)),
             ));
         }
         pair.force = out.check.force;
@@ -209,7 +201,7 @@ fn books(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut Mend, out: &mut Fin
     if sidecar.skip() > raw {
         mend.books = true;
         let what = format!(
-            "it skips {} lines, and there are {raw}: nothing is in view, nor would be what PicoClaw appends",
+            "skips {} lines, but the log has {raw}: the view is empty and hides new messages",
             sidecar.skip()
         );
         out.tell(
@@ -217,23 +209,21 @@ fn books(stem: &str, sidecar: &Sidecar, raw: u64, mend: &mut Mend, out: &mut Fin
             WHOLE,
             Trouble::Skip,
             what,
-            Some("it skips those that are there"),
+            Some("corrected to the number of lines"),
         );
     }
     if sidecar.count() != raw {
         mend.books = true;
-        let mut what = format!("it counts {} lines, and there are {raw}", sidecar.count());
+        let mut what = format!("counts {} lines, but the log has {raw}", sidecar.count());
         if sidecar.count() < raw && sidecar.skip() == 0 {
-            what.push_str(
-                ": perhaps a compaction that was cut off, which brought back what had left the view",
-            );
+            what.push_str(": perhaps an interrupted compaction, which made hidden messages visible");
         }
         out.tell(
             &name,
             WHOLE,
             Trouble::Count,
             what,
-            Some("it counts those that are there"),
+            Some("corrected to the number of lines"),
         );
     }
 }
@@ -251,7 +241,7 @@ fn orphans(
         orphans.push((*place, format!("the call {id} has no result")));
     }
     for (id, place) in results.iter().filter(|(id, _)| !calls.contains_key(id)) {
-        orphans.push((*place, format!("a result of the call {id}, which is not there")));
+        orphans.push((*place, format!("a result of the missing call {id}")));
     }
     orphans.sort_by_key(|(place, _)| place.line);
     for (place, what) in orphans {

@@ -55,8 +55,10 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
     let mains = mains(&names, asked);
     let is_main = |alias: &str| signature::is_main_alias(alias) || mains.contains(alias.trim());
     if let Some(shared) = asked.aliases.iter().find(|alias| is_main(alias)) {
-        let what = format!("{shared} is the name of an agent's main session, which every session has");
-        return Err(Error::new(Kind::Usage, what).hint("no history is taken from it: it may be anybody's"));
+        let what = format!("{shared}: shared name of an agent's main session");
+        return Err(
+            Error::new(Kind::Usage, what).hint("its history may belong to others and is never adopted")
+        );
     }
     for alias in asked.aliases {
         names.refuse_claimed(alias, &target_key)?;
@@ -95,12 +97,7 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
         },
     };
     let empty = own.lines.is_empty() && own.summary.is_empty();
-    let has_history = || {
-        Error::new(
-            Kind::No,
-            format!("{target_key} has a history of its own: nothing was taken over"),
-        )
-    };
+    let has_history = || Error::new(Kind::No, format!("{target_key}: not empty; history not adopted"));
     let Some((alias, source, digest, again)) = found else {
         return if empty { Ok(None) } else { Err(has_history()) };
     };
@@ -122,7 +119,7 @@ pub fn promote(path: &Path, asked: &Asked<'_>) -> Result<Option<Promoted>> {
         if target.shown(&mut Report::default())? != own {
             return Err(Error::new(
                 Kind::Locked,
-                format!("{target_key} was changed meanwhile"),
+                format!("{target_key}: modified by another program"),
             ));
         }
         if !again {

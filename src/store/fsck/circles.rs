@@ -34,7 +34,7 @@ pub(super) fn check(
         if circle.len() > NAMED {
             named.push("…");
         }
-        let what = format!("the links lead in a circle: {}", named.join(", "));
+        let what = format!("link cycle: {}", named.join(", "));
         tell(Found::of(store, &circle[0], Trouble::BrokenLink, what, None));
     }
     Ok(())

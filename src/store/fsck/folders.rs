@@ -36,12 +36,12 @@ pub(super) fn check(store: &Store, repair: bool, tell: &mut dyn FnMut(Found)) ->
             }
             Ok(_) if known => {}
             Ok(None) => {}
-            Ok(Some(_)) => look.stranger(root, &name, "a folder that is not the store's"),
+            Ok(Some(_)) => look.stranger(root, &name, "unexpected directory"),
             Err(error) if error.kind == Kind::Unsafe => {
                 let what = if known {
-                    format!("it should be a folder that can be entered: {}", error.message)
+                    format!("not an accessible directory: {}", error.message)
                 } else {
-                    "a file that is not the store's".to_string()
+                    "unexpected file".to_string()
                 };
                 look.stranger(root, &name, &what);
             }
@@ -86,8 +86,8 @@ impl Look<'_> {
         self.tell(
             shown,
             Trouble::Permissions,
-            format!("others may enter it (mode {mode:o})"),
-            Some("made the owner's alone"),
+            format!("accessible to other users (mode {mode:o})"),
+            Some("restricted to the owner"),
         );
         Ok(())
     }
@@ -103,11 +103,7 @@ impl Look<'_> {
                 continue;
             };
             if !facts.regular {
-                self.stranger(
-                    folder,
-                    &name,
-                    "no regular file: links, pipes, folders and devices are left alone",
-                );
+                self.stranger(folder, &name, "not a regular file; ignored");
                 continue;
             }
             // Read with the links.
@@ -125,7 +121,7 @@ impl Look<'_> {
                 _ => name.strip_suffix(".jsonl").is_some_and(key::is_id),
             };
             if !fits {
-                self.stranger(folder, &name, "no name that the store gives");
+                self.stranger(folder, &name, "unexpected file name");
             }
             let owner = name
                 .strip_suffix(".jsonl")
@@ -133,23 +129,24 @@ impl Look<'_> {
             if let Some(id) = owner
                 && !links::is_there(self.store, id, &self.removed)?
             {
-                let what =
-                    format!("the {place} of {id}, which is not there; remove --purge {id} destroys it");
+                let what = format!(
+                    "{place} of missing session {id}; delete permanently with: convo remove --purge {id}"
+                );
                 self.tell(folder.shown(&name), Trouble::Piece, what, None);
             }
             if folder.has_outer_name(&name, &facts) {
-                let what = "it has another name (hard link): convo does not write to it";
+                let what = "has another hard link: convo does not write to it";
                 self.stranger(folder, &name, what);
             } else if facts.mode & OTHERS != 0 {
                 if self.repair {
                     narrow(folder, &name, facts.mode & !OTHERS)?;
                 }
-                let what = format!("others may read or write it (mode {:o})", facts.mode);
+                let what = format!("accessible to other users (mode {:o})", facts.mode);
                 self.tell(
                     folder.shown(&name),
                     Trouble::Permissions,
                     what,
-                    Some("made the owner's alone"),
+                    Some("restricted to the owner"),
                 );
             }
         }
@@ -160,7 +157,7 @@ impl Look<'_> {
     fn temporary(&mut self, folder: &Directory, name: &str) -> Result<()> {
         let ours = name.starts_with(stage::PREFIX) || name.ends_with(".new") || name.starts_with(".convo-");
         if !ours {
-            self.stranger(folder, name, "a hidden file that is not the store's");
+            self.stranger(folder, name, "unexpected hidden file");
             return Ok(());
         }
         if name.starts_with(stage::PREFIX) && stage::is_in_use(folder, name)? {
@@ -175,7 +172,7 @@ impl Look<'_> {
             }
             Ok(Some(_)) => {}
         }
-        let what = "left over from a change that was cut off".to_string();
+        let what = "leftover of an interrupted change".to_string();
         self.tell(folder.shown(name), Trouble::Temporary, what, Some("removed"));
         Ok(())
     }

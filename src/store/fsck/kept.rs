@@ -69,9 +69,9 @@ impl Store {
             };
             let runs = pieces::runs(&file);
             // What the archive lacks is for somebody to decide on; the quarantine keeps what it has in any form.
-            let remedy = (place == QUARANTINE).then_some("it is kept as it is now");
+            let remedy = (place == QUARANTINE).then_some("accepted in the current state");
             for run in runs.iter().filter(|run| !run.sound) {
-                let what = "what was kept here has changed".to_string();
+                let what = "archived data was modified".to_string();
                 tell(found(run.line.start, what, remedy));
             }
             let rest = pieces::rest(&file);
@@ -80,14 +80,14 @@ impl Store {
                 self.take_rest(held, place, stamp)?;
             }
             for range in rest {
-                let what = "bytes that are no run, as of a write that was cut off".to_string();
-                tell(found(range.start, what, Some("it goes to the quarantine")));
+                let what = "truncated data of an interrupted write".to_string();
+                tell(found(range.start, what, Some("quarantined")));
             }
             if place == ARCHIVE {
                 let id = |run: &pieces::Run| json::member(&file[run.line.clone()], "id").and_then(json::text);
                 let kept: HashSet<_> = runs.iter().filter_map(id).collect();
                 for event in packed.iter().filter(|event| !kept.contains(event.as_str())) {
-                    let what = format!("the archive has nothing of the gc {event}");
+                    let what = format!("the archive has no data of gc {event}");
                     tell(Found {
                         place: Place::default(),
                         ..found(0, what, None)
@@ -115,7 +115,7 @@ impl Store {
             members
                 .text("from", place)
                 .raw("offset", range.start.to_string())
-                .text("why", "bytes that are no run");
+                .text("why", "unreadable data");
             runs.extend(pieces::run(members, &file[range.clone()]));
         }
         if runs.is_empty() {

@@ -41,7 +41,7 @@ pub(super) fn check(
     for (id, own) in links {
         if let Some(parent) = &own.continued_from {
             if !key::is_id(parent) || !is_there(store, parent, &removed)? {
-                let what = format!("it continues {parent}, which is not there");
+                let what = format!("continues {parent}, which is missing");
                 tell(found(id, Trouble::BrokenLink, what, None));
             } else if let Some(other) = links.get(parent)
                 && !continued.contains(parent.as_str())
@@ -56,16 +56,14 @@ pub(super) fn check(
                 let (trouble, mut what) = match is_ours {
                     true => (
                         Trouble::MissingLink,
-                        format!("{id} continues it, and it does not tell so"),
+                        format!("continued by {id}, which is not recorded"),
                     ),
-                    false => (Trouble::Claim, format!("{id} claims to continue it")),
+                    false => (Trouble::Claim, format!("{id} claims to continue this session")),
                 };
                 if is_asked && !is_free {
-                    what.push_str(
-                        "; not linked, since an alias names the session that it claims to continue",
-                    );
+                    what.push_str("; not linked, since an alias has the name of the continued session");
                 }
-                let remedy = (is_ours || is_asked && is_free).then_some("a link event is added");
+                let remedy = (is_ours || is_asked && is_free).then_some("link event added");
                 if let (Some(stamp), true) = (check.repair, remedy.is_some()) {
                     let (event, at) = stamp(&format!("link {parent} {id}"))?;
                     store.add_link(parent, id, (&event, &at))?;
@@ -75,17 +73,18 @@ pub(super) fn check(
                 }
                 tell(found(parent, trouble, what, remedy));
             } else if check.link.contains(id) && links.get(parent).is_some_and(|other| !other.names(id)) {
-                let what = format!("{id} claims to continue it; not linked, since another session does");
+                let what =
+                    format!("{id} claims to continue this session; not linked, since another session does");
                 tell(found(parent, Trouble::Claim, what, None));
             }
         }
         for (child, event) in &own.continued_to {
             let what = match key::is_id(child) && is_there(store, child, &removed)? {
                 true if agrees(id, child) || event.is_none() => continue,
-                true => format!("it names {child} as its continuation, which does not continue it"),
-                false => format!("it is continued in {child}, which is not there"),
+                true => format!("names the continuation {child}, which does not link back"),
+                false => format!("continued by {child}, which is missing"),
             };
-            let remedy = event.as_ref().map(|_| "the link is taken back");
+            let remedy = event.as_ref().map(|_| "link undone");
             if let (Some(stamp), Some(event)) = (check.repair, event) {
                 take_back(store, id, event, stamp, &format!("unlink {id} {child}"))?;
             }
@@ -172,7 +171,7 @@ impl Store {
                 Ok(None) => continue,
                 Ok(Some(ids)) => ids,
                 Err(error) if matches!(error.kind, Kind::Data | Kind::Unsafe) => {
-                    tell(found(format!("the alias {name} is unreadable"), None));
+                    tell(found(format!("unreadable alias {name}"), None));
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -184,13 +183,13 @@ impl Store {
                 }
             }
             if gone.len() == ids.len() {
-                let mut remedy = "it is taken away, and kept in the quarantine".to_string();
+                let mut remedy = "quarantined".to_string();
                 if let Some(stamp) = repair {
                     self.quarantine_alias(&name, &ids, stamp)?;
-                    remedy = "it is in the quarantine".to_string();
+                    remedy = "quarantined".to_string();
                 }
                 tell(found(
-                    format!("the alias {name} names {}, which is not there", gone.join(", ")),
+                    format!("alias {name} of missing session {}", gone.join(", ")),
                     Some(remedy),
                 ));
             }
@@ -200,7 +199,7 @@ impl Store {
 
     fn quarantine_alias(&self, name: &str, ids: &[String], stamp: Stamp<'_>) -> Result<()> {
         let mut members = quarantined(stamp, &format!("alias {name}"))?;
-        members.text("alias", name).text("why", "it named no session");
+        members.text("alias", name).text("why", "alias without a session");
         let content: String = ids.iter().map(|id| format!("{id}\n")).collect();
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
         pieces::append(

@@ -61,7 +61,7 @@ impl Seen {
             unchecked: 0,
         };
         if let Some(version) = later_version(bytes) {
-            let what = format!("a session of version {version}, which this program does not know");
+            let what = format!("unknown format version {version}");
             look.lines.push(0..bytes.len());
             look.tell(0, 0, Trouble::Header, what, None);
             return Seen {
@@ -73,8 +73,8 @@ impl Seen {
         let session = look.lines();
         look.headless = !(0..session.len()).any(|index| session.class(index) == Class::Header);
         if look.headless {
-            let remedy = "it gets one with its id";
-            look.tell(0, 0, Trouble::Header, "there is no session line", Some(remedy));
+            let remedy = "header with the id created";
+            look.tell(0, 0, Trouble::Header, "missing header", Some(remedy));
         }
         for (index, trouble, what) in records::troubles(&session, id) {
             let line = look.origin.get(index).copied().unwrap_or_default();
@@ -143,7 +143,7 @@ struct Look<'a> {
     found: Vec<Found>,
     /// Offsets of lines whose checksum need not be told of, since more is told of them.
     told: HashSet<u64>,
-    /// Whether there is no session line.
+    /// Whether missing header.
     headless: bool,
     unchecked: u64,
 }
@@ -236,16 +236,16 @@ impl<'a> Look<'a> {
     /// A line whose checksum does not match; `from` is the first line behind the last good one, where the chain is
     /// `base`. Where the chain goes on, and with what, if that is not behind this line with its own digits.
     fn broken(&mut self, index: usize, from: usize, base: Chain, before: Chain) -> Option<(usize, Chain)> {
-        let changed = "its checksum does not match: it, or what was before it, has changed";
+        let changed = "the checksum does not match: this line or the one before was modified";
         if from == index && index > 0 && self.line(index) == self.line(index - 1) {
             self.tell(
                 index,
                 0,
                 Trouble::Checksum,
-                "it stands twice",
-                Some("the second goes to the quarantine"),
+                "duplicate line",
+                Some("second copy quarantined"),
             );
-            self.fates[index] = Fate::Leaves("a line that stands twice".into());
+            self.fates[index] = Fate::Leaves("duplicate line".into());
             return Some((index + 1, base));
         }
         if from == index && index + 1 < self.lines.len() {
@@ -253,8 +253,8 @@ impl<'a> Look<'a> {
             if turned.verify(self.line(index + 1)) == Verdict::Sealed
                 && turned.verify(self.line(index)) == Verdict::Sealed
             {
-                let what = format!("it belongs behind line {}", index + 2);
-                self.tell(index, 0, Trouble::Checksum, what, Some("the two change places"));
+                let what = format!("misplaced: belongs after line {}", index + 2);
+                self.tell(index, 0, Trouble::Checksum, what, Some("lines swapped"));
                 self.fates[index] = Fate::Waits;
                 return Some((index + 2, turned));
             }
@@ -263,15 +263,9 @@ impl<'a> Look<'a> {
         if let Some((mended, at)) = mend(base, &self.bytes[stretch.clone()]) {
             let offset = stretch.start + at;
             let hurt = self.lines.partition_point(|line| line.end <= offset);
-            let what = format!("byte {offset} is not what was written");
+            let what = format!("byte {offset} was modified");
             let within = offset - self.lines[hurt].start;
-            self.tell(
-                hurt,
-                within,
-                Trouble::Checksum,
-                what.clone(),
-                Some("it is set right"),
-            );
+            self.tell(hurt, within, Trouble::Checksum, what.clone(), Some("corrected"));
             let mut chain = base;
             mended.split_inclusive(|byte| *byte == b'\n').for_each(|line| {
                 chain.verify(line);
@@ -288,7 +282,7 @@ impl<'a> Look<'a> {
             0,
             Trouble::Checksum,
             changed,
-            Some("it stays, and a repair event vouches for it"),
+            Some("kept; covered by a repair event"),
         );
         self.fates[index] = Fate::Vouched;
         None
@@ -305,27 +299,27 @@ impl<'a> Look<'a> {
         if from <= last
             && let Some((mended, at)) = mend(base, &self.bytes[self.lines[from].start..])
         {
-            let what = "its newline is another byte";
+            let what = "the newline was modified";
             let within = (self.lines[from].start + at).saturating_sub(self.lines[last].start);
-            self.tell(last, within, Trouble::Checksum, what, Some("it gets its newline"));
+            self.tell(last, within, Trouble::Checksum, what, Some("newline added"));
             for other in from + 1..=last {
                 self.fates[other] = Fate::Leaves(String::new());
             }
             self.fates[from] = Fate::Becomes(mended, what.into());
             return;
         }
-        let what = "the last line has no end";
+        let what = "truncated last line";
         if matches!(self.record(last).kind, Line::Unreadable(_)) {
             self.tell(
                 last,
                 0,
                 Trouble::TornTail,
-                format!("{what}, and is no record"),
-                Some("it goes to the quarantine"),
+                format!("{what}; not a record"),
+                Some("quarantined"),
             );
             self.fates[last] = Fate::Leaves("a fragment at the end".into());
         } else {
-            self.tell(last, 0, Trouble::TornTail, what, Some("it gets its newline"));
+            self.tell(last, 0, Trouble::TornTail, what, Some("newline added"));
             let ended = [self.line(last), b"\n"].concat();
             self.fates[last] = Fate::Becomes(ended, String::new());
         }
@@ -337,7 +331,7 @@ impl<'a> Look<'a> {
             Line::Unreadable(fault) => Some((fault.offset, fault.what.to_string())),
             _ => None,
         };
-        let gone = Some("it goes to the quarantine");
+        let gone = Some("quarantined");
         match self.fates[index].clone() {
             Fate::Stays | Fate::Vouched => {
                 let Some((offset, what)) = fault(self.line(index)) else {
@@ -347,7 +341,7 @@ impl<'a> Look<'a> {
                 if self.fates[index] == Fate::Vouched {
                     // One finding for one line.
                     self.told.insert(self.place(index).offset);
-                    also = ", and its checksum does not match";
+                    also = "; the checksum does not match";
                 }
                 self.tell(index, offset, Trouble::Unreadable, format!("{what}{also}"), gone);
                 self.fates[index] = Fate::Leaves(what);

@@ -65,7 +65,7 @@ impl Marks {
                 file: sessions.shown(name),
                 place: Place::default(),
                 trouble: Trouble::Temporary,
-                what: "left over from a change that was cut off".to_string(),
+                what: "leftover of an interrupted change".to_string(),
                 remedy: Some("removed".to_string()),
             });
         }

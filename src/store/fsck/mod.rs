@@ -245,14 +245,14 @@ impl Store {
         let mut telling = |mut found: Found| {
             if let (Some(remedy), true) = (&mut found.remedy, check.repair.is_some()) {
                 changed = true;
-                *remedy = remedy.replace("goes to the quarantine", "is in the quarantine");
+                *remedy = remedy.replace("quarantined", "quarantined");
             }
             tell(found);
         };
         self.look(check, &mut telling).map_err(|error| match changed {
             true => error
                 .kind(Kind::Unsure)
-                .hint("some of it is mended already: run it again"),
+                .hint("some problems are repaired already; run the command again"),
             false => error,
         })
     }

@@ -16,12 +16,12 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
     let mut troubles = Vec::new();
     if let Some(id) = session.header_text("id").filter(|id| id != name) {
         let first = (0..session.len()).find(|index| session.class(*index) == Class::Header);
-        let what = format!("the header has the id {id:?}, and the log is named {name}");
+        let what = format!("the header has the id '{id}', but the log is named {name}");
         troubles.push((first.unwrap_or(0), Trouble::Header, what));
     }
     let mut headers = (0..session.len()).filter(|index| session.class(*index) == Class::Header);
     if let (Some(_), Some(second)) = (headers.next(), headers.next()) {
-        troubles.push((second, Trouble::Header, "a second session line".to_string()));
+        troubles.push((second, Trouble::Header, "duplicate header".to_string()));
     }
     for (index, what) in View::replay(session).dangling {
         troubles.push((index, Trouble::DanglingEvent, what));
@@ -38,7 +38,7 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
         if let Some(Action::Restore(restore)) = record.event().map(Event::action)
             && !events.contains(restore.of.as_ref())
         {
-            let what = format!("it takes back the event {}, which is not there", restore.of);
+            let what = format!("undoes the event {}, which is missing", restore.of);
             troubles.push((index, Trouble::DanglingEvent, what));
         }
         if let Some(Action::Meta(meta)) = record.event().map(Event::action) {
@@ -48,7 +48,7 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
                 .chain(meta.unset)
                 .filter(|name| Meta::FIXED.contains(&name.as_ref()))
             {
-                let what = format!("a meta event changes the member {name}: it is ignored");
+                let what = format!("a meta event changes the member {name}; ignored");
                 troubles.push((index, Trouble::Header, what));
             }
         }
@@ -68,7 +68,7 @@ pub(super) fn troubles(session: &Session, name: &str) -> Vec<(usize, Trouble, St
         if !is_message {
             events.insert(id.clone());
         }
-        let what = format!("the id {id} is that of a line before");
+        let what = format!("duplicate id {id}");
         if !ids.insert((is_message, id)) {
             troubles.push((index, Trouble::DuplicateId, what));
         }

@@ -27,20 +27,17 @@ pub(super) fn check(
         let is_ours = pieces.ids.iter().all(|id| marks.vouch_for(parent, id));
         let is_asked = pieces.ids.iter().any(|id| check.link.contains(id));
         if !is_ours && !is_asked {
-            let what = format!("{} claims to be a part of it", pieces.ids.join(", "));
+            let what = format!("{} claims to be a part of this session", pieces.ids.join(", "));
             tell(found(parent, Trouble::Claim, what, None));
             continue;
         }
         if pieces.ids.len() < pieces.parts {
             let (there, all) = (pieces.ids.len(), pieces.parts);
-            let what = format!("a split of it is unfinished: {there} of {all} pieces are there");
+            let what = format!("unfinished split: {there} of {all} parts exist");
             tell(found(parent, Trouble::MissingLink, what, None));
             continue;
         }
-        let what = format!(
-            "it was split into {}, and does not tell so",
-            pieces.ids.join(", ")
-        );
+        let what = format!("split into {}, which is not recorded", pieces.ids.join(", "));
         if let Some(stamp) = check.repair {
             let (event, at) = stamp(&format!("split {id}"))?;
             store.append(parent, &[&split::event(&event, &at, &pieces.ids)])?;
@@ -50,7 +47,7 @@ pub(super) fn check(
             parent,
             Trouble::MissingLink,
             what,
-            Some("a split event is added"),
+            Some("split event added"),
         ));
     }
     for (id, own) in links {
@@ -78,12 +75,12 @@ pub(super) fn check(
                 let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
                 store.append(id, &lines)?;
             }
-            let what = format!("it was split into {}, which is not there", gone.join(", "));
+            let what = format!("split into {}, which is missing", gone.join(", "));
             tell(found(
                 id,
                 Trouble::BrokenLink,
                 what,
-                Some("the other pieces are told anew"),
+                Some("split event with the other parts added"),
             ));
         }
     }

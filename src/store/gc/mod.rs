@@ -73,7 +73,7 @@ pub struct Archived {
 fn unsure(error: Error) -> Error {
     error
         .kind(Kind::Unsure)
-        .hint("the log is changed, its archive is not; gc and fsck find what is left over")
+        .hint("the log was changed, but not its archive; find leftovers with: convo gc or convo fsck")
 }
 
 /// By which the runs of a log are known from those of another session that had its id before: the beginning of the
@@ -311,8 +311,8 @@ impl Store {
         let held = Held::open(self, key::checked_id(id)?)?;
         let (session, _) = held.lines()?;
         let none = || {
-            Error::new(Kind::No, format!("the archive has nothing of the gc {event}"))
-                .hint("gc --discard destroys what it takes out")
+            Error::new(Kind::No, format!("the archive has no data of gc {event}"))
+                .hint("gc --discard deletes messages permanently")
         };
         let archive = self.directory().inner(ARCHIVE)?.ok_or_else(none)?;
         if !dry_run {
@@ -326,24 +326,23 @@ impl Store {
         if let Some(newest) = runs.last().filter(|newest| of(newest) != event) {
             return Err(Error::new(
                 Kind::No,
-                format!("a later gc, {}, stands on this one", of(newest)),
+                format!("the later gc {} depends on this one", of(newest)),
             )
-            .hint("take that one back first"));
+            .hint("undo that one first"));
         }
         if !run.sound {
-            return Err(Error::new(
-                Kind::Data,
-                "what the archive holds has changed; nothing was changed",
-            )
-            .at(archive.shown(&held.name), Place::default()));
+            return Err(
+                Error::new(Kind::Data, "the archive was modified; nothing was changed")
+                    .at(archive.shown(&held.name), Place::default()),
+            );
         }
         let bytes = &file[run.bytes.clone()];
         let lines = rejoined(&session, &file[run.line.clone()], bytes, event).ok_or_else(|| {
             Error::new(
                 Kind::Data,
-                "the log is not as that gc left it; nothing was changed",
+                "the log was modified since that gc; nothing was changed",
             )
-            .hint(format!("the lines are in {}", archive.shown(&held.name)))
+            .hint(format!("find the lines in {}", archive.shown(&held.name)))
         })?;
         let mut back = Session::default();
         let mut pending = Pending::default();
@@ -352,11 +351,10 @@ impl Store {
             pending.push(line)?;
         }
         if View::replay(&back).shown(&back) != View::replay(&session).shown(&session) {
-            return Err(Error::new(
-                Kind::No,
-                "changes since that gc would mean something else with its lines back",
-            )
-            .hint("take those back first: convo restore --list tells them"));
+            return Err(
+                Error::new(Kind::No, "later changes conflict with the archived lines")
+                    .hint("undo the later changes first; list them with: convo restore --list"),
+            );
         }
         pending.close(&mut Chain::default());
         let told = Archived {
@@ -367,9 +365,8 @@ impl Store {
         if dry_run {
             return Ok(told);
         }
-        rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name)).map_err(|error| {
-            error.hint("nothing was changed: what it writes later would be lost; end it first")
-        })?;
+        rewrite::refuse_writers(&held.file, &held.sessions.shown(&held.name))
+            .map_err(|error| error.hint("nothing was changed; close it first"))?;
         held.replace(self, pending.bytes(false))?;
         let out = run.line.start..run.end;
         pieces::take(

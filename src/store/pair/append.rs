@@ -28,12 +28,12 @@ impl Pair {
         // The lock belongs to the file that was opened to read; this is the same one, opened to append.
         let file = self.directory.file(&name, OFlags::RDWR | OFlags::APPEND)?;
         let file =
-            file.ok_or_else(|| Error::new(Kind::Locked, format!("{shown} was taken away meanwhile")))?;
+            file.ok_or_else(|| Error::new(Kind::Locked, format!("{shown}: removed by another program")))?;
         let facts = Facts::of(&file).map_err(failed)?;
         if !facts.is_same_file(&self.facts) {
             return Err(
-                Error::new(Kind::Locked, format!("{shown} was replaced meanwhile"))
-                    .hint("nothing was changed: try again"),
+                Error::new(Kind::Locked, format!("{shown}: replaced by another program"))
+                    .hint("nothing was changed; run the command again"),
             );
         }
         if facts.size != self.bytes.len() as u64 {

@@ -196,7 +196,7 @@ impl Pair {
         self.sidecar.set_count(self.raw_lines());
         // What is to be shown is shown already: only the books of it may be behind.
         self.write_sidecar(now).map_err(|error| {
-            let hint = "the log is as it is to be, and the sidecar beside it may count otherwise: convo fsck --repair DIR";
+            let hint = "the log is complete, but the sidecar may be outdated; repair it with: convo fsck --repair DIR";
             error.kind(Kind::Unsure).hint(hint)
         })?;
         Ok(Applied {
@@ -215,13 +215,13 @@ fn refuse(event: &Record<'_>) -> Result<()> {
     match event.event().map(crate::model::event::Event::action) {
         Some(Action::Truncate(_) | Action::Compact(_) | Action::Summary(_)) => Ok(()),
         Some(Action::Restore(_)) => {
-            let what = "the files of PicoClaw keep no events, so that there is none to take back";
+            let what = "PicoClaw files keep no events to undo";
             Err(Error::new(Kind::No, what)
-                .hint("a cut is undone in the .meta.json: skip is the number of lines that are out of view"))
+                .hint("undo a cut in the .meta.json: skip is the number of hidden lines"))
         }
         _ => {
-            let what = "the files of PicoClaw have no place for this change";
-            Err(Error::new(Kind::Usage, what).hint("leave -i out, and keep the result as a native file"))
+            let what = "PicoClaw files cannot represent this change";
+            Err(Error::new(Kind::Usage, what).hint("omit -i and redirect the output"))
         }
     }
 }

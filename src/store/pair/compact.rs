@@ -139,10 +139,9 @@ impl Pair {
         }
         let shown = self.directory.shown(self.log_name());
         if self.facts.links > 1 {
-            let message = format!("{shown} has {} hard links", self.facts.links);
-            return Err(
-                Error::new(Kind::Unsafe, message).hint("the others would keep the old content: --force")
-            );
+            let message = format!("{shown}: has {} hard links", self.facts.links);
+            return Err(Error::new(Kind::Unsafe, message)
+                .hint("the other links would keep the old content; proceed with --force"));
         }
         refuse_writers(&self.file, &shown)
     }
@@ -158,7 +157,7 @@ pub(super) fn push_line(out: &mut Vec<u8>, full: &[u8]) {
 
 /// An error on the way: the view is what it was, and so "nothing changed" is true of all that counts.
 pub(super) fn half_way(error: Error) -> Error {
-    error.hint("the view is what it was: compact again to finish")
+    error.hint("the view is unchanged; run the command again to finish")
 }
 
 impl Pair {
@@ -181,8 +180,8 @@ impl Pair {
         let now = self.directory.facts(&name)?;
         if !now.is_some_and(|now| now.is_same_file(&self.facts)) {
             return Err(
-                Error::new(Kind::Locked, format!("{shown} was replaced meanwhile"))
-                    .hint("nothing was changed here: try again"),
+                Error::new(Kind::Locked, format!("{shown}: replaced by another program"))
+                    .hint("run the command again"),
             );
         }
         let (old, force) = (self.facts, self.force);
@@ -209,7 +208,7 @@ impl Pair {
     fn carry(&mut self, old: &File, seen: u64) -> Result<()> {
         let name = self.log_name();
         let shown = self.directory.shown(&name);
-        let failed = |error| Error::io(format!("{shown}: what came meanwhile"), error);
+        let failed = |error| Error::io(format!("{shown}: new lines"), error);
         let length = old.metadata().map_err(failed)?.len();
         if length <= seen {
             return Ok(());
@@ -241,7 +240,10 @@ pub(super) fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: 
         return if atomic::create(&folder, &name, lines)? {
             Ok(())
         } else {
-            Err(Error::new(Kind::Locked, format!("{shown} was made meanwhile")))
+            Err(Error::new(
+                Kind::Locked,
+                format!("{shown}: created by another program"),
+            ))
         };
     };
     // One byte more, which has to end the line before.

@@ -61,24 +61,22 @@ impl Pair {
     pub fn open(path: &Path, timeout: Duration) -> Result<Pair> {
         let name = path.file_name().and_then(|name| name.to_str());
         let Some(stem) = name.and_then(|name| name.strip_suffix(LOG)) else {
-            let what = format!("{} is not the log of a PicoClaw session", path.display());
+            let what = format!("{}: not the log of a PicoClaw session", path.display());
             return Err(Error::new(Kind::Usage, what));
         };
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let directory = Directory::open(parent.unwrap_or(Path::new(".")))?;
         let log = format!("{stem}{LOG}");
         let opened = atomic::open_locked(&directory, &log, None, OFlags::RDONLY, timeout)?;
-        let gone = || Error::new(Kind::NotFound, format!("{} is not there", directory.shown(&log)));
+        let gone = || Error::new(Kind::NotFound, format!("{}: no such file", directory.shown(&log)));
         let (file, facts) = opened.ok_or_else(gone)?;
         for name in [&log, &format!("{stem}{SIDECAR}")] {
             atomic::sweep(&directory, &hidden(name.as_ref()));
         }
         let bytes = read_all(&file, &directory.shown(&log))?;
         if !picoclaw::is_log(&bytes) {
-            let what = format!("{} is one document and no log of lines", directory.shown(&log));
-            return Err(
-                Error::new(Kind::Usage, what).hint("leave -i out, and keep the result as a native file")
-            );
+            let what = format!("{}: a document, not a log", directory.shown(&log));
+            return Err(Error::new(Kind::Usage, what).hint("omit -i and redirect the output"));
         }
         let mut pair = Pair {
             directory,
@@ -113,8 +111,8 @@ impl Pair {
         let facts = Facts::of(&file).map_err(|error| Error::io(&shown, error).kind(Kind::InputOutput))?;
         let bytes = read_all(&file, &shown)?;
         self.sidecar = Sidecar::read(&bytes).map_err(|why| {
-            let what = format!("{shown} is unreadable ({why}), so that it is not known what is in view");
-            let hint = "nothing was changed: mend it, or move it away, after which all lines are in view";
+            let what = format!("{shown}: unreadable ({why}); the view is unknown");
+            let hint = "nothing was changed; repair it, or move it away to show all lines";
             Error::new(Kind::Data, what).hint(hint)
         })?;
         self.known = Some((facts, bytes));
@@ -137,7 +135,7 @@ impl Pair {
         if sessions.len() == 1 {
             return Ok(sessions.remove(0));
         }
-        let what = format!("{} is not one session", self.directory.shown(&log));
+        let what = format!("{}: not one session", self.directory.shown(&log));
         Err(Error::new(Kind::Data, what))
     }
 
@@ -204,7 +202,10 @@ impl Pair {
         if same {
             return Ok(());
         }
-        let what = format!("{} was changed meanwhile", self.directory.shown(&name));
-        Err(Error::new(Kind::Locked, what).hint("nothing was changed here: try again"))
+        let what = format!(
+            "{}: modified by another program; nothing was changed",
+            self.directory.shown(&name)
+        );
+        Err(Error::new(Kind::Locked, what).hint("run the command again"))
     }
 }

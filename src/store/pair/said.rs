@@ -23,7 +23,7 @@ impl Pair {
         if pair.known.is_none() {
             pair.sidecar = Sidecar::new(key);
         } else if pair.sidecar.key() != key && !pair.sidecar.key().is_empty() {
-            let what = format!("its file is the one of the key {:?}", pair.sidecar.key());
+            let what = format!("the file belongs to the key '{}'", pair.sidecar.key());
             return Err(Error::new(Kind::Exists, what));
         }
         Ok(pair)

@@ -17,46 +17,46 @@ fn whatever_fails_leaves_the_session_to_the_byte() {
     let cases = [
         (
             "echo no key >&2; exit 3".to_string(),
-            "it ended with status 3: no key",
+            "failed with status 3: no key",
         ),
-        (format!("{}; exit 1", echo(GOOD)), "it ended with status 1"),
+        (format!("{}; exit 1", echo(GOOD)), "failed with status 1"),
         (
             "printf 'convo: llm: no model\\nhint: name one\\n' >&2; exit 78".into(),
-            "it ended with status 78: llm: no model",
+            "failed with status 78: llm: no model",
         ),
-        ("exit 0".into(), "its answer is blank"),
-        ("echo; echo ' '".into(), "its answer is blank"),
-        ("kill -9 $$".into(), "it was ended by signal 9"),
-        (
-            "printf 'a\\377'".into(),
-            "its answer is not UTF-8, from byte 1 on",
-        ),
+        ("exit 0".into(), "the output is blank"),
+        ("echo; echo ' '".into(), "the output is blank"),
+        ("kill -9 $$".into(), "killed by signal 9"),
+        ("printf 'a\\377'".into(), "the output is not UTF-8 (byte 1)"),
         ("nothing-of-this-name".into(), "status 127"),
-        (
-            "cat".into(),
-            "line 1 of its answer is a line of the type \"session\"",
-        ),
+        ("cat".into(), "line 1 of the output is a record of type 'session'"),
         (
             echo(r#"{"role":"assistant","content":"#),
-            "line 1 of its answer is no record",
+            "line 1 of the output is not a record",
         ),
-        (echo(&format!("{GOOD}\n{{")), "line 2 of its answer is no record"),
+        (
+            echo(&format!("{GOOD}\n{{")),
+            "line 2 of the output is not a record",
+        ),
         (echo(r#"{"role":"assistant","content":" "}"#), "is blank"),
-        (echo(r#"{"type":"partial","text":"Yes."}"#), "it has no message"),
-        (echo(r#"{"role":"user","content":"hi"}"#), "the role \"user\""),
-        (echo(result), "\"c1\", which is not open"),
-        (echo(&format!("{call}\n{GOOD}")), "no result of the call \"c9\""),
+        (
+            echo(r#"{"type":"partial","text":"Yes."}"#),
+            "the output has no message",
+        ),
+        (echo(r#"{"role":"user","content":"hi"}"#), "the role 'user'"),
+        (echo(result), "a result of the call 'c1', which is not open"),
+        (echo(&format!("{call}\n{GOOD}")), "a result of the call 'c9'"),
         (
             echo(r#"{"role":"assistant","content":"x","id":"m5"}"#),
-            "the id \"m5\" already",
+            "already has the id 'm5'",
         ),
         (
             echo(r#"{"type":"truncate","id":"e","before":null}"#),
-            "of the type \"truncate\"",
+            "of type 'truncate'",
         ),
         (
             "sleep 60 & echo $! > pid; sleep 60".into(),
-            "it took longer than 300 ms",
+            "timed out after 300 ms",
         ),
     ];
     for (line, why) in cases {
@@ -85,7 +85,7 @@ fn a_file_stays_to_the_byte_and_a_stream_is_none() {
     let before = std::fs::metadata(&path).unwrap().modified().unwrap();
     env.run(&["ask", "-i", "a.jsonl", "hi", "--with", "cmd:exit 3"])
         .status(69)
-        .says("a.jsonl: no reply");
+        .says("no reply");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), CHAT);
     assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), before);
     assert_eq!(env.files().len(), 1, "{:?}", env.files());

@@ -27,9 +27,7 @@ fn what_is_added_stands_before_the_question() {
             .fine();
         env.run(&["append", "trip", "--event", "It rains."]).fine();
     });
-    run.status(0)
-        .gives("Yes.\n")
-        .says("2 lines came while the reply was thought about");
+    run.status(0).gives("Yes.\n").says("2 lines were appended while");
     assert_eq!(
         said(&env)[7..],
         [
@@ -64,7 +62,7 @@ fn an_exchange_that_no_longer_fits_is_none() {
     let run = while_it_thinks(&env, &["ask", "trip", "Sunday?"], || {
         env.pipe(&["append", "-q", "trip", "--stream"], call).fine();
     });
-    run.status(75).gives("").says("the call \"c9\" is not there yet");
+    run.status(75).gives("").says("the last message calls");
     assert_eq!(said(&env).len(), 8);
     // A session that went away is not made anew.
     let env = Env::with_chat();
@@ -135,7 +133,7 @@ fn a_file_that_grew_is_told_too() {
     let run = while_it_thinks(&env, &["ask", "-i", "a.jsonl", "Sunday?"], || {
         env.run(&["append", "-i", "a.jsonl", "By the way."]).status(0);
     });
-    run.status(0).says("1 line came while").gives("Yes.\n");
+    run.status(0).says("1 line was appended while").gives("Yes.\n");
     let text = env.read("a.jsonl");
     assert!(text.find("By the way.") < text.find("Sunday?"), "{text}");
 }

@@ -82,7 +82,7 @@ fn each_system_in_the_store_and_back() {
         let call = [&["compact", "work", "--compat"], options].concat();
         let run = env.run(&call).status(0).gives("");
         assert!(
-            run.stderr.contains(" tokens, 21 to "),
+            run.stderr.contains(" tokens (21 to "),
             "{options:?}: {}",
             run.stderr
         );
@@ -226,7 +226,7 @@ fn a_limit_that_cannot_be_met_is_told() {
         .gives(&session);
     assert!(
         run.stderr
-            .contains("the limit of picoclaw cannot be met: the smallest is "),
+            .contains("cannot reach the limit of picoclaw; the minimum is "),
         "{run}"
     );
     let run = compat(&["picoclaw", "--budget", "9", "--best-effort"], &session).status(1);
@@ -345,12 +345,12 @@ fn what_cannot_be_meant_names_what_is_taken() {
     );
     of(
         &["langchain", "--budget", "9", "--start-on", "nobody"],
-        "user, assistant, system and tool",
+        "expected user, assistant, system or tool",
     );
     of(&["openai-agents", "--tool-output-max", "0"], "at least 1");
     of(
         &["openai-agents", "--tool-output-max", "9", "--keep-last", "0"],
-        "1 is the least",
+        "expected at least 1",
     );
     of(&["openai-agents", "--keep-items=-1"], "--keep-items");
     of(
@@ -359,7 +359,7 @@ fn what_cannot_be_meant_names_what_is_taken() {
     );
     of(
         &["penguiflow", "--budget", "9", "--summary-budget", "10"],
-        "does not fit the total",
+        "exceeds the total",
     );
     refused(
         &["--compat", "goaitools", "--token-limit", "9"],

@@ -34,7 +34,7 @@ fn no_history_is_taken_from_the_main_session_of_any_agent() {
     let promote = ["alias", "--picoclaw", "d", "promote", "target"];
     env.run(&promote)
         .status(1)
-        .says("no history under its older names");
+        .says("no history under older names; nothing was adopted");
     env.run(&[&promote[..], &[&main]].concat())
         .status(2)
         .says("agent's main session");
@@ -45,7 +45,7 @@ fn no_history_is_taken_from_the_main_session_of_any_agent() {
     env.write("d/third.meta.json", other);
     env.run(&promote)
         .status(1)
-        .says("no history under its older names");
+        .says("no history under older names; nothing was adopted");
     // An agent that nothing names is no agent: an alias as any other.
     std::fs::remove_file(env.work().join("d/third.meta.json")).unwrap();
     env.run(&promote).status(0).says("1 message");
@@ -71,7 +71,7 @@ fn a_sidecar_that_cannot_be_read_is_reported_and_repaired_without_a_log() {
     alias(&["resolve", "one"]).gives("a\n");
     env.run(&["fsck", "-q", "d", "--repair"])
         .status(0)
-        .gives("d/b.meta.json: sidecar: unreadable (a member name is missing): PicoClaw fails every use of the session; it goes to the quarantine: there is no log beside it\n");
+        .gives("d/b.meta.json: sidecar: unreadable (missing member name): PicoClaw cannot use the session; quarantined: no log next to it\n");
     assert_eq!(env.read("d/.convo/quarantine/b.meta.json"), "{broken");
     env.run(&["fsck", "-q", "d"]).fine().gives("");
     alias(&["resolve", "one"]).fine().gives("a\n");

@@ -113,7 +113,7 @@ fn damage_is_told_with_its_line() {
     env.run(&["count", "other.yaml"]).status(65);
     env.run(&["count", "--from", "aichat", "other.yaml"])
         .status(65)
-        .says("not an aichat session: it has no messages");
+        .says("not an aichat session: no messages");
     for tenth in 0..10 {
         env.write("cut.yaml", &FILE[..FILE.len() * tenth / 10]);
         let run = env.run(&["count", "--from", "aichat", "cut.yaml"]);
@@ -151,7 +151,7 @@ fn a_model_is_written_that_aichat_accepts_or_none() {
         .says("--model: 'gpt-4o' is not CLIENT:MODEL");
     env.pipe(&["cat", "--to", "openai-chat", "--model", "m"], said)
         .status(2)
-        .says("--model: openai-chat has no place for the model of a session");
+        .says("--model: openai-chat cannot represent the model of a session");
     let codex = env.pipe(
         &["cat", "-q", "--to", "codex", "--model", "m-7"],
         said.replace(",\"model\":\"gpt-4o\"", ""),

@@ -29,8 +29,8 @@ fn a_history_is_known_and_counted() {
     let run = env
         .run(&["count", "--json", "history.md"])
         .status(0)
-        .says("times without a zone were read as local time")
-        .says("a log for people");
+        .says("timestamps without time zone read as local time")
+        .says("a log without ids, timestamps and tool calls; quotes (> ) and headings (#### ) in replies are ambiguous");
     let counted = run.objects();
     assert_eq!(counted.len(), 2);
     assert_eq!(
@@ -49,7 +49,7 @@ fn a_history_is_known_and_counted() {
     env.write("notes.md", "#### ask  \n\nanswer\n");
     env.run(&["count", "notes.md"])
         .status(0)
-        .says("no line tells that a session of aider begins");
+        .says("no start line of an aider session; read as chat history because of lines with ####");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn it_is_not_changed_where_it_lies() {
     env.write("history.md", HISTORY);
     env.run(&["truncate", "--keep-last", "0", "-i", "history.md"])
         .status(2)
-        .says("a file of aider is not changed in place");
+        .says("aider files cannot be rewritten in place");
     assert_eq!(env.read("history.md"), HISTORY);
     let cut = env.run(&[
         "truncate",

@@ -79,9 +79,7 @@ fn what_cline_leaves_out_is_said_in_another_file() {
     let history = format!("[{}]", elements.join(", "));
     env.write("api_conversation_history.json", &history);
     let file = "api_conversation_history.json";
-    env.run(&["count", file])
-        .status(0)
-        .says("ui_messages.json, which is not beside it");
+    env.run(&["count", file]).status(0).says("ui_messages.json");
     let panel = r#"[{"ts":1,"type":"say","say":"text","text":"x","conversationHistoryDeletedRange":[0,1]}]"#;
     env.write("ui_messages.json", panel);
     assert!(env.run(&["count", file]).fine().out().contains("messages\t3\t1"));
@@ -93,10 +91,10 @@ fn what_cline_leaves_out_is_said_in_another_file() {
         .says("convo cat --to cline-roo");
     env.run(&["count", "ui_messages.json"])
         .status(65)
-        .says("what Cline or Roo show");
+        .says("the messages that Cline or Roo display");
     env.run(&["count", "--from", "cline-roo", "ui_messages.json"])
         .status(65)
-        .says("what Cline or Roo show");
+        .says("the messages that Cline or Roo display");
 }
 
 #[test]

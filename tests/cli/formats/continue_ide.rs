@@ -96,7 +96,7 @@ fn damage_is_told_with_its_line() {
         .says("the index of Continue's sessions");
     env.run(&["count", "--from", "continue", "sessions.json"])
         .status(65)
-        .says("sessions.json is the index");
+        .says("give the session files listed in sessions.json");
     env.write("s-1.json", document(&items()));
     let stream = env.run(&["cat", "s-1.json"]).fine();
     assert_eq!(stream.objects()[0]["created_at"], "2025-06-16T20:13:27Z");

@@ -113,5 +113,5 @@ fn damage_is_told_with_its_line_and_kept() {
         .says("the log of prompts of the Gemini CLI");
     env.run(&["count", "--from", "gemini-cli", "logs.json"])
         .status(65)
-        .says("logs.json holds prompts");
+        .says("logs.json contains prompts, not sessions; give a file in chats/");
 }

@@ -52,5 +52,5 @@ fn damage_is_told_with_its_place_and_kept() {
     env.write("newer.json", newer);
     env.run(&["count", "newer.json"])
         .status(65)
-        .says("foreign record");
+        .says("not a message; kept unchanged");
 }

@@ -150,13 +150,13 @@ fn a_session_of_the_older_folder_is_read_with_what_belongs_to_it() {
     let before = env.read(file);
     env.run(&["truncate", "--keep-last", "1", "-i", file])
         .status(2)
-        .says("only read");
-    env.run(&["append", "-i", file, "x"]).status(2).says("only read");
+        .says("read-only");
+    env.run(&["append", "-i", file, "x"]).status(2).says("read-only");
     assert_eq!(env.read(file), before);
     // A record alone is none, and says so.
     env.run(&["count", "storage/message/ses_1/msg_01.json"])
         .status(65)
-        .says("a record of opencode's storage folder");
+        .says("a record of opencode's storage directory");
     env.run(&["migrate", "-r", "storage/session"]).status(0);
 }
 

@@ -104,7 +104,7 @@ fn a_version_that_is_not_known_is_told() {
             .count(),
         5
     );
-    run.says("newer.jsonl:1: byte 0: pi's version 9 is newer than any known here");
+    run.says("newer.jsonl:1: byte 0: unknown format version 9");
 }
 
 /// What the file itself hides was not compacted here: it is no sign that a budget cannot be kept.

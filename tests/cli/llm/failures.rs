@@ -217,7 +217,7 @@ fn cases() -> Vec<Case> {
         case("JSON and more", once, "text after the value", 1, |_| {
             json(&format!("{HELLO}x"))
         }),
-        case("no object", once, "not a JSON object", 1, |_| json("[1,2]")),
+        case("not an object", once, "not a JSON object", 1, |_| json("[1,2]")),
         case("no UTF-8", once, "not UTF-8", 1, |_| {
             let body = [b"{\"choices\":\"".as_slice(), &[0xff], b"\"}"].concat();
             let head = format!("{OK}content-length: {}\r\n\r\n", body.len());

@@ -32,11 +32,15 @@ fn there_is_no_event_to_take_back() {
 #[test]
 fn what_makes_no_sense_for_two_files_is_refused() {
     let pair = Pair::usual();
-    pair.refuses(2, "a PicoClaw session is two", |pair| {
-        pair.env.run(&["append", "p/s.jsonl", "-i=.bak", "x"])
+    pair.refuses(
+        2,
+        "-i=SUFFIX cannot back up the two files of a PicoClaw session",
+        |pair| pair.env.run(&["append", "p/s.jsonl", "-i=.bak", "x"]),
+    );
+    pair.refuses(2, "cannot convert", |pair| {
+        pair.run("append", &["--to=native", "x"])
     });
-    pair.refuses(2, "stays one", |pair| pair.run("append", &["--to=native", "x"]));
-    pair.refuses(2, "--log is for streams", |pair| {
+    pair.refuses(2, "--log conflicts with -i", |pair| {
         pair.run("truncate", &["--log", "--all"])
     });
 }
@@ -46,19 +50,19 @@ fn a_sidecar_that_cannot_be_read_is_not_written_over() {
     let changes: [(&str, &[&str]); 3] = [("append", &["x"]), ("truncate", &["--all"]), ("restore", &[])];
     for bad in ["", "{\"skip\": 3", "{\"skip\":\"3\"}", "[]"] {
         for (verb, options) in changes {
-            Pair::new(LOG, bad).refuses(65, "s.meta.json is unreadable", |pair| pair.run(verb, options));
+            Pair::new(LOG, bad).refuses(65, "s.meta.json: unreadable", |pair| pair.run(verb, options));
         }
     }
     for (verb, options) in changes {
         let pair = Pair::usual();
         fs::rename(pair.path("s.meta.json"), pair.path("real")).unwrap();
         symlink("real", pair.path("s.meta.json")).unwrap();
-        pair.refuses(77, "no regular file", |pair| pair.run(verb, options));
+        pair.refuses(77, "not a regular file", |pair| pair.run(verb, options));
         assert_eq!(pair.env.read("p/real"), sidecar(0, 5, BEFORE));
         let pair = Pair::usual();
         fs::rename(pair.path("s.jsonl"), pair.path("real")).unwrap();
         symlink("real", pair.path("s.jsonl")).unwrap();
-        pair.refuses(77, "no regular file", |pair| pair.run(verb, options));
+        pair.refuses(77, "not a regular file", |pair| pair.run(verb, options));
     }
 }
 
@@ -66,7 +70,7 @@ fn a_sidecar_that_cannot_be_read_is_not_written_over() {
 fn a_dry_run_writes_nothing() {
     let pair = Pair::usual();
     for (verb, options) in [("append", &["x", "-n"][..]), ("truncate", &["--all", "-n"])] {
-        let run = pair.run(verb, options).says("would change");
+        let run = pair.run(verb, options).says("would ");
         assert_eq!(run.out().lines().count(), 1);
         assert_eq!((pair.log(), pair.sidecar()), (LOG.into(), sidecar(0, 5, BEFORE)));
     }
@@ -77,10 +81,10 @@ fn a_lock_that_is_held_is_waited_for() {
     let pair = Pair::usual();
     let held = fs::File::open(pair.path("s.jsonl")).unwrap();
     held.lock().unwrap();
-    pair.refuses(75, "is locked by", |pair| {
+    pair.refuses(75, "locked by", |pair| {
         pair.run("append", &["x", "--lock-timeout=50ms"])
     });
-    pair.refuses(75, "is locked by", |pair| {
+    pair.refuses(75, "locked by", |pair| {
         pair.run("truncate", &["--all", "--lock-timeout=50ms"])
     });
     drop(held);
@@ -107,7 +111,7 @@ fn other_files_are_changed_as_ever() {
     );
     env.run(&["append", "s.jsonl", "-i", "x"])
         .status(2)
-        .says("one document and no log");
+        .says("a document, not a log");
     env.write("bare.jsonl", crate::env::BARE);
     env.run(&["append", "bare.jsonl", "-i", "x"]).fine();
     assert!(env.read("bare.jsonl").contains("\"id\":\"msg_"));
@@ -117,9 +121,9 @@ fn other_files_are_changed_as_ever() {
 fn a_sidecar_is_no_session_of_its_own() {
     let pair = Pair::usual();
     let run = |pair: &Pair| pair.env.run(&["append", "p/s.meta.json", "-i", "x"]);
-    pair.refuses(2, "it is the sidecar of a session", run);
+    pair.refuses(2, "is the sidecar of a session", run);
     fs::remove_file(pair.path("s.jsonl")).unwrap();
     let before = pair.sidecar();
-    run(&pair).status(2).says("name its log: s.jsonl");
+    run(&pair).status(2).says("give the log: s.jsonl");
     assert_eq!(pair.sidecar(), before);
 }

@@ -32,7 +32,7 @@ fn a_budget_is_reached_in_the_files_themselves() {
     let log = long();
     let pair = Pair::new(&log, sidecar(0, 15, BEFORE));
     let run = pair.run("compact", &["--budget", "400"]).status(65);
-    assert!(run.stderr.contains("lies in .convo/archive beside it"), "{run}");
+    assert!(run.stderr.contains("to .convo/archive next to the log"), "{run}");
     let now = String::from_utf8(pair.log()).unwrap();
     let archive = pair.env.read("p/.convo/archive/s.jsonl");
     // Every line is there as it was or in the archive, and what is no message is where it was.

@@ -87,10 +87,10 @@ fn a_retention_policy_counts_turns() {
             env.run(&["append", keep, "-r", "assistant", answer]).status(0);
         }
         let run = env.run(&["summarize", keep, "--if-due"]).status(0);
-        assert!(run.stderr.contains("messages are covered by a summary"), "{run}");
+        assert!(run.stderr.contains("summarized"), "{run}");
         env.run(&["summarize", keep, "--if-due"])
             .status(0)
-            .says("no turn waits for a summary");
+            .says("no exchange awaits a summary");
     }
 }
 
@@ -106,7 +106,7 @@ fn members_of_another_type_are_refused_reported_or_filled() {
     for refused in [json!(["a"]), json!([["a", 1]]), json!("a"), json!(5), json!(true)] {
         env.pipe(&context, with("artifacts_shown", refused))
             .status(65)
-            .says("turns[0].artifacts_shown is no object");
+            .says("turns[0].artifacts_shown is not an object");
     }
     for nothing in [json!(null), json!({})] {
         env.pipe(&context, with("artifacts_shown", nothing)).fine();
@@ -120,7 +120,7 @@ fn members_of_another_type_are_refused_reported_or_filled() {
         with("trajectory_digest", digest),
     );
     run.status(65)
-        .says("turns[0].trajectory_digest.reasoning_summary is no text: kept as it is");
+        .says("turns[0].trajectory_digest.reasoning_summary is not a string; kept unchanged");
     let empty = with("trajectory_digest", json!({}));
     let run = env.pipe(&context, &empty).fine();
     let shown = parsed(run.out());

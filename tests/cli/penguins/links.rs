@@ -138,7 +138,7 @@ fn a_category_in_small_letters_is_reported_and_metadata_may_be_null() {
     let run = env.run(&["cat", "session_1.json"]).status(65);
     assert!(
         run.stderr
-            .contains("its category is 'context', which Penguin reads as DIALOG"),
+            .contains("the category is 'context', which Penguin reads as DIALOG"),
         "{run}"
     );
     assert_eq!(run.objects()[1]["category"], "context");

@@ -113,7 +113,7 @@ fn what_is_no_item_is_carried_along() {
     );
     let run = convo(&env, &["agents.db"])
         .status(65)
-        .says("a: items that are no JSON objects, carried along: 1")
+        .says("a: items that are not JSON objects, kept unchanged: 1")
         .says("items are encrypted")
         .says("not carried: header: 1");
     let lines = run.objects();

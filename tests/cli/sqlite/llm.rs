@@ -145,9 +145,9 @@ fn chains_that_are_broken_end_where_they_break() {
     let run = convo(&env, &["logs.db"])
         .status(65)
         .says("round: the message a comes before itself")
-        .says("torn: the message gone is not there")
-        .says("torn: what a part of c has beside its text is no JSON object")
-        .says("torn: a text of c refers to the fragment 1, which is not there");
+        .says("torn: missing message gone")
+        .says("torn: additional data of a part of c is not a JSON object")
+        .says("torn: a text of c refers to the missing fragment 1");
     let lines = run.objects();
     assert_eq!(lines.iter().filter(|line| line["type"] == "session").count(), 3);
     assert_eq!(

@@ -110,13 +110,13 @@ fn whatever_fails_leaves_the_view_as_it_is() {
     let env = stored(6);
     let before = view(&env, "talk");
     for (nth, (line, why)) in [
-        ("echo no key >&2; exit 3", "it ended with status 3: no key"),
+        ("echo no key >&2; exit 3", "failed with status 3: no key"),
         ("exit 0", "the summary is blank"),
         ("echo '<summary> </summary>'", "the summary is blank"),
-        ("kill -9 $$", "it was ended by signal 9"),
-        ("printf 'a\\377'", "its answer is not UTF-8, from byte 1 on"),
-        ("yes long | head -n 3000", "allowed"),
-        ("yes", "its answer is longer than"),
+        ("kill -9 $$", "killed by signal 9"),
+        ("printf 'a\\377'", "the output is not UTF-8 (byte 1)"),
+        ("yes long | head -n 3000", "more than"),
+        ("yes", "output longer than"),
         ("nothing-of-this-name", "status 127"),
         ("echo '{\"schema\":\"convo.summary/1\"}'", "no text in the member"),
     ]
@@ -157,7 +157,7 @@ fn after_some_failures_it_rests() {
         .says("2026-11-20T18:00:02Z");
     ask("2026-11-20T18:00:01Z", &["--if-due"])
         .status(0)
-        .says("due at 2026-11-20T18:00:02Z");
+        .says("until 2026-11-20T18:00:02Z");
     assert_eq!(asked(), 1);
     ask("2026-11-20T18:00:02Z", &["--if-due"])
         .status(69)
@@ -171,7 +171,7 @@ fn after_some_failures_it_rests() {
     assert!(
         rests
             .stderr
-            .contains("3 times in a row: it rests until 2026-11-20T18:00:11Z")
+            .contains("skipped after 3 failures, until 2026-11-20T18:00:11Z")
             && rests.stderr.contains("hint: run now with --ignore-backoff")
     );
     assert_eq!((asked(), lines(&env)), (3, had));
@@ -254,7 +254,7 @@ fn what_takes_too_long_is_ended_with_all_that_it_started() {
     let line = "trap '' TERM; sleep 60 & echo $! > pid.txt; echo Beans.; sleep 60";
     summarize(&env, line, &["--timeout", "300ms"])
         .status(69)
-        .says("it took longer than 300 ms");
+        .says("timed out after 300 ms");
     assert!(began.elapsed() < Duration::from_secs(20));
     assert!(ends(env.read("pid.txt").trim()));
     // One that ends and leaves something behind has answered, and nothing is left behind.
@@ -289,7 +289,7 @@ fn large_pipes_do_not_block() {
     )
     .status(69);
     assert!(
-        run.stderr.contains("allowed") || run.stderr.contains("stand for"),
+        run.stderr.contains("more than") || run.stderr.contains("the summarized messages"),
         "{run}"
     );
     summarize(&env, "exec 0<&- 1>&-; sleep 0.2", &options)
@@ -336,7 +336,7 @@ fn what_is_said_while_it_thinks_stays() {
 fn what_changes_while_it_thinks_is_left_alone() {
     let env = stored(6);
     let run = summarize(&env, "convo truncate -q talk --keep-last 1; echo Beans.", &[]).status(75);
-    assert!(run.stderr.contains("too late"), "{run}");
+    assert!(run.stderr.contains("outdated"), "{run}");
     assert_eq!(last_event(&env, "talk")["type"], "truncate");
     assert_eq!(view(&env, "talk"), ["s", "u5", "a5"]);
     // One that fails meanwhile is counted behind another's failure.
@@ -478,7 +478,7 @@ fn a_wait_beyond_the_calendar_has_no_end() {
     );
     summarize(&env, "echo Beans.", &["--if-due"])
         .status(0)
-        .says("due at 9999");
+        .says("until 9999");
     assert_eq!(last_event(&env, "talk")["type"], "attempt");
 }
 

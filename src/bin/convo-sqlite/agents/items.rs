@@ -206,15 +206,12 @@ fn tell_encrypted(items: &[Item], report: &mut Report) {
     );
     if locked > 0 {
         report.lose(Loss::Header, 1);
-        report.note(
-            NOWHERE,
-            "items are encrypted: they are carried along and not read",
-        );
+        report.note(NOWHERE, "the items are encrypted; kept unchanged");
     }
     if broken > 0 {
         report.damage(
             NOWHERE,
-            format!("items that are no JSON objects, carried along: {broken}"),
+            format!("items that are not JSON objects, kept unchanged: {broken}"),
         );
     }
 }

@@ -78,7 +78,7 @@ fn place(database: &Database, row: &Row) -> Result<(Tables, String)> {
     });
     found
         .next()
-        .ok_or_else(|| Error::new(Kind::Locked, "it is gone meanwhile"))
+        .ok_or_else(|| Error::new(Kind::Locked, "the session was deleted by another program"))
 }
 
 fn bytes(database: &Database, row: &Row) -> Result<u64> {

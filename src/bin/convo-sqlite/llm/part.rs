@@ -38,7 +38,7 @@ pub fn parts(database: &Database, hash: &str, report: &mut Report) -> Result<Vec
         let payload = payload.filter(|payload| !payload.is_empty());
         let members = payload.as_deref().and_then(object);
         if let (Some(_), None) = (&payload, &members) {
-            let what = format!("what a part of {hash} has beside its text is no JSON object: left out");
+            let what = format!("additional data of a part of {hash} is not a JSON object; skipped");
             report.damage(super::super::NOWHERE, what);
         }
         let members = members.unwrap_or_else(|| b"{}".to_vec());
@@ -80,7 +80,7 @@ fn resolved(
         {
             Some(content) => whole.push_str(&content),
             None => {
-                let what = format!("a text of {hash} refers to the fragment {id}, which is not there");
+                let what = format!("a text of {hash} refers to the missing fragment {id}");
                 report.damage(super::super::NOWHERE, what);
             }
         }

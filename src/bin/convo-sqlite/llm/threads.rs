@@ -87,7 +87,7 @@ fn tip(database: &Database, id: &str) -> Result<(Option<String>, Option<String>)
     let found = database.first(query, &[id], |row| {
         Ok((database::text(row, 0)?, database::text(row, 1)?))
     })?;
-    found.ok_or_else(|| Error::new(Kind::Locked, "it is gone meanwhile"))
+    found.ok_or_else(|| Error::new(Kind::Locked, "the session was deleted by another program"))
 }
 
 /// The chain that ends with a message, up to one that is known.
@@ -108,7 +108,7 @@ fn chain(
             break Some(hash);
         }
         if !seen.insert(hash.clone()) {
-            let what = format!("the message {hash} comes before itself: its beginning is lost");
+            let what = format!("message {hash} precedes itself; its beginning is lost");
             report.damage(NOWHERE, what);
             break None;
         }
@@ -117,7 +117,7 @@ fn chain(
             Ok((database::text(row, 0)?, role, database::bytes(row, 2)?))
         })?;
         let Some((parent, role, provider)) = found else {
-            let what = format!("the message {hash} is not there: what stands before it is lost");
+            let what = format!("missing message {hash}; earlier messages are lost");
             report.damage(NOWHERE, what);
             break None;
         };

@@ -201,7 +201,7 @@ impl Run for Append {
             |session, stamps| {
                 let line = self.message(&text, stamps)?;
                 let line = counted(context, line, counter::named_by(session).as_deref());
-                self.planned(context, session, stamps, vec![line], "1 message added")
+                self.planned(context, session, stamps, vec![line], "appended 1 message")
             },
         )
     }
@@ -408,7 +408,7 @@ impl Append {
             |session, stamps| {
                 let tokenizer = kept(context, counter::named_by(session).as_deref());
                 if lines.is_empty() && !self.processed {
-                    return Ok(Plan::Nothing("nothing to add".to_string()));
+                    return Ok(Plan::Nothing("no messages to append".to_string()));
                 }
                 let stamped = lines.iter().enumerate().map(|(nth, line)| {
                     let what = || format!("{nth} {}", String::from_utf8_lossy(line));
@@ -416,7 +416,7 @@ impl Append {
                     let changed = incoming::stamped(&record, tokenizer, || stamps.message(&what()))?;
                     Ok(changed.unwrap_or_else(|| line.clone()))
                 });
-                let told = format!("{} messages added", lines.len());
+                let told = format!("appended {} messages", lines.len());
                 self.planned(
                     context,
                     session,

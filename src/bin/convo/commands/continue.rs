@@ -99,8 +99,9 @@ impl Run for Continue {
 /// The report on a session that is not continued.
 const UNCHANGED: &str = "unchanged: the condition of --when does not hold";
 
-fn continued(id: &str, child: &str) -> Error {
-    Error::new(Kind::Exists, format!("{id} is continued in {child}")).hint(format!("convo continue {child}"))
+fn continued(child: &str) -> Error {
+    Error::new(Kind::Exists, format!("already continued by {child}"))
+        .hint(format!("continue the last session with: convo continue {child}"))
 }
 
 impl Continue {
@@ -128,8 +129,12 @@ impl Continue {
         context.output.report(name, &mut report);
         match done {
             Continued::Now(child, aliases) => self.tell(context, &id, &child, &aliases, &taken),
-            Continued::Before(child) => Err(named(continued(&id, &child), name).into()),
-            Continued::Not => Err(named(Error::new(Kind::No, "there is nothing to continue"), name).into()),
+            Continued::Before(child) => Err(named(continued(&child), name).into()),
+            Continued::Not => Err(named(
+                Error::new(Kind::No, "the session has no messages to continue"),
+                name,
+            )
+            .into()),
         }
     }
 
@@ -220,16 +225,14 @@ impl Continue {
     fn made(&self, context: &Context, label: &str, session: &Session, to: Format) -> convo::Result<Session> {
         let links = Links::of(session);
         let Some(source) = links.id else {
-            return Err(
-                Error::new(Kind::Data, "it has no id that the new session could name")
-                    .hint("a session line begins it: convo new --stdout prints one"),
-            );
+            return Err(Error::new(Kind::Data, "has no id for the new session to link to")
+                .hint("start the stream with a header from: convo new --stdout"));
         };
         if let Some(child) = links.continued_to.first() {
-            return Err(continued(&source, child));
+            return Err(continued(child));
         }
         if Before::told(session).is_none() {
-            let what = "the sessions ahead of it are not counted: it does not tell of them";
+            let what = "earlier sessions of the chain are unknown and not counted";
             context.output.tell(label, what);
         }
         let before = Before::guessed(session);

@@ -68,12 +68,12 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
         Input::Name(name) => {
             let store = context.store()?;
             store.reader(&store.resolve(name)?)?;
-            Ok(Detection::certain(Format::Native, "a session of the store"))
+            Ok(Detection::certain(Format::Native, "a stored session"))
         }
         Input::Stdin => {
             if io::stdin().is_terminal() {
                 return Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
-                    .hint("name a session or a file, or pipe one in"));
+                    .hint("give a session or file, or pipe one in"));
             }
             let (head, whole, _) = unwrapped(&mut io::stdin().lock())?;
             Ok(detect_file(&head, whole, None))
@@ -82,7 +82,7 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
             let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
             let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
             if about.is_dir() {
-                return Err(Error::new(Kind::Usage, "it is a directory").hint("name the files in it"));
+                return Err(Error::new(Kind::Usage, "is a directory").hint("give the files in the directory"));
             }
             let (head, whole, _) = unwrapped(&mut file)?;
             Ok(detect_file(&head, whole, Some(path)))
@@ -127,7 +127,7 @@ impl Detect {
             return Err(named(error, &label).into());
         }
         if !verdict.others.is_empty() {
-            let what = format!("ambiguous: could be {} as well", verdict.others.join(", "));
+            let what = format!("ambiguous format: also matches {}", verdict.others.join(", "));
             if self.strict {
                 return Err(named(Error::new(Kind::Data, what), &label).into());
             }

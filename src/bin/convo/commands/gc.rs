@@ -79,11 +79,9 @@ impl Run for Gc {
         let mut ids = Vec::new();
         for name in &self.names {
             if let Input::Path(_) | Input::Stdin = Input::of(name) {
-                let error = Error::new(Kind::Usage, "gc takes names of the store, and this is a path");
+                let error = Error::new(Kind::Usage, "gc requires stored sessions, not paths");
                 return Err(named(error, name)
-                    .hint(
-                        "-i compacts the log of a PicoClaw session; what a filter prints is settled already",
-                    )
+                    .hint("compact the log of a PicoClaw session with -i")
                     .into());
             }
             ids.push((name.clone(), context.store()?.resolve_id(name)?));
@@ -132,9 +130,9 @@ impl Run for Gc {
                 context.output.print_done(&row.to_string())?;
             } else if count > 0 {
                 let done = if self.dry_run {
-                    "would be destroyed"
+                    "would be deleted permanently"
                 } else {
-                    "are destroyed"
+                    "deleted permanently"
                 };
                 context.output.tell(
                     "",
@@ -153,7 +151,7 @@ impl Gc {
             return Ok(None);
         };
         let now = time::seconds(&context.clock.now())
-            .ok_or_else(|| Error::new(Kind::InputOutput, "the time is not known"))?;
+            .ok_or_else(|| Error::new(Kind::InputOutput, "unknown system time"))?;
         Ok(Some(now.saturating_sub(
             i64::try_from(age.as_secs()).unwrap_or(i64::MAX),
         )))
@@ -162,15 +160,15 @@ impl Gc {
     /// The two files of a PicoClaw session.
     fn pair(&self, context: &Context, name: &str) -> anyhow::Result<()> {
         let Input::Path(path) = Input::of(name) else {
-            let error = Error::new(Kind::Usage, "-i is for files, and this is a session of the store");
+            let error = Error::new(Kind::Usage, "-i requires a file");
             return Err(named(error, name)
-                .hint("without -i it is compacted in the store")
+                .hint("omit -i to compact the stored session")
                 .into());
         };
         if !is_pair(&path, &Reading::default()).map_err(|error| named(error, name))? {
-            let error = Error::new(Kind::Usage, "it is not the log of a PicoClaw session");
+            let error = Error::new(Kind::Usage, "not the log of a PicoClaw session");
             return Err(named(error, name)
-                .hint("other files have no archive: `convo context` prints what is in view")
+                .hint("other files have no archive; print the view with: convo context")
                 .into());
         }
         let options = Compaction {
@@ -236,7 +234,7 @@ impl Gc {
         } else {
             context
                 .output
-                .detail(name, "unchanged: its view needs everything");
+                .detail(name, "unchanged: no hidden messages to move");
         }
         Ok(())
     }
@@ -244,20 +242,18 @@ impl Gc {
     fn words(&self, receipt: &Receipt) -> String {
         let (before, after) = receipt.bytes;
         let destroyed = receipt.archive.0.saturating_sub(receipt.archive.1);
-        let would = if self.dry_run { "would be " } else { "" };
-        let gone = if self.discard {
-            "destroyed"
-        } else {
-            "moved to the archive"
+        let verb = match (self.dry_run, self.discard) {
+            (true, true) => "would delete",
+            (true, false) => "would archive",
+            (false, true) => "deleted",
+            (false, false) => "archived",
         };
-        let mut words = format!(
-            "{} {would}{gone}, {before} bytes now {after}",
-            counted(receipt.taken, "line")
-        );
+        let lines = counted(receipt.taken, "line");
+        let permanently = if self.discard { " permanently" } else { "" };
+        let mut words = format!("{verb} {lines}{permanently} ({before} to {after} bytes)");
         if destroyed > 0 {
-            words.push_str(&format!(
-                ", and {destroyed} bytes of the archive {would}destroyed"
-            ));
+            let verb = if self.dry_run { "would delete" } else { "deleted" };
+            words.push_str(&format!("; {verb} {destroyed} bytes of the archive permanently"));
         }
         words
     }

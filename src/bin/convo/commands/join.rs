@@ -93,7 +93,7 @@ impl Run for Join {
         for id in joined.conflicts.iter().take(NAMED) {
             report.damage(
                 Place::default(),
-                format!("two messages with the id {id} differ: both are kept, the second with another id"),
+                format!("two different messages have the id {id}; kept both, the second with a new id"),
             );
         }
         if let Some(more) = joined.conflicts.len().checked_sub(NAMED).filter(|more| *more > 0) {
@@ -154,7 +154,7 @@ impl Join {
                 let is_last = |session: &Session| session.header_text("id").as_ref() == Some(last);
                 let place = sessions.iter().position(is_last);
                 Some(place.ok_or_else(|| {
-                    let error = Error::new(Kind::NotFound, "it is none of the sessions that are joined");
+                    let error = Error::new(Kind::NotFound, "not one of the given sessions");
                     named(error, last)
                 })?)
             }
@@ -183,17 +183,17 @@ impl Join {
 
     fn tell(&self, context: &Context, joined: &Joined, sessions: usize) {
         let mut what = format!(
-            "one session of {} messages; sessions: {sessions}; copies and markers left out: {}",
+            "joined {} messages; sessions: {sessions}; copies and markers left out: {}",
             joined.session.messages().count(),
             joined.left_out
         );
         for (count, why) in [
+            (joined.kept, "copies kept because their originals are missing"),
+            (joined.shared, "messages in several sessions, kept once"),
             (
-                joined.kept,
-                "copies that stay, since what they are copies of is not here",
+                joined.renamed,
+                "messages with a new id because their own was taken",
             ),
-            (joined.shared, "in several of them, and kept once"),
-            (joined.renamed, "messages with another id, since theirs was taken"),
         ] {
             if count > 0 {
                 what.push_str(&format!("; {why}: {count}"));

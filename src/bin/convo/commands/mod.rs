@@ -116,11 +116,21 @@ pub const ALL: &[Verb] = &[
     verb::<gc::Gc>("gc", Group::Manage, false),
     verb::<fsck::Fsck>("fsck", Group::Manage, false),
     verb::<plugins::Plugins>("plugins", Group::Manage, false),
+    verb::<generate::Completions>("completions", Group::Manage, false),
+    verb::<generate::Manual>("man", Group::Manage, false),
     verb::<generate::Generate>("generate", Group::Manage, true),
 ];
 
 /// Other names of commands, which the help does not list.
-const SYNONYMS: [(&str, &str); 1] = [("rename", "title")];
+const SYNONYMS: [(&str, &str); 7] = [
+    ("rename", "title"),
+    ("import", "migrate"),
+    ("export", "cat"),
+    ("undo", "restore"),
+    ("rm", "remove"),
+    ("delete", "remove"),
+    ("ls", "list"),
+];
 
 impl Verb {
     /// The clap command.
@@ -169,7 +179,7 @@ fn renamed(own: &clap::Arg, name: &str) -> Option<String> {
 /// The command that prints the help of a command; the program itself implements it.
 pub const HELP: &str = "help";
 
-/// The command of this name.
+/// The command of this name or alias.
 pub fn find(name: &str) -> Option<&'static Verb> {
     let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == name);
     let name = synonym.map_or(name, |(_, name)| name);
@@ -199,7 +209,7 @@ pub fn whole() -> Command {
                 .get_about()
                 .map(ToString::to_string)
                 .unwrap_or_default();
-            verbs.push_str(&format!("  {:<9}  {about}\n", verb.name));
+            verbs.push_str(&format!("  {:<11}  {about}\n", verb.name));
         }
         verbs.push('\n');
     }

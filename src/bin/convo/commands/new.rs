@@ -146,7 +146,7 @@ impl Run for New {
         };
         // The session is there: whoever repeats the command must look first.
         names().map_err(|error| Error {
-            message: format!("{id} was made without its alias: {}", error.message),
+            message: format!("{id}: created without its alias: {}", error.message),
             ..error.kind(Kind::Unsure)
         })?;
         self.tell(context, &id, true)
@@ -171,7 +171,7 @@ impl New {
             && let Some(found) = store.exactly(key)?
         {
             if self.id.as_ref().is_some_and(|id| *id != found) {
-                let error = Error::new(Kind::Exists, format!("{key} is a name of {found} already"));
+                let error = Error::new(Kind::Exists, format!("{key}: already names session {found}"));
                 return Err(error.into());
             }
             return Ok(Some(found));
@@ -208,7 +208,7 @@ impl New {
             checked_name(alias)?;
             Store::check_alias(alias)?;
             if store.alias_ids(alias)?.is_some() || (is_id(alias) && store.has(alias)?) {
-                return Err(Error::new(Kind::Exists, format!("the name {alias:?} is taken")).into());
+                return Err(Error::new(Kind::Exists, format!("{alias}: name already used")).into());
             }
         }
         // An alias of the key's name would hide the new session.
@@ -216,11 +216,11 @@ impl New {
             && let Some(other) = store.exactly(key)?
         {
             let what = match *key == other {
-                true => format!("there is a session {other} already"),
-                false => format!("{key} is a name of {other} already"),
+                true => format!("{other}: session already exists"),
+                false => format!("{key}: already names session {other}"),
             };
             return Err(Error::new(Kind::Exists, what)
-                .hint("--if-missing prints the id of one that is there")
+                .hint("reuse it with --if-missing")
                 .into());
         }
         Ok(())

@@ -43,15 +43,15 @@ impl Run for Remove {
 impl Remove {
     fn one(&self, context: &Context, name: &str) -> anyhow::Result<()> {
         if let Input::Path(_) | Input::Stdin = Input::of(name) {
-            let error = Error::new(Kind::Usage, "remove takes names of the store, and this is a path");
-            return Err(named(error, name).hint("a file is removed with rm").into());
+            let error = Error::new(Kind::Usage, "remove requires stored sessions, not paths");
+            return Err(named(error, name).hint("remove a file with: rm").into());
         }
         let store = context.store()?;
         if key::is_id(name)
             && store.has(name)?
             && let Some(other) = store.exactly(name)?.filter(|id| id != name)
         {
-            let what = format!("it is the key of {other} and the id of the session where that began");
+            let what = format!("ambiguous: key of {other} and id of its first session");
             let error = named(Error::new(Kind::Usage, what), name);
             return Err(error.hint(format!("{EXACTLY}{name} or {other}")).into());
         }
@@ -60,13 +60,15 @@ impl Remove {
             // What is in the trash already, or was destroyed in part, can be destroyed by its id.
             Ok(None) | Err(_) if self.purge && store.has_pieces(name)? => name.to_string(),
             Ok(None) if store.trash()?.iter().any(|(id, _)| id == name) => {
-                let error = Error::new(Kind::NotFound, "it is in the trash already");
-                return Err(named(error, name).hint("--purge destroys it there").into());
+                let error = Error::new(Kind::NotFound, "already in the trash");
+                return Err(named(error, name)
+                    .hint(format!("delete it permanently with: convo remove --purge {name}"))
+                    .into());
             }
             Ok(None) if self.purge => {
                 let id = store.resolve(name)?;
-                let error = Error::new(Kind::NotFound, format!("no session {name}, but {id} begins so"));
-                return Err(named(error, name).hint("--purge wants the whole id").into());
+                let error = Error::new(Kind::NotFound, "--purge requires a full id");
+                return Err(named(error, name).hint(format!("did you mean '{id}'?")).into());
             }
             Ok(None) => store.resolve(name)?,
             Err(error) => return Err(error.into()),
@@ -83,7 +85,7 @@ impl Remove {
             return context.output.print_done(&told.to_string());
         }
         if self.purge {
-            context.output.tell(name, &format!("{id} is destroyed"));
+            context.output.tell(name, "deleted permanently");
         } else {
             let exactly = match store.exactly(&id) {
                 Ok(Some(_)) => EXACTLY,
@@ -91,7 +93,7 @@ impl Remove {
             };
             context.output.tell(
                 name,
-                &format!("moved to the trash; `convo restore {exactly}{id}` brings it back"),
+                &format!("moved to the trash (recover with: convo restore {exactly}{id})"),
             );
         }
         Ok(())

@@ -34,7 +34,7 @@ pub struct Restore {
     event: Option<String>,
     /// List undoable events, or removed sessions without INPUT
     ///
-    /// Oldest first. Columns: id, time, type, effect, and `taken back` for events without effect.
+    /// Oldest first. Columns: id, time, type, effect, and `undone` for events without effect.
     #[arg(short, long, conflicts_with_all = ["in_place", "dry_run", "stdout", "output", "to", "log"], help_heading = "Output")]
     list: bool,
     #[command(flatten)]
@@ -73,7 +73,7 @@ impl Run for Restore {
             }
         }
         let inputs = [input];
-        // The names first: when it is told that the link is taken back, they mean what they are to mean.
+        // The names first: when it is told that the link is undone, they mean what they are to mean.
         let names = match (&inputs[0], &self.event) {
             (Input::Name(name), Some(event)) if stored && !self.changing.dry_run => {
                 let store = context.store()?;
@@ -108,10 +108,10 @@ impl Restore {
             return Ok(false);
         }
         if self.changing.dry_run {
-            context.output.tell(name, "would come back from the trash");
+            context.output.tell(name, "would be recovered from the trash");
         } else {
             store.restore_removed(id)?;
-            context.output.tell(name, "is back from the trash");
+            context.output.tell(name, "recovered from the trash");
         }
         Ok(true)
     }
@@ -133,13 +133,9 @@ impl Restore {
         let line = line.finish();
         let back = store.thicken(&id, event, &line, self.changing.dry_run);
         let back = back.map_err(|error| named(error, name))?;
-        let words = format!(
-            "{}, {} bytes, from the archive",
-            counted(back.lines, "line"),
-            back.bytes
-        );
+        let words = format!("{}, {} bytes", counted(back.lines, "line"), back.bytes);
         if self.changing.dry_run {
-            context.output.tell(name, &format!("would bring back {words}"));
+            context.output.tell(name, &format!("would restore {words}"));
             return context
                 .output
                 .print(&String::from_utf8_lossy(&line))
@@ -149,18 +145,18 @@ impl Restore {
             let record: serde_json::Value = serde_json::from_slice(&line)?;
             let report = serde_json::json!({
                 "schema": "convo.change/1", "id": id, "changed": true,
-                "what": format!("gc {event} is taken back"), "records": [record],
+                "what": format!("undid gc {event}"), "records": [record],
             });
             context.output.print_done(&report.to_string())?;
         } else {
             context
                 .output
-                .tell(name, &format!("gc {event} is taken back: {words}"));
+                .tell(name, &format!("undid gc {event}: restored {words}"));
         }
         Ok(true)
     }
 
-    /// What can be taken back in a session.
+    /// What can be undone in a session.
     fn events(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
         let mut rows = Vec::new();
         match input {
@@ -186,7 +182,7 @@ impl Restore {
                 context.output.print(&self.row(change))?;
             }
             if changes.is_empty() {
-                context.output.tell(&label, "no event that could be taken back");
+                context.output.tell(&label, "no undoable events");
             }
         }
         Ok(())
@@ -204,7 +200,7 @@ impl Restore {
             Some(_) => (moment(&change.at), "  "),
             None => (change.at.clone(), "\t"),
         };
-        let counts = if change.counts { "" } else { "taken back" };
+        let counts = if change.counts { "" } else { "undone" };
         let cells = [&change.id, &at, &change.kind, &change.what, counts].map(|cell: &str| in_line(cell));
         cells.join(space).trim_end().to_string()
     }
@@ -224,7 +220,7 @@ impl Restore {
             context.output.print(&row)?;
         }
         if trash.is_empty() {
-            let error = Error::new(Kind::No, "the trash is empty");
+            let error = Error::new(Kind::No, "no removed sessions");
             context.output.tell("", &error.message);
         }
         Ok(())

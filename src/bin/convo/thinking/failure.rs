@@ -33,7 +33,7 @@ impl<'r> Failure<'r> {
     /// Tells of the failure and plans the note.
     pub fn plan(&self, session: &Session, stamps: &Stamps<'_>, by: &str, why: &str) -> convo::Result<Plan> {
         let error = Error::new(Kind::Unavailable, format!("no summary: {why}"));
-        self.tell(session, stamps, error.hint("the session was left as it is"))?;
+        self.tell(session, stamps, error.hint("the session is unchanged"))?;
         // A stream without its log has no place for it, unless the document itself has one.
         if stamps.place() == Place::Stream && !self.changing.log && !self.document_tells(session) {
             return Ok(stays());
@@ -47,7 +47,7 @@ impl<'r> Failure<'r> {
         let stamp = stamps.event(why)?;
         let next = health.next_attempt_at.as_deref().unwrap_or(&now);
         let told = format!(
-            "noted as failure {} in a row; the next attempt is due at {next}",
+            "recorded failure {} in a row; next attempt at {next}",
             health.failures
         );
         Ok(Plan::Lines(vec![health.event(&stamp.id, &now, by)], told))
@@ -115,5 +115,5 @@ impl<'r> Failure<'r> {
 
 /// The session is left as it is.
 pub fn stays() -> Plan {
-    Plan::Refused("it stays as it is".to_string())
+    Plan::Refused(String::new())
 }

@@ -130,10 +130,7 @@ impl<'r> Thinker<'r> {
             return Ok(None);
         }
         let next = health.next_attempt_at.as_deref().unwrap_or_default();
-        let what = format!(
-            "summaries failed {} times in a row: it rests until {next}",
-            health.failures
-        );
+        let what = format!("skipped after {} failures, until {next}", health.failures);
         let error = Error::new(Kind::Unavailable, what).hint("run now with --ignore-backoff");
         failure.tell(session, stamps, error)?;
         Ok(Some(stays()))
@@ -145,7 +142,7 @@ impl<'r> Thinker<'r> {
         let mut by = self.program.by.clone();
         for piece in 0..request.pieces() {
             if request.pieces() > 1 {
-                let what = format!("piece {} of {}", piece + 1, request.pieces());
+                let what = format!("request {} of {}", piece + 1, request.pieces());
                 self.context.output.detail(id, &what);
             }
             let line = request.line(piece, previous.as_deref());
@@ -159,7 +156,7 @@ impl<'r> Thinker<'r> {
         }
         match previous {
             Some(text) => Thought::Answer(Answer::to(request, text, by)),
-            None => Thought::Failed("there was nothing to ask".to_string()),
+            None => Thought::Failed("no request to send".to_string()),
         }
     }
 
@@ -179,10 +176,10 @@ impl<'r> Thinker<'r> {
             if failures > self.trying.retries() {
                 return Err(why);
             }
-            self.context.output.tell(id, &format!("{why}; it is asked again"));
+            self.context.output.tell(id, &format!("{why}; retrying"));
             std::thread::sleep(self.trying.policy().wait(failures));
         }
-        Err("it was not asked".to_string())
+        Err("the program was not run".to_string())
     }
 
     fn once(
@@ -210,7 +207,7 @@ impl<'r> Thinker<'r> {
             })?;
         let reply = cover::read_reply(&answered.answer)?;
         if reply.sha256.is_some_and(|sha256| sha256 != request.sha256) {
-            return Err("its answer is to another request".to_string());
+            return Err("the answer belongs to another request".to_string());
         }
         let text = match self.cuts {
             true => remember::cut(&reply.text, request.budget, counter),

@@ -50,7 +50,7 @@ impl Telling {
             chunk: self.chunk.map(|Window(tokens)| tokens).or(fitting),
             tool_max: self.summary_tool_max,
             prompt: match &self.prompt {
-                Some(file) => summing::text(file, "the prompt is")?,
+                Some(file) => summing::text(file, "prompt:")?,
                 None => cover::PROMPT.to_string(),
             },
             ..defaults
@@ -131,7 +131,7 @@ impl Trying {
     pub fn not_due(&self, health: &Health, now: &str) -> Option<String> {
         let next = health.next_attempt_at.as_deref()?;
         let early = self.if_due && health.failures > 0 && !health.is_due(now);
-        early.then(|| format!("the next attempt is due at {next}"))
+        early.then(|| format!("skipped until {next}"))
     }
 }
 

@@ -28,7 +28,10 @@ pub fn summarization(
 ) -> Result<Choice> {
     let cut = match keep {
         Keep::Messages(0) | Keep::Tokens(0) => {
-            return Err(Error::new(Kind::Usage, "a summary must leave something to keep"));
+            return Err(Error::new(
+                Kind::Usage,
+                "expected at least 1 message or token to keep",
+            ));
         }
         Keep::Messages(messages) => history.len().saturating_sub(messages),
         Keep::Tokens(tokens) => by_tokens(&history.counts(measure), tokens),

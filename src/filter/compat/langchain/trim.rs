@@ -61,7 +61,7 @@ pub struct Trim {
 /// `start_on` and `include_system` with [`Strategy::First`] are wrong usage.
 pub fn trim(history: &History<'_>, options: &Trim, rules: Rules, measure: Measure<'_>) -> Result<Choice> {
     if options.strategy == Strategy::First && (options.include_system || !options.start_on.is_empty()) {
-        let said = "to keep the first messages takes neither a kind to start on nor the system message apart";
+        let said = "--keep-end first conflicts with --start-on and --include-system";
         return Err(Error::new(Fault::Usage, said));
     }
     let is = |message: usize, kinds: &[Kind]| {

@@ -84,11 +84,11 @@ impl Options {
     pub fn check(&self) -> Result<()> {
         let wrong = if self.total > 0 && self.summary > self.total {
             format!(
-                "a summary of {} tokens (1000 when nothing else is said) does not fit the total of {}",
+                "a summary of {} tokens [default: 1000] exceeds the total of {}",
                 self.summary, self.total
             )
         } else if self.strategy == Strategy::RollingSummary && self.summary == 0 {
-            "a rolling summary needs room for a summary".to_string()
+            "a rolling summary requires a summary of at least 1 token".to_string()
         } else {
             return Ok(());
         };

@@ -211,7 +211,7 @@ fn it_waits_until_it_is_time() {
     let outcome = run(&session, &Way::Candidates);
     assert_eq!(
         outcome.plan,
-        Plan::Nothing("3 items, and it is due from 10 on".into())
+        Plan::Nothing("3 items; compacts from 10 items".into())
     );
     let when = |text| Options {
         when: Some(When::read(text).unwrap()),
@@ -260,7 +260,7 @@ fn the_report_says_what_became_of_each_piece() {
     let Plan::Lines(_, told) = outcome.plan else {
         panic!()
     };
-    assert!(told.ends_with("; system messages gone: 1"), "{told}");
+    assert!(told.ends_with("; dropped system messages: 1"), "{told}");
     assert_eq!(outcome.report.unchanged, 0);
     let way = Way::ClearToolUses(ClearToolUses {
         trigger: 0,

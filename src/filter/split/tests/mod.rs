@@ -145,8 +145,8 @@ fn a_cut_that_is_asked_for_moves_to_the_beginning_of_the_exchange() {
     assert_eq!(
         split.notes,
         [
-            "the cut before m5 moved to the beginning of its exchange",
-            "no cut before m1: it is in the first exchange",
+            "moved the split point m5 to the start of its exchange",
+            "not split at m1: part of the first exchange",
         ]
     );
     let error = Split::plan(&session, &at(&["m99"]), Carry::None, None).unwrap_err();

@@ -31,7 +31,7 @@ fn lines_of_another_log_are_told_once_and_carried_along() {
     assert_eq!(report.findings[0].place.line, 3);
     assert_eq!(
         report.findings[0].what,
-        "no line of a Codex log: it is carried along, and so is one more"
+        "not a record of a Codex log; kept unchanged (1 more like this)"
     );
     assert_eq!(session.messages().count(), 1);
     assert_eq!(returned(&session, &bytes), bytes);

@@ -61,7 +61,7 @@ fn what_is_read_and_what_is_refused() {
                 assert_eq!(error.kind, Kind::Data, "{case}");
                 // In other words, but of the same thing.
                 let why = match text(convo, "why") {
-                    "not an object" => "no JSON object",
+                    "not an object" => "not a JSON object",
                     "text after the document" => "something follows",
                     "no version" => "without a version",
                     "processed_length is no integer" => "no whole number",

@@ -46,8 +46,8 @@ const RULE: &str = r#"{"role":"system","content":"s"}"#;
 fn what_goaitools_would_throw_away_whole_is_refused_where_it_is_wrong() {
     let (good, list) = (of(0, USER), r#","messages":[]}"#);
     for (text, what, line, offset) in [
-        ("null".to_string(), "no JSON object", 1, 0),
-        ("[]".to_string(), "no JSON object", 1, 0),
+        ("null".to_string(), "not a JSON object", 1, 0),
+        ("[]".to_string(), "not a JSON object", 1, 0),
         (" \n".to_string(), "not JSON", 2, 2),
         ("{\"version\":1,".to_string(), "not JSON", 1, 13),
         (format!("{good}x"), "something follows", 1, good.len()),
@@ -133,9 +133,9 @@ fn what_can_be_read_is_read_and_told() {
             of(2, &format!("null,{USER}")),
             2,
             true,
-            "message 0: it is no object",
+            "message 0: not an object",
         ),
-        (of(1, "\"hi\""), 1, true, "message 0: it is no object"),
+        (of(1, "\"hi\""), 1, true, "message 0: not an object"),
         (of(1, "{\"role\":1}"), 1, true, "message 0: its role"),
         (
             of(1, "{\"role\":\"user\",\"content\":5}"),

@@ -87,7 +87,7 @@ fn what_is_no_text_is_shown_and_kept() {
 fn refusals_name_their_place() {
     let document = "{\"version\": 1,\n\"health\": \"healthy\",\n\"turns\": [{},\n7]}";
     let error = session(document.as_bytes()).0.unwrap_err();
-    assert_eq!(error.message, "turns[1] is no object");
+    assert_eq!(error.message, "turns[1] is not an object");
     let place = error.at.unwrap().1;
     assert_eq!((place.line, place.offset), (4, 50));
     for broken in ["[]", "{\"version\":1", "{\"version\":1}x", "{\"version\":01}"] {

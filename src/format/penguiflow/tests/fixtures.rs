@@ -99,7 +99,7 @@ fn summaries_are_wrapped_and_replies_read() {
     for row in &wrapped {
         let text = row["in"].as_str().unwrap();
         let expected = match text.contains("no close") {
-            true => "<session_summary>no close</session_summary>", // differs: it gets its end
+            true => "<session_summary>no close</session_summary>", // differs: newline added
             false => row["out"].as_str().unwrap(),
         };
         assert_eq!(reply::wrapped(text), expected);

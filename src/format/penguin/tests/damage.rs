@@ -44,7 +44,7 @@ fn raw_control_characters_and_needless_commas_are_mended() {
 fn a_byte_order_mark_is_told_and_counted() {
     let text = format!("\u{feff}{}", document("s", &[message("a", "a")]));
     let (session, report) = read_one("s.json", &text);
-    assert_eq!(whats(&report), ["a byte order mark"]);
+    assert_eq!(whats(&report), ["byte order mark"]);
     let place = session.record(1).place;
     assert!(text[place.offset as usize..].starts_with(r#"{ "role": "user""#));
 }
@@ -67,7 +67,7 @@ fn what_follows_a_session_is_told() {
             &format!("{}{tail}", document("s", &[message("a", "a")])),
         );
         assert_eq!(session.messages().count(), 1);
-        assert_eq!(whats(&report), ["something follows the session"]);
+        assert_eq!(whats(&report), ["unexpected text after the session"]);
     }
 }
 
@@ -163,7 +163,7 @@ fn a_newer_copy_beside_a_whole_session_is_a_note() {
     assert_eq!(session.unwrap().messages().count(), 1);
     assert_eq!(
         whats(&report),
-        ["s.json.temp is whole and has 2 messages, 1 more: not read"]
+        ["s.json.temp is complete and has 2 messages, 1 more; not read"]
     );
     assert!(!report.is_damaged());
 }

@@ -254,7 +254,7 @@ fn the_header_has_what_it_can_and_metadata_the_rest() {
     );
     assert_eq!(
         whats(&report),
-        ["created_at is not readable as a time: kept as it is"]
+        ["created_at is not a valid timestamp; kept unchanged"]
     );
     assert!(header.contains(r#""title":"Té""#), "{header}");
 }

@@ -16,11 +16,16 @@ pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow
     let names = Names::read(path)?;
     for (file, why) in names.unreadable() {
         let mut report = Report::default();
-        let what = format!("unreadable sidecar ({why}): its aliases are unknown");
+        let what = format!("unreadable sidecar ({why}); aliases unknown");
         report.damage(Place::default(), what);
         context.output.report(&path_name(&path.join(file)), &mut report);
     }
-    let unknown = |name: &str| Error::new(Kind::NotFound, format!("no session {name} in {}", path.display()));
+    let unknown = |name: &str| {
+        Error::new(
+            Kind::NotFound,
+            format!("{name}: no such session in {}", path.display()),
+        )
+    };
     match action {
         Action::Add {
             moved, alias, name, ..
@@ -36,7 +41,7 @@ pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow
                 names = Names::read(path)?;
             }
             names.add(&alias, &key, &now, timeout)?;
-            let what = format!("names {key}");
+            let what = format!("alias added for {key}");
             super::done(context, json, &alias, &[key], &what)?;
         }
         Action::Rename { alias, new, .. } => {
@@ -57,7 +62,7 @@ pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow
             if names.remove(&alias, &now, timeout)?.is_empty() {
                 return Err(super::unknown(&alias).into());
             }
-            super::done(context, json, &alias, &keys, "removed")?;
+            super::done(context, json, &alias, &keys, "alias removed")?;
         }
         Action::List { name, null, .. } => {
             let mut aliases = names.aliases();
@@ -71,7 +76,7 @@ pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow
         Action::Resolve { alias, .. } => {
             let key = names.resolve(&alias)?;
             let key =
-                key.ok_or_else(|| Error::new(Kind::NotFound, format!("no alias and no session {alias}")))?;
+                key.ok_or_else(|| Error::new(Kind::NotFound, format!("{alias}: no such alias or session")))?;
             match json {
                 true => context.output.print(&super::row(true, false, &alias, &[key]))?,
                 false => context.output.print(&key)?,
@@ -85,12 +90,12 @@ pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow
                 lock_timeout: timeout,
             };
             let Some(done) = promote(path, &asked)? else {
-                let what = "there is no history under its older names: nothing was taken over";
+                let what = "no history under older names; nothing was adopted";
                 return Err(Error::new(Kind::No, what).into());
             };
             let summary = if done.summary { " and a summary" } else { "" };
             let messages = counted(done.messages, "message");
-            let what = format!("{messages}{summary} of {} go on here", done.from);
+            let what = format!("adopted {messages}{summary} of {}", done.from);
             context.output.tell(&name, &what);
         }
     }

@@ -141,7 +141,7 @@ impl Run for Alias {
                     true => store.alias_move(&alias, &id)?,
                     false => store.alias_add(&alias, &id)?,
                 }
-                let what = format!("names {id}");
+                let what = format!("alias added for {id}");
                 done(context, json, &alias, &[id], &what)
             }
             Action::Rename { alias, new, .. } => {
@@ -160,7 +160,7 @@ impl Run for Alias {
             Action::Remove { alias, .. } => {
                 let ids = store.alias_ids(&alias)?.unwrap_or_default();
                 store.alias_remove(&alias)?;
-                done(context, json, &alias, &ids, "removed")
+                done(context, json, &alias, &ids, "alias removed")
             }
             Action::List { name, null, .. } => {
                 let (mut aliases, faults) = store.aliases_and_faults()?;
@@ -184,12 +184,9 @@ impl Run for Alias {
                     [] => Err(unknown(&alias).into()),
                     ids => Err(Error::new(
                         Kind::Exists,
-                        format!(
-                            "the alias {alias} is claimed by several sessions: {}",
-                            ids.join(", ")
-                        ),
+                        format!("{alias}: ambiguous alias, claimed by {}", ids.join(", ")),
                     )
-                    .hint("`convo alias remove` it, and add it to the one that is meant")
+                    .hint("assign it with: convo alias add --move")
                     .into()),
                 }
             }

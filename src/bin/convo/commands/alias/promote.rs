@@ -53,9 +53,9 @@ impl<'c> Promotion<'c> {
         let header = store.first_line(&target)?;
         let main = Mains::of(names, &header);
         if let Some(shared) = names.iter().find(|name| main.hold(name)) {
-            let what = format!("{shared} is the name of an agent's main session, which every session has");
+            let what = format!("{shared}: shared name of an agent's main session");
             return Err(Error::new(Kind::Usage, what)
-                .hint("no history is taken from it: it may be anybody's")
+                .hint("its history may belong to others and is never adopted")
                 .into());
         }
         let names = match names {
@@ -82,17 +82,17 @@ impl<'c> Promotion<'c> {
             }
             if promotion::has_history(&target.session, &target.view) {
                 self.let_go()?;
-                let error = Error::new(Kind::No, "it has a history of its own: nothing was taken over");
+                let error = Error::new(Kind::No, "not empty; history not adopted");
                 return Err(named(error, &self.target).into());
             }
             let Some(source) = self.source()? else {
                 let why = match self.names.is_empty() {
-                    true => "it has no other name to take a history from",
-                    false => "none of its names is that of a session with a history",
+                    true => "no older name to adopt a history from",
+                    false => "no history under older names",
                 };
                 let error = Error::new(Kind::No, why);
                 return Err(named(error, &self.target)
-                    .hint("convo alias promote NAME ALIAS... names older names")
+                    .hint("give older names with: convo alias promote NAME ALIAS...")
                     .into());
             };
             if self.take(&target, &source)? {
@@ -100,7 +100,7 @@ impl<'c> Promotion<'c> {
             }
         }
         Err(named(
-            Error::new(Kind::Locked, "it changes faster than it can be read"),
+            Error::new(Kind::Locked, "modified by another program; nothing was changed"),
             &self.target,
         )
         .into())
@@ -139,14 +139,14 @@ impl<'c> Promotion<'c> {
             let read = self.read(&id)?;
             match &read.promoted.to {
                 Some((other, _)) if *other != self.target => {
-                    let what = format!("its history is that of {other} already");
+                    let what = format!("history already adopted by {other}");
                     self.context.output.tell(&name, &what);
                 }
                 _ if promotion::has_history(&read.session, &read.view) => {
                     // One session of a chain is not its history.
                     if let Some(child) = Links::of(&read.session).continued_to.first() {
-                        let what = format!("it is continued in {child}: its history is a chain");
-                        let hint = format!("convo join {name} makes one session of it");
+                        let what = format!("continued by {child}: its history is a chain");
+                        let hint = format!("join the chain first with: convo join {name}");
                         return Err(named(Error::new(Kind::No, what), &name).hint(hint));
                     }
                     return Ok(Some(Source { name, read }));
@@ -175,10 +175,9 @@ impl<'c> Promotion<'c> {
         let lines = promotion::lines(&from.session, &from.view, &target.session, taken);
         let done = self.store.append_whole(&self.target, &lines, target.length);
         let done = done.map_err(|error| match is_first {
-            true => error.kind(Kind::Unsure).hint(format!(
-                "{} says where its history goes: the same again finishes it",
-                from.id
-            )),
+            true => error
+                .kind(Kind::Unsure)
+                .hint(format!("{}: unfinished adoption; run the command again", from.id)),
             false => error,
         });
         if !done? {
@@ -188,7 +187,7 @@ impl<'c> Promotion<'c> {
         let count = crate::output::counted(lines.len() as u64 - 1, "line");
         self.context.output.tell(
             &self.target,
-            &format!("has the history of {} now: {count}", from.id),
+            &format!("adopted the history of {}: {count}", from.id),
         );
         Ok(true)
     }
@@ -212,7 +211,7 @@ impl<'c> Promotion<'c> {
         // Perhaps a run put it in its place that died before its sync.
         self.store.settle_lines(&self.target)?;
         self.store.settle_names()?;
-        let told = format!("unchanged: it has the history of {from} already");
+        let told = format!("unchanged: history of {from} already adopted");
         self.context.output.tell(&self.target, &told);
         Ok(())
     }

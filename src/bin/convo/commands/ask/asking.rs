@@ -91,7 +91,7 @@ impl Asking<'_> {
     ) -> anyhow::Result<Vec<u8>> {
         let refused = |why: String, hint: &str| named(Error::new(Kind::No, why).hint(hint), label);
         if let Some(why) = reply::refusal(session, &[]) {
-            return Err(refused(why, "append the result, and ask with --reply").into());
+            return Err(refused(why, "append the result, then run: convo ask --reply").into());
         }
         let mut session = session.clone();
         if let Some(question) = question {
@@ -102,8 +102,8 @@ impl Asking<'_> {
                 lines.iter().for_each(|line| session.push_new(line));
             }
         } else if !reply::is_awaited(&session, &View::replay(&session)) {
-            let why = "there is no message that waits for a reply";
-            return Err(refused(why.to_string(), "without --reply a text is asked").into());
+            let why = "the last message is from the assistant";
+            return Err(refused(why.to_string(), "give a prompt instead of --reply").into());
         }
         if let Some(budget) = self.budget {
             let counter = self.counting.counter(self.context, label, &session)?;
@@ -123,7 +123,7 @@ impl Asking<'_> {
         let sent = self.given(session, stamps, question.as_ref(), label)?;
         let mut shown = Shown::new(self.context, self.shows && !self.json, self.plain);
         let Some(program) = &mut self.program else {
-            return Err(Error::new(Kind::Usage, "there is nobody to ask").into());
+            return Err(Error::new(Kind::Usage, "no program given").into());
         };
         if shown.is_on() {
             program.env("CONVO_PARTIAL", "1");
@@ -164,10 +164,10 @@ impl Asking<'_> {
     }
 
     fn failed(&self, name: &str, why: &str, label: &str) -> Error {
-        let error = Error::new(Kind::Unavailable, format!("no reply by {name}: {why}"));
+        let error = Error::new(Kind::Unavailable, format!("{name}: no reply: {why}"));
         let hint = match &self.text {
-            Some(_) => "nothing was stored, neither question nor answer: say it again",
-            None => "nothing was stored: ask again",
+            Some(_) => "nothing was stored; run the command again",
+            None => "nothing was stored; run the command again",
         };
         named(error.hint(hint), label)
     }
@@ -181,10 +181,7 @@ impl Asking<'_> {
         more: usize,
     ) -> convo::Result<Vec<Vec<u8>>> {
         if more > 0 && self.strict {
-            let error = Error::new(
-                Kind::Locked,
-                "it was changed while the reply was thought about (--strict)",
-            );
+            let error = Error::new(Kind::Locked, "modified while the program was running (--strict)");
             return Err(error.hint(AGAIN));
         }
         let mut lines: Vec<Vec<u8>> = answered.question.iter().cloned().collect();
@@ -220,4 +217,4 @@ impl Asking<'_> {
 }
 
 /// What to do when a session changed too much.
-const AGAIN: &str = "nothing was stored, neither question nor answer: ask again";
+const AGAIN: &str = "nothing was stored; run the command again";

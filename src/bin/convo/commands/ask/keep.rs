@@ -56,7 +56,7 @@ pub fn in_store(mut asking: Asking<'_>, name: &str, limit: Option<u64>) -> anyho
         }
         let planned = asking.plan(&session, &stamps, &answered, lines.clone());
         let Plan::Lines(planned, told) = planned.map_err(|error| named(error, name))? else {
-            return Err(named(Error::new(Kind::Locked, "there is nothing to add"), name).into());
+            return Err(named(Error::new(Kind::Locked, "no message to append"), name).into());
         };
         let done = store.append_together(&target.id, &planned, length);
         if done.map_err(|error| named(error, name))? {
@@ -69,7 +69,7 @@ pub fn in_store(mut asking: Asking<'_>, name: &str, limit: Option<u64>) -> anyho
             return Ok(lines.len() as u64);
         }
     }
-    let error = Error::new(Kind::Locked, "it changes faster than it can be read");
+    let error = Error::new(Kind::Locked, "modified by another program; nothing was changed");
     Err(named(error, name).into())
 }
 
@@ -168,8 +168,8 @@ pub fn elsewhere(
                     answered
                 }
                 None if changing.in_place.is_some() => {
-                    let error = Error::new(Kind::Locked, "it was replaced meanwhile");
-                    return Err(error.hint("nothing was stored: ask again"));
+                    let error = Error::new(Kind::Locked, "replaced by another program");
+                    return Err(error.hint("nothing was stored; run the command again"));
                 }
                 None => asking.ask(session, stamps, &label).map_err(|error| {
                     error.downcast::<Error>().unwrap_or_else(|error| {
@@ -207,19 +207,16 @@ pub fn elsewhere(
 /// What was added while the reply was thought about stands before the question.
 fn tell_meanwhile(asking: &Asking<'_>, label: &str, lines: usize) {
     if lines > 0 {
+        let were = if lines == 1 { "was" } else { "were" };
         let lines = counted(lines as u64, "line");
-        let what =
-            format!("{lines} came while the reply was thought about: question and answer stand behind");
+        let what = format!("{lines} {were} appended while the program was running; prompt and reply follow");
         asking.context.output.tell(label, &what);
     }
 }
 
 fn tell_open(asking: &Asking<'_>, label: &str, answered: &Answered) {
     for open in &answered.reply.open {
-        let what = format!(
-            "it calls {}, and waits for the result of the call {:?}",
-            open.name, open.id
-        );
+        let what = format!("calls {}; awaiting the result of call '{}'", open.name, open.id);
         asking.context.output.tell(label, &what);
     }
 }

@@ -155,7 +155,7 @@ impl Run for Ask {
         };
         context
             .output
-            .detail(&input.label(), &format!("{} added", counted(count, "message")));
+            .detail(&input.label(), &format!("appended {}", counted(count, "message")));
         Ok(())
     }
 }

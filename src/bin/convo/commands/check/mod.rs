@@ -84,7 +84,7 @@ fn api_of(format: Format, session: &Session) -> Option<Api> {
 
 fn mode(name: &str) -> Result<Mode, String> {
     let mode = Mode::ALL.into_iter().find(|mode| mode.name() == name);
-    mode.ok_or_else(|| "a repair is drop, stub or text".to_string())
+    mode.ok_or_else(|| "expected drop, stub or text".to_string())
 }
 
 impl Run for Check {
@@ -115,8 +115,8 @@ impl Check {
             ..
         } = &self.changing;
         if in_place.is_some() || *stdout || *dry_run || writing.target.is_some() || writing.output.is_some() {
-            let error = Error::new(Kind::Usage, "-i, -n, -o, --to and --stdout are for --fix");
-            return Err(error.hint("without --fix nothing is changed").into());
+            let error = Error::new(Kind::Usage, "-i, -n, -o, --to and --stdout require --fix");
+            return Err(error.hint("repair violations with --fix").into());
         }
         if self.api.is_none() {
             // A session at rest may end with a call, and which model it goes to is not known.

@@ -45,13 +45,13 @@ fn version(text: &str) -> Result<u32, String> {
     let major = text.split('.').next().unwrap_or_default();
     major
         .parse()
-        .map_err(|_| "a version is a number such as 3 or 2.5".to_string())
+        .map_err(|_| "expected a version, e.g. 3, 2.5".to_string())
 }
 
 fn rule(text: &str) -> Result<(&'static Rule, Level), String> {
-    let (id, level) = text.split_once('=').ok_or("this must be RULE=LEVEL")?;
-    let rule = Rule::of(id).ok_or("no such rule; convo(1) lists them")?;
-    let level = Level::from_name(level).ok_or("a level is off, warn or error")?;
+    let (id, level) = text.split_once('=').ok_or("expected RULE=LEVEL")?;
+    let rule = Rule::of(id).ok_or("no such rule; see convo(1)")?;
+    let level = Level::from_name(level).ok_or("expected off, warn or error")?;
     Ok((rule, level))
 }
 
@@ -86,7 +86,7 @@ impl RequestOptions {
         if let Some((name, _, apis)) = given.iter().find(foreign) {
             let names: Vec<_> = apis.iter().map(|api| api.name()).collect();
             return Err(usage(format!(
-                "{name} is for {}, not for {}",
+                "{name} requires --for {}, not {}",
                 names.join(" and "),
                 api.name()
             )));
@@ -96,7 +96,11 @@ impl RequestOptions {
             .iter()
             .find(|(rule, _)| rule.api.is_some_and(|own| own != api));
         match other {
-            Some((rule, _)) => Err(usage(format!("{} is not a rule of {}", rule.id, api.name()))),
+            Some((rule, _)) => Err(usage(format!(
+                "--rule: {} is not a rule of {}",
+                rule.id,
+                api.name()
+            ))),
             None => Ok(()),
         }
     }

@@ -114,7 +114,7 @@ impl Checked {
                 let warnings = counted(warnings as u64, "warning");
                 match self.api {
                     Some(_) => {
-                        format!("{errors}, {warnings} (convo check --fix repairs what can be repaired)")
+                        format!("{errors}, {warnings}; repair with: convo check --fix")
                     }
                     None => format!("{errors}, {warnings}"),
                 }

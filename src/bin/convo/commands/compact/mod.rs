@@ -134,10 +134,10 @@ impl Run for Compact {
             Some(smallest) => {
                 let error = Error::new(
                     Kind::No,
-                    format!("the budget cannot be reached: the smallest is {smallest} tokens"),
+                    format!("cannot reach the budget; the minimum is {smallest} tokens"),
                 );
                 Err(error
-                    .hint("it was written as small as it gets (--best-effort)")
+                    .hint("wrote the smallest possible result (--best-effort)")
                     .into())
             }
             None => Ok(()),

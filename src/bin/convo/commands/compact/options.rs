@@ -129,7 +129,7 @@ impl Who {
             "none" => Ok(Who::Nobody),
             text => match With::read(text) {
                 Err(_) if !text.starts_with("cmd:") => {
-                    Err("this must be extract, none, cmd:'PROGRAM ARGS' or the name of a plugin".to_string())
+                    Err("expected extract, none, cmd:'COMMAND' or a plugin name".to_string())
                 }
                 with => with.map(Who::Writes),
             },
@@ -157,11 +157,8 @@ impl Strategy {
             return Err(for_programs("--if-due"));
         }
         if asks && self.optimize {
-            let error = Error::new(
-                Kind::Usage,
-                "--optimize chooses what the built-in summarizer quotes",
-            );
-            return Err(error.hint("--tiered takes all strategies, step by step, and asks a program"));
+            let error = Error::new(Kind::Usage, "--optimize requires the summarizer extract");
+            return Err(error.hint("use --tiered with a summarizer program"));
         }
         self.summary.check(asks)
     }
@@ -293,20 +290,18 @@ fn thousandths(share: f64) -> u64 {
 /// How many exchanges stay; 0 when no number is given.
 fn exchanges(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err(
-            "the newest exchange stays, so 1 is the least; `truncate --keep-last 0` lets all go".to_string(),
-        ),
+        Ok(0) => Err("expected at least 1; drop all messages with: convo truncate --keep-last 0".to_string()),
         Ok(number) => Ok(number),
         Err(_) if text == "some" => Ok(0),
-        Err(_) => Err("this must be a number; without one the option stands behind the input".to_string()),
+        Err(_) => Err("expected a number; without a number, give the option after the input".to_string()),
     }
 }
 
 fn category(name: &str) -> Result<Category, String> {
     match Category::from_name(name) {
-        Some(Category::System) => Err("system messages never leave".to_string()),
+        Some(Category::System) => Err("system messages are never dropped".to_string()),
         Some(category) => Ok(category),
-        None => Err("there are system_output, dialog and context".to_string()),
+        None => Err("expected system_output, dialog or context".to_string()),
     }
 }
 
@@ -323,7 +318,7 @@ pub fn budget_share(text: &str) -> Result<(), String> {
 fn category_share(text: &str) -> Result<(Category, u64), String> {
     let (name, share) = text
         .split_once('=')
-        .ok_or("this must be CATEGORY=SHARE, such as dialog=50%")?;
+        .ok_or("expected CATEGORY=SHARE, e.g. dialog=50%")?;
     Ok((category(name)?, per_cent(share)?))
 }
 
@@ -332,7 +327,7 @@ fn media(name: &str) -> Result<Media, String> {
         "keep-last" => Ok(Media::KeepLast),
         "keep" => Ok(Media::Keep),
         "drop" => Ok(Media::Drop),
-        _ => Err("this must be keep-last, keep or drop".to_string()),
+        _ => Err("expected keep-last, keep or drop".to_string()),
     }
 }
 
@@ -341,7 +336,7 @@ fn thinking(name: &str) -> Result<Thinking, String> {
         "keep-open" => Ok(Thinking::KeepOpen),
         "keep" => Ok(Thinking::Keep),
         "drop" => Ok(Thinking::Drop),
-        _ => Err("this must be keep-open, keep or drop".to_string()),
+        _ => Err("expected keep-open, keep or drop".to_string()),
     }
 }
 
@@ -350,6 +345,6 @@ fn overflow(name: &str) -> Result<Overflow, String> {
         "truncate-oldest" => Ok(Overflow::TruncateOldest),
         "truncate-summary" => Ok(Overflow::TruncateSummary),
         "error" => Ok(Overflow::Error),
-        _ => Err("this must be truncate-oldest, truncate-summary or error".to_string()),
+        _ => Err("expected truncate-oldest, truncate-summary or error".to_string()),
     }
 }

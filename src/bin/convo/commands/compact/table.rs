@@ -260,7 +260,7 @@ fn kind(name: &str) -> Result<(), String> {
     let known = langchain::Kind::from_name(name);
     known
         .map(drop)
-        .ok_or_else(|| "expected user, assistant, system and tool".to_string())
+        .ok_or_else(|| "expected user, assistant, system or tool".to_string())
 }
 
 fn token_limit(text: &str) -> Result<(), String> {

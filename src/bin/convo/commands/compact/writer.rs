@@ -88,7 +88,7 @@ impl<'r> Writer<'r> {
                 let stamp = |content: &str| stamps.event(content);
                 done(cover::finish(session, counter, options, draft, answer, stamp)?)
             }
-            None => Ok(Plan::Nothing("nothing was asked".to_string())),
+            None => Ok(Plan::Nothing("no summary requested".to_string())),
         };
         self.thinker.plan(session, stamps, counter, failure, ask, apply)
     }

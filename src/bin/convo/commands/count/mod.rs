@@ -205,7 +205,7 @@ impl Count {
             rows.push((
                 "memory".to_string(),
                 format!(
-                    "{}: {} whole, {waiting} waiting, {} tokens{total}",
+                    "{}: {} kept completely, {waiting} awaiting a summary, {} tokens{total}",
                     memory.strategy.name(),
                     counted(standing.recent as u64, "turn"),
                     standing.tokens

@@ -33,10 +33,10 @@ impl Folder<'_> {
         let system = match self.from {
             Some(Format::Picoclaw) => System::Picoclaw,
             Some(Format::Penguin) => System::Penguin,
-            Some(_) => return Err(unknown("there are no folders of this format").into()),
+            Some(_) => return Err(unknown("this format has no directories").into()),
             None => match system_of(path)? {
                 Some(system) => system,
-                None => return Err(unknown("no folder of a known system: there is no session in it").into()),
+                None => return Err(unknown("not a directory of a known system: contains no session").into()),
             },
         };
         let how = Check {
@@ -80,13 +80,13 @@ impl Folder<'_> {
             counted(checked.bytes, "byte")
         );
         words.push_str(&match (found, left) {
-            (0, _) => "all is well".to_string(),
-            (_, 0) => format!("{}, all mended", counted(found, "finding")),
-            _ if self.repair => format!("{}, {left} left", counted(found, "finding")),
-            _ => counted(found, "finding"),
+            (0, _) => "no problems".to_string(),
+            (_, 0) => format!("{}, all repaired", counted(found, "problem")),
+            _ if self.repair => format!("{}, {left} left", counted(found, "problem")),
+            _ => counted(found, "problem"),
         });
         if mendable && !self.repair {
-            words.push_str(" (--repair mends what can be mended)");
+            words.push_str("; repair them with: convo fsck --repair");
         }
         context.output.tell(label, &words);
         Ok(left)
@@ -118,7 +118,7 @@ impl Folder<'_> {
         };
         let remedy = match found.remedy {
             Some(remedy) if self.repair => format!("; {remedy}"),
-            None if self.repair => "; not mended".to_string(),
+            None if self.repair => "; not repaired".to_string(),
             _ => String::new(),
         };
         let text = format!("{file}:{place}{}: {}{remedy}", found.trouble.name(), found.what);
@@ -127,5 +127,5 @@ impl Folder<'_> {
 }
 
 fn unknown(what: &str) -> Error {
-    Error::new(Kind::Usage, what).hint("--from picoclaw or --from penguin says whose it is")
+    Error::new(Kind::Usage, what).hint("give the system with --from picoclaw or --from penguin")
 }

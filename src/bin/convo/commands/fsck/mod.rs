@@ -83,7 +83,7 @@ impl Run for Fsck {
             }
         }
         if !folders.is_empty() && !self.link.is_empty() {
-            return Err(Error::new(Kind::Usage, "--link is for sessions of the store").into());
+            return Err(Error::new(Kind::Usage, "--link requires stored sessions").into());
         }
         if !folders.is_empty() {
             return self.folders(context, &folders);
@@ -92,10 +92,10 @@ impl Run for Fsck {
             if let Input::Path(_) | Input::Stdin = Input::of(name) {
                 let error = Error::new(
                     Kind::Usage,
-                    "fsck takes names of the store and directories, and this is a file",
+                    "fsck requires stored sessions or directories, not files",
                 );
                 return Err(named(error, name)
-                    .hint("convo count reads a file to its end and tells its damage")
+                    .hint("report the damage of a file with: convo count")
                     .into());
             }
         }
@@ -110,8 +110,8 @@ impl Run for Fsck {
 impl Fsck {
     fn folders(&self, context: &Context, folders: &[&String]) -> anyhow::Result<()> {
         if folders.len() < self.names.len() {
-            let error = Error::new(Kind::Usage, "sessions of the store and directories in one call");
-            return Err(error.hint("look at them one after another").into());
+            let error = Error::new(Kind::Usage, "cannot mix stored sessions with directories");
+            return Err(error.hint("check them in separate calls").into());
         }
         let folder = Folder {
             context,
@@ -181,7 +181,7 @@ impl Fsck {
         for (id, copy) in &checked.copies {
             context
                 .output
-                .tell(id, &format!("mended; the log as it was is {copy}"));
+                .tell(id, &format!("repaired; original log saved as {copy}"));
         }
         let mut left = found;
         if self.repair && found > 0 {
@@ -192,7 +192,7 @@ impl Fsck {
             let again = store.check(&check, count).map_err(|error| {
                 error
                     .kind(Kind::Unsure)
-                    .hint("it is mended, and could not be looked at again")
+                    .hint("repaired, but the result could not be verified")
             })?;
             if again.unread.is_some() && checked.unread.is_none() {
                 context.output.note_status(Kind::Unsure);
@@ -233,7 +233,7 @@ impl Fsck {
         let remedy = match remedy {
             Some(remedy) if self.repair => format!("; {remedy}"),
             Some(_) => String::new(),
-            None if self.repair && found.trouble != Trouble::Claim => "; not mended".to_string(),
+            None if self.repair && found.trouble != Trouble::Claim => "; not repaired".to_string(),
             None => String::new(),
         };
         let text = format!("{name}:{place}{}: {}{remedy}", found.trouble.name(), found.what);
@@ -249,16 +249,16 @@ impl Fsck {
     ) {
         let sessions = counted(checked.sessions, "session");
         let mut words = format!("{sessions}, {}: ", counted(checked.bytes, "byte"));
-        let findings = counted(found, "finding");
+        let findings = counted(found, "problem");
         match (found, left) {
-            (0, _) => words.push_str("all is well"),
-            (_, 0) => words.push_str(&format!("{findings}, all mended")),
+            (0, _) => words.push_str("no problems"),
+            (_, 0) => words.push_str(&format!("{findings}, all repaired")),
             _ if self.repair => words.push_str(&format!("{findings}, {left} left")),
             _ => words.push_str(&findings),
         }
         if claims > 0 {
             words.push_str(&format!(
-                "; {} of sessions to belong to others",
+                "; {} to belong to other sessions",
                 counted(claims, "claim")
             ));
         }
@@ -269,7 +269,7 @@ impl Fsck {
             ));
         }
         let hint = if mendable {
-            " (convo fsck --repair mends what can be mended)"
+            "; repair them with: convo fsck --repair"
         } else {
             ""
         };

@@ -3,7 +3,10 @@
 mod formats;
 mod man;
 mod page;
+mod print;
 mod schema;
+
+pub use print::{Completions, Manual};
 
 use super::Run;
 use crate::complete;

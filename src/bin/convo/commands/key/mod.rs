@@ -99,10 +99,11 @@ impl Run for Key {
             ..key_settings(context)?
         };
         if self.whence.is_given() && (self.whose.is_given() || self.whose.tool_context.is_some()) {
-            let error = Error::new(Kind::Usage, "a message and a tenant, user or session in one call");
-            return Err(error
-                .hint("they are two ways to say which session is meant")
-                .into());
+            let error = Error::new(
+                Kind::Usage,
+                "options of a conversation conflict with --tenant, --user and --session",
+            );
+            return Err(error.hint("identify the session by one of the two").into());
         }
         let mut asking = Asking {
             key: &self,
@@ -135,10 +136,13 @@ impl Run for Key {
 /// Whose session the context of a tool call is.
 fn tool_context<'o>(object: &'o [u8], paths: &Paths) -> convo::Result<Asked<'o>> {
     if let Err(fault) = json::value_end(object, 0, json::Dialect::Strict) {
-        return Err(Error::new(Kind::Data, format!("no JSON object: {}", fault.what)));
+        return Err(Error::new(
+            Kind::Data,
+            format!("not a JSON object: {}", fault.what),
+        ));
     }
     if object.first() != Some(&b'{') {
-        return Err(Error::new(Kind::Data, "no JSON object"));
+        return Err(Error::new(Kind::Data, "not a JSON object"));
     }
     paths.find(object).map(Asked::Owner)
 }
@@ -154,10 +158,10 @@ fn parsed(key: &str) -> convo::Result<String> {
         object.text("agent_id", agent).text("rest", rest);
         object.finish()
     } else {
-        let error = Error::new(Kind::No, format!("{key:?} does not say what it is of"));
+        let error = Error::new(Kind::No, format!("{key}: contains no identity"));
         return Err(
             match convo::model::scope::is_hashed(key) || signature::is_opaque(key) {
-                true => error.hint("it is a hash"),
+                true => error.hint("the key is a hash"),
                 false => error,
             },
         );
@@ -200,11 +204,8 @@ impl Asking<'_> {
         };
         let input: Box<dyn std::io::Read> = if path.as_os_str() == "-" {
             if std::io::stdin().is_terminal() {
-                let error = Error::new(
-                    Kind::Usage,
-                    "nothing says which session, and standard input is a terminal",
-                );
-                return Err(error.hint("convo key --help has examples").into());
+                let error = Error::new(Kind::Usage, "no session given: standard input is a terminal");
+                return Err(error.hint("see: convo key --help").into());
             }
             Box::new(std::io::stdin())
         } else {
@@ -231,7 +232,7 @@ impl Asking<'_> {
                 }
             }
             if self.without > TOLD {
-                output.tell(&label, &format!("{} of {number} got no key", self.without));
+                output.tell(&label, &format!("{} of {number} have no key", self.without));
             }
             Ok(())
         })
@@ -304,10 +305,10 @@ impl Asking<'_> {
 
     fn no_session(&self) -> Error {
         if self.key.whose.require_explicit {
-            return Error::new(Kind::No, "no session is named: no key");
+            return Error::new(Kind::No, "no session given: no key");
         }
-        Error::new(Kind::Usage, "no session is named, and none is made up")
-            .hint("--session names one; with --require-explicit this is no error, but status 1")
+        Error::new(Kind::Usage, "no session given")
+            .hint("use --session; --require-explicit turns this error into status 1")
     }
 }
 

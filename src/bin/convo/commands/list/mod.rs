@@ -263,7 +263,9 @@ fn arrange(mut rows: Vec<Row>, is_tree: bool) -> Vec<Row> {
 fn with_folder(error: anyhow::Error, input: &Input) -> anyhow::Error {
     match (error.downcast::<Error>(), input) {
         (Ok(error), Input::Name(name)) if error.kind == Kind::NotFound && Path::new(name).is_dir() => error
-            .hint(format!("convo list ./{name} lists the folder of this name"))
+            .hint(format!(
+                "list the directory of this name with: convo list ./{name}"
+            ))
             .into(),
         (Ok(error), _) => error.into(),
         (Err(error), _) => error,

@@ -32,11 +32,11 @@ pub fn claim(context: &Context, store: &Store, examined: &[Examined], steps: &[S
         if let Some(other) = known.iter().chain(&own).find(|id| !ids.contains(id)) {
             let whose = match ids.as_slice() {
                 [id] => id.clone(),
-                ids => format!("{} sessions that claim it", ids.len()),
+                ids => format!("{} sessions claim this alias", ids.len()),
             };
             context
                 .output
-                .tell(&alias, &format!("names {other} already, and not {whose}"));
+                .tell(&alias, &format!("alias of {other}, not of {whose}"));
             continue;
         }
         let done = store.alias_claim(&alias, &ids);

@@ -300,7 +300,7 @@ fn unchanged<'a>(all: &'a [Found], nth: usize, before: &Found) -> Result<&'a Fou
 }
 
 fn changed() -> Error {
-    Error::new(Kind::Locked, "the file was changed meanwhile")
+    Error::new(Kind::Locked, "modified by another program")
 }
 
 /// The lines of one session of a file of lines, read in constant memory.

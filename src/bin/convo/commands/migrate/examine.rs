@@ -72,7 +72,7 @@ pub fn examine(path: &Path, reading: &Reading, memory: &AtomicI64) -> Examined {
     let found = match found {
         Ok(_) if strict && report.is_damaged() => Err(Refusal::Damaged(Error::new(
             Kind::Data,
-            "damaged, and not migrated (--strict)",
+            "damaged; not imported (--strict)",
         ))),
         Ok(found) => Ok(found),
         Err(error) if error.kind == Kind::Data && format.is_none() => Err(Refusal::NotASession(error)),
@@ -177,7 +177,7 @@ fn look(
     if detected.is_lines() {
         return match file {
             Some(file) => lines(path, detected, NativeReader::new(head, file), keep, report),
-            None => Err(Error::new(Kind::Data, "nothing in it")),
+            None => Err(Error::new(Kind::Data, "contains no session")),
         };
     }
     let mut bytes = head;
@@ -187,7 +187,7 @@ fn look(
     let sessions = match context::convert(detected, Some(path), &bytes, report) {
         Err(error) if error.kind == Kind::Data && detected == Format::Penguin && !strict => {
             let session = notice(path, &bytes, &error).ok_or(error)?;
-            let what = "nothing of the session could be recovered: a notice takes its place";
+            let what = "nothing is recoverable; a notice takes the session's place";
             report.damage(Place::default(), what);
             return Ok(vec![Found {
                 notice: true,
@@ -305,7 +305,7 @@ fn lines(
     }
     let whole = key::hex(&whole.finalize());
     if building.iter().all(|session| session.readable == 0) {
-        return Err(Error::new(Kind::Data, "no line of it can be read"));
+        return Err(Error::new(Kind::Data, "contains no readable line"));
     }
     building
         .into_iter()
@@ -358,9 +358,10 @@ impl Building {
                 .unwrap_or_default()
                 .into_owned();
             if !key::is_id(&id) {
-                let message = format!("its session line names no safe id: {id:?}");
-                return Err(Error::new(Kind::Unsafe, message)
-                    .hint("an id is letters, digits, '.', '_' and '-', and begins with a letter or digit"));
+                let message = format!("the header has an invalid id: '{id}'");
+                return Err(Error::new(Kind::Unsafe, message).hint(
+                    "use up to 128 letters, digits, '.', '_' and '-', starting with a letter or digit",
+                ));
             }
             let fingerprint = key::hex(&self.hash.finalize());
             return Ok(Found {

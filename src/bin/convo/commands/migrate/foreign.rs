@@ -74,7 +74,10 @@ impl Foreign {
             let files = match files {
                 Ok(_) if strict && !report.losses.is_empty() => Err(Error::new(
                     Kind::Data,
-                    format!("{} cannot carry everything (--strict)", self.format.name()),
+                    format!(
+                        "{}: lossy conversion; nothing was written (--strict)",
+                        self.format.name()
+                    ),
                 )),
                 files => files,
             };
@@ -129,7 +132,7 @@ impl Foreign {
                 hint: error.hint.clone(),
                 ..Error::new(error.kind, error.message.clone())
             }),
-            None => Err(Error::new(Kind::Locked, "the file was changed meanwhile")),
+            None => Err(Error::new(Kind::Locked, "modified by another program")),
         }
     }
 
@@ -148,7 +151,7 @@ impl Foreign {
         if digest(&files) == made.digest {
             Ok(files)
         } else {
-            Err(Error::new(Kind::Locked, "the file was changed meanwhile"))
+            Err(Error::new(Kind::Locked, "modified by another program"))
         }
     }
 

@@ -231,7 +231,7 @@ impl Migrate {
         };
         filter(context, &[Input::Stdin], &reading, &changing, |session, _| {
             Ok(match session.header().is_empty() && !session.is_empty() {
-                true => Plan::Nothing("bare lines are a stream already".to_string()),
+                true => Plan::Nothing("bare messages are already a stream".to_string()),
                 false => Plan::Nothing("converted".to_string()),
             })
         })
@@ -291,7 +291,7 @@ impl Migrate {
         if let Some(folder) = &self.out {
             if !self.dry_run {
                 make_folders(folder, 0o777).map_err(|error| Error {
-                    message: format!("cannot make {}", error.message),
+                    message: format!("cannot create {}", error.message),
                     ..error
                 })?;
             }
@@ -419,7 +419,7 @@ impl Migrate {
     fn mark(&self, context: &Context, examined: &[Examined], steps: &[Step], left: &[PathBuf]) {
         if !self.mark {
             if !left.is_empty() {
-                let note = "the session was migrated and renamed; passed over (--mark renames the rest)";
+                let note = "already imported and renamed; skipped (rename the rest with --mark)";
                 let files = counted(left.len() as u64);
                 context.output.tell("", &format!("{files}: {note}"));
             }

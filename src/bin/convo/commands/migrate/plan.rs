@@ -159,11 +159,11 @@ pub fn decide(
                 Error::new(
                     Kind::Exists,
                     match target {
-                        Some(Target::Foreign(_)) => format!("{name} would become the file {what} too"),
-                        _ => format!("the session {what} is in {name} too, with other content"),
+                        Some(Target::Foreign(_)) => format!("{name} has the same target file {what}"),
+                        _ => format!("conflict: {name} contains a different session {what}"),
                     },
                 )
-                .hint("neither was migrated: take one away, or migrate them to different places"),
+                .hint("import one of them, or both to different stores"),
             );
         } else if claim.first != (step.file, step.nth) {
             step.outcome = Outcome::Skipped;

@@ -51,7 +51,7 @@ pub fn examine(store: Result<&Store>, id: &str, strict: bool, memory: &AtomicI64
     let found = match found {
         Ok(_) if strict && report.is_damaged() => Err(Refusal::Damaged(Error::new(
             Kind::Data,
-            "damaged, and not migrated (--strict)",
+            "damaged; not imported (--strict)",
         ))),
         Ok(found) => Ok(vec![found]),
         Err(error) => Err(Refusal::Failed(error)),

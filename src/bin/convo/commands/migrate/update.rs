@@ -81,7 +81,8 @@ impl Update {
     /// Appends the lines, all of them or none, unless the session was changed meanwhile.
     pub fn apply(&self, target: &Target<'_>, id: &str, context: &Context) -> Result<()> {
         let changed = || {
-            Error::new(Kind::Locked, "the stored session was changed meanwhile").hint("run the command again")
+            Error::new(Kind::Locked, "stored session modified by another program")
+                .hint("run the command again")
         };
         match target {
             Target::Store(store) => match store.append_together(id, &self.lines, self.length)? {

@@ -56,7 +56,7 @@ impl Page {
             && pending + backlog > 0
         {
             let turns = counted((pending + backlog) as u64, "turn");
-            facts.push(format!("{turns} waiting for a summary"));
+            facts.push(format!("{turns} awaiting a summary"));
         }
         let failures = Health::of(session).failures;
         if failures > 0 {

@@ -83,7 +83,7 @@ impl Page {
         if damaged > 0 {
             let ending = if damaged == 1 { "" } else { "s" };
             self.note(&format!(
-                "({damaged} damaged line{ending}; `convo cat` tells which)"
+                "({damaged} damaged line{ending}; locate with: convo fsck)"
             ));
         }
         Ok(())
@@ -178,7 +178,7 @@ impl Page {
         let changes = restore::changes(session).into_iter();
         let changes: Vec<_> = changes.map(|(id, kind)| format!("{kind} {id}")).collect();
         self.note(&format!(
-            "({out_of_view} messages are not in view: {}; --hidden shows them)",
+            "({out_of_view} hidden messages: {}; show them with --hidden)",
             changes.join(", ")
         ));
     }
@@ -306,7 +306,7 @@ impl Page {
             self.last.model = model.into_owned();
         }
         if !in_view {
-            facts.push("(not in view)".to_string());
+            facts.push("(hidden)".to_string());
         }
         let failed = role == Role::Tool && has_failed(message);
         // The steps of one answer are not separated by its name.

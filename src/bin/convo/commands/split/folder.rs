@@ -21,7 +21,7 @@ const GROUP: usize = 4096;
 /// Writes the parts of every session of the inputs, and prints the paths.
 pub fn write(split: &Split, context: &Context, inputs: &[Input], folder: &Path) -> anyhow::Result<()> {
     make_folders(folder, 0o777).map_err(|error| Error {
-        message: format!("cannot make {}", error.message),
+        message: format!("cannot create {}", error.message),
         ..error
     })?;
     let batch = Batch::in_folder(folder)?;

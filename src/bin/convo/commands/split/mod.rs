@@ -160,9 +160,12 @@ impl Run for Split {
         }
         let stored = inputs.iter().filter(|input| self.is_stored(input)).count();
         if stored > 0 && stored < inputs.len() {
-            let error = Error::new(Kind::Usage, "sessions of the store and streams in one call");
+            let error = Error::new(
+                Kind::Usage,
+                "cannot mix stored sessions with files or standard input",
+            );
             return Err(error
-                .hint("--stdout makes streams of the store's sessions")
+                .hint("use --stdout to read stored sessions as streams")
                 .into());
         }
         self.writing.check()?;
@@ -273,10 +276,10 @@ impl Split {
             let split = self.plan(context, &label, &session)?;
             let to = self.writing.to.unwrap_or(Format::Native);
             if !to.form().joins && *nth + split.parts.len() > 1 {
-                let what = format!("{} holds one session, and these are several", to.name());
+                let what = format!("{}: only one session per file", to.name());
                 let error = named(Error::new(Kind::Usage, what), &label);
                 return Err(error
-                    .hint("--output-dir DIR writes each part to its own file")
+                    .hint("write each part to its own file with --output-dir DIR")
                     .into());
             }
             for piece in 0..split.parts.len() {
@@ -332,7 +335,7 @@ impl Split {
 /// An error of a name that is taken, with what to do.
 fn taken(error: Error) -> Error {
     match error.kind {
-        Kind::Exists => error.hint("--id gives the pieces other names"),
+        Kind::Exists => error.hint("choose other ids with --id"),
         _ => error,
     }
 }

@@ -87,7 +87,7 @@ impl<'l> Told<'l> {
                 format!("{} messages", part.messages)
             };
             let what = format!(
-                "{}: one exchange is larger than the limit ({size}); it stays whole",
+                "{}: exchange of {size} exceeds the limit; not divided",
                 split.id(nth)
             );
             let error = Error::new(Kind::No, what).at(self.label, Place::default());
@@ -97,8 +97,12 @@ impl<'l> Told<'l> {
 
     fn what(split: &Split<'_>) -> String {
         match split.parts.len() {
-            1 => "unchanged: nothing to cut".to_string(),
-            count => format!("{count} pieces: {} to {}", split.id(0), split.id(count - 1)),
+            1 => "unchanged: nothing to split".to_string(),
+            count => format!(
+                "split into {count} parts: {} to {}",
+                split.id(0),
+                split.id(count - 1)
+            ),
         }
     }
 
@@ -118,7 +122,7 @@ impl<'l> Told<'l> {
         }
         let what = Told::what(split);
         let what = match (changed, split.is_whole()) {
-            (false, false) => format!("unchanged: it is split already, into {what}"),
+            (false, false) => format!("unchanged: already split into {what}"),
             _ => what,
         };
         context.output.tell(self.label, &what);

@@ -186,7 +186,7 @@ impl Summarize {
                 }
             };
             match asked {
-                Asked::Nothing(why) => context.output.tell(label, &format!("nothing to ask: {why}")),
+                Asked::Nothing(why) => context.output.tell(label, &format!("no request: {why}")),
                 Asked::Request(request) => {
                     for piece in 0..request.pieces() {
                         let line = request.line(piece, None);
@@ -209,10 +209,11 @@ fn answer(file: &str, inputs: &[Input]) -> anyhow::Result<Answer> {
     let mut bytes = Vec::new();
     let read = match file {
         "-" if inputs.contains(&Input::Stdin) => {
-            let error = Error::new(Kind::Usage, "session and answer cannot both be standard input");
-            return Err(error
-                .hint("name the session or a file, or give --apply a file")
-                .into());
+            let error = Error::new(
+                Kind::Usage,
+                "the session and --apply cannot both be standard input",
+            );
+            return Err(error.hint("give a session or file, or use --apply FILE").into());
         }
         "-" => std::io::stdin().lock().read_to_end(&mut bytes),
         path => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
@@ -220,8 +221,8 @@ fn answer(file: &str, inputs: &[Input]) -> anyhow::Result<Answer> {
     read.map_err(|error| refused(Error::io("cannot read", error)))?;
     let reply = cover::read_reply(&bytes).map_err(|why| refused(Error::new(Kind::Data, why)))?;
     let Some(sha256) = reply.sha256 else {
-        let error = Error::new(Kind::Data, "it does not say what it is an answer to");
-        let hint = "it must be an object with \"summary\" and the \"sha256\" of the request";
+        let error = Error::new(Kind::Data, "not an answer to a request");
+        let hint = "expected an object with \"summary\" and the \"sha256\" of the request";
         return Err(refused(error).hint(hint).into());
     };
     Ok(Answer {

@@ -91,14 +91,14 @@ impl Asking {
 
 fn exchanges(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("the newest exchange stays, so 1 is the least".to_string()),
+        Ok(0) => Err("expected at least 1".to_string()),
         Ok(number) => Ok(number),
-        Err(_) => Err("this must be a number".to_string()),
+        Err(_) => Err("expected a number".to_string()),
     }
 }
 
 fn ends(text: &str) -> Result<Ends, String> {
-    let wrong = "this must be FIRST..LAST, with ids of messages; either may be left out";
+    let wrong = "expected FIRST..LAST, FIRST.. or ..LAST, with message ids";
     let (first, last) = text.split_once("..").ok_or(wrong)?;
     let end = |id: &str| (!id.is_empty()).then(|| id.to_string());
     match [end(first), end(last)] {

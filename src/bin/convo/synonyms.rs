@@ -1,0 +1,80 @@
+//! Commands that people know from other programs, and what leads to the same here.
+
+/// Words that are not commands, each with the hint for them. A plugin of that name takes precedence.
+const HINTS: [(&[&str], &str); 21] = [
+    (
+        &["search", "grep", "find", "rg"],
+        "search the text of a session with: convo cat NAME | grep TEXT",
+    ),
+    (
+        &["mv"],
+        "set a title with: convo title SESSION TEXT, or rename an alias with: convo alias rename",
+    ),
+    (
+        &["stats", "wc", "tokens", "usage", "cost"],
+        "count messages and tokens with: convo count",
+    ),
+    (
+        &["log", "history", "dump"],
+        "print the complete log with: convo cat NAME",
+    ),
+    (
+        &["edit", "trim", "cut", "prune", "shrink", "compress"],
+        "shorten the view with: convo truncate, convo compact or convo summarize",
+    ),
+    (&["version"], "print the version with: convo --version"),
+    (
+        &["convert", "markdown", "md", "html", "save"],
+        "convert with: convo cat --to FORMAT NAME, e.g. --to markdown",
+    ),
+    (
+        &["diff", "cmp", "compare"],
+        "compare two sessions with: diff <(convo cat A) <(convo cat B)",
+    ),
+    (
+        &["merge", "concat", "combine"],
+        "combine sessions with: convo join",
+    ),
+    (
+        &["view", "less", "more", "open", "print", "display", "read"],
+        "display a session with: convo show",
+    ),
+    (
+        &["head", "tail"],
+        "keep the newest exchanges with: convo truncate --keep-last N --stdout NAME",
+    ),
+    (&["create", "init", "start"], "create a session with: convo new"),
+    (&["add", "write", "push"], "append a message with: convo append"),
+    (
+        &["chat", "prompt", "send", "run"],
+        "send a prompt to a model with: convo ask",
+    ),
+    (
+        &["fork", "branch", "resume"],
+        "start a session that continues another one with: convo continue",
+    ),
+    (
+        &["revert", "redo", "untrash", "recover"],
+        "undo a change or recover a session with: convo restore",
+    ),
+    (&["trash"], "list removed sessions with: convo restore --list"),
+    (
+        &["clean", "vacuum", "archive"],
+        "archive hidden messages with: convo gc",
+    ),
+    (
+        &["verify", "doctor", "repair"],
+        "check the store with: convo fsck",
+    ),
+    (
+        &["validate", "lint", "fix"],
+        "check a session for an API with: convo check",
+    ),
+    (&["config", "commands"], "see: convo man"),
+];
+
+/// What to do instead of a command that does not exist.
+pub fn hint(word: &str) -> Option<&'static str> {
+    let known = |(words, _): &&(&[&str], &str)| words.contains(&word);
+    HINTS.iter().find(known).map(|(_, hint)| *hint)
+}
