@@ -81,6 +81,33 @@ impl Loss {
             Loss::Order => "order",
         }
     }
+
+    /// The word for several, in messages.
+    fn plural(self) -> String {
+        match self {
+            Loss::Category => "categories".to_string(),
+            Loss::Summary => "summaries".to_string(),
+            Loss::Branch => "branches".to_string(),
+            Loss::Unreadable => "damaged lines".to_string(),
+            Loss::Usage | Loss::Reasoning | Loss::Arguments | Loss::Metadata | Loss::Header | Loss::Order => {
+                self.name().to_string()
+            }
+            _ => format!("{}s", self.name()),
+        }
+    }
+}
+
+/// Losses in one line; the format that has them is named if it is known.
+pub fn describe_losses(losses: &BTreeMap<Loss, u64>, format: Option<&str>) -> Option<String> {
+    if losses.is_empty() {
+        return None;
+    }
+    let kind = |(loss, count): (&Loss, &u64)| format!("{} ({count})", loss.plural());
+    let kinds = losses.iter().map(kind).collect::<Vec<_>>().join(", ");
+    Some(match format {
+        Some(format) => format!("{format} cannot represent: {kinds}"),
+        None => format!("not represented: {kinds}"),
+    })
 }
 
 /// Something worth telling about a place.
@@ -101,12 +128,22 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How often each kind of loss occurred.
     pub losses: BTreeMap<Loss, u64>,
+    /// The format that has them, if one is written.
+    pub target: Option<&'static str>,
     /// Whether what was read is more, or otherwise, than its bytes alone say: a sidecar or a spare copy counted too,
     /// or what was torn was put together. Such a document is no value that may come out as it went in.
     pub mended: bool,
 }
 
 impl Report {
+    /// For a conversion to the format of this name.
+    pub fn to_format(name: &'static str) -> Report {
+        Report {
+            target: Some(name),
+            ..Report::default()
+        }
+    }
+
     /// Tells of damage: the line or document was read as far as possible.
     pub fn damage(&mut self, place: Place, what: impl Into<String>) {
         self.findings.push(Finding {

@@ -220,7 +220,7 @@ fn a_byte_order_mark_and_crlf() {
     let lines: Vec<&str> = bytes.split_inclusive('\n').collect();
     let kept = format!("{}{}{}{}", lines[0], lines[1], lines[6], lines[7]);
     env.pipe(&["truncate", "--keep-last", "1"], &bytes)
-        .fine()
+        .status(0)
         .gives(kept);
     let document = format!("\u{feff}{}", crate::env::OPENAI.replace(',', ",\r\n"));
     env.pipe(&["count", "--json"], &document).fine();
@@ -295,7 +295,7 @@ fn deep_nesting_is_no_limit_for_a_line_that_passes() {
     );
     env.pipe(&["cat", "--from", "jsonl"], &deep).fine().gives(&deep);
     env.pipe(&["truncate", "--from", "jsonl", "--keep-last", "1"], &deep)
-        .fine()
+        .status(0)
         .gives(&deep);
     env.pipe(&["cat", "--from", "openai-chat"], format!("[{deep}]"))
         .status(0);

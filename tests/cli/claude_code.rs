@@ -171,7 +171,7 @@ fn any_session_becomes_a_log_that_can_be_gone_on_with() {
     let run = env
         .pipe(&["cat", "--to", "claude-code"], crate::env::CHAT)
         .status(0)
-        .says("category: 1");
+        .says("categories (1)");
     let out = run.out().to_string();
     let again = env
         .pipe(&["cat", "--to", "openai-chat", "--from", "claude-code"], &out)

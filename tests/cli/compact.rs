@@ -2,6 +2,7 @@
 
 mod compat;
 mod programs;
+mod reports;
 
 use crate::env::{CHAT, Env, Run};
 use std::fmt::Write;
@@ -68,8 +69,8 @@ fn a_stream_comes_out_within_the_budget() {
     let session = work(100);
     for choice in ["--tiered", "--optimize"] {
         for budget in ["3000", "1500", "600", "300"] {
-            let run = compact(&["--budget", budget, choice], &session).fine();
-            let again = compact(&["--budget", budget, choice], run.out()).fine();
+            let run = compact(&["--budget", budget, choice], &session).status(0);
+            let again = compact(&["--budget", budget, choice], run.out()).status(0);
             assert_eq!(again.out(), run.out(), "{choice} {budget}");
             // The newest exchange and the rules are there, the standing instruction as well.
             for kept in [
@@ -126,7 +127,7 @@ fn the_gentlest_step_that_is_enough_is_taken() {
     );
     snapshot!(
         "compact_stream",
-        compact(&["--tiered", size, "350"], &session).fine().out()
+        compact(&["--tiered", size, "350"], &session).status(0).out()
     );
     snapshot!(
         "compact_json",
@@ -139,7 +140,7 @@ fn the_gentlest_step_that_is_enough_is_taken() {
 #[test]
 fn strategies_by_name() {
     let session = work(100);
-    let kept = |options: &[&str]| compact(options, &session).fine().out().to_string();
+    let kept = |options: &[&str]| compact(options, &session).status(0).out().to_string();
     let masked = kept(&["--mask-tools", "--keep-tools", "1", "--mask-min-gain", "0"]);
     assert_eq!(masked.matches("tool output elided").count(), 4);
     assert!(masked.contains("\"tool_call_id\":\"c0\""));
@@ -192,7 +193,7 @@ fn triggers_say_when_and_how_far() {
     let session = work(100);
     let run = compact(&["--when", "messages>=50 || tokens>=100000"], &session).status(0);
     assert_eq!(run.out(), session);
-    let run = compact(&["--when", "messages>=10", "--tiered"], &session).fine();
+    let run = compact(&["--when", "messages>=10", "--tiered"], &session).status(0);
     let messages = run.out().matches("\"role\"").count() + run.out().matches("\"type\":\"summary\"").count();
     assert!(messages <= 8, "{messages}");
     let run = compact(
@@ -275,7 +276,7 @@ fn a_budget_that_cannot_be_reached_changes_nothing() {
         .unwrap()
         .to_string();
     // The size that is named is one that can be reached, and no smaller one.
-    compact(&["--budget", &smallest], &session).fine();
+    compact(&["--budget", &smallest], &session).status(0);
     let less = (smallest.parse::<u64>().unwrap() - 1).to_string();
     compact(&["--budget", &less], &session).status(1);
     let run = compact(&["--budget", "40", "--best-effort"], &session).status(1);

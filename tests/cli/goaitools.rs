@@ -396,7 +396,7 @@ fn parts_become_text_as_goaitools_reads_no_others() {
     let run = env
         .pipe(&["cat", "--to", "goaitools"], format!("{message}\n"))
         .status(0)
-        .says("not carried: attachment: 1");
+        .says("attachments (1)");
     assert!(run.out().contains(r#""content":"look\nhere""#), "{run}");
     env.pipe(&["cat", "--to", "goaitools", "--strict"], format!("{message}\n"))
         .status(65);

@@ -244,7 +244,7 @@ fn an_encrypted_compaction_goes_to_no_other_provider() {
         let made = env.pipe(&["cat", "--to", target], ENCRYPTED).status(0);
         assert!(!made.out().contains("gAAAA"), "{target}: {made}");
         assert!(made.out().contains("second"), "{target}: {made}");
-        made.says("part: 1");
+        made.says("parts (1)");
     }
     for target in ["codex", "openai-responses"] {
         let made = env.pipe(&["cat", "-q", "--to", target], ENCRYPTED).status(0);
@@ -305,5 +305,5 @@ fn a_compaction_item_is_a_summary() {
     assert!(!sent.out().contains("\"one\""), "{sent}");
     let other = env.pipe(&["cat", "--to", "anthropic"], stream.out()).status(0);
     assert!(!other.out().contains("gAAAA"), "{other}");
-    other.says("summary: 1");
+    other.says("summaries (1)");
 }

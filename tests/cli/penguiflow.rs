@@ -322,5 +322,5 @@ fn a_rule_is_no_turn_and_is_refused() {
     let chat = "{\"role\":\"system\",\"content\":\"S\"}\n{\"role\":\"user\",\"content\":\"q\"}\n{\"role\":\"assistant\",\"content\":\"a\"}\n";
     env.pipe(&["context", "--to", "penguiflow-context"], chat)
         .status(0)
-        .says("not carried: message: 1");
+        .says("messages (1)");
 }

@@ -224,3 +224,56 @@ fn reports_are_tables_on_a_terminal() {
     assert!(run.out().contains("DECISION"), "{run}");
     assert!(run.out().lines().all(|line| line.len() <= 84), "{run}");
 }
+
+#[test]
+fn lists_are_tables_on_a_terminal_and_plain_in_a_pipe() {
+    let env = Env::with_chat();
+    env.write("s.jsonl", session());
+    env.write("t.jsonl", session());
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).fine();
+    env.run(&["alias", "add", "holiday", "trip"]).status(0);
+    for (line, header, row) in [
+        ("convo restore -l trip", "EVENT", "evt_"),
+        ("convo alias list", "ALIAS    SESSION", "holiday  trip"),
+        (
+            "convo detect s.jsonl t.jsonl",
+            "INPUT    FORMAT",
+            "t.jsonl  native",
+        ),
+        ("convo split -n s.jsonl --per-day", "ID ", "4c2ddfdc"),
+    ] {
+        let Some(run) = terminal(&env, (60, 50), &format!("NO_COLOR=1 {line}")) else {
+            return;
+        };
+        let mut lines = run.out().lines();
+        assert!(lines.next().unwrap().starts_with(header), "{line}: {run}");
+        assert!(run.out().contains(row), "{line}: {run}");
+        assert!(lines.all(|line| line.len() <= 60), "{line}: {run}");
+        let pager = format!("CONVO_PAGER='sed s/^/P:/' NO_COLOR=1 {line}");
+        let paged = terminal(&env, (60, 1), &pager).unwrap();
+        assert!(paged.out().starts_with("P:"), "{line}: {paged}");
+        let piped = env.shell(line).status(0);
+        assert!(!piped.out().contains(header), "{line}: {piped}");
+        assert!(piped.out().contains('\t'), "{line}: {piped}");
+    }
+    let count = "CONVO_PAGER='sed s/^/P:/' NO_COLOR=1 convo count s.jsonl";
+    let paged = terminal(&env, (80, 5), count).unwrap();
+    assert!(paged.out().starts_with("P:4c2ddfdc"), "{paged}");
+}
+
+/// A session without a title is shown under its first question.
+#[test]
+fn a_session_without_a_title_has_that_of_the_list() {
+    let env = Env::new();
+    let lines = [
+        r##"{"type":"session","version":1,"id":"4c2ddfdc-aaaa-bbbb-cccc-0123456789ab"}"##,
+        r##"{"role":"user","id":"m1","content":"# AGENTS.md\n\nRules"}"##,
+        r##"{"role":"user","id":"m2","content":"Why does the build fail?\nSee the log."}"##,
+    ];
+    env.write("s.jsonl", lines.map(|line| format!("{line}\n")).concat());
+    let Some(run) = terminal(&env, (80, 50), "NO_COLOR=1 convo show s.jsonl") else {
+        return;
+    };
+    let start = "Why does the build fail?\n4c2ddfdc \u{b7} 2 messages";
+    assert!(run.out().starts_with(start), "{run}");
+}

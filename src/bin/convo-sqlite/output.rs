@@ -2,7 +2,7 @@
 
 use crate::terminal_filter::TerminalFilter;
 use convo::error::{Error, Kind, Result};
-use convo::format::report::{Loss, Report};
+use convo::format::report::{Loss, Report, describe_losses};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
@@ -109,12 +109,8 @@ impl Output {
     /// Tells what did not come along.
     pub fn losses(&self, label: &str) {
         let lost = self.lost.take();
-        let counted: Vec<String> = lost
-            .iter()
-            .map(|(loss, times)| format!("{}: {times}", loss.name()))
-            .collect();
-        if !counted.is_empty() {
-            self.tell(&format!("convo: {label}: not carried: {}", counted.join(", ")));
+        if let Some(what) = describe_losses(&lost, None) {
+            self.tell(&format!("convo: {label}: {what}"));
         }
     }
 

@@ -30,7 +30,7 @@ impl Export<'_> {
         single(self.to, nth)?;
         let view = View::replay(session);
         tell_dangling(self.context, self.label, session, &view);
-        let mut report = Report::default();
+        let mut report = Report::to_format(self.to.name());
         // An empty line stands between two pages; what is read again has its own way to part sessions.
         if nth > 1 && !self.to.is_read() {
             out.write_all(b"\n")
@@ -211,7 +211,7 @@ impl<'e> Returning<'e> {
                 }
             })
             .collect();
-        let mut report = Report::default();
+        let mut report = Report::to_format(self.export.to.name());
         let mut whole = Vec::new();
         let done = match self.export.strict {
             true => back(&returned, &mut whole, &mut report),

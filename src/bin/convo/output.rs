@@ -5,7 +5,7 @@ use crate::terminal_filter::TerminalFilter;
 pub use crate::visible::{in_line, visible};
 use anyhow::Context as _;
 use convo::error::{Error, Kind, Place};
-use convo::format::report::Report;
+use convo::format::report::{Report, describe_losses};
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -169,21 +169,16 @@ impl Output {
             let more = format!("{} more (show them with -v)", told - TOLD);
             self.message("note", input, Place::default(), &more, None);
         }
-        for (loss, count) in std::mem::take(&mut report.losses) {
-            if self.speaks_json() {
-                let line = serde_json::json!({
-                    "schema": "convo.loss/1", "input": input, "loss": loss.name(), "count": count,
-                });
-                self.line(&line.to_string());
-            } else if !self.quiet {
-                self.message(
-                    "note",
-                    input,
-                    Place::default(),
-                    &format!("not carried: {}: {count}", loss.name()),
-                    None,
-                );
-            }
+        let losses = std::mem::take(&mut report.losses);
+        if !self.speaks_json() {
+            let what = describe_losses(&losses, report.target);
+            return what.iter().for_each(|what| self.tell(input, what));
+        }
+        for (loss, count) in losses {
+            let line = serde_json::json!({
+                "schema": "convo.loss/1", "input": input, "loss": loss.name(), "count": count,
+            });
+            self.line(&line.to_string());
         }
     }
 
@@ -371,15 +366,6 @@ pub fn columns() -> Option<usize> {
         .filter(|columns| *columns > 0)
         .or_else(given)
         .or(Some(80))
-}
-
-/// A time as people write it: the day, the hour and the minute.
-pub fn moment(time: &str) -> String {
-    let plain = visible(time);
-    match (plain.get(..10), plain.get(11..16)) {
-        (Some(day), Some(minute)) => format!("{day} {minute}"),
-        _ => plain.into_owned(),
-    }
 }
 
 /// A number of things: `1 line`, `2 lines`.

@@ -77,7 +77,7 @@ pub fn change(
         Plan::Lines(lines, told) => (lines, told),
         Plan::Nothing(why) | Plan::Refused(why) => {
             pair.settle()?;
-            context.output.detail(&label, &format!("unchanged: {why}"));
+            changing.describe(context, &label, &format!("unchanged: {why}"));
             return Ok(());
         }
     };
@@ -112,7 +112,7 @@ pub fn change(
             return Ok(());
         }
     }
-    context.output.detail(&label, &told);
+    changing.describe(context, &label, &told);
     Ok(())
 }
 

@@ -61,7 +61,7 @@ pub fn change(
     let suffix = changing.in_place.as_deref().filter(|suffix| !suffix.is_empty());
     refuse_checkpoint(&bytes)?;
     let whole = check(path, &bytes, suffix)?;
-    let mut report = Report::default();
+    let mut report = Report::to_format(Format::Penguin.name());
     let sessions = convert(Format::Penguin, Some(path), &bytes, &mut report);
     penguin::tell_own(&mut report);
     let damaged = report.is_damaged();
@@ -77,7 +77,7 @@ pub fn change(
             // It is so because of a change that perhaps nobody has synced.
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             settle(folder.unwrap_or(Path::new(".")))?;
-            context.output.detail(&label, &format!("unchanged: {why}"));
+            changing.describe(context, &label, &format!("unchanged: {why}"));
             return Ok(());
         }
         Plan::Lines(lines, told) => {
@@ -111,11 +111,7 @@ pub fn change(
         &options,
     )?;
     context.output.report(&label, &mut report);
-    match changing.tells {
-        _ if told.is_empty() => {}
-        true => context.output.tell(&label, &told),
-        false => context.output.detail(&label, &told),
-    }
+    changing.describe(context, &label, &told);
     Ok(())
 }
 

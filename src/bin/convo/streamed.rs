@@ -34,12 +34,19 @@ impl Done {
 
     /// Tells of it.
     pub fn tell(&mut self, context: &Context, changing: &Changing, label: &str) {
-        for told in self.told.drain(..).filter(|told| !told.is_empty()) {
-            if changing.tells {
-                context.output.tell(label, &told);
-            } else {
-                context.output.detail(label, &told);
-            }
+        for told in self.told.drain(..) {
+            changing.describe(context, label, &told);
+        }
+    }
+}
+
+impl Changing {
+    /// Reports a finished change of a stream or file; without [`Changing::tells`] only with `-v`.
+    pub fn describe(&self, context: &Context, label: &str, what: &str) {
+        match self.tells {
+            _ if what.is_empty() => {}
+            true => context.output.tell(label, what),
+            false => context.output.detail(label, what),
         }
     }
 }

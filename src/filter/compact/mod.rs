@@ -151,7 +151,7 @@ pub(super) fn carried_out(
     })
 }
 
-/// What is told of a change.
+/// The change in one line.
 pub(super) fn told(was: &Size, now: &Size) -> String {
     format!(
         "compacted from {} to {} tokens ({} to {} messages)",

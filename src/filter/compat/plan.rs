@@ -160,10 +160,7 @@ fn size(work: &Work<'_>, reshaping: &Reshaping) -> Size {
 
 /// What is told of it, and of what convo itself would never have taken.
 fn told(was: Size, now: Size, choice: &Choice, history: &History<'_>) -> String {
-    let mut told = format!(
-        "compacted from {} to {} tokens ({} to {} messages)",
-        was.tokens, now.tokens, was.messages, now.messages
-    );
+    let mut told = compact::told(&was, &now);
     let losses = choice.losses(history);
     if losses.rules > 0 {
         told.push_str(&format!("; dropped system messages: {}", losses.rules));

@@ -54,10 +54,10 @@ fn each_system_as_a_filter() {
     let session = work(100);
     let mut found = Vec::new();
     for (options, ..) in &WAYS {
-        let run = compat(options, &session).fine();
+        let run = compat(options, &session).status(0);
         let ids = ids(&run);
         found.push((*options, ids[0].clone(), ids.len()));
-        let again = compat(options, run.out()).fine();
+        let again = compat(options, run.out()).status(0);
         assert_eq!(again.out(), run.out(), "{options:?}");
     }
     let expected = WAYS.map(|(options, first, lines)| (options, first.to_string(), lines));
@@ -77,7 +77,7 @@ fn each_system_in_the_store_and_back() {
     let env = Env::new();
     env.write("work.jsonl", work(100));
     env.run(&["migrate", "-q", "./work.jsonl"]).status(0);
-    let before = env.run(&["context", "work"]).fine().stdout;
+    let before = env.run(&["context", "work"]).status(0).stdout;
     for options in WAYS.iter().map(|(options, ..)| *options).chain(more) {
         let call = [&["compact", "work", "--compat"], options].concat();
         let run = env.run(&call).status(0).gives("");
@@ -86,18 +86,18 @@ fn each_system_in_the_store_and_back() {
             "{options:?}: {}",
             run.stderr
         );
-        let after = env.run(&["context", "work"]).fine().stdout;
+        let after = env.run(&["context", "work"]).status(0).stdout;
         assert_ne!(after, before);
-        let log = env.run(&["cat", "work"]).fine();
+        let log = env.run(&["cat", "work"]).status(0);
         let event = log.objects().pop().unwrap();
         assert_eq!(
             (&event["type"], &event["strategy"]),
             (&"compact".into(), &options[0].into())
         );
         env.run(&call).status(0).says("convo: work: unchanged: ");
-        env.run(&["context", "work"]).fine().gives(after);
+        env.run(&["context", "work"]).status(0).gives(after);
         env.run(&["restore", "work"]).status(0);
-        env.run(&["context", "work"]).fine().gives(before.clone());
+        env.run(&["context", "work"]).status(0).gives(before.clone());
     }
 }
 
@@ -108,14 +108,14 @@ fn what_leaves_is_summed_up() {
         &["langchain", "--keep-messages", "4", "--with", "extract"],
         &session,
     )
-    .fine();
+    .status(0);
     assert_eq!(ids(&run), ["s", "summary", "u4", "a4", "t4", "r4"]);
     assert!(run.out().contains("Please never change the tests."), "{run}");
     let run = compat(
         &["langchain", "--keep-messages", "4", "--pin-rules", "off"],
         &session,
     )
-    .fine();
+    .status(0);
     assert!(
         ids(&run).contains(&"summary".to_string()) && !run.out().contains("standing"),
         "{run}"
@@ -124,17 +124,17 @@ fn what_leaves_is_summed_up() {
         &["langchain", "--keep-messages", "4", "--summary-budget", "200"],
         &session,
     )
-    .fine();
+    .status(0);
     assert!(ids(&small).contains(&"summary".to_string()));
     assert!(small.out().len() < run.out().len(), "{small}\n{run}");
-    let digest = compat(&["goaitools", "--keep-last", "2", "--digest-tools"], &session).fine();
+    let digest = compat(&["goaitools", "--keep-last", "2", "--digest-tools"], &session).status(0);
     assert_eq!(digest.out().matches("[digest of 4 messages]").count(), 3);
 }
 
 #[test]
 fn options_change_what_is_kept() {
     let session = work(100);
-    let kept = |options: &[&str]| compat(options, &session).fine().out().to_string();
+    let kept = |options: &[&str]| compat(options, &session).status(0).out().to_string();
     let differ = |one: &[&str], other: &[&str]| assert_ne!(kept(one), kept(other), "{one:?} {other:?}");
     let budget = ["langchain", "--budget", "1000"];
     for more in [
@@ -145,7 +145,7 @@ fn options_change_what_is_kept() {
         differ(&budget, &[&budget[..], more].concat());
     }
     let lines = "{\"role\":\"user\",\"content\":\"one line\\nand one more\\nthe last line\"}\n";
-    let part = |more: &[&str]| compat(&[&["langchain", "--budget", "10"], more].concat(), lines).fine();
+    let part = |more: &[&str]| compat(&[&["langchain", "--budget", "10"], more].concat(), lines).status(0);
     assert_eq!(part(&[]).out(), "");
     assert!(
         part(&["--allow-partial"])
@@ -212,10 +212,10 @@ fn images_beyond_a_number_go() {
             &session,
         )
     };
-    assert_eq!(kept("2").fine().out().matches("base64").count(), 2);
+    assert_eq!(kept("2").status(0).out().matches("base64").count(), 2);
     let unasked = compat(&["penguin", "--budget", "90k", "--max-images", "2"], &session);
-    assert_eq!(unasked.fine().out(), session);
-    assert_eq!(kept("0").fine().out().matches("base64").count(), 0);
+    assert_eq!(unasked.status(0).out(), session);
+    assert_eq!(kept("0").status(0).out().matches("base64").count(), 0);
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn their_own_result_is_to_be_had() {
     )
     .status(0);
     assert_eq!(ids(&theirs), ["s", "t4", "r4"]);
-    let ours = compat(&["openai-agents", "--keep-items", "2"], &session).fine();
+    let ours = compat(&["openai-agents", "--keep-items", "2"], &session).status(0);
     assert_eq!(ids(&ours), ["s", "r4"]);
 }
 

@@ -24,7 +24,7 @@ fn tools_come_out_of_the_messages_that_they_stand_in() {
             "conversations.json",
         ])
         .status(0)
-        .says("not carried: reasoning: 1");
+        .says("reasoning (1)");
     let messages: serde_json::Value = serde_json::from_str(run.out()).unwrap();
     assert_eq!(messages["messages"][1]["content"][0]["input"]["q"], 1);
     env.pipe(&["check", "--for", "anthropic", "--session", "one"], EXPORT)
@@ -32,7 +32,7 @@ fn tools_come_out_of_the_messages_that_they_stand_in() {
     let told = env
         .run(&["count", "conversations.json"])
         .status(0)
-        .says("not carried: header: 1");
+        .says("header (1)");
     assert!(told.out().contains("two"), "{told}");
     env.run(&["truncate", "--keep-last", "1", "conversations.json"])
         .status(0);

@@ -51,7 +51,7 @@ fn a_cut_tags_what_leaves_and_touches_nothing_else() {
     let env = Env::new();
     env.write("task.json", history());
     env.run(&["truncate", "--keep-last", "1", "-i", "task.json"])
-        .fine();
+        .status(0);
     let after = env.read("task.json");
     assert_eq!(after.matches("truncationParent").count(), 2);
     assert!(after.ends_with(&format!(", {}]", said("user", "last", r#", "x": 5e-06"#))));

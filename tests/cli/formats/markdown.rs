@@ -25,7 +25,7 @@ fn sessions_follow_one_another() {
 fn what_is_not_on_the_page_is_told() {
     let env = Env::new();
     let run = env.pipe(&["cat", "--to", "markdown"], CHAT).status(0);
-    run.says("not carried: id");
+    run.says("markdown cannot represent: ids (");
     env.pipe(&["cat", "--strict", "--to", "markdown"], CHAT)
         .status(65);
     env.pipe(&["cat", "--from", "markdown"], CHAT).status(2);

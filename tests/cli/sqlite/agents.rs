@@ -115,7 +115,7 @@ fn what_is_no_item_is_carried_along() {
         .status(65)
         .says("a: items that are not JSON objects, kept unchanged: 1")
         .says("items are encrypted")
-        .says("not carried: header: 1");
+        .says("header (1)");
     let lines = run.objects();
     assert_eq!(
         lines[2],
@@ -157,9 +157,7 @@ fn branches_are_sessions_and_turns_have_their_usage() {
              INSERT INTO turn_usage VALUES (1, 'a', 'main', 1, 1, 10, 1, 11, '{\"cached_tokens\": 4}', NULL), (2, 'a', 'main', 2, 3, 20, 2, 22, NULL, NULL), (3, 'a', 'other', 2, 1, 30, 3, 33, NULL, NULL);",
         )
         .unwrap();
-    let run = convo(&env, &["agents.db"])
-        .status(0)
-        .says("not carried: usage: 1");
+    let run = convo(&env, &["agents.db"]).status(0).says("usage (1)");
     let lines = run.objects();
     assert_eq!(texts(&lines), ["1", "2", "3", "4", "5", "6"]);
     assert_eq!(

@@ -63,7 +63,7 @@ fn a_thread_is_what_leads_to_its_last_message() {
     let env = Env::new();
     made(&env, TODAY, ROWS);
     let run = convo(&env, &["logs.db"]).status(0);
-    assert_eq!(run.stderr, "convo: logs.db: not carried: attachment: 2\n");
+    assert_eq!(run.stderr, "convo: logs.db: not represented: attachments (2)\n");
     let lines = run.objects();
     let ids: Vec<&str> = lines.iter().filter_map(|line| line["id"].as_str()).collect();
     let main = ["m1", "m2", "m3", "m3.1"];
@@ -169,9 +169,7 @@ INSERT INTO responses VALUES ('r1', 'm', 'gone over', NULL, NULL, NULL, 'x', NUL
  ('r4', 'm', 'alone', '', NULL, NULL, '', NULL, NULL, 1, '2026-01-04T00:00:00', NULL, NULL);
 "#;
     made(&env, &[TODAY, BEFORE].concat(), rows);
-    let run = convo(&env, &["logs.db"])
-        .status(0)
-        .says("not carried: metadata: 1");
+    let run = convo(&env, &["logs.db"]).status(0).says("metadata (1)");
     let lines = run.objects();
     let ids: Vec<&str> = lines.iter().filter_map(|line| line["id"].as_str()).collect();
     let kept = ["c2", "r2.system", "r2.prompt", "r2", "r3.prompt", "r3"];

@@ -204,7 +204,7 @@ fn after_some_failures_it_rests() {
     ];
     at(&env, "2026-11-20T19:00:00Z", &failing)
         .status(0)
-        .says("covered");
+        .says(": summarized ");
     at(&env, "2026-11-20T19:00:00Z", &failing)
         .status(0)
         .says("below trigger");

@@ -1,9 +1,12 @@
 //! `detect`: the format of an input, and the evidence for it.
 
 use super::Run;
-use crate::args::Input;
+use crate::args::{Input, TimeOptions};
 use crate::context::{Context, detect_file, from_hint, named, unwrapped};
 use crate::inputs::tell_and_go_on;
+use crate::output::columns;
+use crate::table::{Cell, Column, Table};
+use crate::time_format::Times;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::Format;
@@ -37,18 +40,34 @@ pub struct Detect {
     json: bool,
 }
 
+/// Columns for several inputs.
+const COLUMNS: [Column; 2] = [Column::rest("INPUT"), Column::text("FORMAT")];
+
 impl Run for Detect {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let inputs = context.inputs(&self.inputs)?;
+        let several = inputs.len() > 1;
+        // A terminal shows several as a table, when all widths are known.
+        let is_table = several && !self.json && !self.null && columns().is_some();
+        let mut rows = Vec::new();
         for input in &inputs {
             let done = verdict(context, input)
                 .map_err(|error| named(error, &input.label()))
                 .map_err(anyhow::Error::from)
-                .and_then(|verdict| self.tell(context, input, &verdict, inputs.len() > 1));
+                .and_then(|verdict| {
+                    if let (true, Some(name)) = (is_table, verdict.name) {
+                        rows.push(vec![Cell::Text(input.label()), Cell::Text(name.to_string())]);
+                    }
+                    self.tell(context, input, &verdict, several, !is_table)
+                });
             tell_and_go_on(context, done, inputs.len())?;
         }
-        Ok(())
+        if !is_table {
+            return Ok(());
+        }
+        let times = Times::new(TimeOptions::default(), &context.clock);
+        Table::new(&COLUMNS, &times).print(&context.output, rows.into_iter())
     }
 }
 
@@ -97,6 +116,7 @@ impl Detect {
         input: &Input,
         verdict: &Detection,
         several: bool,
+        prints: bool,
     ) -> anyhow::Result<()> {
         let label = input.label();
         let line = if self.json {
@@ -116,7 +136,7 @@ impl Detect {
                 false => name.to_string(),
             })
         };
-        context.output.rows(self.null, line)?;
+        context.output.rows(self.null, line.filter(|_| prints))?;
         if verdict.format.is_none() {
             let error = Error::new(Kind::Data, verdict.evidence.clone());
             let error = match (verdict.hint, verdict.name) {

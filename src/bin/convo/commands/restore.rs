@@ -1,11 +1,13 @@
 //! `restore`: undoes events, recovers removed sessions.
 
 use super::Run;
-use crate::args::{Changing, Input, Reading};
+use crate::args::{Changing, Input, Reading, TimeOptions};
 use crate::change;
 use crate::context::{Context, named};
 use crate::inputs::each_session;
-use crate::output::{columns, counted, in_line, moment};
+use crate::output::counted;
+use crate::table::{Cell, Column, Table};
+use crate::time_format::Times;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::restore::{self, Change};
@@ -45,6 +47,18 @@ pub struct Restore {
     #[arg(long, help_heading = "Output")]
     log: bool,
 }
+
+/// Columns of the undoable events.
+const EVENTS: [Column; 5] = [
+    Column::text("EVENT"),
+    Column::dim("TIME"),
+    Column::text("TYPE"),
+    Column::rest("EFFECT"),
+    Column::text("STATE"),
+];
+
+/// Columns of the sessions in the trash.
+const REMOVED: [Column; 2] = [Column::text("SESSION"), Column::dim("REMOVED")];
 
 impl Run for Restore {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
@@ -177,47 +191,27 @@ impl Restore {
                 },
             )?,
         }
-        for (label, changes) in rows {
-            for change in &changes {
-                context.output.print(&self.row(change))?;
-            }
-            if changes.is_empty() {
-                context.output.tell(&label, "no undoable events");
-            }
+        let changes = || rows.iter().flat_map(|(_, changes)| changes);
+        match self.changing.json {
+            true => context.output.rows(false, changes().map(object))?,
+            false => table(context, &EVENTS, changes().map(cells))?,
+        }
+        for (label, _) in rows.iter().filter(|(_, changes)| changes.is_empty()) {
+            context.output.tell(label, "no undoable events");
         }
         Ok(())
-    }
-
-    fn row(&self, change: &Change) -> String {
-        if self.changing.json {
-            let row = serde_json::json!({
-                "schema": "convo.event/1", "id": change.id, "at": change.at, "type": change.kind,
-                "what": change.what, "counts": change.counts,
-            });
-            return row.to_string();
-        }
-        let (at, space) = match columns() {
-            Some(_) => (moment(&change.at), "  "),
-            None => (change.at.clone(), "\t"),
-        };
-        let counts = if change.counts { "" } else { "undone" };
-        let cells = [&change.id, &at, &change.kind, &change.what, counts].map(|cell: &str| in_line(cell));
-        cells.join(space).trim_end().to_string()
     }
 
     /// The sessions in the trash.
     fn removed(&self, context: &Context) -> anyhow::Result<()> {
         let trash = context.store()?.trash()?;
-        for (id, at) in &trash {
-            let row = if self.changing.json {
-                serde_json::json!({"schema": "convo.removed/1", "id": id, "at": at}).to_string()
-            } else {
-                match columns() {
-                    Some(_) => format!("{id}  {}", moment(at)),
-                    None => format!("{id}\t{at}"),
-                }
-            };
-            context.output.print(&row)?;
+        let object = |(id, at): &(String, String)| serde_json::json!({"schema": "convo.removed/1", "id": id, "at": at});
+        let cells = |(id, at): &(String, String)| vec![Cell::Text(id.clone()), Cell::Time(Some(at.clone()))];
+        match self.changing.json {
+            true => context
+                .output
+                .rows(false, trash.iter().map(|row| object(row).to_string()))?,
+            false => table(context, &REMOVED, trash.iter().map(cells))?,
         }
         if trash.is_empty() {
             let error = Error::new(Kind::No, "no removed sessions");
@@ -225,4 +219,33 @@ impl Restore {
         }
         Ok(())
     }
+}
+
+fn table(context: &Context, columns: &[Column], rows: impl Iterator<Item = Vec<Cell>>) -> anyhow::Result<()> {
+    let times = Times::new(TimeOptions::default(), &context.clock);
+    Table::new(columns, &times).print(&context.output, rows)
+}
+
+/// A change as an object.
+fn object(change: &Change) -> String {
+    let row = serde_json::json!({
+        "schema": "convo.event/1", "id": change.id, "at": change.at, "type": change.kind,
+        "what": change.what, "counts": change.counts,
+    });
+    row.to_string()
+}
+
+/// A change as a row.
+fn cells(change: &Change) -> Vec<Cell> {
+    let text = |text: &str| Cell::Text(text.to_string());
+    let mut cells = vec![
+        text(&change.id),
+        Cell::Time(Some(change.at.clone())),
+        text(&change.kind),
+        text(&change.what),
+    ];
+    if !change.counts {
+        cells.push(text("undone"));
+    }
+    cells
 }

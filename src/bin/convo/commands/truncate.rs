@@ -59,6 +59,7 @@ struct CutOptions {
 impl Run for Truncate {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         self.changing.log = self.log;
+        self.changing.tells = true;
         let cut = match self.cut {
             CutOptions {
                 keep_last: Some(keep),

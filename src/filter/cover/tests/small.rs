@@ -318,7 +318,7 @@ fn within_the_budget_and_below_the_trigger_nothing_is_asked() {
             budget,
             ..Options::default()
         })
-        .contains("within the budget")
+        .contains("fit the budget")
     );
     let when = crate::filter::compact::when::When::read("messages>100").ok();
     assert_eq!(

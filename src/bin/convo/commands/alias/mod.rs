@@ -4,9 +4,11 @@ mod folder;
 mod promote;
 
 use super::Run;
-use crate::args::{ALL, checked_name};
+use crate::args::{ALL, TimeOptions, checked_name};
 use crate::context::Context;
-use crate::output::visible;
+use crate::output::{columns, visible};
+use crate::table::{Cell, Column, Table};
+use crate::time_format::Times;
 use clap::{Args, Subcommand};
 use convo::error::{Error, Kind};
 use promote::Promotion;
@@ -123,6 +125,9 @@ impl Action {
     }
 }
 
+/// Columns of the list.
+const COLUMNS: [Column; 2] = [Column::text("ALIAS"), Column::rest("SESSION")];
+
 impl Run for Alias {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let json = self.action.json();
@@ -171,6 +176,13 @@ impl Run for Alias {
                 if let Some(name) = name.filter(|name| name != ALL) {
                     let id = store.resolve(&name)?;
                     aliases.retain(|(_, ids)| ids.contains(&id));
+                }
+                if columns().is_some() && !json && !null {
+                    let times = Times::new(TimeOptions::default(), &context.clock);
+                    let cells =
+                        |(alias, ids): (String, Vec<String>)| [alias, ids.join(",")].map(Cell::Text).to_vec();
+                    return Table::new(&COLUMNS, &times)
+                        .print(&context.output, aliases.into_iter().map(cells));
                 }
                 let row = |(alias, ids): (String, Vec<String>)| row(json, null, &alias, &ids);
                 context.output.rows(null, aliases.into_iter().map(row))

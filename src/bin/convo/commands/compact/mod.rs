@@ -83,6 +83,7 @@ impl Run for Compact {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         self.changing.log = self.log;
         self.changing.explains = true;
+        self.changing.tells = true;
         context.output.speak_json(self.changing.json);
         let (options, way) = self.asked(context)?;
         self.strategy.counting.tell_estimate(context)?;

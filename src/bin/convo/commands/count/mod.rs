@@ -6,6 +6,7 @@ use super::Run;
 use crate::args::{Chained, Counting, Reading, Window, window};
 use crate::chains;
 use crate::context::Context;
+use crate::measure::thousands;
 use crate::output::{columns, counted, in_line, visible};
 use clap::{Args, ValueEnum};
 use convo::error::Error;
@@ -115,7 +116,14 @@ impl Run for Count {
         };
         match self.json {
             true => context.output.stdout(report),
-            false => context.output.styled(report),
+            // Several sessions are printed as they are read, unless a pager may show them.
+            false if columns().is_none() => context.output.styled(report),
+            false => {
+                let mut text = Vec::new();
+                let done = report(&mut text);
+                context.output.page(&String::from_utf8_lossy(&text))?;
+                done
+            }
         }
     }
 }
@@ -134,7 +142,10 @@ fn text(rows: &[Row], out: &mut dyn Write) -> anyhow::Result<()> {
     for (name, value) in rows {
         let line = match (terminal, name.is_empty(), value.split_once('\t')) {
             (true, true, _) => format!("{value}\n{:<30} {:>10} {:>10}\n", "", "log", "view"),
-            (true, false, Some((log, view))) => format!("{name:<30} {log:>10} {view:>10}\n"),
+            (true, false, Some((log, view))) => {
+                let shown = |figure: &str| figure.parse().map_or(figure.to_string(), thousands);
+                format!("{name:<30} {:>10} {:>10}\n", shown(log), shown(view))
+            }
             (_, true, _) => format!("session\t{value}\n"),
             _ => format!("{name}\t{value}\n"),
         };

@@ -8,7 +8,7 @@ use crate::output::{columns, path_name};
 use crate::table::{Column, Table};
 use crate::time_format::Times;
 use convo::error::{Error, Place};
-use convo::format::report::Report;
+use convo::format::report::{Report, describe_losses};
 use std::collections::BTreeMap;
 
 /// How it is told.
@@ -98,13 +98,10 @@ impl Telling<'_> {
             true => context.output.done(printed)?,
             false => printed?,
         }
-        if !losses.is_empty() {
-            let kinds: Vec<String> = losses
-                .iter()
-                .map(|(loss, count)| format!("{} ({count})", loss.name()))
-                .collect();
-            let what = format!("not carried: {}; -v lists them for each file", kinds.join(", "));
-            context.output.tell("", &what);
+        if let Some(what) = describe_losses(&losses, None) {
+            context
+                .output
+                .tell("", &format!("{what}; -v lists them for each file"));
         }
         if !self.json {
             self.summary(&counts, examined.len());

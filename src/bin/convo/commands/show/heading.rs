@@ -1,10 +1,11 @@
 //! The first lines of a session: its title, and facts about it.
 
 use super::page::Page;
-use crate::measure::thousands;
+use crate::measure::{cut, thousands};
 use crate::output::{counted, in_line};
 use crate::palette::Ink;
 use convo::filter::memory;
+use convo::filter::overview::Title;
 use convo::format::Format;
 use convo::model::health::Health;
 use convo::model::json::{self, Dialect};
@@ -23,7 +24,13 @@ const SHORT: usize = 8;
 impl Page {
     pub(super) fn heading(&mut self, session: &Session, view: &View, label: &str) {
         let id = session.header_text("id").unwrap_or_else(|| label.to_string());
-        let title = session.header_text("title").unwrap_or_default();
+        let mut title = session.header_text("title").unwrap_or_default();
+        if self.style.on_terminal && title.is_empty() {
+            // A question may have any length.
+            let derived = Title::of(session, None, view).map(|title| in_line(&title.text));
+            let width = self.canvas.width.unwrap_or(usize::MAX);
+            title = derived.map_or(title, |derived| cut(&derived, width));
+        }
         let heading = in_line(if title.is_empty() { &id } else { &title });
         let heading = self.canvas.paint(Ink::Title, &heading);
         self.canvas.wrapped("", "", &heading);

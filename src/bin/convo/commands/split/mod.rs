@@ -153,7 +153,7 @@ impl Run for Split {
             return each_session(context, &inputs, &self.reading, |label, session| {
                 let split = self.plan(context, label, &session)?;
                 let told = Told::of(&split, label, self.counts());
-                context.output.stdout(|out| told.rows(&split, self.json, out))?;
+                told.rows(context, &split, self.json)?;
                 told.notes(context, &split);
                 Ok(())
             });

@@ -1,10 +1,21 @@
 //! What is told of a split: the pieces as rows or objects, and what stands against a limit.
 
+use crate::args::TimeOptions;
 use crate::context::Context;
-use crate::output::{in_line, visible};
+use crate::table::{Cell, Column, Table};
+use crate::time_format::Times;
 use convo::error::{Error, Kind, Place};
-use convo::filter::split::Split;
-use std::io::Write;
+use convo::filter::split::{Part, Split};
+
+/// Columns of a dry run.
+const COLUMNS: [Column; 6] = [
+    Column::text("ID"),
+    Column::number("MESSAGES"),
+    Column::number("EXCHANGES"),
+    Column::number("TOKENS"),
+    Column::dim("BEGINS"),
+    Column::text("REASON"),
+];
 
 /// A split, and how its session is called in messages.
 pub struct Told<'l> {
@@ -18,35 +29,23 @@ impl<'l> Told<'l> {
         Told { label, counted }
     }
 
-    /// One row a piece: id, messages, exchanges, tokens, when it begins, why it begins there.
-    pub fn rows(&self, split: &Split<'_>, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-        let write = |out: &mut dyn Write, line: String| {
-            writeln!(out, "{line}").map_err(|error| Error::io("cannot write", error))
-        };
+    /// Prints one row for each part.
+    pub fn rows(&self, context: &Context, split: &Split<'_>, json: bool) -> anyhow::Result<()> {
         if json {
-            return Ok(write(out, self.object(split, None).to_string())?);
+            return context.output.print(&self.object(split, None).to_string());
         }
-        for (nth, part) in split.parts.iter().enumerate() {
-            let began = split.began(nth);
-            let began = began.as_deref().map_or("-".into(), visible);
-            let tokens = if self.counted {
-                part.tokens.to_string()
-            } else {
-                "-".to_string()
-            };
-            let id = split.id(nth);
-            let reason = part.reason.name();
-            write(
-                out,
-                format!(
-                    "{id}\t{}\t{}\t{tokens}\t{}\t{reason}",
-                    part.messages,
-                    part.exchanges,
-                    in_line(&began)
-                ),
-            )?;
-        }
-        Ok(())
+        let cells = |(nth, part): (usize, &Part)| {
+            vec![
+                Cell::Text(split.id(nth)),
+                Cell::Number(Some(part.messages as u64)),
+                Cell::Number(Some(part.exchanges as u64)),
+                Cell::Number(self.counted.then_some(part.tokens)),
+                Cell::Time(split.began(nth)),
+                Cell::Text(part.reason.name().to_string()),
+            ]
+        };
+        let times = Times::new(TimeOptions::default(), &context.clock);
+        Table::new(&COLUMNS, &times).print(&context.output, split.parts.iter().enumerate().map(cells))
     }
 
     /// The split as an object.
