@@ -50,9 +50,14 @@ pub(super) fn laid_out(value: &[u8], depth: usize, unit: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Deeper levels are indented no further: their indents would be longer than all that they hold.
+const DEEPEST: usize = 128;
+
 fn begin_line(out: &mut Vec<u8>, depth: usize, unit: &[u8]) {
     out.push(b'\n');
-    out.extend(std::iter::repeat_n(unit, depth).flatten());
+    for _ in 0..depth.min(DEEPEST) {
+        out.extend_from_slice(unit);
+    }
 }
 
 #[cfg(test)]

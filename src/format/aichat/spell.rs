@@ -1,6 +1,7 @@
 //! JSON as the YAML that aichat writes.
 
 use super::scalar;
+use super::yaml::DEEPEST;
 use crate::model::json::{self, Dialect};
 
 /// Lines of an element of a list whose dashes are indented so far.
@@ -26,6 +27,11 @@ fn named(name: &str, value: &[u8], indent: usize, out: &mut String) {
 
 /// A value behind a dash or a colon in a column, up to the end of its last line.
 fn below(value: &[u8], indent: usize, dash: bool, out: &mut String) {
+    if indent > 2 * DEEPEST {
+        // No reader goes so far: the check of the whole file refuses it, before its indents are longer than the rest.
+        out.push_str(" null\n");
+        return;
+    }
     match value.first() {
         Some(b'{') => {
             let members = json::members(value, Dialect::Strict).unwrap_or_default();

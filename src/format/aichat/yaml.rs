@@ -15,7 +15,7 @@ pub struct Fault {
 }
 
 /// How deep blocks may stand in blocks: aichat's own reader goes as far.
-const DEEPEST: usize = 128;
+pub const DEEPEST: usize = 128;
 
 /// A line that says something.
 struct Line<'a> {
