@@ -396,7 +396,7 @@ mod tests {
     fn thinking_alone_is_kept_and_told() {
         let (line, report) = written(r#"{"role":"assistant","content":"","reasoning_content":"r"}"#);
         assert!(line.ends_with(r#""reasoning_content":"r"}"#));
-        assert!(report.findings[0].what.contains("nothing but reasoning") && !report.is_damaged());
+        assert!(report.findings[0].what.contains("only reasoning") && !report.is_damaged());
     }
 
     #[test]

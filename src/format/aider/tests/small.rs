@@ -63,7 +63,7 @@ fn sessions_follow_one_another_and_have_numbers() {
         report
             .findings
             .iter()
-            .any(|finding| finding.what.contains("taken for"))
+            .any(|finding| finding.what.contains("read as chat history"))
     );
 }
 

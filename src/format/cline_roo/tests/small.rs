@@ -287,16 +287,16 @@ fn any_session_is_a_history() {
 #[test]
 fn what_is_no_history_is_refused() {
     for (wrong, what) in [
-        (&b""[..], "not JSON"),
-        (b"{}", "no array"),
-        (b"[]", "no messages"),
-        (b"[1]", "no messages"),
-        (b"[{\"role\":\"user\"}] x", "something follows"),
-        (b"[{\"role\":\"user\"", "not JSON"),
+        (&b""[..], "not valid JSON: unexpected end"),
+        (b"{}", "not an array of messages"),
+        (b"[]", "contains no messages"),
+        (b"[1]", "contains no messages"),
+        (b"[{\"role\":\"user\"}] x", "unexpected text after"),
+        (b"[{\"role\":\"user\"", "not valid JSON: unterminated"),
         (b"[{\"role\":\"\xff\"}]", "not UTF-8"),
         (
             b"[{\"ts\":1,\"type\":\"say\",\"say\":\"text\"}]",
-            "what Cline or Roo show",
+            "the messages that Cline or Roo display",
         ),
     ] {
         let error = try_session(wrong, None, &mut Report::default()).unwrap_err();

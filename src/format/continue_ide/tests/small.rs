@@ -214,11 +214,11 @@ fn the_index_says_when_a_session_began() {
 #[test]
 fn what_is_no_session_is_refused() {
     for (wrong, what) in [
-        (&b""[..], "not JSON"),
+        (&b""[..], "not valid JSON: unexpected end"),
         (b"{}", "no history"),
         (b"{\"history\":1}", "no history"),
         (b"[{\"sessionId\":\"s\",\"dateCreated\":\"1\"}]", "an array"),
-        (b"{\"history\":[]} x", "something follows"),
+        (b"{\"history\":[]} x", "unexpected text after"),
         (b"{\"history\":[\"\xff\"]}", "not UTF-8"),
     ] {
         let error = try_session(wrong, &mut Report::default()).unwrap_err();

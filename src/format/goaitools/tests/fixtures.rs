@@ -62,10 +62,11 @@ fn what_is_read_and_what_is_refused() {
                 // In other words, but of the same thing.
                 let why = match text(convo, "why") {
                     "not an object" => "not a JSON object",
-                    "text after the document" => "something follows",
-                    "no version" => "without a version",
-                    "processed_length is no integer" => "no whole number",
+                    "text after the document" => "unexpected text after",
+                    "no version" => "without version",
+                    "processed_length is no integer" => "not an integer",
                     "invalid UTF-8 at its byte offset" => "not UTF-8",
+                    "not JSON" => "not valid JSON",
                     why => why,
                 };
                 assert!(error.message.contains(why), "{case}: {}", error.message);

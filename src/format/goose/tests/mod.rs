@@ -52,9 +52,7 @@ pub fn sessions(bytes: &[u8]) -> Vec<Session> {
         .map(|finding| finding.what.as_str())
         .collect();
     let text = String::from_utf8_lossy(bytes);
-    let strange = what
-        .iter()
-        .filter(|what| **what != "content of an unknown kind: 'new'");
+    let strange = what.iter().filter(|what| **what != "unknown content type 'new'");
     assert_eq!(strange.count(), 0, "{what:?}\n{text}");
     let new = text.matches(r#""type":"new""#).count();
     assert!(what.len() <= new, "{what:?}\n{text}");

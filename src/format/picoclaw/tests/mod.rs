@@ -270,7 +270,7 @@ fn a_sidecar_may_be_missing_or_broken() {
     assert!(missing.report.findings.is_empty());
     let other = read_pair(&lines, r#"{"key":"else"}"#);
     assert_eq!(other.session.header_text("key").as_deref(), Some("else"));
-    assert!(other.said().contains("does not fit") && !other.report.is_damaged());
+    assert!(other.said().contains("does not match the file name") && !other.report.is_damaged());
     assert!(read_pair(&lines, r#"{"key":"s"}"#).report.findings.is_empty());
 }
 

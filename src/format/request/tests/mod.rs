@@ -19,7 +19,7 @@ fn format(api: Api) -> Format {
 }
 
 /// What the tests' own histories hold that no interface has.
-const MADE_UP: [&str; 1] = ["an item of an unknown kind: 'x'"];
+const MADE_UP: [&str; 1] = ["unknown item type 'x'"];
 
 fn read(api: Api, text: &str) -> Session {
     let mut report = Report::default();
