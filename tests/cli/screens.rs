@@ -240,7 +240,7 @@ fn lists_are_tables_on_a_terminal_and_plain_in_a_pipe() {
             "INPUT    FORMAT",
             "t.jsonl  native",
         ),
-        ("convo split -n s.jsonl --per-day", "ID ", "4c2ddfdc"),
+        ("convo split -n s.jsonl --per-day", "ID ", "4c2ddfdc.2 "),
     ] {
         let Some(run) = terminal(&env, (60, 50), &format!("NO_COLOR=1 {line}")) else {
             return;
@@ -248,7 +248,10 @@ fn lists_are_tables_on_a_terminal_and_plain_in_a_pipe() {
         let mut lines = run.out().lines();
         assert!(lines.next().unwrap().starts_with(header), "{line}: {run}");
         assert!(run.out().contains(row), "{line}: {run}");
-        assert!(lines.all(|line| line.len() <= 60), "{line}: {run}");
+        assert!(
+            lines.all(|line| textwrap::core::display_width(line) <= 60),
+            "{line}: {run}"
+        );
         let pager = format!("CONVO_PAGER='sed s/^/P:/' NO_COLOR=1 {line}");
         let paged = terminal(&env, (60, 1), &pager).unwrap();
         assert!(paged.out().starts_with("P:"), "{line}: {paged}");

@@ -49,6 +49,17 @@ pub fn many(number: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", thousands(number))
 }
 
+/// Characters of a random id that a terminal shows.
+const SHORT: usize = 8;
+
+/// The beginning of a long random id, and what follows its first period.
+pub fn short_id(id: &str) -> String {
+    let start = id.get(..SHORT).filter(|_| id.len() > 2 * SHORT);
+    let start = start.filter(|start| start.bytes().all(|b| b.is_ascii_hexdigit()));
+    let short = |start: &str| format!("{start}{}", id.find('.').map_or("", |at| &id[at..]));
+    crate::output::in_line(&start.map_or(id.to_string(), short))
+}
+
 /// A number of bytes in at most five characters: `812B`, `9.5K`, `312M`.
 pub fn size(bytes: u64) -> String {
     let mut value = bytes as f64;

@@ -1,7 +1,7 @@
 //! The first lines of a session: its title, and facts about it.
 
 use super::page::Page;
-use crate::measure::{cut, thousands};
+use crate::measure::{cut, short_id, thousands};
 use crate::output::{counted, in_line};
 use crate::palette::Ink;
 use convo::filter::memory;
@@ -17,9 +17,6 @@ use convo::tokens::{Counter, Tokenizer};
 
 /// Bytes of a view whose tokens are counted before it is shown; counting more takes too long.
 const COUNTED: usize = 2 << 20;
-
-/// Characters of an id on a terminal.
-const SHORT: usize = 8;
 
 impl Page {
     pub(super) fn heading(&mut self, session: &Session, view: &View, label: &str) {
@@ -41,7 +38,7 @@ impl Page {
             .count() as u64;
         let mut facts = Vec::new();
         if self.style.on_terminal {
-            facts.extend((!title.is_empty()).then(|| short(&id)));
+            facts.extend((!title.is_empty()).then(|| short_id(&id)));
             facts.extend(program(session).map(str::to_string));
             let ending = if messages == 1 { "" } else { "s" };
             facts.push(format!("{} message{ending}", thousands(messages)));
@@ -87,15 +84,6 @@ impl Page {
         self.last.day.clone_from(&day);
         Some(format!("{day} {}", self.times.zone()))
     }
-}
-
-/// The beginning of an id that is long.
-fn short(id: &str) -> String {
-    let is_random = id.len() > 2 * SHORT
-        && id
-            .get(..SHORT)
-            .is_some_and(|start| start.bytes().all(|b| b.is_ascii_hexdigit()));
-    in_line(if is_random { &id[..SHORT] } else { id })
 }
 
 /// The program that wrote the session: its format keeps its own members in the header.

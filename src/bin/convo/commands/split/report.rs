@@ -2,6 +2,7 @@
 
 use crate::args::TimeOptions;
 use crate::context::Context;
+use crate::measure::short_id;
 use crate::table::{Cell, Column, Table};
 use crate::time_format::Times;
 use convo::error::{Error, Kind, Place};
@@ -36,7 +37,12 @@ impl<'l> Told<'l> {
         }
         let cells = |(nth, part): (usize, &Part)| {
             vec![
-                Cell::Text(split.id(nth)),
+                Cell::Id {
+                    short: short_id(&split.id(nth)),
+                    id: split.id(nth),
+                    unique: 0,
+                    depth: 0,
+                },
                 Cell::Number(Some(part.messages as u64)),
                 Cell::Number(Some(part.exchanges as u64)),
                 Cell::Number(self.counted.then_some(part.tokens)),
