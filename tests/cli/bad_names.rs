@@ -238,7 +238,7 @@ fn a_prefix_means_the_session_and_not_what_it_contains() {
         .gives("4c2d_1\n");
     env.run(&["list", "4c2d_"])
         .status(66)
-        .says("beginning of 4 sessions");
+        .says("ambiguous: matches 4 sessions");
     // The beginnings of a session's id and of the addition, as `list` prints them.
     env.run(&[&columns[..], &["4c_1"]].concat())
         .fine()

@@ -231,7 +231,7 @@ fn usage() {
         &["-o", "x"],
         &["--to", "native"],
     ] {
-        refused(&[&["--for", "gemini"], option].concat(), "for --fix");
+        refused(&[&["--for", "gemini"], option].concat(), "require --fix");
     }
 }
 

@@ -179,7 +179,7 @@ fn claimed(count: usize, parent: impl Fn(usize) -> String) -> Env {
 
 #[test]
 fn compactions_with_an_insert_each() {
-    is_linear(400, |size| {
+    is_linear(200, |size| {
         lines(size + 1, |nth| match nth {
             0 => said("m"),
             nth => compact(
@@ -213,7 +213,7 @@ fn inserts_before_inserts_and_cuts_between_them() {
 
 #[test]
 fn compactions_that_edit_one_message() {
-    is_linear(400, |size| {
+    is_linear(200, |size| {
         lines(size + 1, |nth| match nth {
             0 => said("m"),
             nth => compact(nth, &format!(r#""edit":[{{"id":"m","k{nth}":{nth}}}]"#)),
@@ -223,7 +223,7 @@ fn compactions_that_edit_one_message() {
 
 #[test]
 fn one_edit_of_many_members() {
-    is_linear(1000, |size| {
+    is_linear(600, |size| {
         let edit = joined(size, |nth| format!(r#""k{nth}":{nth}"#));
         lines(2, |nth| match nth {
             0 => said("m"),
@@ -234,14 +234,14 @@ fn one_edit_of_many_members() {
 
 #[test]
 fn equal_lines_without_ids() {
-    is_linear(400, |size| {
+    is_linear(200, |size| {
         lines(size, |_| r#"{"role":"user","content":"x"}"#.to_string())
     });
 }
 
 #[test]
 fn calls_and_results_of_one_id() {
-    is_linear(400, |size| {
+    is_linear(200, |size| {
         lines(2 * size, |nth| match nth < size {
             true => calls(&[call("c")]),
             false => result("c"),
@@ -251,7 +251,7 @@ fn calls_and_results_of_one_id() {
 
 #[test]
 fn calls_of_one_id_in_one_message() {
-    is_linear(400, |size| {
+    is_linear(200, |size| {
         lines(size + 1, |nth| match nth {
             0 => calls(&vec![call("c"); size]),
             _ => result("c"),
@@ -261,7 +261,7 @@ fn calls_of_one_id_in_one_message() {
 
 #[test]
 fn calls_in_one_message() {
-    is_linear(400, |size| {
+    is_linear(200, |size| {
         lines(size + 1, |nth| match nth {
             0 => calls(&(0..size).map(|nth| call(&format!("c{nth}"))).collect::<Vec<_>>()),
             nth => result(&format!("c{}", nth - 1)),
@@ -271,7 +271,7 @@ fn calls_in_one_message() {
 
 #[test]
 fn events_that_set_members() {
-    is_linear(1000, |size| {
+    is_linear(600, |size| {
         lines(size + 1, |nth| match nth {
             0 => said("m"),
             nth => format!(r#"{{"type":"meta","id":"e{nth}","set":{{"k{nth}":{nth}}}}}"#),
@@ -281,7 +281,7 @@ fn events_that_set_members() {
 
 #[test]
 fn events_that_unset_members() {
-    is_linear(1000, |size| {
+    is_linear(600, |size| {
         let set = joined(size, |nth| format!(r#""k{nth}":{nth}"#));
         lines(size + 1, |nth| match nth {
             0 => format!(r#"{{"type":"meta","set":{{{set}}}}}"#),
@@ -352,7 +352,7 @@ fn lines_that_nobody_writes() {
 
 #[test]
 fn values_that_are_deep_or_long() {
-    is_linear(1000, |size| {
+    is_linear(600, |size| {
         let deep = |open: &str, close: &str| open.repeat(size) + "1" + &close.repeat(size);
         lines(4, |nth| {
             let content = match nth {
