@@ -10,6 +10,26 @@ pub fn columns_of(text: &str) -> usize {
     display_width(text) + text.matches('\u{fe0f}').count()
 }
 
+/// The end of a text that fits these columns, with an ellipsis where it is cut: of a path the file says most.
+pub fn cut_start(text: &str, columns: usize) -> String {
+    if text.len() <= columns || columns_of(text) <= columns {
+        return text.to_string();
+    }
+    let mut start = text.len();
+    let mut width = 0;
+    for (at, c) in text.char_indices().rev() {
+        width += columns_of(c.encode_utf8(&mut [0; 4]));
+        if width >= columns {
+            break;
+        }
+        start = at;
+    }
+    match columns {
+        0 => String::new(),
+        _ => format!("…{}", text[start..].trim_start()),
+    }
+}
+
 /// The beginning of a text that fits these columns, with an ellipsis where it is cut.
 pub fn cut(text: &str, columns: usize) -> String {
     if text.len() <= columns || columns_of(text) <= columns {

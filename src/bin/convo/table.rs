@@ -1,6 +1,6 @@
 //! Tables of reports: aligned columns on a terminal, tab-separated values elsewhere.
 
-use crate::measure::{columns_of, cut, size, thousands};
+use crate::measure::{columns_of, cut, cut_start, size, thousands};
 use crate::output::{Output, columns, in_line};
 use crate::time_format::Times;
 use convo::error::Error;
@@ -34,6 +34,7 @@ enum Kind {
     Dim,
     Number,
     Rest,
+    Path,
 }
 
 impl Column {
@@ -64,6 +65,11 @@ impl Column {
     /// Text that takes the rest of the line and is cut where the line ends. At most one column of a table.
     pub const fn rest(header: &'static str) -> Column {
         Column::new(header, Kind::Rest)
+    }
+
+    /// The same for paths, which are cut at their start.
+    pub const fn path(header: &'static str) -> Column {
+        Column::new(header, Kind::Path)
     }
 
     /// The same column, omitted on terminals with fewer columns than this.
@@ -269,7 +275,7 @@ impl<'t> Table<'t> {
                 return;
             }
             let kind = |at: usize| self.columns[shown[at]].kind;
-            let rest = (0..shown.len()).find(|at| kind(*at) == Kind::Rest);
+            let rest = (0..shown.len()).find(|at| matches!(kind(*at), Kind::Rest | Kind::Path));
             let widest = |wanted: Kind| {
                 let cuttable = (0..shown.len()).filter(|at| kind(*at) == wanted && widths[*at] > LEAST_TEXT);
                 cuttable.max_by_key(|at| widths[*at])
@@ -308,7 +314,10 @@ fn push_line<'c>(
     let start = out.len();
     let mut pending = 0;
     for ((text, bold, kind), width) in cells.zip(widths) {
-        let text = cut(text, *width);
+        let text = match kind {
+            Kind::Path => cut_start(text, *width),
+            _ => cut(text, *width),
+        };
         let padding = width.saturating_sub(columns_of(&text));
         if kind == Kind::Number {
             pending += padding;

@@ -23,8 +23,8 @@ pub struct Telling<'t> {
 
 const COLUMNS: [Column; 4] = [
     Column::text("OUTCOME"),
-    Column::rest("FILE"),
-    Column::dim("SESSION"),
+    Column::path("FILE"),
+    Column::dim("SESSION").at_most(12),
     Column::number("MSGS"),
 ];
 
