@@ -10,10 +10,16 @@ use std::path::{Path, PathBuf};
 const EXCLUDED: &str = r"(?i)\b(told|tells? (which|what|of)|stays?|spel(led|t)|is no [a-z]|beside|ahead of|goes on|gone on|stands? (for|in|ahead|behind)|colour|(summar|sanit|recogn|serial)is|what (is|was|has|had|it) )";
 
 /// Exceptions: a part of the text, and why it is correct.
-const ALLOWED: [(&str, &str); 1] = [(
-    "What was said earlier in this conversation",
-    "text of stored sessions: other versions recognize it",
-)];
+const ALLOWED: [(&str, &str); 2] = [
+    (
+        "What was said earlier in this conversation",
+        "text of stored sessions: other versions recognize it",
+    ),
+    (
+        "Write one text that takes the place of `previous_summary`",
+        "the prompt of summarizers: other words give other summaries",
+    ),
+];
 
 fn tree() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

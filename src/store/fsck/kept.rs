@@ -115,7 +115,7 @@ impl Store {
             members
                 .text("from", place)
                 .raw("offset", range.start.to_string())
-                .text("why", "unreadable data");
+                .text("why", "bytes that are no run");
             runs.extend(pieces::run(members, &file[range.clone()]));
         }
         if runs.is_empty() {

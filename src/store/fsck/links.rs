@@ -183,14 +183,12 @@ impl Store {
                 }
             }
             if gone.len() == ids.len() {
-                let mut remedy = "quarantined".to_string();
                 if let Some(stamp) = repair {
                     self.quarantine_alias(&name, &ids, stamp)?;
-                    remedy = "quarantined".to_string();
                 }
                 tell(found(
                     format!("alias {name} of missing session {}", gone.join(", ")),
-                    Some(remedy),
+                    Some("quarantined".to_string()),
                 ));
             }
         }
@@ -199,7 +197,7 @@ impl Store {
 
     fn quarantine_alias(&self, name: &str, ids: &[String], stamp: Stamp<'_>) -> Result<()> {
         let mut members = quarantined(stamp, &format!("alias {name}"))?;
-        members.text("alias", name).text("why", "alias without a session");
+        members.text("alias", name).text("why", "it named no session");
         let content: String = ids.iter().map(|id| format!("{id}\n")).collect();
         let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
         pieces::append(

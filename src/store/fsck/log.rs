@@ -143,7 +143,7 @@ struct Look<'a> {
     found: Vec<Found>,
     /// Offsets of lines whose checksum need not be told of, since more is told of them.
     told: HashSet<u64>,
-    /// Whether missing header.
+    /// Whether the header is missing.
     headless: bool,
     unchecked: u64,
 }
@@ -245,7 +245,7 @@ impl<'a> Look<'a> {
                 "duplicate line",
                 Some("second copy quarantined"),
             );
-            self.fates[index] = Fate::Leaves("duplicate line".into());
+            self.fates[index] = Fate::Leaves("a line that stands twice".into());
             return Some((index + 1, base));
         }
         if from == index && index + 1 < self.lines.len() {

@@ -242,11 +242,8 @@ impl Store {
     /// changed.
     pub fn check(&self, check: &Check<'_>, tell: &mut dyn FnMut(Found)) -> Result<Checked> {
         let mut changed = false;
-        let mut telling = |mut found: Found| {
-            if let (Some(remedy), true) = (&mut found.remedy, check.repair.is_some()) {
-                changed = true;
-                *remedy = remedy.replace("quarantined", "quarantined");
-            }
+        let mut telling = |found: Found| {
+            changed |= found.remedy.is_some() && check.repair.is_some();
             tell(found);
         };
         self.look(check, &mut telling).map_err(|error| match changed {
