@@ -280,20 +280,20 @@ mod tests {
                 &[r#"{"role":"assistant","content":null,"tool_calls":[]}"#],
                 "is blank",
             ),
-            (&[r#"{"role":"user","content":"hi"}"#], "role \"user\""),
-            (&[SAYS, r#"{"role":"system","content":"hi"}"#], "role \"system\""),
-            (&[RESULT], "\"c1\", which is not open"),
+            (&[r#"{"role":"user","content":"hi"}"#], "role 'user'"),
+            (&[SAYS, r#"{"role":"system","content":"hi"}"#], "role 'system'"),
+            (&[RESULT], "'c1', which is not open"),
             (&[CALL, RESULT, RESULT], "which is not open"),
-            (&[CALL, SAYS], "no result of the call \"c1\" of weather"),
+            (&[CALL, SAYS], "without a result of the call 'c1' of weather"),
             (&["{\"a\":1}"], "line 1"),
-            (&[SAYS, "{\"role\":"], "line 2 of the output is no record"),
-            (&[r#"{"type":"session","version":1,"id":"x"}"#], "\"session\""),
+            (&[SAYS, "{\"role\":"], "line 2 of the output is not a record"),
+            (&[r#"{"type":"session","version":1,"id":"x"}"#], "type 'session'"),
             (&[twice, twice], "two messages"),
         ] {
             let error = of(lines).unwrap_err();
             assert!(error.contains(why), "{lines:?}: {error}");
         }
-        assert!(read(b"a\xff", false).unwrap_err().contains("from byte 1 on"));
+        assert!(read(b"a\xff", false).unwrap_err().contains("(byte 1)"));
     }
 
     fn session(lines: &[&str]) -> Session {
@@ -314,6 +314,6 @@ mod tests {
         assert_eq!(why(&[user, CALL, user]), None);
         assert_eq!(why(&[]), None);
         let again = refusal(&session(&[user]), &[user.as_bytes().to_vec()]);
-        assert!(again.unwrap().contains("\"m1\""));
+        assert!(again.unwrap().contains("'m1'"));
     }
 }

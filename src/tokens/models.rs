@@ -234,7 +234,7 @@ mod tests {
                     hint.contains(near) && hint.starts_with("did you mean"),
                     "{asked}: {hint}"
                 ),
-                None => assert!(hint.starts_with("there are "), "{asked}: {hint}"),
+                None => assert!(hint.starts_with("use one of "), "{asked}: {hint}"),
             }
         }
     }

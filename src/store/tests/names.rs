@@ -35,7 +35,13 @@ fn a_name_is_found_in_order() {
         assert_eq!(kind(store.resolve(nothing)), Kind::NotFound, "{nothing:?}");
     }
     store.remove("abc1", NOW).unwrap();
-    assert!(store.resolve("main").unwrap_err().message.contains("gone"));
+    assert!(
+        store
+            .resolve("main")
+            .unwrap_err()
+            .message
+            .contains("alias of missing session abc1")
+    );
     let future = std::time::SystemTime::now() + Duration::from_secs(60);
     File::open(log_path(&store, "abc2"))
         .unwrap()

@@ -197,7 +197,13 @@ fn what_is_removed_comes_back() {
         assert_eq!(kind(place.remove("one", "today")), Kind::Usage);
         place.alias_add("name", "one").unwrap();
         place.remove("one", "2026-11-20T18:02:04Z").unwrap();
-        assert!(place.resolve("name").unwrap_err().message.contains("gone"));
+        assert!(
+            place
+                .resolve("name")
+                .unwrap_err()
+                .message
+                .contains("alias of missing session one")
+        );
         place.restore_removed("one").unwrap();
         assert_eq!(place.resolve("name").unwrap(), "one");
     });

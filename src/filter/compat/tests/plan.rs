@@ -88,7 +88,7 @@ fn the_event_names_the_system_and_what_was_summed_up() {
     assert_eq!(event["summary"]["covers"], serde_json::json!(["m1", "m8"]));
     assert_eq!(event["summary"]["by"], "extract");
     assert_eq!(event["now"]["tokens"], outcome.report.now.tokens);
-    assert!(told.ends_with("11 to 4 messages"), "{told}");
+    assert!(told.ends_with("(11 to 4 messages)"), "{told}");
     assert_eq!(outcome.report.summarized.len(), 8);
     assert_eq!(shown(&after(&session, &outcome)), ["m0", "S", "m9", "m10"]);
     // Nobody to sum up: it goes all the same, and that is told.
@@ -155,7 +155,7 @@ fn a_limit_that_cannot_be_met_changes_nothing_unless_the_smallest_will_do() {
     assert!(
         error
             .message
-            .contains(&format!("the smallest is {} tokens", outcome.report.now.tokens))
+            .contains(&format!("the minimum is {} tokens", outcome.report.now.tokens))
     );
     assert_eq!(shown(&after(&session, &outcome)), ["m0", "m3", "m4"]);
     // PenguiFlow's policy `error` leaves it as it is.
