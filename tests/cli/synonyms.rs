@@ -108,7 +108,7 @@ fn man_prints_the_page_of_a_command() {
         .says("'xyzzy': no such command");
     env.run(&["man", "generate"])
         .status(2)
-        .says("'generate': no manual page");
+        .says("'generate': no such command");
 }
 
 #[test]

@@ -177,8 +177,16 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
         .map(ToString::to_string);
     let is_new = verb == "add"; // the alias does not exist yet
     let is_compact = verb == "compact";
-    let (global, words, at) = (global.clone(), words.to_vec(), current(words));
+    let at = current(words);
+    let has_session = session_before(&words[..at.min(words.len())]);
+    let (global, words) = (global.clone(), words.to_vec());
     match value.as_deref().unwrap_or_default() {
+        // After a session, `expand` takes one of its ids.
+        "INPUT" if positional && verb == "expand" && has_session => {
+            arg.add(ArgValueCandidates::new(move || {
+                event_completion::elided(&global, &words, at)
+            }))
+        }
         "INPUT" if positional => arg.add(ArgValueCompleter::new(move |word: &OsStr| {
             let mut found = beginning(word, names(&global));
             found.extend(files(word));
@@ -186,9 +194,6 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
         })),
         "NAME" if positional => arg.add(ArgValueCandidates::new(move || in_order(names(&global)))),
         "ALIAS" if positional && !is_new => arg.add(ArgValueCandidates::new(move || aliases(&global))),
-        "ID" if positional && verb == "expand" => arg.add(ArgValueCandidates::new(move || {
-            event_completion::elided(&global, &words, at)
-        })),
         "EVENT" if positional => arg.add(ArgValueCandidates::new(move || {
             in_order(event_completion::undoable(&global, &words, at))
         })),
@@ -207,6 +212,12 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
         "CATEGORY" => arg.add(ArgValueCandidates::new(categories)),
         _ => arg,
     }
+}
+
+/// Whether a word after the command may name a session.
+fn session_before(words: &[OsString]) -> bool {
+    let mut operands = words.iter().skip(2);
+    operands.any(|word| !word.as_encoded_bytes().starts_with(b"-"))
 }
 
 fn beginning(word: &OsStr, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
@@ -407,7 +418,7 @@ mod tests {
             found.sort();
             found
         };
-        assert_eq!(line("expand", 2, ["", "trip"]), ["evt_1", "m1"]);
+        assert_eq!(line("expand", 3, ["trip", ""]), ["evt_1", "m1"]);
         assert_eq!(line("restore", 3, ["trip", ""]), ["evt_1"]);
     }
 

@@ -25,7 +25,7 @@ pub struct TimeOptions {
     #[arg(long, value_name = "STYLE", hide_possible_values = true)]
     pub time: Option<TimeStyle>,
     /// Show times in UTC [default: the local time zone]
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub utc: bool,
 }
 
