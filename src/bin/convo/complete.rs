@@ -415,6 +415,8 @@ mod tests {
                 .iter()
                 .map(|one| one.get_value().to_string_lossy().into_owned())
                 .collect();
+            // Options come after these.
+            found.retain(|found| !found.starts_with('-'));
             found.sort();
             found
         };

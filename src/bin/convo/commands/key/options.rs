@@ -53,7 +53,8 @@ pub struct Place {
         long,
         value_name = "WORD",
         conflicts_with = "dimension",
-        hide_possible_values = true
+        hide_possible_values = true,
+        hide_short_help = true
     )]
     #[arg(value_parser = ["per-channel-peer", "per-channel", "per-peer", "global"])]
     dm_scope: Option<String>,
