@@ -128,10 +128,14 @@ impl SessionReader for LogReader {
             return Ok(None);
         };
         while let Some(making) = logs.front_mut() {
-            if let Some(built) = making.next() {
+            let built = making.next();
+            // The log is as large as the session, which may be changed for long.
+            if built.is_none() || making.is_done() {
+                logs.pop_front();
+            }
+            if let Some(built) = built {
                 return Ok(Some(built.session));
             }
-            logs.pop_front();
         }
         Ok(None)
     }

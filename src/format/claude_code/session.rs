@@ -97,6 +97,11 @@ impl Making {
         })
     }
 
+    /// Whether there is no further session.
+    pub fn is_done(&self) -> bool {
+        self.next >= self.groups.len()
+    }
+
     /// What a session is called: beside the main one, by the agent, or by its first message.
     fn key(&self, group: &Group) -> String {
         let first = group
