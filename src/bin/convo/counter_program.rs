@@ -243,6 +243,10 @@ impl Running {
                 status => break status.ok().flatten(),
             }
         };
+        // The other owner reads the errors of the program, which may arrive after its end.
+        while Arc::strong_count(&self.said) > 1 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
         let said = held(&self.said);
         let said: Vec<u8> = said.iter().copied().collect();
         let said = String::from_utf8_lossy(&said).into_owned();

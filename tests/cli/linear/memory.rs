@@ -11,7 +11,7 @@ fn fits(env: &Env, kilobytes: usize, verb: &[&str], input: &str) -> bool {
         .collect();
     let convo = env!("CARGO_BIN_EXE_convo");
     let line = format!(
-        "ulimit -v {kilobytes}; exec {convo} {} </dev/null >/dev/null",
+        "ulimit -v {kilobytes}; exec {convo} {} </dev/null >/dev/null 2>/dev/null",
         verb.join(" ")
     );
     let run = env.shell(&line);
