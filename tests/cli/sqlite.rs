@@ -140,10 +140,10 @@ fn what_there_is() {
     assert_eq!(objects[1]["id"], "ab2");
     convo(&env, &["snapshots.db", "--id", "zz"])
         .status(66)
-        .says("zz: no such session in it");
+        .says("zz: no such session");
     convo(&env, &["snapshots.db", "--id", "ab"])
         .status(66)
-        .says("the beginning of ab1, ab2");
+        .says("ab: ambiguous: matches ab1, ab2");
     let same = convo(
         &env,
         &["snapshots.db", "--list", "--session", "ab1", "--session", "ab1"],
@@ -153,7 +153,7 @@ fn what_there_is() {
     convo(&env, &["snapshots.db", "--list", "--from", "penguin-snapshots"]).fine();
     convo(&env, &["snapshots.db", "--from", "nobody"])
         .status(2)
-        .says("no system nobody\nhint: known are ");
+        .says("unknown type of database 'nobody'\nhint: supported types: ");
     convo(&env, &["--help"]).status(0);
     convo(&env, &[]).status(2);
     assert!(env.run(&["plugins"]).fine().out().contains("sqlite\t"));
@@ -282,7 +282,7 @@ fn what_is_no_database_of_sessions() {
         .says("tables: things\nhint: supported types: llm, ");
     env.run(&["cat", "other.db"])
         .status(65)
-        .says("hint: a plugin reads databases: convo sqlite FILE");
+        .says("hint: read it with: convo sqlite FILE");
 }
 
 #[test]

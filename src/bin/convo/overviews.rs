@@ -48,12 +48,13 @@ impl<'c> OverviewReader<'c> {
     }
 
     /// Every session of the store, in no order; what cannot be read is reported.
-    pub fn stored(&self) -> anyhow::Result<Vec<Overviewed<Overview>>> {
+    pub fn stored(&self) -> anyhow::Result<Vec<Overviewed<Box<Overview>>>> {
         let output = &self.context.output;
         let read = self.context.store()?.overviews(&Reading {
-            decode: &|bytes| self.cached(bytes),
-            read: &|id, session, damaged| self.read(id, session, damaged),
-            encode: &Overview::encode,
+            // Boxed, since lists of many sessions are moved and sorted.
+            decode: &|bytes| self.cached(bytes).map(Box::new),
+            read: &|id, session, damaged| Ok(Box::new(self.read(id, session, damaged)?)),
+            encode: &|overview| overview.encode(),
         })?;
         let mut overviews = Vec::with_capacity(read.len());
         for overview in read {

@@ -77,14 +77,14 @@ fn a_session_is_what_its_export_is_while_the_program_has_it_open() {
 }
 
 #[test]
-fn damage_in_a_row_is_told_and_keeps_nothing_back() {
+fn damage_in_a_row_is_reported_and_hides_nothing() {
     let env = Env::new();
     let database = filled(&env);
     database
         .execute("UPDATE messages SET content_json = '[{' WHERE id = 1", [])
         .unwrap();
     drop(database);
-    let run = convo(&env, &["sessions.db"]).status(65).says("no message");
+    let run = convo(&env, &["sessions.db"]).status(65).says("not a message");
     assert!(run.out().contains("I look."), "{run}");
     let other = Connection::open(env.work().join("other.db")).unwrap();
     other
@@ -93,5 +93,5 @@ fn damage_in_a_row_is_told_and_keeps_nothing_back() {
     drop(other);
     convo(&env, &["other.db"])
         .status(65)
-        .says("sessions of goose of a version that is not known");
+        .says("unknown version of sessions of goose");
 }

@@ -144,7 +144,7 @@ fn chains_that_are_broken_end_where_they_break() {
     );
     let run = convo(&env, &["logs.db"])
         .status(65)
-        .says("round: the message a comes before itself")
+        .says("round: message a precedes itself")
         .says("torn: missing message gone")
         .says("torn: additional data of a part of c is not a JSON object")
         .says("torn: a text of c refers to the missing fragment 1");

@@ -121,7 +121,7 @@ fn a_session_is_what_its_export_is_while_the_program_has_it_open() {
 }
 
 #[test]
-fn damage_in_a_row_is_told_and_keeps_nothing_back() {
+fn damage_in_a_row_is_reported_and_hides_nothing() {
     let env = Env::new();
     let database = filled(&env);
     database
@@ -131,7 +131,7 @@ fn damage_in_a_row_is_told_and_keeps_nothing_back() {
         .execute("UPDATE part SET message_id = 'gone' WHERE id = 'prt_25'", [])
         .unwrap();
     drop(database);
-    let run = convo(&env, &["opencode.db"]).status(65).says("no message");
+    let run = convo(&env, &["opencode.db"]).status(65).says("not a message");
     let lines = run.objects();
     assert_eq!(lines.iter().filter(|line| line["role"] == "user").count(), 3);
     assert!(run.out().contains("Last"), "{run}");

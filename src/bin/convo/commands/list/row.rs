@@ -24,7 +24,8 @@ const COMMON: [&str; 11] = [
 /// A session with its place in the list.
 pub struct Row {
     pub id: String,
-    pub overview: Overview,
+    /// Boxed, since rows are sorted and arranged.
+    pub overview: Box<Overview>,
     /// Size of a stored log.
     pub bytes: Option<u64>,
     /// The short id, and how many bytes of it no other session starts with.
@@ -41,7 +42,7 @@ pub struct Row {
 
 impl Row {
     /// Of a session in an input of this format; `label` is its id if it has none.
-    pub fn new(overview: Overview, label: &str, input: &'static str) -> Row {
+    pub fn new(overview: Box<Overview>, label: &str, input: &'static str) -> Row {
         Row {
             id: overview.id.clone().unwrap_or_else(|| label.to_string()),
             index: overview.chain.index,
