@@ -128,9 +128,9 @@ impl Method for Extract {
             })
             .collect();
         let mut options = Options::new(budget);
-        options.dates = self.dates;
+        options.style.dates = self.dates;
         if !self.rules {
-            options.instructions = Instructions::Off;
+            options.style.instructions = Instructions::Off;
         }
         match extract(&sources, &sources, None, &options, &count) {
             Ok(summary) => {

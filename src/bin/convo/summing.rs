@@ -5,7 +5,7 @@ use crate::context::named;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::compact::when::When;
-use convo::filter::summarize::{Dates, Instructions, Rule};
+use convo::filter::summarize::{Dates, Instructions, Rule, Style};
 
 /// When to act.
 #[derive(Args, Clone, Debug)]
@@ -78,19 +78,14 @@ impl Summary {
         Ok(())
     }
 
-    /// The role of the summary; none: chosen by the history.
-    pub fn role(&self) -> Option<String> {
-        (self.summary_role != "auto").then(|| self.summary_role.clone())
-    }
-
-    /// The standing instructions.
-    pub fn instructions(&self) -> convo::Result<Instructions> {
-        instructions(&self.pin_rules)
-    }
-
-    /// Their maximum share in percent.
-    pub fn instruction_share(&self) -> u32 {
-        u32::try_from(self.pin_share / 10).unwrap_or(100)
+    /// What the summary is like.
+    pub fn style(&self) -> convo::Result<Style> {
+        Ok(Style {
+            role: (self.summary_role != "auto").then(|| self.summary_role.clone()),
+            dates: self.dates.unwrap_or_default(),
+            instructions: instructions(&self.pin_rules)?,
+            instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
+        })
     }
 }
 

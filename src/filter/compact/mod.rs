@@ -238,7 +238,7 @@ fn reaching(session: &Session, view: &View, line: usize) -> usize {
 
 /// Looks for the messages that a file of rules names.
 fn given_rules(session: &Session, options: &Options) -> Result<()> {
-    let Instructions::Given(rules) = &options.instructions else {
+    let Instructions::Given(rules) = &options.style.instructions else {
         return Ok(());
     };
     for rule in rules {

@@ -2,7 +2,7 @@
 
 use super::shorten::Limit;
 use super::when::When;
-use crate::filter::summarize::{Dates, Instructions};
+use crate::filter::summarize::Style;
 use crate::model::message::Category;
 use crate::model::session::Session;
 
@@ -152,10 +152,8 @@ pub struct Options {
     /// Tells the line with which begins what the model has not seen: from the exchange that reaches it everything stays.
     /// None: it has seen all up to its newest reply.
     pub unseen: fn(&Session) -> Option<usize>,
-    /// Where the standing instructions come from.
-    pub instructions: Instructions,
-    /// Their share of the summary, per cent.
-    pub instruction_share: u32,
+    /// What the summary is like.
+    pub style: Style,
     /// The summary's share of the budget, per mille.
     pub summary_share: u64,
     /// Most tokens of the summary.
@@ -163,10 +161,6 @@ pub struct Options {
     /// Whether somebody else writes the summary, for whom room is left; otherwise it is quoted here. [`Choice::Optimize`] chooses
     /// what is quoted, so it is for this alone.
     pub asks: bool,
-    /// The role under which the summary is shown; none: what the target takes best.
-    pub summary_role: Option<String>,
-    /// How dates are shown in the summary.
-    pub dates: Dates,
     /// What gives way.
     pub overflow: Overflow,
     /// Least gain, per mille, where no budget asks for more.
@@ -219,13 +213,10 @@ impl Default for Options {
             pins: Vec::new(),
             pin_first_user: false,
             unseen: |_| None,
-            instructions: Instructions::default(),
-            instruction_share: 25,
+            style: Style::default(),
             summary_share: 250,
             summary_budget: None,
             asks: false,
-            summary_role: None,
-            dates: Dates::default(),
             overflow: Overflow::default(),
             min_gain: 100,
             best_effort: false,

@@ -8,7 +8,7 @@ use super::step;
 use super::target::Target;
 use super::work::{Work, summary_cost};
 use crate::error::{Error, Kind, Result};
-use crate::filter::summarize::{self, Failure, Source};
+use crate::filter::summarize::{self, Failure, Source, Style};
 use crate::model::message::{Message, Part, Role};
 use crate::model::session::Class;
 use crate::model::view::Item;
@@ -119,7 +119,7 @@ pub fn fill(work: &mut Work<'_>, options: &Options, goal: &Target) {
         whole: goal.tokens(),
         must_shrink: true,
     };
-    if let Some((summary, tokens)) = made(work, options, &span) {
+    if let Some((summary, tokens)) = made(work, &options.style, &span) {
         work.summarize(summary, tokens);
     }
     // What it says, or the one before, is worth no more than the budget.
@@ -147,7 +147,7 @@ fn leave_room(work: &mut Work<'_>, options: &Options, covered: &[usize], freed: 
         content: String::new(),
         covers,
         by: String::new(),
-        role: options.summary_role.clone(),
+        role: options.style.role.clone(),
     };
     work.summarize(summary, room);
 }
@@ -174,7 +174,7 @@ pub(in crate::filter) struct Span<'s> {
 /// The summary of a span and its tokens; none when nothing can be said that is shorter.
 pub(in crate::filter) fn made(
     work: &Work<'_>,
-    options: &Options,
+    style: &Style,
     span: &Span<'_>,
 ) -> Option<(event::Summary, u64)> {
     let freed = span.before.map_or(0, |(at, _)| work.items[at].now);
@@ -191,9 +191,10 @@ pub(in crate::filter) fn made(
     let mut budget = room.saturating_sub(summary_cost(work.counter, ""));
     while budget > 0 {
         let wanted = summarize::Options {
-            dates: options.dates,
-            instructions: options.instructions.clone(),
-            instruction_share: share_of(options, span.whole, budget),
+            style: Style {
+                instruction_share: share(style.instruction_share, span.whole, budget),
+                ..style.clone()
+            },
             covered: Some(gained),
             ..summarize::Options::new(budget)
         };
@@ -216,17 +217,17 @@ pub(in crate::filter) fn made(
             content: made.text,
             covers,
             by: "extract".to_string(),
-            role: options.summary_role.clone(),
+            role: style.role.clone(),
         };
         return Some((summary, tokens));
     }
     None
 }
 
-/// Per cent of the summary's budget that standing instructions may take: their share is one of the whole view.
-fn share_of(options: &Options, whole: Option<u64>, budget: u64) -> u32 {
+/// Per cent of a summary of `budget` tokens that standing instructions may take: their share is one of the whole view.
+pub(in crate::filter) fn share(per_cent: u32, whole: Option<u64>, budget: u64) -> u32 {
     let whole = whole.unwrap_or(budget).max(budget);
-    let share = u128::from(options.instruction_share) * u128::from(whole) / u128::from(budget.max(1));
+    let share = u128::from(per_cent) * u128::from(whole) / u128::from(budget.max(1));
     u32::try_from(share.min(100)).unwrap_or(100)
 }
 
@@ -245,9 +246,10 @@ pub fn reserve(work: &Work<'_>, options: &Options, budget: u64, leaving: &[usize
         .summary_item
         .and_then(|at| work.view.items[at].summary(work.session));
     let wanted = summarize::Options {
-        dates: options.dates,
-        instructions: options.instructions.clone(),
-        instruction_share: 100,
+        style: Style {
+            instruction_share: 100,
+            ..options.style.clone()
+        },
         covered: Some(u64::MAX),
         ..summarize::Options::new(most)
     };

@@ -120,7 +120,7 @@ fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option
         whole: None,
         must_shrink: true,
     };
-    let mut found = made(work, options, &span);
+    let mut found = made(work, &options.style, &span);
     while let (Some((summary, tokens)), Some((_, most))) = (&found, limit) {
         let spelled = penguiflow::quoted(&summary.content);
         if spelled <= most {
@@ -128,7 +128,7 @@ fn sum_up(work: &Work<'_>, choice: &mut Choice, options: &Options, limit: Option
         }
         let share = u128::from(*tokens) * u128::from(most) / u128::from(spelled);
         span.room = u64::try_from(share).unwrap_or(0); // less than before, since spelled is over most
-        found = made(work, options, &span);
+        found = made(work, &options.style, &span);
     }
     let spoken = found.is_some();
     choice.reshaping.summary = found.map(|(summary, _)| summary);

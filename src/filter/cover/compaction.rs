@@ -116,8 +116,7 @@ pub fn draft(
     };
     let asking = Options {
         budget: options.budget,
-        instructions: options.instructions.clone(),
-        instruction_share: options.instruction_share,
+        style: options.style.clone(),
         ..asking.clone()
     };
     let request = Request::new(session, &work, wanted, &asking)?;

@@ -63,7 +63,7 @@ pub(super) fn plan(
             .text("content", written.content);
         name_ends(session, ends, &mut event);
         event.text("sha256", &written.sha256).text("by", written.by);
-        if let Some(role) = &options.role {
+        if let Some(role) = &options.style.role {
             event.text("as", role);
         }
         let size = |size: &Size| format!("{{\"messages\":{},\"tokens\":{}}}", size.messages, size.tokens);

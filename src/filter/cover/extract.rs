@@ -3,7 +3,7 @@
 use super::super::compact::digest;
 use super::super::compact::summary::{self, made};
 use super::super::compact::work::{Work, summary_cost};
-use super::super::{Plan, Stamp, compact, summarize};
+use super::super::{Plan, Stamp, summarize};
 use super::event::{Written, plan};
 use super::ground::Ground;
 use super::span::{self, Span};
@@ -46,24 +46,21 @@ pub fn extract(
         before: previous.as_ref().map(|(at, text)| (*at, text.as_ref())),
         stays: &chosen.stays(),
         room: budget + summary_cost(counter, ""),
-        whole: None,
+        whole: Some(options.budget.unwrap_or(chosen.budget)),
         must_shrink: true,
     };
-    let wanted = compact::Options {
-        instructions: options.instructions.clone(),
-        instruction_share: pins::share(options, chosen.budget, budget),
-        dates: options.dates,
-        summary_role: options.role.clone(),
-        ..compact::Options::default()
-    };
-    let found = made(&work, &wanted, &span);
+    let found = made(&work, &options.style, &span);
     // What is due has one in any case; a policy cuts the one that is too long for it.
     let longer = summary::Span {
         room: span.room.max(summary::UNBOUND),
         must_shrink: false,
         ..span
     };
-    let found = found.or_else(|| options.whatever_gain.then(|| made(&work, &wanted, &longer))?);
+    let found = found.or_else(|| {
+        options
+            .whatever_gain
+            .then(|| made(&work, &options.style, &longer))?
+    });
     let content = match found {
         Some((made, _)) => made.content,
         None if options.whatever_gain => {
@@ -100,7 +97,8 @@ fn digest_of(work: &Work<'_>, span: &Span, previous: Option<&str>) -> String {
 fn share(work: &Work<'_>, span: &Span, previous: Option<&str>, options: &Options) -> Result<u64> {
     let before = work.summary_item.map_or(0, |at| work.items[at].now);
     let covered: u64 = span.items.iter().map(|at| work.items[*at].now).sum::<u64>() + before;
-    let room = (span.budget, pins::share(options, span.budget, span.budget));
+    let most = summary::share(options.style.instruction_share, options.budget, span.budget);
+    let room = (span.budget, most);
     let pins = pins::pins(work, &span.stays(), room, previous, options)?;
     let kept = work
         .counter

@@ -33,7 +33,7 @@ pub use reply::{Reply, read as read_reply};
 pub use request::{PROMPT, Request};
 
 use super::compact::when::When;
-use super::summarize::{Dates, Instructions, Rule};
+use super::summarize::{Instructions, Rule, Style};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::tokens::Counter;
@@ -83,14 +83,8 @@ pub struct Options {
     pub tool_max: Option<usize>,
     /// What a summariser is told to do.
     pub prompt: String,
-    /// The role under which the summary is shown; none: what the target takes best.
-    pub role: Option<String>,
-    /// Where the standing instructions come from.
-    pub instructions: Instructions,
-    /// Their share of the summary, per cent.
-    pub instruction_share: u32,
-    /// How the built-in summariser shows dates.
-    pub dates: Dates,
+    /// What the summary is like; to a summariser that is no part of convo, dates say nothing.
+    pub style: Style,
 }
 
 impl Default for Options {
@@ -110,10 +104,7 @@ impl Default for Options {
             chunk: None,
             tool_max: None,
             prompt: PROMPT.to_string(),
-            role: None,
-            instructions: Instructions::default(),
-            instruction_share: 25,
-            dates: Dates::default(),
+            style: Style::default(),
         }
     }
 }
@@ -121,7 +112,7 @@ impl Default for Options {
 impl Options {
     /// Whether a plan looks at the view and at standing instructions alone, so that an excerpt of the log is enough for it.
     pub fn sees_view(&self) -> bool {
-        let names = match &self.instructions {
+        let names = match &self.style.instructions {
             Instructions::Given(rules) => rules.iter().any(|rule| matches!(rule, Rule::Message(_))),
             Instructions::Auto | Instructions::Off => false,
         };

@@ -1,8 +1,8 @@
 //! Standing instructions beside a summary that somebody else writes: they stay word for word, whatever that says.
 
-use super::super::compact::summary::rules;
+use super::super::compact::summary::{rules, share};
 use super::super::compact::work::Work;
-use super::super::summarize::{self, Failure, Instruction};
+use super::super::summarize::{self, Failure, Instruction, Style};
 use super::Options;
 use crate::error::{Error, Kind, Result};
 
@@ -17,8 +17,10 @@ pub(super) fn pins(
 ) -> Result<Vec<Instruction>> {
     let rules = rules(work, stays);
     let wanted = summarize::Options {
-        instructions: options.instructions.clone(),
-        instruction_share: share,
+        style: Style {
+            instruction_share: share,
+            ..options.style.clone()
+        },
         ..summarize::Options::new(budget)
     };
     let count = |text: &str| work.counter.tokenizer().count(text);
@@ -28,17 +30,9 @@ pub(super) fn pins(
     })
 }
 
-/// Per cent of a summary of `budget` tokens that they may take: their share is one of the whole view where that has a budget,
-/// else of the most that a summary might have.
-pub(super) fn share(options: &Options, most: u64, budget: u64) -> u32 {
-    let whole = options.budget.unwrap_or(most).max(budget);
-    let share = u128::from(options.instruction_share) * u128::from(whole) / u128::from(budget.max(1));
-    u32::try_from(share.min(100)).unwrap_or(100)
-}
-
-/// The same for a summary that somebody else writes: a part of it is theirs.
+/// Per cent that they may take of a summary that somebody else writes: a part of it is theirs.
 pub(super) fn share_beside(options: &Options, budget: u64) -> u32 {
-    share(options, budget, budget).min(MOST)
+    share(options.style.instruction_share, options.budget, budget).min(MOST)
 }
 
 /// Most that a summary may have of standing instructions, per cent, where somebody is asked for the rest.

@@ -51,29 +51,48 @@ const OVERHEAD: u64 = 4;
 /// Most times that what a text leaves of its budget is given out again: after three some thousandth of it is left.
 const ROUNDS: usize = 3;
 
-/// What a summary is to be like.
+/// What a summary is to be like, whoever asks for it.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Most tokens of the whole text.
-    pub budget: u64,
+pub struct Style {
+    /// The role under which it is shown; none: what the target takes best.
+    pub role: Option<String>,
     /// How dates are shown.
     pub dates: Dates,
     /// Where the standing instructions come from.
     pub instructions: Instructions,
     /// How much of the budget those that are found may take, per cent. Those that are given take what they need.
     pub instruction_share: u32,
+}
+
+impl Default for Style {
+    /// Short dates, instructions found, at most a quarter for them.
+    fn default() -> Style {
+        Style {
+            role: None,
+            dates: Dates::default(),
+            instructions: Instructions::default(),
+            instruction_share: 25,
+        }
+    }
+}
+
+/// One summary.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Most tokens of the whole text.
+    pub budget: u64,
+    /// What it is to be like.
+    pub style: Style,
     /// What the span costs that the summary stands for; none counts the texts of the sources.
     pub covered: Option<u64>,
 }
 
 impl Options {
-    /// The defaults with this budget: short dates, instructions found, at most a quarter for them.
+    /// The default style with this budget.
     pub fn new(budget: u64) -> Options {
         Options {
             budget,
-            dates: Dates::default(),
-            instructions: Instructions::default(),
-            instruction_share: 25,
+            style: Style::default(),
             covered: None,
         }
     }
@@ -121,7 +140,7 @@ pub fn extract(
     let mut earlier = previous.map(text::read).unwrap_or_default();
     let cost = |instruction: &Instruction| count(&instruction.lines());
     let instructions = registry::registry(rules_from, &earlier.instructions, options, &cost)?;
-    if options.instructions != Instructions::Auto {
+    if options.style.instructions != Instructions::Auto {
         demote(&mut earlier);
     }
     let head = earlier.head.and(head(sources));
@@ -176,7 +195,7 @@ fn nothing(beginning: &str, units: &[Unit], options: &Options, count: &dyn Fn(&s
             tokens: count(&text::write(
                 beginning,
                 unit.map(|unit| &unit.entry).into_iter(),
-                options.dates,
+                options.style.dates,
             )) + OVERHEAD,
             budget: options.budget,
         },
@@ -266,7 +285,7 @@ fn fit(
         let text = text::write(
             beginning,
             kept.iter().map(|unit| &units[*unit].entry),
-            options.dates,
+            options.style.dates,
         );
         (text, kept)
     };

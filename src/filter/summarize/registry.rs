@@ -51,11 +51,12 @@ pub(super) fn registry(
     options: &Options,
     cost: &dyn Fn(&Instruction) -> u64,
 ) -> Result<Vec<Instruction>, Failure> {
-    match &options.instructions {
+    match &options.style.instructions {
         Instructions::Off => Ok(Vec::new()),
         Instructions::Given(rules) => given(rules, rules_from),
         Instructions::Auto => {
-            let share = u128::from(options.budget) * u128::from(options.instruction_share.min(100)) / 100;
+            let share =
+                u128::from(options.budget) * u128::from(options.style.instruction_share.min(100)) / 100;
             Ok(within(found(rules_from, earlier), share as u64, cost))
         }
     }

@@ -3,7 +3,7 @@
 use super::super::shorten::Limit;
 use super::super::when::When;
 use super::super::{Choice, Mask, Media, Options, Overflow, Steps, Thinking};
-use crate::filter::summarize::{Dates, Instructions};
+use crate::filter::summarize::{Dates, Instructions, Style};
 use crate::model::message::Category;
 use proptest::prelude::*;
 
@@ -127,13 +127,16 @@ fn options() -> impl Strategy<Value = Options> {
                     min_gain,
                     pin_first_user: pin_first_user && finds,
                     best_effort,
-                    instructions: if finds {
-                        Instructions::Auto
-                    } else {
-                        Instructions::Off
+                    style: Style {
+                        instructions: if finds {
+                            Instructions::Auto
+                        } else {
+                            Instructions::Off
+                        },
+                        instruction_share,
+                        dates: if best_effort { Dates::Short } else { Dates::Full },
+                        ..Style::default()
                     },
-                    instruction_share,
-                    dates: if best_effort { Dates::Short } else { Dates::Full },
                     retry: true,
                     ..Options::default()
                 }

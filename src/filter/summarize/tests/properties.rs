@@ -84,7 +84,7 @@ fn kept_by_the_rule(beginning: &str, units: &[Unit], picked: &[usize], options: 
         let text = text::write(
             beginning,
             kept.iter().map(|unit| &units[*unit].entry),
-            options.dates,
+            options.style.dates,
         );
         if count(&text) <= options.budget {
             break;
@@ -108,9 +108,9 @@ proptest! {
         let ids: Vec<String> = (0..said.len().max(later.len())).map(|id| format!("m{id}")).collect();
         let first = sources(&said, &ids);
         let mut options = Options::new(budget);
-        options.dates = shape;
+        options.style.dates = shape;
         if off {
-            options.instructions = Instructions::Off;
+            options.style.instructions = Instructions::Off;
         }
         let made = extract(&first, &first, None, &options, &count);
         prop_assert_eq!(&made, &extract(&first, &first, None, &options, &count));

@@ -102,7 +102,10 @@ fn marks_come_off_and_go_on_again_with_the_day_they_belong_to() {
         "Today nothing happened.",
     )];
     let full = Options {
-        dates: Dates::Full,
+        style: Style {
+            dates: Dates::Full,
+            ..Style::default()
+        },
         covered: Some(100),
         ..Options::new(60)
     };
@@ -139,7 +142,10 @@ fn what_was_kept_as_an_instruction_stays_unless_it_is_asked_away() {
         "- user: Speak softly,\n  user: and slowly.\n- user: Bananas.\n- user: Never open the valve.\n"
     ));
     let off = Options {
-        instructions: Instructions::Off,
+        style: Style {
+            instructions: Instructions::Off,
+            ..Style::default()
+        },
         ..options.clone()
     };
     let off = extract(&said, &said, Some(previous), &off, &words).unwrap();
@@ -155,7 +161,10 @@ fn what_was_kept_as_an_instruction_stays_unless_it_is_asked_away() {
         &said,
         Some(previous),
         &Options {
-            instructions: given,
+            style: Style {
+                instructions: given,
+                ..Style::default()
+            },
             ..options
         },
         &words,

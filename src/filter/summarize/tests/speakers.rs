@@ -6,7 +6,10 @@ const HEADING: &str = "standing instructions, by speaker:";
 
 fn roomy(instructions: Instructions) -> Options {
     Options {
-        instructions,
+        style: Style {
+            instructions,
+            ..Style::default()
+        },
         covered: Some(1000),
         ..Options::new(200)
     }

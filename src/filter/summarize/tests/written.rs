@@ -42,7 +42,10 @@ fn a_summary_is_laid_out_as_the_format_says() {
     );
     assert_eq!(summary.quoted, ["a", "c", "d"]);
     let bare = Options {
-        dates: Dates::Off,
+        style: Style {
+            dates: Dates::Off,
+            ..Style::default()
+        },
         ..options
     };
     let bare = extract(&said, &[], None, &bare, &words).unwrap();
@@ -107,7 +110,10 @@ fn the_share_goes_to_the_strongest_and_then_the_newest() {
         source("d", Role::User, "", "Avoid tables. Avoid lists."),
     ];
     let options = |share| Options {
-        instruction_share: share,
+        style: Style {
+            instruction_share: share,
+            ..Style::default()
+        },
         covered: Some(1000),
         ..Options::new(48)
     };
@@ -136,7 +142,10 @@ fn the_share_goes_to_the_strongest_and_then_the_newest() {
         ]
     );
     let all = Options {
-        instruction_share: 100,
+        style: Style {
+            instruction_share: 100,
+            ..Style::default()
+        },
         covered: Some(1000),
         ..Options::new(480)
     };
@@ -178,12 +187,18 @@ fn what_cannot_be_a_summary_is_told() {
     );
     let given = |rule: &str| Instructions::Given(Rule::read(rule));
     let missing = Options {
-        instructions: given("id: b"),
+        style: Style {
+            instructions: given("id: b"),
+            ..Style::default()
+        },
         ..Options::new(100)
     };
     assert_eq!(with(&said, &missing), Err(Failure::NoSuchMessage("b".into())));
     let long = Options {
-        instructions: given("one two three four"),
+        style: Style {
+            instructions: given("one two three four"),
+            ..Style::default()
+        },
         ..Options::new(6)
     };
     assert_eq!(

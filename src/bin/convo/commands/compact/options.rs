@@ -232,16 +232,13 @@ impl Strategy {
             pins: self.pin.clone(),
             pin_first_user: self.pin_first_user,
             unseen: goaitools::unseen,
-            instructions: self.summary.instructions()?,
-            instruction_share: self.summary.instruction_share(),
+            style: self.summary.style()?,
             summary_share: settings
                 .text("summary-share")
                 .and_then(|share| per_cent(share).ok())
                 .unwrap_or(250),
             summary_budget: self.summary.summary_budget,
             asks: self.writer().is_some(),
-            summary_role: self.summary.role(),
-            dates: self.summary.dates.unwrap_or_default(),
             overflow: self.overflow,
             min_gain: self.trigger.min_gain,
             best_effort: self.best_effort,

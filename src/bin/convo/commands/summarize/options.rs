@@ -80,10 +80,7 @@ impl Asking {
             rolling: self.rolling == "on" && !self.no_rolling,
             summary_budget: self.summary.summary_budget,
             min_gain: self.trigger.min_gain,
-            role: self.summary.role(),
-            instructions: self.summary.instructions()?,
-            instruction_share: self.summary.instruction_share(),
-            dates: self.summary.dates.unwrap_or_default(),
+            style: self.summary.style()?,
             ..asked
         })
     }
