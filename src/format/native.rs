@@ -7,6 +7,7 @@ use super::{Form, Holds, Reader, Reading};
 use crate::error::{Error, Kind, Place, Result};
 use crate::model::event;
 use crate::model::json;
+use crate::model::key;
 use crate::model::record::{Kind as Line, Record};
 use crate::model::session::Session;
 use std::io::Read;
@@ -149,6 +150,33 @@ impl HeaderBuilder {
         self
     }
 
+    /// Sets the members that tell where a session came from, and returns its id: that of its own name, else of the name
+    /// of its file, with a number for the nth of several, else of its bytes.
+    pub fn named(
+        &mut self,
+        format: super::Format,
+        source: &super::Source<'_>,
+        own: Option<&str>,
+        nth: usize,
+    ) -> String {
+        let stem = |name: &str| {
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            match nth {
+                0 => stem.to_string(),
+                nth => format!("{stem}#{}", nth + 1),
+            }
+        };
+        let name = match (own.filter(|own| !own.is_empty()), source.name) {
+            (Some(own), _) => own.to_string(),
+            (None, Some(name)) => stem(name),
+            (None, None) => format!("session_{}", &key::sha256(source.bytes)[..16]),
+        };
+        let id = key::id_for_key(&name);
+        self.text("key", (id != name).then_some(name.as_str()))
+            .raw("source", source_member(format, source, &[]));
+        id
+    }
+
     /// The header line for this id.
     pub fn finish(&self, id: &str) -> Vec<u8> {
         let mut built = json::ObjectBuilder::default();
@@ -186,6 +214,6 @@ pub fn source_member(format: super::Format, source: &super::Source<'_>, others: 
     if let Some(name) = source.name {
         built.text("name", name);
     }
-    built.text("sha256", &crate::model::key::hex(&hash.finalize()));
+    built.text("sha256", &key::hex(&hash.finalize()));
     built.finish()
 }

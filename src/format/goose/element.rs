@@ -1,6 +1,6 @@
 //! A message of a session.
 
-use crate::format::exported::replaced;
+use crate::format::kit::replaced;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 use std::borrow::Cow;
@@ -31,13 +31,6 @@ impl<'a> Element<'a> {
             is_model,
             blocks,
         })
-    }
-
-    /// Its id, where it has one.
-    pub fn id(&self) -> Option<Cow<'a, str>> {
-        json::member(self.raw, "id")
-            .and_then(json::text)
-            .filter(|id| !id.is_empty())
     }
 
     /// When it was made: RFC 3339.

@@ -1,46 +1,37 @@
-//! goose: a session as a document, which its `export` prints and its `import` takes, or as lines, as it was kept before:
-//! the first of them tells of the session, if it is there. Nothing is ever taken out of a session: what a model is not
-//! sent is marked so.
+//! goose: a session as a document, which its `export` prints and its `import` reads, or as JSON Lines, as it was stored
+//! before: the first line describes the session, if it is there. Nothing is ever removed from a session: messages that
+//! the model does not receive are marked.
 //!
-//! | what | where it is kept |
-//! |---|---|
-//! | what a message has beside role and content | `metadata.goose.message` of its first record; the others name it in `of` |
-//! | what a block has beside what it says | `metadata.goose.content`, in their order |
-//! | a message that could not be made again of that | `metadata.goose.raw` |
-//! | what is said of the session, and whether that is a document | `metadata.goose.session`, `form` of the header |
-//! | a message of notifications, and any element that is no message | a `foreign` event |
-//! | which messages the model is not sent | one `compact` event behind the last message |
-//! | whether the user is not shown one | `metadata.visibility`: `agent`, or `none` where the model is not sent it either |
-//!
-//! Only the model is shown a message of the category `context`. A message without an id has `msg_` and its number: that of its
-//! line, or of its place in the list. A summary that this program put in is that summary again, as long as it is sent.
+//! `metadata.visibility` of a message tells that the user does not see it: `agent` if only the model does, `none` if
+//! nobody does. A message that only the model sees has the category `context`. A message of notifications is a
+//! passthrough record. A summary that this program added is a summary again, as long as the model receives it.
 
-mod block;
-mod change;
+mod codec;
+mod decode;
+mod editor;
 mod element;
-mod fresh;
-mod held;
-mod read;
-mod record;
-mod spell;
+mod encode;
 #[cfg(test)]
 mod tests;
-mod write;
 
 use super::detect::signature::has_content;
 use super::detect::{Content, Shape, Signature};
+use super::kit::{self, Layout};
 use super::report::Loss;
 use super::{Form, Holds, Reading};
+use codec::Goose;
 
 /// goose's sessions, as a format.
 pub const FORM: Form = Form {
     name: NAME,
     about: "goose session export or older JSON Lines",
-    read: Reading::Sessions(read::open),
+    read: Reading::Sessions(|input| kit::open(&Goose, input)),
     holds: Holds::Many,
     model: Some("MODEL"),
-    write: Some(write::write),
-    back: Some(write::back),
+    write: Some(|session, view, purpose, out, report| {
+        kit::write(&Goose, session, view, purpose, out, report)
+    }),
+    back: Some(|sessions, out, report| kit::back(&Goose, sessions, out, report)),
     joins: true,
     loses: LOSSES,
     note: "In place, dropped messages are kept and hidden from the model. Read the database with `convo sqlite`.",
@@ -52,7 +43,9 @@ pub const LINES: Form = Form {
     name: "goose-jsonl",
     about: "goose JSON Lines (write-only)",
     ending: ".jsonl",
-    write: Some(write::write_lines),
+    write: Some(|session, view, purpose, out, report| {
+        kit::write_as(&Goose, Some(Layout::Lines), (session, view), purpose, out, report)
+    }),
     loses: LOSSES,
     ..Form::BLANK
 };

@@ -16,8 +16,6 @@ pub enum Speaker {
 /// A message as it stands in a document.
 #[derive(Clone, Debug)]
 pub struct Element<'a> {
-    /// All of it.
-    pub raw: &'a [u8],
     /// What it says of itself.
     pub info: &'a [u8],
     /// Its parts.
@@ -37,12 +35,7 @@ impl<'a> Element<'a> {
             _ => return None,
         };
         let parts = json::elements(json::member(raw, "parts")?, Dialect::Strict)?;
-        Some(Element {
-            raw,
-            info,
-            parts,
-            speaker,
-        })
+        Some(Element { info, parts, speaker })
     }
 
     /// A text of what it says of itself.

@@ -2,6 +2,7 @@
 
 use super::element::{Element, milliseconds};
 use crate::format::request::figures::Figures;
+use crate::format::request::piece::{add_rest, array, rest};
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 
@@ -20,8 +21,6 @@ pub struct Making {
     pub clock: i64,
     /// The id of the user's last message.
     pub asked: Option<String>,
-    /// Whether ids and times that do not come along are told.
-    pub tells: bool,
     /// The last id, and what ids are made of that would not be behind it otherwise.
     last: String,
     base: String,
@@ -40,7 +39,6 @@ impl Making {
             model: "unknown".to_string(),
             clock: 0,
             asked: None,
-            tells: false,
             last: "msg_".to_string(),
             base: "msg_".to_string(),
             made: 0,
@@ -179,15 +177,70 @@ impl Making {
         info.finish()
     }
 
-    /// Begins a part of a message that says this of itself.
-    pub fn part(&mut self, kind: &str, info: &[u8], behind: Option<&str>) -> ObjectBuilder {
-        let mut part = ObjectBuilder::default();
-        let id = self.part_id(behind);
-        part.text("id", &id);
-        super::part::ids(&mut part, b"{}", info);
-        part.text("type", kind);
-        part
+    /// A part of a message with its ids and times. It sorts after the part before it.
+    pub fn part(&mut self, part: &[u8], info: &[u8], after: Option<&str>) -> Vec<u8> {
+        let mut built = ObjectBuilder::default();
+        built.text("id", &self.part_id(after));
+        for (name, from) in [("sessionID", "sessionID"), ("messageID", "id")] {
+            if let (None, Some(id)) = (json::member(part, name), json::member(info, from)) {
+                built.raw(name, id);
+            }
+        }
+        let now = times(&[("start", self.clock), ("end", self.clock)]);
+        for (name, value) in rest(part, &["id"]) {
+            match name.as_ref() {
+                "state" => drop(built.raw("state", self.state(value))),
+                _ => drop(built.raw(&name, value)),
+            }
+        }
+        if json::member(part, "type") == Some(b"\"reasoning\"") && json::member(part, "time").is_none() {
+            built.raw("time", now);
+        }
+        built.finish()
     }
+
+    /// The state of a call with its times.
+    fn state(&self, state: &[u8]) -> Vec<u8> {
+        if json::member(state, "time").is_some() {
+            return state.to_vec();
+        }
+        let mut built = ObjectBuilder::default();
+        add_rest(&mut built, state, &[]);
+        let (start, end) = (("start", self.clock), ("end", self.clock));
+        match json::member(state, "status") {
+            Some(b"\"running\"") => drop(built.raw("time", times(&[start]))),
+            status => {
+                if status == Some(b"\"completed\"") {
+                    built.text("title", "").raw("metadata", "{}");
+                }
+                built.raw("time", times(&[start, end]));
+            }
+        }
+        built.finish()
+    }
+
+    /// The parts of a message, those without an id with a new one.
+    pub fn parts(&mut self, parts: &[&[u8]], info: &[u8]) -> Vec<Vec<u8>> {
+        let mut after: Option<String> = None;
+        let mut made = Vec::new();
+        for part in parts {
+            match json::member(part, "id").and_then(json::text) {
+                Some(id) => {
+                    after = Some(id.into_owned());
+                    made.push(part.to_vec());
+                }
+                None => made.push(self.part(part, info, after.as_deref())),
+            }
+        }
+        made
+    }
+}
+
+/// A message of its parts.
+pub fn message(info: &[u8], parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut message = ObjectBuilder::default();
+    message.raw("info", info).raw("parts", array(parts));
+    message.finish()
 }
 
 /// What a new message of the model is told to say of itself.
@@ -201,6 +254,45 @@ pub struct Told<'a> {
     pub calls: bool,
     /// Whether it is the answer to a question for a compaction.
     pub is_summary: bool,
+}
+
+/// The part that begins a step, or the one that ends it.
+pub fn step(kind: &str, finish: Option<(&str, Figures)>) -> Vec<u8> {
+    let mut part = ObjectBuilder::default();
+    part.text("type", kind);
+    if let Some((reason, used)) = finish {
+        part.text("reason", reason)
+            .raw("cost", "0")
+            .raw("tokens", tokens(&used));
+    }
+    part.finish()
+}
+
+/// The question for a compaction that keeps the messages from this one on, and its answer.
+pub fn compaction(text: &str, kept: Option<&str>, making: &mut Making) -> [Vec<u8>; 2] {
+    let time = making.time(None);
+    let (id, _) = making.message_id(None);
+    let info = making.user(&id, time);
+    let mut question = ObjectBuilder::default();
+    question.text("type", "compaction").raw("auto", "false");
+    if let Some(kept) = kept {
+        question.text("tail_start_id", kept);
+    }
+    let question = message(&info, &[making.part(&question.finish(), &info, None)]);
+    let (id, _) = making.message_id(None);
+    let told = Told {
+        is_summary: true,
+        ..Told::default()
+    };
+    let info = making.assistant(&id, time, &told);
+    let mut said = ObjectBuilder::default();
+    said.text("type", "text")
+        .text("text", text)
+        .raw("time", times(&[("start", time), ("end", time)]));
+    let finish = step("step-finish", Some(("stop", Figures::default())));
+    let parts = [step("step-start", None), said.finish(), finish];
+    let parts: Vec<_> = parts.iter().map(|part| making.part(part, &info, None)).collect();
+    [question, message(&info, &parts)]
 }
 
 /// A time as the ids of the program begin with it: 48 bits, the last twelve a number that is 0 here. Source: opencode,

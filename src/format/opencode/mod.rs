@@ -1,49 +1,39 @@
-//! opencode: the document that its `export` prints and its `import` takes, `{info, messages: [{info, parts}]}`. A message
-//! of the model holds several steps, each of which is a message here, and the results of its calls behind it.
+//! opencode: the document that its `export` prints and its `import` reads, `{info, messages: [{info, parts}]}`. A message
+//! of the model holds several steps, each of which is a message here, with the results of its calls after it.
 //!
-//! | what | where it is kept |
-//! |---|---|
-//! | what the message says of itself | `metadata.opencode.info` of its first record; the others name it in `of` |
-//! | what a part has beside what it says | `metadata.opencode.parts`, in their order |
-//! | a message that could not be made again of that | `metadata.opencode.raw` |
-//! | what the document says of the session | `metadata.opencode.session` of the header, `members` what stands beside |
-//! | the question for a compaction, and any element that is no message | a `foreign` event |
-//! | what was ignored, cleared or failed, and is not sent | one `compact` event behind the last message |
-//! | the answer to it | a `summary` event with the message in `metadata.opencode.raw` |
-//!
-//! Messages and parts stand in an export in their order. A compaction counts when its answer is finished and without
-//! error, and keeps what stands from the message on that it names; only the last one counts. Of a result that was
-//! cleared the text stays in the log. A step without anything said or called belongs to the one before it.
+//! The question for a compaction is a passthrough record, its answer a summary. A compaction counts if its answer is
+//! finished and without error, and keeps the messages from the one on that it names; only the last one counts. Ignored,
+//! cleared and failed content is hidden. A step without content belongs to the one before it.
 
-mod change;
+mod codec;
 mod compaction;
 mod content;
+mod decode;
+mod editor;
 mod element;
-mod fresh;
-mod held;
+mod encode;
 mod make;
-mod part;
-mod read;
-mod spell;
-mod step;
 pub mod storage;
 #[cfg(test)]
 mod tests;
-mod write;
 
 use super::detect::Signature;
+use super::kit;
 use super::report::Loss;
 use super::{Form, Holds, Reading};
+use codec::Opencode;
 
 /// opencode's exports, as a format.
 pub const FORM: Form = Form {
     name: NAME,
     about: "opencode session export",
-    read: Reading::Sessions(read::open),
+    read: Reading::Sessions(|input| kit::open(&Opencode, input)),
     holds: Holds::Many,
     model: Some("MODEL"),
-    write: Some(write::write),
-    back: Some(write::back),
+    write: Some(|session, view, purpose, out, report| {
+        kit::write(&Opencode, session, view, purpose, out, report)
+    }),
+    back: Some(|sessions, out, report| kit::back(&Opencode, sessions, out, report)),
     joins: true,
     loses: &[
         Loss::Id,

@@ -85,7 +85,7 @@ fn a_session_is_what_its_export_is_while_the_program_has_it_open() {
     assert_eq!(names(&env.work()), before);
     let lines = read.objects();
     assert_eq!(
-        lines[0]["metadata"]["opencode"]["members"]["columns"]["share_url"],
+        lines[0]["metadata"]["opencode"]["session"]["columns"]["share_url"],
         "https://x"
     );
     assert_eq!(lines[0]["metadata"]["lineage"]["parent"], "ses_0");

@@ -4,8 +4,10 @@ mod arbitrary;
 mod fixtures;
 mod small;
 
-use super::write;
+use super::FORM;
+use super::codec::Goose;
 use crate::format::Purpose;
+use crate::format::kit;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
 pub use crate::format::tests::bed::{cut, through_lines, with};
@@ -31,12 +33,15 @@ pub fn document() -> String {
 /// The sessions of an input as they come, what is told of it, and what stands behind the last.
 pub fn read(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
     let mut report = Report::default();
-    let mut reader = super::read::open(Input {
-        name: Some("tray.jsonl".to_string()),
-        head: Vec::new(),
-        rest: Box::new(std::io::Cursor::new(bytes.to_vec())),
-        returns: true,
-    })
+    let mut reader = kit::open(
+        &Goose,
+        Input {
+            name: Some("tray.jsonl".to_string()),
+            head: Vec::new(),
+            rest: Box::new(std::io::Cursor::new(bytes.to_vec())),
+            returns: true,
+        },
+    )
     .unwrap();
     let sessions = truth::all(reader.as_mut(), &mut report).unwrap_or_default();
     (sessions, report, reader.tail().to_vec())
@@ -61,12 +66,12 @@ pub fn sessions(bytes: &[u8]) -> Vec<Session> {
 
 /// A session as what it came as, made of its records alone.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
-    bed::written(write::write, session, purpose)
+    bed::written(FORM.write.unwrap(), session, purpose)
 }
 
 /// Sessions as the input that they came from.
 pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
-    bed::returned(write::back, sessions, changed)
+    bed::returned(FORM.back.unwrap(), sessions, changed)
 }
 
 /// What a model would be sent, without books.

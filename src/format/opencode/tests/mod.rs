@@ -4,8 +4,10 @@ mod arbitrary;
 mod fixtures;
 mod small;
 
-use super::write;
+use super::FORM;
+use super::codec::Opencode;
 use crate::format::Purpose;
+use crate::format::kit;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
 pub use crate::format::tests::bed::{cut, through_lines, with};
@@ -27,12 +29,15 @@ pub fn sessions(bytes: &[u8]) -> (Vec<Session>, Report) {
 /// The same, and what stands behind the last of them.
 pub fn sessions_and_tail(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
     let mut report = Report::default();
-    let mut reader = super::read::open(Input {
-        name: Some("tray.json".to_string()),
-        head: Vec::new(),
-        rest: Box::new(std::io::Cursor::new(bytes.to_vec())),
-        returns: true,
-    })
+    let mut reader = kit::open(
+        &Opencode,
+        Input {
+            name: Some("tray.json".to_string()),
+            head: Vec::new(),
+            rest: Box::new(std::io::Cursor::new(bytes.to_vec())),
+            returns: true,
+        },
+    )
     .unwrap();
     let sessions = truth::all(reader.as_mut(), &mut report).unwrap_or_default();
     (sessions, report, reader.tail().to_vec())
@@ -40,12 +45,12 @@ pub fn sessions_and_tail(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
 
 /// A session as a document, made of its records alone.
 pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
-    bed::written(write::write, session, purpose)
+    bed::written(FORM.write.unwrap(), session, purpose)
 }
 
 /// Sessions as the input that they came from.
 pub fn returned(sessions: &[Session], changed: bool) -> crate::error::Result<Vec<u8>> {
-    bed::returned(write::back, sessions, changed)
+    bed::returned(FORM.back.unwrap(), sessions, changed)
 }
 
 /// What a model would be sent, without books and without what stands for cuts.

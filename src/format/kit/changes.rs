@@ -1,29 +1,31 @@
-//! What became of the elements of a document that a session was read from: which are as they were, which have left the
-//! view, and where what is new goes. Shared by the formats that keep their elements and write only what changed.
+//! The changes between the elements of a source and a view: which elements left the view, which changed, and where new
+//! messages belong.
 
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::HashMap;
 
-/// What became of an element.
+/// The change of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// As much of it is in view as when it was read, and as it was.
-    Same,
-    /// It was in view and is no more.
-    Gone,
-    /// All of it is in view as it stands there, and was not.
-    Back,
-    /// Some of it is in view, or it is in view otherwise.
-    Changed,
+pub enum Change {
+    /// The view has the same messages of it as when it was read.
+    None,
+    /// It has left the view.
+    Removed,
+    /// All of it was hidden, and is in the view again.
+    Restored,
+    /// Only some of its messages are in the view, or they have changed.
+    Edited,
 }
 
-/// What comes next in a document that is written.
+/// The order of a list that is written.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Step {
-    /// An element that was there.
+pub enum Next {
+    /// An element of the source.
     Element(usize),
-    /// Items of the view that are to be an element, or several: in the place of one that changed, or new.
+    /// An element of the source that was edited, and its items in the view.
+    Edited(usize, Vec<usize>),
+    /// New items of the view.
     Items(Vec<usize>),
 }
 
@@ -52,24 +54,24 @@ impl Elements {
         first
     }
 
-    /// What became of each of them; `own` is the view that the document itself gives.
-    pub fn fates(&self, own: &View, view: &View) -> Vec<Fate> {
+    /// The change of each element; `own` is the view of the source.
+    pub fn changes(&self, own: &View, view: &View) -> Vec<Change> {
         let (before, now) = (self.shown(own), self.shown(view));
         let mut lines = vec![0; self.count];
         self.of.values().for_each(|element| lines[*element] += 1);
-        let fate = |element: usize| {
+        let change = |element: usize| {
             let (before, now) = (&before[element], &now[element]);
             let same =
                 before.len() == now.len() && before.iter().zip(now).all(|(one, other)| same(one, other));
             let whole = now.len() == lines[element] && now.iter().all(|item| matches!(item, Item::Line(_)));
             match (same, now.is_empty()) {
-                (true, _) => Fate::Same,
-                (false, true) => Fate::Gone,
-                _ if before.is_empty() && whole => Fate::Back,
-                _ => Fate::Changed,
+                (true, _) => Change::None,
+                (false, true) => Change::Removed,
+                _ if before.is_empty() && whole => Change::Restored,
+                _ => Change::Edited,
             }
         };
-        (0..self.count).map(fate).collect()
+        (0..self.count).map(change).collect()
     }
 
     fn shown<'v>(&self, view: &'v View) -> Vec<Vec<&'v Item>> {
@@ -82,33 +84,33 @@ impl Elements {
         shown
     }
 
-    /// The elements in their order, with what is new where the view has it: behind all that stands before the next
-    /// element. `skips` are items that are told otherwise.
-    pub fn steps(&self, view: &View, fates: &[Fate], skips: impl Fn(&Item) -> bool) -> Vec<Step> {
+    /// The elements in their order, new items before the element that follows them in the view. `skips` are items that
+    /// are written otherwise.
+    pub fn order(&self, view: &View, changes: &[Change], skips: impl Fn(&Item) -> bool) -> Vec<Next> {
         let mut changed: HashMap<usize, Vec<usize>> = HashMap::new();
         for (nth, item) in view.items.iter().enumerate() {
             if let Some(element) = self
                 .place(item)
-                .filter(|element| fates[*element] == Fate::Changed)
+                .filter(|element| changes[*element] == Change::Edited)
             {
                 changed.entry(element).or_default().push(nth);
             }
         }
-        let (mut steps, mut next, mut waiting) = (Vec::new(), 0, Vec::new());
-        let mut pass = |steps: &mut Vec<Step>, element: usize| {
-            steps.push(Step::Element(element));
-            if let Some(items) = changed.remove(&element) {
-                steps.push(Step::Items(items));
-            }
+        let (mut list, mut next, mut waiting) = (Vec::new(), 0, Vec::new());
+        let mut pass = |list: &mut Vec<Next>, element: usize| {
+            list.push(match changed.remove(&element) {
+                Some(items) => Next::Edited(element, items),
+                None => Next::Element(element),
+            });
         };
         for (nth, item) in view.items.iter().enumerate() {
             match self.place(item) {
                 Some(element) if element >= next => {
-                    (next..element).for_each(|element| pass(&mut steps, element));
+                    (next..element).for_each(|element| pass(&mut list, element));
                     if !waiting.is_empty() {
-                        steps.push(Step::Items(std::mem::take(&mut waiting)));
+                        list.push(Next::Items(std::mem::take(&mut waiting)));
                     }
-                    pass(&mut steps, element);
+                    pass(&mut list, element);
                     next = element + 1;
                 }
                 Some(_) => {}
@@ -116,11 +118,11 @@ impl Elements {
                 None => waiting.push(nth),
             }
         }
-        (next..self.count).for_each(|element| pass(&mut steps, element));
+        (next..self.count).for_each(|element| pass(&mut list, element));
         if !waiting.is_empty() {
-            steps.push(Step::Items(waiting));
+            list.push(Next::Items(waiting));
         }
-        steps
+        list
     }
 }
 
@@ -132,7 +134,7 @@ fn same(one: &Item, other: &Item) -> bool {
     }
 }
 
-/// The view that a document itself gives: what its own events, those for which `is_own` holds, make of it.
+/// The view of the source: the result of those events for which `is_own` holds.
 pub fn own_view(session: &Session, is_own: impl Fn(usize) -> bool) -> View {
     let live = session.live_events().into_iter();
     let own = live.filter(|index| View::is_moved_by(session, *index) && is_own(*index));

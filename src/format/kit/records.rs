@@ -1,25 +1,27 @@
-//! The records of a session put together to the elements that they were read from: the first of each says so in what is
-//! noted on it, and the others name it.
+//! The records of a session, grouped by the elements that they were read from.
 
-use crate::model::json;
+use crate::error::Place;
+use crate::format::request::piece::Said;
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::record::Record;
 use crate::model::session::{Class, Session};
 use std::collections::HashMap;
 
-/// What stands in a session, in the order of its lines.
+/// The records of an element.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Lines of the messages that one element was.
-    Element(Vec<usize>),
-    /// The line of an event that carries an element, and that as it is kept there.
-    Carried(usize, Vec<u8>),
-    /// A line that could not be read.
-    Unreadable(usize),
+pub enum ElementGroup {
+    /// Lines of messages.
+    Messages(Vec<usize>),
+    /// The line of an event, and the element that it holds.
+    Event(usize, Vec<u8>),
+    /// A damaged line.
+    Damaged(usize),
 }
 
-/// The units of a session that came from the format of this name; what came from elsewhere is in none. A message begins
-/// one when one of these is noted on it.
-pub fn units(session: &Session, name: &str, begins: [&str; 2]) -> Vec<Unit> {
-    let mut units = Vec::new();
+/// The elements of a session that was read from the format of this name, without messages from elsewhere. An element
+/// begins with a message that has one of these notes.
+pub fn groups(session: &Session, name: &str, begins: [&str; 2]) -> Vec<ElementGroup> {
+    let mut groups = Vec::new();
     let mut open: Option<(Option<String>, Vec<usize>)> = None;
     for index in 0..session.len() {
         let record = session.record(index);
@@ -30,7 +32,7 @@ pub fn units(session: &Session, name: &str, begins: [&str; 2]) -> Vec<Unit> {
                 let id = record.message().and_then(|message| message.id());
                 let of = noted("of").and_then(json::text);
                 if begins.iter().any(|begins| noted(begins).is_some()) {
-                    units.extend(open.take().map(|(_, lines)| Unit::Element(lines)));
+                    groups.extend(open.take().map(|(_, lines)| ElementGroup::Messages(lines)));
                     open = Some((id.map(|id| id.into_owned()), vec![index]));
                 } else if let (Some((id, lines)), Some(of)) = (&mut open, of)
                     && id.as_deref() == Some(&*of)
@@ -51,19 +53,19 @@ pub fn units(session: &Session, name: &str, begins: [&str; 2]) -> Vec<Unit> {
                     false => noted("raw"),
                 };
                 if let Some(raw) = raw {
-                    units.extend(open.take().map(|(_, lines)| Unit::Element(lines)));
-                    units.push(Unit::Carried(index, raw.to_vec()));
+                    groups.extend(open.take().map(|(_, lines)| ElementGroup::Messages(lines)));
+                    groups.push(ElementGroup::Event(index, raw.to_vec()));
                 }
             }
             Class::Unreadable => {
-                units.extend(open.take().map(|(_, lines)| Unit::Element(lines)));
-                units.push(Unit::Unreadable(index));
+                groups.extend(open.take().map(|(_, lines)| ElementGroup::Messages(lines)));
+                groups.push(ElementGroup::Damaged(index));
             }
             Class::Header | Class::Blank => {}
         }
     }
-    units.extend(open.map(|(_, lines)| Unit::Element(lines)));
-    units
+    groups.extend(open.map(|(_, lines)| ElementGroup::Messages(lines)));
+    groups
 }
 
 /// Ids of messages, each of which is given out once.
@@ -108,9 +110,42 @@ impl Ids {
     }
 }
 
-/// What is noted on a record under this name.
+/// The note of this format on a record.
 pub fn note<'b>(body: &'b [u8], name: &str) -> Option<&'b [u8]> {
     json::member(json::member(body, "metadata")?, name)
+}
+
+/// Whether an event of the source itself changes its view: its summaries, and what it hides.
+pub fn is_own(session: &Session, index: usize, name: &str) -> bool {
+    let record = session.record(index);
+    let strategy = |event| json::member(event, "strategy").and_then(json::text);
+    record.event().is_some_and(|event| match event.name().as_ref() {
+        "summary" => note(event.raw, name).is_some(),
+        "compact" => strategy(event.raw).as_deref() == Some(name),
+        _ => false,
+    })
+}
+
+/// The messages of records, with the notes of this format.
+pub fn said<'b, B: AsRef<[u8]>>(bodies: &'b [B], name: &str) -> Vec<Said<'b>> {
+    // Whatever a record begins with is not a byte order mark.
+    let place = Place { line: 0, offset: 1 };
+    let said = bodies.iter().enumerate().filter_map(|(nth, body)| {
+        let record = Record::parse(body.as_ref(), place);
+        Some(Said::of(nth, record.body, *record.message()?, name))
+    });
+    said.collect()
+}
+
+/// The passthrough record of an element; one that is damaged is kept as text.
+pub fn passthrough(name: &str, raw: &[u8]) -> Vec<u8> {
+    let mut event = ObjectBuilder::default();
+    event.text("type", "foreign").text("format", name);
+    match json::value_end(raw, 0, Dialect::Strict) {
+        Ok(end) if end == raw.len() => event.raw("raw", raw),
+        _ => event.text("raw", &String::from_utf8_lossy(raw)),
+    };
+    event.finish()
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! An object that carries a list of messages, as exports are: read element by element also where it is damaged or cut
-//! off, and written back with the elements that nothing changed as the bytes they were.
+//! A document with a list of elements: read element by element, also if it is damaged or truncated, and written back with
+//! the bytes of all elements that did not change.
 
-use super::array::Scan;
+use crate::format::array::Scan;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Where the list is in a document, and what stands beside it.
+/// The position of the list in a document, and the members next to it.
 #[derive(Debug, Default)]
-pub struct Listing<'a> {
+pub struct Frame<'a> {
     /// The members beside the list; none of an array that is the list itself.
     pub members: Vec<(Cow<'a, str>, &'a [u8])>,
     /// The elements.
@@ -22,40 +22,34 @@ pub struct Listing<'a> {
 }
 
 /// An element of a list that is written.
-pub enum Slot {
-    /// One that was there, as it was.
-    Kept(usize),
-    /// One in the place of one that was there.
-    Instead(usize, Vec<u8>),
-    /// A new one.
-    New(Vec<u8>),
+pub enum Edit {
+    /// An element of the source, unchanged.
+    Keep(usize),
+    /// Another element in the place of one of the source.
+    Replace(usize, Vec<u8>),
+    /// A new element.
+    Insert(Vec<u8>),
 }
 
-impl<'a> Listing<'a> {
-    /// Looks at the value of a document that stands there; its list is the member of this name, or the value itself.
-    pub fn of(bytes: &'a [u8], value: Range<usize>, name: &str) -> Listing<'a> {
-        let mut listing = Listing::default();
+impl<'a> Frame<'a> {
+    /// Of the value at this position of a document; its list is the member of this name, or the value itself.
+    pub fn parse(bytes: &'a [u8], value: Range<usize>, name: &str) -> Frame<'a> {
+        let mut frame = Frame::default();
         let text = &bytes[..value.end];
         let end = match text.get(value.start) {
-            Some(b'[') => listing.list(text, value.start),
-            Some(b'{') => listing.object(text, value.start, name),
+            Some(b'[') => frame.list(text, value.start),
+            Some(b'{') => frame.object(text, value.start, name),
             _ => None,
         };
-        listing.is_whole = end == Some(value.end);
-        if !listing.is_whole && listing.faults.is_empty() {
+        frame.is_whole = end == Some(value.end);
+        if !frame.is_whole && frame.faults.is_empty() {
             let (at, what) = match end {
                 Some(end) => (end, "unexpected text after the value"),
                 None => (value.end, "unexpected end"),
             };
-            listing.faults.push((at, what));
+            frame.faults.push((at, what));
         }
-        listing
-    }
-
-    /// A member beside the list.
-    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        let found = self.members.iter().rev().find(|(known, _)| known == name);
-        found.map(|(_, value)| *value)
+        frame
     }
 
     /// Whether there is a list.
@@ -154,7 +148,7 @@ impl<'a> Listing<'a> {
     }
 
     /// The document with these elements in its list; everything else as it was. None when it has no list or is damaged.
-    pub fn written(&self, bytes: &[u8], slots: &[Slot]) -> Option<Vec<u8>> {
+    pub fn splice(&self, bytes: &[u8], edits: &[Edit]) -> Option<Vec<u8>> {
         let list = self.list.clone().filter(|_| self.is_whole)?;
         let mut out = bytes[..list.start].to_vec();
         let first: &[u8] = if self.elements.is_empty() {
@@ -166,11 +160,11 @@ impl<'a> Listing<'a> {
             0 | 1 => [b",", first].concat(),
             _ => self.lead(bytes, 1).to_vec(),
         };
-        for (nth, slot) in slots.iter().enumerate() {
-            let (place, element) = match slot {
-                Slot::Kept(at) => (Some(*at), &bytes[self.elements[*at].clone()]),
-                Slot::Instead(at, element) => (Some(*at), element.as_slice()),
-                Slot::New(element) => (None, element.as_slice()),
+        for (nth, edit) in edits.iter().enumerate() {
+            let (place, element) = match edit {
+                Edit::Keep(at) => (Some(*at), &bytes[self.elements[*at].clone()]),
+                Edit::Replace(at, element) => (Some(*at), element.as_slice()),
+                Edit::Insert(element) => (None, element.as_slice()),
             };
             out.extend_from_slice(match place {
                 _ if nth == 0 => first,
@@ -196,36 +190,33 @@ pub fn replaced(bytes: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn listing(text: &str) -> Listing<'_> {
-        Listing::of(text.as_bytes(), 0..text.len(), "list")
+    fn frame(text: &str) -> Frame<'_> {
+        Frame::parse(text.as_bytes(), 0..text.len(), "list")
     }
 
     #[test]
     fn elements_are_found_and_written_where_they_stood() {
         let text = "{ \"a\": 1,\n \"list\": [\n  {\"b\":2},\n  {\"c\":3}\n ], \"d\": [] }";
-        let found = listing(text);
+        let found = frame(text);
         assert!(found.is_whole && found.faults.is_empty());
         assert_eq!(found.elements.len(), 2);
-        assert_eq!(
-            (found.get("a"), found.get("d")),
-            (Some(&b"1"[..]), Some(&b"[]"[..]))
-        );
+        assert_eq!(found.members, [("a".into(), &b"1"[..]), ("d".into(), b"[]")]);
         let same = found
-            .written(text.as_bytes(), &[Slot::Kept(0), Slot::Kept(1)])
+            .splice(text.as_bytes(), &[Edit::Keep(0), Edit::Keep(1)])
             .unwrap();
         assert_eq!(same, text.as_bytes());
-        let slots = [Slot::Kept(1), Slot::New(b"{}".to_vec())];
-        let other = found.written(text.as_bytes(), &slots).unwrap();
+        let edits = [Edit::Keep(1), Edit::Insert(b"{}".to_vec())];
+        let other = found.splice(text.as_bytes(), &edits).unwrap();
         assert_eq!(
             String::from_utf8(other).unwrap(),
             "{ \"a\": 1,\n \"list\": [\n  {\"c\":3},\n  {}\n ], \"d\": [] }"
         );
-        let none = found.written(text.as_bytes(), &[]).unwrap();
+        let none = found.splice(text.as_bytes(), &[]).unwrap();
         assert!(json::value_end(&none, 0, Dialect::Strict) == Ok(none.len()));
-        let empty = listing("{\"list\":[]}");
+        let empty = frame("{\"list\":[]}");
         assert_eq!(
             empty
-                .written(b"{\"list\":[]}", &[Slot::New(b"1".to_vec())])
+                .splice(b"{\"list\":[]}", &[Edit::Insert(b"1".to_vec())])
                 .unwrap(),
             b"{\"list\":[1]}"
         );
@@ -234,17 +225,17 @@ mod tests {
     #[test]
     fn damage_keeps_no_other_element_back() {
         let text = r#"{"list":[{"a":1},{"b":nul},{"c":3}],"d":4}"#;
-        let found = listing(text);
+        let found = frame(text);
         assert_eq!(
             (found.elements.len(), found.faults.len(), found.is_whole),
             (3, 1, true)
         );
-        assert_eq!(found.get("d"), Some(&b"4"[..]));
+        assert_eq!(found.members, [("d".into(), &b"4"[..])]);
         for end in 0..text.len() {
-            let cut = listing(&text[..end]);
+            let cut = frame(&text[..end]);
             assert!(!cut.is_whole && !cut.faults.is_empty(), "{end}");
-            assert!(cut.written(text.as_bytes(), &[]).is_none());
+            assert!(cut.splice(text.as_bytes(), &[]).is_none());
         }
-        assert_eq!(listing(&text[..20]).elements.len(), 2);
+        assert_eq!(frame(&text[..20]).elements.len(), 2);
     }
 }

@@ -1,10 +1,10 @@
 //! JSON values one behind another, as the exports of several sessions: each is read as a whole, and no more than one at
 //! a time.
 
-use super::array::Scan;
-use super::sessions::Input;
-use super::window::Window;
 use crate::error::{Error, Place, Result};
+use crate::format::array::Scan;
+use crate::format::sessions::Input;
+use crate::format::window::Window;
 use crate::model::json;
 use std::io::Read;
 use std::ops::Range;

@@ -1,0 +1,106 @@
+//! goose's sessions, as the kit reads them.
+
+use super::NAME;
+use super::decode;
+use super::element::Element;
+use super::encode;
+use crate::format::Format;
+use crate::format::content;
+use crate::format::kit::{Codec, Decoded, SessionInfo, Summary};
+use crate::format::report::Report;
+use crate::format::request::piece::Said;
+use crate::format::workspace::{Member, Workspace};
+use crate::model::json;
+use crate::model::{summary, time};
+
+/// goose's sessions.
+pub struct Goose;
+
+/// What the summary of a session is among its elements: the last one that the model receives.
+pub struct Outline {
+    summary: Option<usize>,
+}
+
+impl Codec for Goose {
+    const FORMAT: Format = Format::Goose;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "a goose session";
+    const LIST: &'static str = "conversation";
+    const COUNT: Option<&'static str> = Some("message_count");
+    const LINES: bool = true;
+    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    type Outline = Outline;
+
+    fn begins(&self, line: &[u8]) -> bool {
+        let has = |name| json::member(line, name).is_some();
+        has("working_dir") && has("message_count") && !has("role")
+    }
+
+    fn is_line(&self, line: &[u8]) -> bool {
+        json::member(line, Self::LIST).is_none()
+    }
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let get = |name: &str| json::member(about, name);
+        let text = |name: &str| {
+            let text = get(name).and_then(json::text).filter(|text| !text.is_empty());
+            text.map(|text| text.into_owned())
+        };
+        let model = get("model_config").and_then(|config| json::member(config, "model_name"));
+        SessionInfo {
+            id: text("id"),
+            title: text("name").or(text("description")),
+            created: text("created_at").filter(|created| time::is_rfc3339(created)),
+            workspace: Workspace::new(get("working_dir"), None, model),
+            parent: None,
+        }
+    }
+
+    fn outline(&self, elements: &[Vec<u8>]) -> Outline {
+        let is_summary = |raw: &Vec<u8>| summary_of(raw).is_some();
+        Outline {
+            summary: elements.iter().rposition(is_summary),
+        }
+    }
+
+    fn decode(&self, outline: &Outline, nth: usize, raw: &[u8]) -> Decoded {
+        let Some(element) = Element::of(raw) else {
+            return Decoded::Unrecognized;
+        };
+        if element.is_notice() {
+            return Decoded::Passthrough;
+        }
+        match summary_of(raw).filter(|_| outline.summary == Some(nth)) {
+            Some(text) => Decoded::Summary(Summary {
+                text,
+                kept: None,
+                members: vec![("as", b"\"user\"".to_vec()), ("here", b"true".to_vec())],
+            }),
+            None => Decoded::Messages(decode::messages(&element)),
+        }
+    }
+
+    fn fault(&self, raw: &[u8]) -> Option<String> {
+        Element::of(raw)?;
+        content::unknown_parts(json::member(raw, "content")?)
+    }
+
+    fn id(&self, raw: &[u8]) -> Option<String> {
+        let id = json::member(raw, "id").and_then(json::text);
+        id.filter(|id| !id.is_empty()).map(|id| id.into_owned())
+    }
+
+    fn time(&self, raw: &[u8]) -> Option<String> {
+        Element::of(raw)?.time()
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        encode::element(messages, report)
+    }
+}
+
+/// The summary that an element tells the model.
+fn summary_of(raw: &[u8]) -> Option<String> {
+    let element = Element::of(raw).filter(|element| !element.is_model && element.is_sent())?;
+    summary::unquoted(&element.text()?)
+}

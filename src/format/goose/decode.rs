@@ -1,0 +1,137 @@
+//! An element as messages: results first, and everything else as one message after them.
+
+use super::element::{Element, kind};
+use crate::format::kit::{Draft, Visible};
+use crate::format::request::contents::joined;
+use crate::format::request::draft;
+use crate::format::request::mcp;
+use crate::format::request::piece::{array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+
+fn string<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {
+    json::member(object, name).filter(|raw| raw.starts_with(b"\""))
+}
+
+/// The messages of an element.
+pub fn messages(element: &Element<'_>) -> Vec<Draft> {
+    let (mut all, mut others) = (Vec::new(), Vec::new());
+    for raw in &element.blocks {
+        match result(raw).filter(|_| !element.is_model) {
+            Some(result) => all.push(result),
+            None => others.push(*raw),
+        }
+    }
+    if !others.is_empty() || all.is_empty() {
+        all.push(message(element.is_model, &others));
+    }
+    all.into_iter().map(|message| visible(element, message)).collect()
+}
+
+/// A message with its time, and with who sees it.
+fn visible(element: &Element<'_>, mut message: draft::Draft) -> Draft {
+    let (shown, sent) = (element.is_shown(), element.is_sent());
+    if let Some(time) = element.time() {
+        message.raw("timestamp", quoted(&time));
+    }
+    if !shown && sent && message.role() != "tool" {
+        message.raw("category", b"\"context\"".as_slice());
+    }
+    if !shown {
+        message.metadata("visibility", Some(quoted(if sent { "agent" } else { "none" })));
+    }
+    let visible = if sent { Visible::Whole } else { Visible::Hidden };
+    Draft { message, visible }
+}
+
+/// The message of blocks that are not results.
+fn message(is_model: bool, blocks: &[&[u8]]) -> draft::Draft {
+    let (mut parts, mut thoughts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+    for block in blocks {
+        let mut thought = ObjectBuilder::default();
+        match kind(block).as_ref() {
+            "text" if string(block, "text").is_some() => {
+                parts.extend(string(block, "text").map(draft::text_part));
+            }
+            "thinking" if string(block, "thinking").is_some() => {
+                thought.text("type", "thinking");
+                for (name, own) in [("text", "thinking"), ("signature", "signature")] {
+                    if let Some(raw) = string(block, own) {
+                        thought.raw(name, raw);
+                    }
+                }
+                thoughts.push(thought.finish());
+            }
+            "redactedThinking" if string(block, "data").is_some() => {
+                thought.text("type", "redacted_thinking");
+                thought.raw("data", string(block, "data").unwrap_or(b"\"\""));
+                thoughts.push(thought.finish());
+            }
+            "toolRequest" if string(block, "id").is_some() => calls.push(call(block)),
+            _ => parts.push(mcp::part(block)),
+        }
+    }
+    let mut message = draft::Draft::new(if is_model { "assistant" } else { "user" });
+    message.raw("content", joined(&parts, if is_model { b"null" } else { b"[]" }));
+    if !calls.is_empty() {
+        message.raw("tool_calls", array(&calls));
+    }
+    if !thoughts.is_empty() {
+        message.raw("reasoning", array(&thoughts));
+    }
+    message
+}
+
+/// A call. One that goose could not parse has neither name nor arguments.
+fn call(block: &[u8]) -> Vec<u8> {
+    let id = string(block, "id").unwrap_or(b"\"\"");
+    let call = json::member(block, "toolCall").unwrap_or(b"{}");
+    let value = json::member(call, "value").filter(|raw| raw.starts_with(b"{"));
+    let name = value.and_then(|value| string(value, "name"));
+    let arguments = value
+        .and_then(|value| json::member(value, "arguments"))
+        .unwrap_or(b"");
+    let arguments = quoted(&String::from_utf8_lossy(arguments));
+    draft::call(id, name.unwrap_or(b"\"\""), &arguments)
+}
+
+/// The result that a block is; none of any other block.
+fn result(block: &[u8]) -> Option<draft::Draft> {
+    if kind(block) != "toolResponse" {
+        return None;
+    }
+    let id = string(block, "id")?;
+    let result = json::member(block, "toolResult").unwrap_or(b"{}");
+    let value = json::member(result, "value");
+    let (content, failed) = match value {
+        // Older results are the list of blocks itself.
+        Some(list) if list.starts_with(b"[") => (blocks(list), false),
+        Some(value) if value.starts_with(b"{") => (
+            blocks(json::member(value, "content").unwrap_or(b"[]")),
+            json::member(value, "isError") == Some(b"true"),
+        ),
+        _ => (
+            string(result, "error").unwrap_or(b"\"\"").to_vec(),
+            json::member(result, "status") == Some(b"\"error\""),
+        ),
+    };
+    let mut message = draft::Draft::new("tool");
+    message
+        .raw("tool_call_id", id)
+        .raw("content", content)
+        .metadata("is_error", failed.then(|| b"true".to_vec()));
+    Some(message)
+}
+
+/// The content of the blocks of a result.
+fn blocks(list: &[u8]) -> Vec<u8> {
+    let blocks = json::elements(list, Dialect::Strict)
+        .unwrap_or_default()
+        .into_iter();
+    let parts = blocks.map(
+        |block| match string(block, "text").filter(|_| kind(block) == "text") {
+            Some(text) => draft::text_part(text),
+            None => mcp::part(block),
+        },
+    );
+    joined(&parts.collect::<Vec<_>>(), b"[]")
+}

@@ -1,0 +1,208 @@
+//! goose's sessions, as the kit writes them: messages that leave the view are marked, and messages that change are
+//! marked and followed by a new one. Nothing is removed.
+
+use super::codec::Goose;
+use super::element::{self, Element, visibility};
+use super::encode::created;
+use crate::error::Place;
+use crate::format::Purpose;
+use crate::format::kit::{Change, Codec, Edit, Editor, Edits, Layout, Next, Source, losses};
+use crate::format::report::{Loss, Report};
+use crate::format::request::draft;
+use crate::format::request::piece::{Said, array, quoted};
+use crate::format::workspace::Workspace;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::message::{Category, Role};
+use crate::model::session::Session;
+use crate::model::summary;
+use crate::model::view::View;
+
+impl Editor for Goose {
+    /// The time of the newest message.
+    type Context = i64;
+
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> i64 {
+        let created = |raw: &Vec<u8>| {
+            std::str::from_utf8(json::member(raw, "created")?)
+                .ok()?
+                .parse()
+                .ok()
+        };
+        source.raws.iter().filter_map(created).max().unwrap_or(0)
+    }
+
+    fn new_context(&self, _: &Session, _: &View) -> i64 {
+        0
+    }
+
+    fn edit(&self, edits: &Edits<'_, Goose>, now: &mut i64, report: &mut Report) -> Vec<Edit> {
+        let raw = |nth: usize| &edits.source.raws[nth];
+        let summary = edits.source.summaries.first().filter(|_| !edits.keeps_summary());
+        let mut out = Vec::new();
+        for next in edits.order() {
+            match next {
+                Next::Element(nth) => {
+                    let sent = match edits.changes[nth] {
+                        _ if summary.is_some_and(|(summary, _)| *summary == nth) => Some(false),
+                        Change::None => None,
+                        Change::Removed | Change::Edited => Some(false),
+                        Change::Restored => Some(true),
+                    };
+                    out.push(match sent {
+                        Some(sent) => Edit::Replace(nth, element::sent(raw(nth), sent)),
+                        None => Edit::Keep(nth),
+                    });
+                }
+                Next::Edited(nth, items) => {
+                    out.push(Edit::Replace(nth, element::sent(raw(nth), false)));
+                    let edited = edits.edited(nth, &items, report);
+                    out.extend(
+                        edited
+                            .and_then(|edited| instead(&edited, raw(nth)))
+                            .map(Edit::Insert),
+                    );
+                }
+                Next::Items(items) => out.extend(
+                    edits
+                        .new_elements(&items, now, report)
+                        .into_iter()
+                        .map(Edit::Insert),
+                ),
+            }
+        }
+        out
+    }
+
+    fn has_role(&self, role: Role) -> bool {
+        matches!(role, Role::User | Role::Assistant | Role::Tool)
+    }
+
+    fn joins(&self, before: Role, role: Role) -> bool {
+        before == Role::Tool && role == Role::Tool
+    }
+
+    fn new_element(
+        &self,
+        messages: &[Said<'_>],
+        _: Purpose,
+        now: &mut i64,
+        report: &mut Report,
+    ) -> Option<Vec<u8>> {
+        let times = messages.iter().map(|said| created(&said.message));
+        *now = times.fold(*now, i64::max);
+        self.encode(messages, report)
+    }
+
+    fn new_summary(&self, text: &str, _: &[Vec<u8>], now: &mut i64) -> Vec<Vec<u8>> {
+        let text = draft::text_part(&quoted(&summary::quoted(text)));
+        let mut message = ObjectBuilder::default();
+        message
+            .raw("id", "null")
+            .text("role", "user")
+            .raw("created", now.to_string())
+            .raw("content", array([text]))
+            .raw("metadata", visibility(false, true));
+        vec![message.finish()]
+    }
+
+    fn new_about(&self, session: &Session, view: &View, _: &i64, layout: Layout) -> ObjectBuilder {
+        let workspace = Workspace::of(session);
+        let title = session.header_text("title").unwrap_or_default();
+        let mut about = ObjectBuilder::default();
+        if layout == Layout::Lines {
+            about
+                .raw("working_dir", workspace.directory())
+                .text("description", &title)
+                .raw("message_count", "0");
+            for name in ["total_tokens", "input_tokens", "output_tokens"] {
+                about.raw(name, "null");
+            }
+            return about;
+        }
+        let header = session.header();
+        let created = header
+            .iter()
+            .find(|(name, _)| name == "created_at")
+            .map(|(_, raw)| raw.clone());
+        let mut times = view.messages(session).filter_map(|message| message.timestamp);
+        let begun = created.or_else(|| times.next().map(<[u8]>::to_vec));
+        let begun = begun.unwrap_or_else(|| b"\"1970-01-01T00:00:00Z\"".to_vec());
+        let newest = session.newest_time().map(|time| quoted(&time));
+        about
+            .text(
+                "id",
+                &session.header_text("id").unwrap_or_else(|| "session".to_string()),
+            )
+            .raw("working_dir", workspace.directory())
+            .text("name", &title)
+            .raw("user_set_name", if title.is_empty() { "false" } else { "true" })
+            .text("session_type", "user")
+            .raw("created_at", &begun)
+            .raw("updated_at", newest.as_deref().unwrap_or(&begun))
+            .raw("extension_data", "{}");
+        if let Some(model) = workspace.last_model(session, view) {
+            about.raw("model_config", model_config(&model));
+        }
+        about
+    }
+
+    fn losses(&self, said: &Said<'_>, joined: bool, report: &mut Report) {
+        let message = &said.message;
+        let mut lost = vec![Loss::Usage, Loss::Model, Loss::Name];
+        lost.extend(joined.then_some(Loss::Id));
+        let is_part = |time: &str| time.contains('.') || !time.ends_with('Z');
+        let time = message.timestamp().filter(|time| is_part(time) || joined);
+        lost.extend(time.map(|_| Loss::Timestamp));
+        losses::members(said, &lost, &["is_error", "visibility"], report);
+        let has_place = match message.role() {
+            Role::User | Role::Assistant => {
+                matches!(message.category(), Category::Dialog | Category::Context)
+            }
+            role => message.category() == role.category(),
+        };
+        report.lose(Loss::Category, u64::from(!has_place));
+    }
+
+    fn check_lines(&self, lines: &[Vec<u8>], report: &mut Report) {
+        let long = lines.iter().filter(|line| line.len() > LONGEST).count();
+        let mut note = |what: String| report.note(Place::default(), what);
+        if long > 0 {
+            note(format!("{long} lines are longer than 5 MiB, which goose skips"));
+        }
+        if lines.len() > MOST + 1 {
+            note("more than 10,000 messages, which is all that goose reads".to_string());
+        }
+        if lines.iter().map(|line| line.len() + 1).sum::<usize>() > LARGEST {
+            note("more than 50 MiB, which goose does not read".to_string());
+        }
+    }
+}
+
+/// Limits of goose's reader of lines. Source: goose, session/legacy.rs.
+const LONGEST: usize = 5 * 1024 * 1024;
+const MOST: usize = 10_000;
+const LARGEST: usize = 50 * 1024 * 1024;
+
+/// The message after one that was edited: it has no id, and the user does not see it a second time.
+fn instead(edited: &[u8], source: &[u8]) -> Option<Vec<u8>> {
+    // A notice that is left alone is not for the model.
+    Element::of(edited).filter(|element| !element.is_notice())?;
+    let created = json::member(source, "created").unwrap_or(b"0");
+    let changes: [(&str, Option<&[u8]>); 3] = [
+        ("id", Some(b"null")),
+        ("created", Some(created)),
+        ("metadata", Some(&visibility(false, true))),
+    ];
+    json::with_members(edited, &changes).ok()
+}
+
+/// The settings of a model, all of which goose requires. Source: goose, ModelConfig.
+fn model_config(model: &[u8]) -> Vec<u8> {
+    let mut config = ObjectBuilder::default();
+    config.raw("model_name", model);
+    for name in ["context_limit", "temperature", "max_tokens"] {
+        config.raw(name, "null");
+    }
+    config.raw("toolshim", "false").raw("toolshim_model", "null");
+    config.finish()
+}

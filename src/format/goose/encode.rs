@@ -1,0 +1,164 @@
+//! Messages as an element.
+
+use super::element::{kind, visibility};
+use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{Content, pieces};
+use crate::format::request::draft;
+use crate::format::request::mcp;
+use crate::format::request::media::Media;
+use crate::format::request::piece::{Said, array, object_arguments};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::{Message, Role};
+use crate::model::time;
+
+/// The element of messages: results and what the user says, or what the model says.
+pub fn element(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    let first = messages.first()?;
+    let is_model = messages.iter().any(|said| said.message.role() == Role::Assistant);
+    let mut blocks = Vec::new();
+    for said in messages {
+        match said.message.role() {
+            Role::Tool => blocks.push(result(said, report)),
+            _ => blocks.extend(message(said, report)),
+        }
+    }
+    let hidden = first.message.category == Some(b"\"context\"") || first.metadata("visibility").is_some();
+    let mut element = ObjectBuilder::default();
+    element
+        .raw("id", first.message.id.unwrap_or(b"null"))
+        .text("role", if is_model { "assistant" } else { "user" })
+        .raw("created", created(&first.message).to_string())
+        .raw("content", array(&blocks))
+        .raw("metadata", visibility(!hidden, true));
+    Some(element.finish())
+}
+
+/// When a message was sent, in seconds.
+pub fn created(message: &Message<'_>) -> i64 {
+    let time = message.timestamp();
+    time.and_then(|time| time::seconds(&time)).unwrap_or(0)
+}
+
+/// The blocks of a message that is not a result.
+fn message(said: &Said<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let thoughts = said.reasoning();
+    let mut blocks: Vec<Vec<u8>> = thoughts.iter().filter_map(|raw| thought(raw, report)).collect();
+    for content in pieces(said.message.content) {
+        match content {
+            Content::Text(b"\"\"") => {}
+            content => blocks.extend(block(&content, report)),
+        }
+    }
+    blocks.extend(said.calls().iter().map(|raw| request(raw, report)));
+    blocks
+}
+
+/// A block of content; none of content that cannot be one, which is reported.
+fn block(content: &Content<'_>, report: &mut Report) -> Option<Vec<u8>> {
+    let raw = match content {
+        Content::Text(text) => return Some(draft::text_part(text)),
+        Content::Other(raw) => raw,
+    };
+    let made = mcp::image(raw).or_else(|| is_native(raw).then(|| raw.to_vec()));
+    if made.is_none() {
+        let attached = Media::of(raw).is_some();
+        report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+    }
+    made
+}
+
+/// Whether a part is a block of goose.
+fn is_native(raw: &[u8]) -> bool {
+    let own = [
+        "image",
+        "toolResponse",
+        "toolConfirmationRequest",
+        "actionRequired",
+        "frontendToolRequest",
+        "systemNotification",
+        "conversationCompacted",
+        "resource",
+    ];
+    let kind = kind(raw);
+    own.contains(&kind.as_ref()) && (kind != "image" || json::member(raw, "mimeType").is_some())
+}
+
+fn thought(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+    let mut block = ObjectBuilder::default();
+    let string = |name| json::member(raw, name).filter(|raw| raw.starts_with(b"\""));
+    let text = string("text").or(string("thinking"));
+    match (kind(raw).as_ref(), text, string("data")) {
+        ("redacted_thinking", _, Some(data)) => {
+            block.text("type", "redactedThinking").raw("data", data);
+        }
+        (_, Some(text), _) => {
+            let signs = ["encrypted_content", "thoughtSignature", "data"];
+            let signed = signs.iter().any(|name| json::member(raw, name).is_some());
+            report.lose(Loss::Signature, u64::from(signed));
+            block
+                .text("type", "thinking")
+                .raw("thinking", text)
+                .raw("signature", string("signature").unwrap_or(b"\"\""));
+        }
+        _ => {
+            report.lose(Loss::Reasoning, 1);
+            let signed = json::member(raw, "encrypted_content").is_some();
+            report.lose(Loss::Signature, u64::from(signed));
+            return None;
+        }
+    }
+    Some(block.finish())
+}
+
+fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
+    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
+    let function = function.unwrap_or(b"{}");
+    let arguments = json::member(function, "arguments").or_else(|| json::member(function, "input"));
+    let (arguments, wrapped) = as_written(arguments);
+    report.lose(Loss::Arguments, u64::from(wrapped));
+    let mut value = ObjectBuilder::default();
+    value
+        .raw("name", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("arguments", arguments);
+    let mut block = ObjectBuilder::default();
+    block
+        .text("type", "toolRequest")
+        .raw("id", json::member(call, "id").unwrap_or(b"\"\""))
+        .raw("toolCall", success(&value.finish()));
+    block.finish()
+}
+
+/// Arguments as they are written if they are JSON.
+fn as_written(arguments: Option<&[u8]>) -> (Vec<u8>, bool) {
+    match arguments.and_then(json::text) {
+        Some(text) if text.starts_with('{') => match json::value_end(text.as_bytes(), 0, Dialect::Strict) {
+            Ok(end) if end == text.len() => (text.into_owned().into_bytes(), false),
+            _ => object_arguments(arguments),
+        },
+        _ => object_arguments(arguments),
+    }
+}
+
+fn success(value: &[u8]) -> Vec<u8> {
+    let mut outcome = ObjectBuilder::default();
+    outcome.text("status", "success").raw("value", value);
+    outcome.finish()
+}
+
+fn result(said: &Said<'_>, report: &mut Report) -> Vec<u8> {
+    let failed = said.metadata("is_error") == Some(b"true");
+    let contents = pieces(said.message.content);
+    let blocks: Vec<_> = contents
+        .iter()
+        .filter_map(|content| block(content, report))
+        .collect();
+    let mut value = ObjectBuilder::default();
+    value
+        .raw("content", array(&blocks))
+        .raw("isError", if failed { "true" } else { "false" });
+    let mut made = ObjectBuilder::default();
+    made.text("type", "toolResponse")
+        .raw("id", said.message.tool_call_id.unwrap_or(b"\"\""))
+        .raw("toolResult", success(&value.finish()));
+    made.finish()
+}

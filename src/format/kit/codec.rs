@@ -1,0 +1,137 @@
+//! What a format defines.
+
+use crate::format::Format;
+use crate::format::report::Report;
+use crate::format::request::draft;
+use crate::format::request::piece::Said;
+use crate::format::workspace::{Member, Workspace};
+
+/// A format whose sessions are lists of elements.
+pub trait Codec: Sync + 'static {
+    /// The format.
+    const FORMAT: Format;
+    /// Its name, under which residues are kept.
+    const NAME: &'static str;
+    /// A session of it, for messages, with an article.
+    const WHAT: &'static str;
+    /// The member of a document that holds the elements.
+    const LIST: &'static str;
+    /// The member of a document that counts the elements.
+    const COUNT: Option<&'static str> = None;
+    /// Whether a session may also be JSON Lines.
+    const LINES: bool = false;
+    /// Members of a header's metadata that it has a place for.
+    const PLACED: &'static [Member];
+    /// What has to be known of all elements to decode one.
+    type Outline;
+
+    /// Whether a line describes the session that begins with it. Only formats that are also JSON Lines have such.
+    fn begins(&self, _line: &[u8]) -> bool {
+        false
+    }
+    /// Whether an input that begins with this line is JSON Lines.
+    fn is_line(&self, _line: &[u8]) -> bool {
+        false
+    }
+    /// The session, by the members next to its list.
+    fn info(&self, about: &[u8]) -> SessionInfo;
+    /// Looks at all elements.
+    fn outline(&self, elements: &[Vec<u8>]) -> Self::Outline;
+    /// The meaning of an element.
+    fn decode(&self, outline: &Self::Outline, nth: usize, element: &[u8]) -> Decoded;
+    /// What is wrong with the content of a message.
+    fn fault(&self, element: &[u8]) -> Option<String>;
+    /// The id of a message.
+    fn id(&self, element: &[u8]) -> Option<String>;
+    /// The time of a message, in RFC 3339.
+    fn time(&self, element: &[u8]) -> Option<String>;
+    /// The element of messages, without what only a new element needs; none of messages that make no element.
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>>;
+}
+
+/// How the elements of a session are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// A list in a document.
+    #[default]
+    Document,
+    /// A list alone.
+    List,
+    /// An element per line.
+    Lines,
+}
+
+impl Layout {
+    /// The word in a header.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layout::Document => "document",
+            Layout::List => "list",
+            Layout::Lines => "lines",
+        }
+    }
+
+    /// The layout of this name.
+    pub fn from_name(name: &str) -> Option<Layout> {
+        let all = [Layout::Document, Layout::List, Layout::Lines];
+        all.into_iter().find(|layout| layout.name() == name)
+    }
+}
+
+/// What a source says about its session.
+#[derive(Debug, Default)]
+pub struct SessionInfo {
+    /// Its id.
+    pub id: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// When it began, in RFC 3339.
+    pub created: Option<String>,
+    /// Its directory, branch and model.
+    pub workspace: Workspace,
+    /// The id of the session that it belongs to.
+    pub parent: Option<String>,
+}
+
+/// The meaning of an element.
+pub enum Decoded {
+    /// Messages.
+    Messages(Vec<Draft>),
+    /// A summary of messages before it.
+    Summary(Summary),
+    /// An element of the format that is not a message.
+    Passthrough,
+    /// Not an element of the format: damage.
+    Unrecognized,
+}
+
+/// A message that was decoded.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// The message without its id.
+    pub message: draft::Draft,
+    /// What the model receives of it.
+    pub visible: Visible,
+}
+
+/// What the model receives of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Visible {
+    /// All of it.
+    Whole,
+    /// Nothing.
+    Hidden,
+    /// This content instead of its own.
+    Content(Vec<u8>),
+}
+
+/// A summary that was decoded.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Its text.
+    pub text: String,
+    /// The first element that it does not cover; none for a summary that covers nothing.
+    pub kept: Option<usize>,
+    /// Further members of its event.
+    pub members: Vec<(&'static str, Vec<u8>)>,
+}

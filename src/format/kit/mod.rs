@@ -1,0 +1,34 @@
+//! The kit for formats whose sessions are lists of elements. A format implements [`Codec`]; the kit reads, writes, edits
+//! in place and counts losses.
+//!
+//! | `metadata.NAME` of | holds |
+//! |---|---|
+//! | the first message of an element: `residue` | what [`Codec::encode`] does not produce of it, see [`residue`] |
+//! | the first message of an element: `raw` | the element, if a residue does not restore it |
+//! | every other message of an element: `of` | the id of the first one |
+//! | a summary event: `raw` | the element of the summary |
+//! | the header: `form` | whether the source is a document, a list or lines |
+//! | the header: `session` | the members next to the list |
+//!
+//! An element that is not a message is a passthrough record. One `compact` event after the last message hides what the
+//! program does not send to the model.
+
+pub mod changes;
+pub mod codec;
+pub mod frame;
+pub mod losses;
+mod parse;
+mod read;
+mod records;
+mod residue;
+mod session;
+mod source;
+mod values;
+mod write;
+
+pub use changes::{Change, Next};
+pub use codec::{Codec, Decoded, Draft, Layout, SessionInfo, Summary, Visible};
+pub use frame::{Edit, replaced};
+pub use read::open;
+pub use source::Source;
+pub use write::{Editor, Edits, back, write, write_as};

@@ -1,0 +1,400 @@
+//! The residue of an element: what an encoder does not produce of it, found by comparison. The law of both functions is
+//! that `restore(encoded, residue(source, encoded))` is the same JSON value as `source`.
+//!
+//! A residue never brings back content that has changed since: where it replaces or removes a value, it holds a check of
+//! that value, and applies only to an object or array whose values all still have theirs.
+//!
+//! | residue of | members |
+//! |---|---|
+//! | an object | `+` members to add, `~` residues of members, `=` a check and another value, `-` checks of members to remove |
+//! | an array | for each element of the source the key of the encoded element, `[key, residue]`, `{"=": [key, check, value]}` or `{"+": value}`; then `{"-": [key, check]}` for what is to be removed |
+
+use crate::format::request::piece::{array, quoted};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::key;
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
+/// Deeper values are compared as a whole.
+const DEEPEST: usize = 48;
+
+/// A value that is longer is checked by its hash.
+const SHORT: usize = 24;
+
+/// What `encoded` lacks of `source`; none where they are the same value, or not both objects or both arrays.
+pub fn residue(source: &[u8], encoded: &[u8]) -> Option<Vec<u8>> {
+    match compare(source, encoded, 0) {
+        Difference::Inside(residue) => Some(residue),
+        Difference::None | Difference::Other => None,
+    }
+}
+
+/// The value that `encoded` was made of, or that it would be made of had it changed in the same way.
+pub fn restore(encoded: &[u8], residue: &[u8]) -> Vec<u8> {
+    let restored = match (encoded.first(), residue.first()) {
+        (Some(b'{'), Some(b'{')) => restore_object(encoded, residue),
+        (Some(b'['), Some(b'[')) => restore_array(encoded, residue),
+        _ => None,
+    };
+    restored.unwrap_or_else(|| encoded.to_vec())
+}
+
+enum Difference {
+    None,
+    Inside(Vec<u8>),
+    Other,
+}
+
+fn compare(source: &[u8], encoded: &[u8], depth: usize) -> Difference {
+    if json::same(source, encoded) {
+        return Difference::None;
+    }
+    let inside = match (source.first(), encoded.first()) {
+        _ if depth == DEEPEST => None,
+        (Some(b'{'), Some(b'{')) => compare_objects(source, encoded, depth + 1),
+        (Some(b'['), Some(b'[')) => compare_arrays(source, encoded, depth + 1),
+        _ => None,
+    };
+    inside.map_or(Difference::Other, Difference::Inside)
+}
+
+fn members(object: &[u8]) -> Option<Vec<(Cow<'_, str>, &[u8])>> {
+    json::members(object, Dialect::Strict)
+}
+
+fn elements(list: &[u8]) -> Option<Vec<&[u8]>> {
+    json::elements(list, Dialect::Strict)
+}
+
+/// The value as it is if it is short, its hash if not.
+fn check(value: &[u8]) -> Vec<u8> {
+    match value.len() <= SHORT {
+        true => value.to_vec(),
+        false => quoted(&key::sha256(value)[..16]),
+    }
+}
+
+fn compare_objects(source: &[u8], encoded: &[u8], depth: usize) -> Option<Vec<u8>> {
+    let (source, encoded) = (members(source)?, members(encoded)?);
+    let mut left: HashMap<&str, &[u8]> = encoded.iter().map(|(name, value)| (&**name, *value)).collect();
+    let mut parts: [ObjectBuilder; 4] = Default::default();
+    let [added, inside, replaced, removed] = &mut parts;
+    for (name, value) in &source {
+        let Some(other) = left.remove(&**name) else {
+            added.raw(name, value);
+            continue;
+        };
+        match compare(value, other, depth) {
+            Difference::None => {}
+            Difference::Inside(residue) => drop(inside.raw(name, residue)),
+            Difference::Other => drop(replaced.raw(name, array([&check(other)[..], value]))),
+        }
+    }
+    for (name, value) in encoded.iter().filter(|(name, _)| left.contains_key(&**name)) {
+        removed.raw(name, check(value));
+    }
+    let mut residue = ObjectBuilder::default();
+    for (name, part) in ["+", "~", "=", "-"].into_iter().zip(parts) {
+        if !part.is_empty() {
+            residue.raw(name, part.finish());
+        }
+    }
+    Some(residue.finish())
+}
+
+fn restore_object(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
+    let part = |name| json::member(residue, name).and_then(members).unwrap_or_default();
+    let (added, inside) = (part("+"), part("~"));
+    let (replaced, removed) = (part("="), part("-"));
+    let inside: HashMap<&str, &[u8]> = inside.iter().map(|(name, value)| (&**name, *value)).collect();
+    let mut others: HashMap<&str, (&[u8], Option<&[u8]>)> = HashMap::new();
+    for (name, pair) in &replaced {
+        let pair = elements(pair).filter(|pair| pair.len() == 2)?;
+        others.insert(name, (pair[0], Some(pair[1])));
+    }
+    others.extend(removed.iter().map(|(name, check)| (&**name, (*check, None))));
+    let now = members(encoded)?;
+    let unchanged = now
+        .iter()
+        .filter(|(name, value)| others.get(&**name).is_some_and(|(then, _)| check(value) == *then));
+    let applies = unchanged.count() == others.len();
+    let mut built = ObjectBuilder::default();
+    for (name, value) in &now {
+        match (others.get(&**name).filter(|_| applies), inside.get(&**name)) {
+            (Some((_, Some(other))), _) => drop(built.raw(name, other)),
+            (Some((_, None)), _) => {}
+            (None, Some(residue)) => drop(built.raw(name, restore(value, residue))),
+            (None, None) => drop(built.raw(name, value)),
+        }
+    }
+    let known: HashMap<&str, ()> = now.iter().map(|(name, _)| (&**name, ())).collect();
+    for (name, value) in added
+        .iter()
+        .filter(|(name, _)| applies && !known.contains_key(&**name))
+    {
+        built.raw(name, value);
+    }
+    Some(built.finish())
+}
+
+/// What an element is: its `type`, or what kind of value it is.
+fn kind(element: &[u8]) -> Cow<'_, str> {
+    let named = ["type", "role"]
+        .iter()
+        .find_map(|name| json::member(element, name));
+    match (element.first(), named.and_then(json::text)) {
+        (Some(b'{'), Some(kind)) => kind,
+        (first, _) => first
+            .map_or("", |first| match first {
+                b'{' => "{",
+                b'[' => "[",
+                b'"' => "\"",
+                _ => "0",
+            })
+            .into(),
+    }
+}
+
+/// The ids of an element, its own first.
+fn ids(element: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
+    let names = ["id", "callID", "toolCallId", "tool_call_id", "tool_use_id"];
+    let names = names.into_iter().filter(|_| element.starts_with(b"{"));
+    names.filter_map(|name| json::member(element, name).and_then(json::text))
+}
+
+/// What an encoded element is known by: its kind, and its id if it has one.
+fn key_of(element: &[u8]) -> String {
+    match ids(element).next() {
+        Some(id) => format!("{}#{id}", kind(element)),
+        None => kind(element).into_owned(),
+    }
+}
+
+/// The elements of an encoded list by their keys, each in order.
+fn by_key(list: &[&[u8]]) -> HashMap<String, VecDeque<usize>> {
+    let mut known: HashMap<String, VecDeque<usize>> = HashMap::new();
+    for (nth, element) in list.iter().enumerate() {
+        known.entry(key_of(element)).or_default().push_back(nth);
+    }
+    known
+}
+
+fn compare_arrays(source: &[u8], encoded: &[u8], depth: usize) -> Option<Vec<u8>> {
+    let (source, encoded) = (elements(source)?, elements(encoded)?);
+    let mut known = by_key(&encoded);
+    let mut entries: Vec<Vec<u8>> = Vec::new();
+    for element in &source {
+        let kind = kind(element);
+        let named = ids(element).map(|id| format!("{kind}#{id}"));
+        let mut keys = named.chain([kind.to_string()]);
+        let found = keys.find_map(|key| {
+            let nth = known.get_mut(&key).and_then(VecDeque::pop_front)?;
+            Some((quoted(&key), nth))
+        });
+        let Some((key, nth)) = found else {
+            entries.push(one("+", element));
+            continue;
+        };
+        entries.push(match compare(element, encoded[nth], depth) {
+            Difference::None => key,
+            Difference::Inside(residue) => array([key, residue]),
+            Difference::Other => one("=", &array([&key[..], &check(encoded[nth]), element])),
+        });
+    }
+    let mut left: Vec<usize> = known.into_values().flatten().collect();
+    left.sort_unstable();
+    for nth in left {
+        let gone = array([quoted(&key_of(encoded[nth])), check(encoded[nth])]);
+        entries.push(one("-", &gone));
+    }
+    Some(array(entries))
+}
+
+fn one(name: &str, value: &[u8]) -> Vec<u8> {
+    let mut built = ObjectBuilder::default();
+    built.raw(name, value);
+    built.finish()
+}
+
+/// An entry of the residue of an array.
+enum Entry<'r> {
+    Same,
+    Inside(&'r [u8]),
+    Instead(&'r [u8], &'r [u8]),
+    Removed(&'r [u8]),
+    Added(&'r [u8]),
+}
+
+fn entry(raw: &[u8]) -> Option<(Cow<'_, str>, Entry<'_>)> {
+    if let Some(key) = json::text(raw) {
+        return Some((key, Entry::Same));
+    }
+    if let Some(value) = json::member(raw, "+") {
+        return Some((Cow::Borrowed(""), Entry::Added(value)));
+    }
+    let list = |raw| elements(raw).filter(|list| !list.is_empty());
+    let (list, gone) = match ["=", "-"].map(|name| json::member(raw, name)) {
+        [Some(raw), _] => (list(raw)?, false),
+        [_, Some(raw)] => (list(raw)?, true),
+        _ => (list(raw)?, false),
+    };
+    let key = json::text(list[0])?;
+    Some((
+        key,
+        match list[1..] {
+            [check] if gone => Entry::Removed(check),
+            [residue] => Entry::Inside(residue),
+            [check, value] => Entry::Instead(check, value),
+            _ => return None,
+        },
+    ))
+}
+
+fn restore_array(encoded: &[u8], residue: &[u8]) -> Option<Vec<u8>> {
+    let now = elements(encoded)?;
+    let entries: Vec<_> = elements(residue)?.into_iter().map(entry).collect::<Option<_>>()?;
+    let mut wanted: HashMap<&str, usize> = HashMap::new();
+    let keyed = entries
+        .iter()
+        .filter(|(_, entry)| !matches!(entry, Entry::Added(_)));
+    keyed.for_each(|(key, _)| *wanted.entry(key).or_default() += 1);
+    let mut known = by_key(&now);
+    // Without ids, which one of them is missing cannot be known.
+    let is_certain: HashMap<&str, bool> = wanted
+        .iter()
+        .map(|(key, count)| {
+            let is_single = *count == 1 && key.contains('#');
+            (
+                *key,
+                is_single || known.get(*key).map_or(0, VecDeque::len) == *count,
+            )
+        })
+        .collect();
+    let mut placed: Vec<(Option<usize>, Vec<u8>)> = Vec::new();
+    let mut is_placed = vec![false; now.len()];
+    for (key, entry) in &entries {
+        if let Entry::Added(value) = entry {
+            placed.push((None, value.to_vec()));
+            continue;
+        }
+        let nth = known.get_mut(&**key).and_then(VecDeque::pop_front);
+        let certain = is_certain.get(&**key) == Some(&true);
+        let is = |then: &[u8]| nth.is_some_and(|nth| certain && check(now[nth]) == then);
+        let element = match (entry, nth) {
+            (Entry::Instead(then, value), _) if is(then) => value.to_vec(),
+            (Entry::Removed(then), Some(nth)) if is(then) => {
+                is_placed[nth] = true;
+                continue;
+            }
+            // What stood for something else has changed: nothing of that is known any more.
+            (Entry::Instead(..) | Entry::Removed(_), _) => return None,
+            (Entry::Inside(residue), Some(nth)) if certain => restore(now[nth], residue),
+            (_, Some(nth)) => now[nth].to_vec(),
+            (_, None) => continue,
+        };
+        if let Some(nth) = nth {
+            is_placed[nth] = true;
+        }
+        placed.push((nth, element));
+    }
+    for (nth, element) in now.iter().enumerate().filter(|(nth, _)| !is_placed[*nth]) {
+        let before = placed
+            .iter()
+            .rposition(|(other, _)| other.is_some_and(|other| other < nth));
+        let after = || placed.iter().position(|(other, _)| other.is_some());
+        let at = before
+            .map(|before| before + 1)
+            .or_else(after)
+            .unwrap_or(placed.len());
+        placed.insert(at, (Some(nth), element.to_vec()));
+    }
+    Some(array(placed.into_iter().map(|(_, element)| element)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value() -> impl Strategy<Value = serde_json::Value> {
+        use serde_json::{Value, json};
+        let leaf = prop_oneof![
+            any::<u8>().prop_map(Value::from),
+            prop::sample::select(vec!["a", "b", "something longer than a short value"]).prop_map(Value::from),
+            Just(Value::Null),
+        ];
+        leaf.prop_recursive(4, 32, 5, |inner| {
+            let name = prop::sample::select(vec!["id", "type", "text", "x", "content"]);
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(|list| json!(list)),
+                prop::collection::vec((name, inner), 0..5).prop_map(|members| members
+                    .into_iter()
+                    .map(|(name, value)| (name.to_string(), value))
+                    .collect::<serde_json::Map<_, _>>()
+                    .into()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_source_is_restored(source in value(), encoded in value()) {
+            let (source, encoded) = (json!([source]).to_string(), json!([encoded]).to_string());
+            let restored = match residue(source.as_bytes(), encoded.as_bytes()) {
+                Some(residue) => restore(encoded.as_bytes(), &residue),
+                None => encoded.clone().into_bytes(),
+            };
+            prop_assert!(json::same(&restored, source.as_bytes()), "{source}\n{encoded}\n{}", String::from_utf8_lossy(&restored));
+        }
+    }
+
+    use serde_json::json;
+
+    fn changed(source: &str, encoded: &str, now: &str) -> String {
+        let residue = residue(source.as_bytes(), encoded.as_bytes()).unwrap();
+        String::from_utf8(restore(now.as_bytes(), &residue)).unwrap()
+    }
+
+    #[test]
+    fn what_replaced_a_content_is_not_brought_back_when_that_changes() {
+        let (source, encoded) = (
+            r#"{"status":"error","error":"secret"}"#,
+            r#"{"status":"ok","value":"secret"}"#,
+        );
+        assert!(json::same(
+            changed(source, encoded, encoded).as_bytes(),
+            source.as_bytes()
+        ));
+        let now = r#"{"status":"ok","value":"gone"}"#;
+        assert_eq!(changed(source, encoded, now), now);
+        let (source, encoded) = (
+            r#"["secret",{"type":"x"}]"#,
+            r#"[{"type":"text","text":"secret"}]"#,
+        );
+        assert_eq!(
+            changed(source, encoded, r#"[{"type":"text","text":"gone"}]"#),
+            r#"[{"type":"text","text":"gone"}]"#
+        );
+    }
+
+    #[test]
+    fn elements_keep_their_residue_beside_changed_ones() {
+        let source = r#"[{"type":"call","id":"a","s":1},{"type":"text","text":"t","n":2},{"type":"call","id":"b","s":3}]"#;
+        let encoded = r#"[{"type":"text","text":"t"},{"type":"call","id":"a"},{"type":"call","id":"b"}]"#;
+        assert_eq!(
+            changed(
+                source,
+                encoded,
+                r#"[{"type":"text","text":"u"},{"type":"call","id":"b"}]"#
+            ),
+            r#"[{"type":"text","text":"u","n":2},{"type":"call","id":"b","s":3}]"#
+        );
+        // Of two texts without ids it is not known which one is left.
+        let source = r#"[{"type":"text","text":"a","n":1},{"type":"text","text":"b"}]"#;
+        let encoded = r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#;
+        assert_eq!(
+            changed(source, encoded, r#"[{"type":"text","text":"b"}]"#),
+            r#"[{"type":"text","text":"b"}]"#
+        );
+    }
+}

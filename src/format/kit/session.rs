@@ -1,0 +1,291 @@
+//! Elements as a session.
+
+use super::codec::{Codec, Decoded, Draft, Layout, Summary, Visible};
+use super::parse::{Parsed, State};
+use super::records::{self, Ids, said};
+use super::residue::{residue, restore};
+use super::source::Source;
+use crate::error::Place;
+use crate::format;
+use crate::format::native::HeaderBuilder;
+use crate::format::report::Report;
+use crate::format::request::piece::{array, quoted};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key;
+use crate::model::record::{self, Record};
+use crate::model::session::Session;
+
+/// The time of an event of a source without times.
+const EPOCH: &str = "1970-01-01T00:00:00Z";
+
+/// The session of elements; the nth of an input of this name.
+pub fn session<C: Codec>(
+    codec: &C,
+    name: Option<&str>,
+    nth: usize,
+    bytes: &[u8],
+    parsed: Parsed<'_>,
+    report: &mut Report,
+) -> (Session, Source) {
+    let mut session = Session::default();
+    session.push_new(&header(codec, name, nth, bytes, &parsed));
+    let Parsed {
+        layout,
+        parts,
+        is_reported,
+        ..
+    } = parsed;
+    let mut raws = Vec::with_capacity(parts.len());
+    let mut states = Vec::with_capacity(parts.len());
+    for part in parts {
+        raws.push(part.raw);
+        states.push((part.place, part.state));
+    }
+    let mut building = Building {
+        codec,
+        session,
+        source: Source::default(),
+        ids: Ids::default(),
+        first: Vec::new(),
+        drop: Vec::new(),
+        edit: Vec::new(),
+        time: None,
+    };
+    // An id of an element is not given to one that has none.
+    raws.iter()
+        .filter_map(|raw| codec.id(raw))
+        .for_each(|id| building.ids.keep(&id));
+    let outline = codec.outline(&raws);
+    let mut unrecognized = Vec::new();
+    for (nth, (place, state)) in states.into_iter().enumerate() {
+        match state {
+            State::Skipped => continue,
+            State::Damaged(full) => {
+                if let record::Kind::Unreadable(fault) = Record::parse(full, place).kind {
+                    let mut place = place;
+                    place.offset += fault.offset as u64;
+                    report.damage(place, fault.what);
+                }
+                building.session.push_ended(full, place);
+                continue;
+            }
+            State::Element => {}
+        }
+        let raw = &raws[nth];
+        if let Some(fault) = codec.fault(raw) {
+            report.damage(place, fault);
+        }
+        building.time = codec.time(raw).or(building.time.take());
+        match codec.decode(&outline, nth, raw) {
+            Decoded::Messages(drafts) => {
+                let number = if layout == Layout::Lines {
+                    place.line as usize
+                } else {
+                    nth + 1
+                };
+                building.messages(nth, number, raw, drafts, place);
+            }
+            Decoded::Summary(summary) => {
+                let body = building.summary(nth, raw, summary);
+                let line = building.push(body, place);
+                building.source.summaries.push((nth, line));
+            }
+            Decoded::Passthrough => drop(building.push(records::passthrough(C::NAME, raw), place)),
+            Decoded::Unrecognized => {
+                unrecognized.push(place);
+                building.push(records::passthrough(C::NAME, raw), place);
+            }
+        }
+    }
+    match layout {
+        Layout::Lines => report.strange(unrecognized.into_iter(), C::WHAT),
+        _ if is_reported => {}
+        _ => unrecognized
+            .into_iter()
+            .for_each(|place| report.damage(place, "not a message; kept unchanged")),
+    }
+    building.hidden();
+    building.source.elements.count = raws.len();
+    building.source.raws = raws;
+    (building.session, building.source)
+}
+
+fn header<C: Codec>(codec: &C, name: Option<&str>, nth: usize, bytes: &[u8], parsed: &Parsed<'_>) -> Vec<u8> {
+    let info = codec.info(parsed.about.as_deref().unwrap_or(b"{}"));
+    let mut metadata = ObjectBuilder::default();
+    info.workspace.add_to(&mut metadata);
+    if let Some(parent) = info.parent {
+        let mut lineage = ObjectBuilder::default();
+        lineage
+            .text("kind", "child")
+            .text("parent", &key::id_for_key(&parent));
+        metadata.raw("lineage", lineage.finish());
+    }
+    let mut own = ObjectBuilder::default();
+    own.text("form", parsed.layout.name());
+    if let Some(about) = &parsed.about {
+        own.raw("session", about);
+    }
+    metadata.raw(C::NAME, own.finish());
+    let mut header = HeaderBuilder::default();
+    header
+        .text("created_at", info.created.as_deref())
+        .text("title", info.title.as_deref());
+    let source = format::Source {
+        name,
+        ..format::Source::alone(bytes)
+    };
+    let id = header.named(C::FORMAT, &source, info.id.as_deref(), nth);
+    header.raw("metadata", metadata.finish());
+    header.finish(&id)
+}
+
+struct Building<'c, C> {
+    codec: &'c C,
+    session: Session,
+    source: Source,
+    ids: Ids,
+    /// The elements and ids of messages so far.
+    first: Vec<(usize, String)>,
+    /// Ids of messages that the model does not receive.
+    drop: Vec<Vec<u8>>,
+    /// Contents that the model receives instead.
+    edit: Vec<Vec<u8>>,
+    /// The time of the last element that has one.
+    time: Option<String>,
+}
+
+impl<C: Codec> Building<'_, C> {
+    fn push(&mut self, mut body: Vec<u8>, place: Place) -> usize {
+        body.push(b'\n');
+        self.session.push(&Record::parse(&body, place));
+        self.session.len() - 1
+    }
+
+    /// Adds the messages of an element; the number makes an id for an element without one.
+    fn messages(&mut self, nth: usize, number: usize, raw: &[u8], drafts: Vec<Draft>, place: Place) {
+        let id = match self.codec.id(raw) {
+            Some(id) => self.ids.next(&id, true),
+            None => self.ids.next(&format!("msg_{number}"), false),
+        };
+        let plain = bodies::<C>(&drafts, &id, None);
+        let encoded = self.codec.encode(&said(&plain, C::NAME), &mut Report::default());
+        let note = encoded.and_then(|encoded| match residue(raw, &encoded) {
+            None if json::same(raw, &encoded) => Some(("residue", b"null".to_vec())),
+            None => None,
+            Some(found) => {
+                let is_exact = json::same(raw, &restore(&encoded, &found));
+                is_exact.then_some(("residue", found))
+            }
+        });
+        let note = note.unwrap_or_else(|| ("raw", raw.to_vec()));
+        let bodies = bodies::<C>(&drafts, &id, Some(&note));
+        for (at, (draft, body)) in drafts.into_iter().zip(bodies).enumerate() {
+            let line = self.push(body, place);
+            self.source.elements.of.insert(line, nth);
+            let id = message_id(&id, at);
+            match draft.visible {
+                Visible::Whole => {}
+                Visible::Hidden => self.drop.push(quoted(&id)),
+                Visible::Content(content) => {
+                    let mut change = ObjectBuilder::default();
+                    change.text("id", &id).raw("content", content);
+                    self.edit.push(change.finish());
+                }
+            }
+            self.first.push((nth, id));
+        }
+    }
+
+    /// The event of a summary.
+    fn summary(&self, nth: usize, raw: &[u8], summary: Summary) -> Vec<u8> {
+        let name = format!("{nth}\n{}", String::from_utf8_lossy(raw));
+        let at = self.codec.time(raw);
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", "summary")
+            .text("id", &format!("evt_{}", &key::sha256(name.as_bytes())[..16]))
+            .text("at", at.as_deref().unwrap_or(EPOCH))
+            .text("content", &summary.text);
+        if let Some(kept) = summary.kept {
+            let covered = &self.first[..self.first.partition_point(|(at, _)| *at < kept)];
+            if let (Some((_, first)), Some((_, last))) = (covered.first(), covered.last()) {
+                event.raw("covers", array([quoted(first), quoted(last)]));
+            }
+        }
+        for (name, value) in summary.members {
+            event.raw(name, value);
+        }
+        let mut own = ObjectBuilder::default();
+        own.raw("raw", raw);
+        let mut metadata = ObjectBuilder::default();
+        metadata.raw(C::NAME, own.finish());
+        event.raw("metadata", metadata.finish());
+        event.finish()
+    }
+
+    /// Adds one event for everything that the model does not receive as it is.
+    fn hidden(&mut self) {
+        if self.drop.is_empty() && self.edit.is_empty() {
+            return;
+        }
+        let (drop, edit) = (array(&self.drop), array(&self.edit));
+        let name = [b"compact\n", drop.as_slice(), &edit].concat();
+        let mut event = ObjectBuilder::default();
+        event
+            .text("type", "compact")
+            .text("id", &format!("evt_{}", &key::sha256(&name)[..16]))
+            .text("at", self.time.as_deref().unwrap_or(EPOCH))
+            .text("strategy", C::NAME);
+        for (name, list) in [("drop", drop), ("edit", edit)] {
+            if list != b"[]" {
+                event.raw(name, list);
+            }
+        }
+        self.session.push_new(&event.finish());
+    }
+}
+
+/// The id of the nth message of an element.
+fn message_id(id: &str, nth: usize) -> String {
+    match nth {
+        0 => id.to_string(),
+        nth => format!("{id}#{}", nth + 1),
+    }
+}
+
+/// The records of messages of an element, with a note on the first.
+fn bodies<C: Codec>(drafts: &[Draft], id: &str, note: Option<&(&str, Vec<u8>)>) -> Vec<Vec<u8>> {
+    let body = |(nth, draft): (usize, &Draft)| {
+        let mut message = draft.message.clone();
+        message.raw("id", quoted(&message_id(id, nth)));
+        let mut own = ObjectBuilder::default();
+        match (nth, note) {
+            (0, Some((name, value))) => drop(own.raw(name, value)),
+            (0, None) => {}
+            _ => drop(own.text("of", id)),
+        }
+        if !own.is_empty() {
+            message.metadata(C::NAME, Some(own.finish()));
+        }
+        message.body_of(C::NAME)
+    };
+    drafts.iter().enumerate().map(body).collect()
+}
+
+/// What an encoder makes of the messages of an element under this id.
+pub fn encoded<C: Codec>(
+    codec: &C,
+    outline: &C::Outline,
+    nth: usize,
+    raw: &[u8],
+    id: &str,
+) -> Option<Vec<u8>> {
+    let Decoded::Messages(drafts) = codec.decode(outline, nth, raw) else {
+        return None;
+    };
+    codec.encode(
+        &said(&bodies::<C>(&drafts, id, None), C::NAME),
+        &mut Report::default(),
+    )
+}

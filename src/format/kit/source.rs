@@ -1,0 +1,22 @@
+//! The elements that a session was read from.
+
+use super::changes::Elements;
+use crate::model::view::Item;
+
+/// The elements of a session, and the records that they became.
+#[derive(Default)]
+pub struct Source {
+    /// The elements, each on one line; of JSON Lines all lines.
+    pub raws: Vec<Vec<u8>>,
+    /// The messages of elements.
+    pub elements: Elements,
+    /// Elements that are summaries, and the lines of their events.
+    pub summaries: Vec<(usize, usize)>,
+}
+
+impl Source {
+    /// Whether an item is a summary of the source.
+    pub fn is_summary(&self, item: &Item) -> bool {
+        matches!(item, Item::Summary(line) if self.summaries.iter().any(|(_, own)| own == line))
+    }
+}

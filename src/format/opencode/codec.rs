@@ -1,0 +1,86 @@
+//! opencode's sessions, as the kit reads them.
+
+use super::compaction::{self, Part};
+use super::element::{Element, rfc3339};
+use super::{NAME, decode, encode, make};
+use crate::format::Format;
+use crate::format::content;
+use crate::format::kit::{Codec, Decoded, SessionInfo, Summary};
+use crate::format::report::Report;
+use crate::format::request::piece::{Said, quoted};
+use crate::format::workspace::{Member, Workspace};
+use crate::model::json;
+
+/// opencode's sessions.
+pub struct Opencode;
+
+impl Codec for Opencode {
+    const FORMAT: Format = Format::Opencode;
+    const NAME: &'static str = NAME;
+    const WHAT: &'static str = "an opencode session";
+    const LIST: &'static str = "messages";
+    const PLACED: &'static [Member] = &[Member::Directory, Member::Model];
+    type Outline = Vec<Part>;
+
+    fn info(&self, about: &[u8]) -> SessionInfo {
+        let info = json::member(about, "info")
+            .filter(|raw| raw.starts_with(b"{"))
+            .unwrap_or(b"{}");
+        let text = |name: &str| {
+            let text = json::member(info, name)
+                .and_then(json::text)
+                .filter(|text| !text.is_empty());
+            text.map(|text| text.into_owned())
+        };
+        SessionInfo {
+            id: text("id"),
+            title: text("title"),
+            created: make::begun(info).and_then(rfc3339),
+            workspace: Workspace::new(json::member(info, "directory"), None, None),
+            parent: text("parentID"),
+        }
+    }
+
+    fn outline(&self, elements: &[Vec<u8>]) -> Vec<Part> {
+        let elements: Vec<_> = elements.iter().map(|raw| Element::of(raw)).collect();
+        compaction::parts(&elements)
+    }
+
+    fn decode(&self, outline: &Vec<Part>, nth: usize, raw: &[u8]) -> Decoded {
+        let Some(element) = Element::of(raw) else {
+            return Decoded::Unrecognized;
+        };
+        match outline[nth] {
+            Part::Said => Decoded::Messages(decode::messages(&element)),
+            Part::Beside => Decoded::Passthrough,
+            Part::Summary(kept) => {
+                let mut members = vec![("by", quoted(NAME))];
+                let used = element.parts.iter().find_map(|part| decode::tokens(part));
+                let used = used.or(json::member(element.info, "tokens"));
+                members.extend(used.map(|used| ("usage", used.to_vec())));
+                Decoded::Summary(Summary {
+                    text: element.said(),
+                    kept: Some(kept),
+                    members,
+                })
+            }
+        }
+    }
+
+    fn fault(&self, raw: &[u8]) -> Option<String> {
+        Element::of(raw)?;
+        content::unknown_parts(json::member(raw, "parts")?)
+    }
+
+    fn id(&self, raw: &[u8]) -> Option<String> {
+        Element::of(raw)?.text("id").map(|id| id.into_owned())
+    }
+
+    fn time(&self, raw: &[u8]) -> Option<String> {
+        Element::of(raw)?.created().and_then(rfc3339)
+    }
+
+    fn encode(&self, messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+        encode::element(messages, report)
+    }
+}

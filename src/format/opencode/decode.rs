@@ -1,0 +1,216 @@
+//! An element as messages: the user's is one, the model's one for each of its steps, followed by the results of its
+//! calls.
+
+use super::content;
+use super::element::{Element, Speaker, kind, milliseconds, rfc3339};
+use super::make;
+use crate::format::kit::{Draft, Visible};
+use crate::format::request::contents;
+use crate::format::request::draft;
+use crate::format::request::figures::Figures;
+use crate::format::request::piece::{array, quoted, rest};
+use crate::model::json::{self, ObjectBuilder};
+
+/// What a model receives instead of a result that was cleared. Source: opencode, session/message-v2.ts.
+const CLEARED: &str = "[Old tool result content cleared]";
+
+fn draft(role: &str) -> Draft {
+    Draft {
+        message: draft::Draft::new(role),
+        visible: Visible::Whole,
+    }
+}
+
+/// The messages of an element.
+pub fn messages(element: &Element<'_>) -> Vec<Draft> {
+    let mut drafts = match element.speaker {
+        Speaker::User => vec![user(element)],
+        Speaker::Assistant => steps(&element.parts)
+            .into_iter()
+            .flat_map(|parts| assistant(element, parts))
+            .collect(),
+    };
+    let in_parts = element.parts.iter().any(|part| tokens(part).is_some());
+    if let Some(first) = drafts.first_mut() {
+        if let Some(time) = element.created().and_then(rfc3339) {
+            first.message.raw("timestamp", quoted(&time));
+        }
+        // Where no step has its usage, the message has; one that was aborted has none.
+        let tokens = json::member(element.info, "tokens").filter(|raw| raw.starts_with(b"{") && !in_parts);
+        let used = tokens.filter(|raw| Figures::of(raw).is_some_and(|figures| figures != Figures::default()));
+        used.map(|raw| first.message.raw("usage", raw));
+    }
+    if !element.is_sent() {
+        drafts
+            .iter_mut()
+            .for_each(|draft| draft.visible = Visible::Hidden);
+    }
+    drafts
+}
+
+fn user(element: &Element<'_>) -> Draft {
+    let mut step = draft("user");
+    let is_flag = |part: &[u8], name| json::member(part, name) == Some(b"true");
+    let said: Vec<&[u8]> = element
+        .parts
+        .iter()
+        .copied()
+        .filter(|part| matches!(kind(part).as_ref(), "text" | "file"))
+        .collect();
+    let content = |parts: &[&[u8]]| {
+        contents::joined(
+            &parts
+                .iter()
+                .filter_map(|part| content::read(part))
+                .collect::<Vec<_>>(),
+            b"[]",
+        )
+    };
+    step.message.raw("content", content(&said));
+    if !said.is_empty() && said.iter().all(|part| is_flag(part, "synthetic")) {
+        step.message.raw("category", b"\"context\"".as_slice());
+    }
+    let sent: Vec<&[u8]> = said
+        .iter()
+        .copied()
+        .filter(|part| !is_flag(part, "ignored"))
+        .collect();
+    if sent.len() < said.len() {
+        step.visible = match sent.is_empty() {
+            true => Visible::Hidden,
+            false => Visible::Content(content(&sent)),
+        };
+    }
+    step
+}
+
+/// The parts of each step. A step without content belongs to the one before it.
+fn steps<'a>(parts: &[&'a [u8]]) -> Vec<Vec<&'a [u8]>> {
+    let says = |part: &&[u8]| matches!(kind(part).as_ref(), "text" | "reasoning" | "tool" | "file");
+    let mut steps: Vec<Vec<&[u8]>> = Vec::new();
+    for part in parts {
+        match steps.last_mut() {
+            Some(last) if kind(part) != "step-start" => last.push(part),
+            _ => steps.push(vec![part]),
+        }
+    }
+    let mut joined: Vec<Vec<&[u8]>> = Vec::new();
+    for step in steps {
+        match joined.last_mut() {
+            Some(last) if !step.iter().any(says) || !last.iter().any(says) => last.extend(step),
+            _ => joined.push(step),
+        }
+    }
+    if joined.is_empty() {
+        joined.push(Vec::new());
+    }
+    joined
+}
+
+/// The messages of a step: the model's, and the results of its calls.
+fn assistant(element: &Element<'_>, parts: Vec<&[u8]>) -> Vec<Draft> {
+    let mut step = draft("assistant");
+    let (mut said, mut reasoning, mut calls, mut results) = (vec![], vec![], vec![], vec![]);
+    let mut used: Vec<&[u8]> = Vec::new();
+    for part in &parts {
+        match kind(part).as_ref() {
+            "text" | "file" => said.extend(content::read(part)),
+            "reasoning" => reasoning.push(thought(part)),
+            "tool" => {
+                let (call, result) = tool(part);
+                calls.push(call);
+                results.extend(result);
+            }
+            _ => used.extend(tokens(part)),
+        }
+    }
+    step.message.raw("content", contents::joined(&said, b"null"));
+    if !calls.is_empty() {
+        step.message.raw("tool_calls", array(&calls));
+    }
+    if !reasoning.is_empty() {
+        step.message.raw("reasoning", array(&reasoning));
+    }
+    if let Some(model) = json::member(element.info, "modelID").filter(|raw| raw.starts_with(b"\"")) {
+        step.message.raw("model", model);
+    }
+    match used.as_slice() {
+        [] => {}
+        [one] => drop(step.message.raw("usage", *one)),
+        several => {
+            let mut sum = Figures::default();
+            several
+                .iter()
+                .filter_map(|raw| Figures::of(raw))
+                .for_each(|used| sum += used);
+            step.message.raw("usage", make::tokens(&sum));
+        }
+    }
+    std::iter::once(step).chain(results).collect()
+}
+
+/// The usage of a step, if a part has it.
+pub fn tokens(part: &[u8]) -> Option<&[u8]> {
+    let tokens = json::member(part, "tokens").filter(|raw| raw.starts_with(b"{"))?;
+    (kind(part) == "step-finish").then_some(tokens)
+}
+
+/// A thought, with the signature that some provider has put on it.
+fn thought(part: &[u8]) -> Vec<u8> {
+    let mut thought = ObjectBuilder::default();
+    thought
+        .text("type", "thinking")
+        .raw("text", json::member(part, "text").unwrap_or(b"\"\""));
+    let signs = [
+        ("signature", "signature"),
+        ("redactedData", "data"),
+        ("reasoningEncryptedContent", "encrypted_content"),
+        ("thoughtSignature", "thoughtSignature"),
+    ];
+    let providers = json::member(part, "metadata")
+        .into_iter()
+        .flat_map(|raw| rest(raw, &[]));
+    for (_, provider) in providers {
+        for (name, own) in signs {
+            if let Some(sign) = json::member(provider, name).filter(|raw| raw.starts_with(b"\"")) {
+                thought.raw(own, sign);
+            }
+        }
+    }
+    thought.finish()
+}
+
+/// A call and its result.
+fn tool(part: &[u8]) -> (Vec<u8>, Option<Draft>) {
+    let text = |name| json::member(part, name).filter(|raw| raw.starts_with(b"\""));
+    // The oldest parts have no other id than their own.
+    let id = text("callID").or(text("id")).unwrap_or(b"\"\"");
+    let tool = text("tool").unwrap_or(b"\"\"");
+    let state = json::member(part, "state").unwrap_or(b"{}");
+    let input = json::member(state, "input").unwrap_or(b"");
+    let call = draft::call(id, tool, &quoted(&String::from_utf8_lossy(input)));
+    let (came, failed) = match json::member(state, "status").and_then(json::text).as_deref() {
+        Some("completed") => (json::member(state, "output").unwrap_or(b"\"\""), false),
+        Some("error") => (json::member(state, "error").unwrap_or(b"\"\""), true),
+        _ => return (call, None),
+    };
+    let mut step = draft("tool");
+    let content = match came.first() {
+        Some(b'"') => came.to_vec(),
+        _ => quoted(&String::from_utf8_lossy(came)),
+    };
+    step.message
+        .raw("tool_call_id", id)
+        .raw("content", content)
+        .raw("name", tool);
+    let times = json::member(state, "time").unwrap_or(b"{}");
+    if let Some(time) = milliseconds(times, "end").and_then(rfc3339) {
+        step.message.raw("timestamp", quoted(&time));
+    }
+    step.message
+        .metadata("is_error", failed.then(|| b"true".to_vec()));
+    if milliseconds(times, "compacted").is_some() {
+        step.visible = Visible::Content(quoted(CLEARED));
+    }
+    (call, Some(step))
+}

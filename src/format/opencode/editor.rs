@@ -1,0 +1,407 @@
+//! opencode's sessions, as the kit writes them. A cut and a summary are a compaction after the messages; any other change
+//! is made in the messages.
+
+use super::codec::Opencode;
+use super::element::{Element, kind, rfc3339};
+use super::encode::{self, Results};
+use super::make::{self, Making, Told, compaction, step, times};
+use crate::format::Purpose;
+use crate::format::kit::{Change, Edit, Editor, Edits, Layout, Next, Source, losses, replaced};
+use crate::format::report::{Loss, Report};
+use crate::format::request::figures::Figures;
+use crate::format::request::piece::{Said, quoted};
+use crate::format::workspace::Workspace;
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::key;
+use crate::model::message::{Category, Role};
+use crate::model::session::Session;
+use crate::model::time::moment;
+use crate::model::view::{Item, View};
+
+/// The text of a compaction that only cuts: there is none without a text.
+const CUT: &str = "[Earlier messages were cut off.]";
+
+impl Editor for Opencode {
+    type Context = Making;
+
+    fn context(&self, about: Option<&[u8]>, source: &Source) -> Making {
+        let info = about
+            .and_then(|about| json::member(about, "info"))
+            .unwrap_or(b"{}");
+        let text = |name| json::member(info, name).and_then(json::text);
+        let infos = || source.raws.iter().filter_map(|raw| json::member(raw, "info"));
+        // The messages of a list without a session name it.
+        let named = || {
+            infos()
+                .next()
+                .and_then(|info| json::text(json::member(info, "sessionID")?))
+        };
+        let session = text("id").or_else(named);
+        let mut making = Making::new(
+            session.as_deref().unwrap_or("ses_unknown"),
+            text("directory").as_deref().unwrap_or("/"),
+        );
+        for raw in &source.raws {
+            Element::of(raw).inspect(|element| making.pass(element));
+        }
+        making
+    }
+
+    fn new_context(&self, session: &Session, view: &View) -> Making {
+        let workspace = Workspace::of(session);
+        let own = session.header_text("id").unwrap_or_default();
+        let id = match own.starts_with("ses_") {
+            true => own,
+            false => format!("ses_{}", &key::sha256(own.as_bytes())[..26]),
+        };
+        let mut making = Making::new(&id, &json::text(workspace.directory()).unwrap_or_default());
+        making.clock = begun(session, view);
+        let models = view
+            .items
+            .iter()
+            .filter_map(|item| json::member(item.body(session), "model"));
+        let models = workspace.model.as_deref().into_iter().chain(models);
+        if let Some(model) = models.filter_map(json::text).next() {
+            making.model = model.into_owned();
+        }
+        making
+    }
+
+    fn edit(&self, edits: &Edits<'_, Opencode>, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+        let plan = Plan { edits };
+        match plan.compacted() {
+            Some(added) => plan.grown(added, making, report),
+            None => plan.rewritten(making, report),
+        }
+    }
+
+    fn has_role(&self, role: Role) -> bool {
+        matches!(role, Role::User | Role::Assistant | Role::Tool)
+    }
+
+    fn joins(&self, before: Role, role: Role) -> bool {
+        before != Role::User && role != Role::User
+    }
+
+    fn new_element(
+        &self,
+        messages: &[Said<'_>],
+        purpose: Purpose,
+        making: &mut Making,
+        report: &mut Report,
+    ) -> Option<Vec<u8>> {
+        // Results before any call have no place.
+        let first = messages.iter().position(|said| said.message.role() != Role::Tool);
+        let (loose, messages) = messages.split_at(first.unwrap_or(messages.len()));
+        report.lose(Loss::Orphan, loose.len() as u64);
+        if messages.is_empty() {
+            return None;
+        }
+        let info = new_info(messages, purpose, making, report);
+        let mut results = Results::of(messages);
+        let mut parts = Vec::new();
+        for said in messages.iter().filter(|said| said.message.role() != Role::Tool) {
+            let made = encode::parts(said, &mut results, report);
+            if said.message.role() == Role::User {
+                parts.extend(made);
+                continue;
+            }
+            let usage = json::member(said.body, "usage");
+            let used = usage.and_then(Figures::of);
+            report.lose(Loss::Usage, u64::from(usage.is_some() && used.is_none()));
+            let reason = if said.message.calls_tools() {
+                "tool-calls"
+            } else {
+                "stop"
+            };
+            parts.push(step("step-start", None));
+            parts.extend(made);
+            parts.push(step("step-finish", Some((reason, used.unwrap_or_default()))));
+        }
+        results.finish(report);
+        let parts = parts
+            .iter()
+            .map(|part| making.part(part, &info, None))
+            .collect::<Vec<_>>();
+        Some(make::message(&info, &parts))
+    }
+
+    fn new_summary(&self, text: &str, before: &[Vec<u8>], making: &mut Making) -> Vec<Vec<u8>> {
+        let first = before
+            .first()
+            .and_then(|first| Element::of(first)?.text("id").map(|id| id.into_owned()));
+        compaction(text, first.as_deref(), making).into()
+    }
+
+    fn new_about(&self, session: &Session, view: &View, making: &Making, _: Layout) -> ObjectBuilder {
+        let title = session.header_text("title");
+        let title = title.unwrap_or_else(|| "Imported session".to_string());
+        let begun = begun(session, view);
+        let mut info = ObjectBuilder::default();
+        info.text("id", &making.session)
+            .text("slug", &make::slug(&title))
+            .text("version", "0.0.0")
+            .text("projectID", "global")
+            .text("directory", &making.directory)
+            .text("title", &title)
+            .raw("time", times(&[("created", begun), ("updated", making.clock)]));
+        let mut about = ObjectBuilder::default();
+        about.raw("info", info.finish());
+        about
+    }
+
+    fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
+        losses::members(said, &[], &["is_error"], report);
+        let message = &said.message;
+        let has_place = match message.role() {
+            Role::User => matches!(message.category(), Category::Dialog | Category::Context),
+            role => message.category() == role.category(),
+        };
+        report.lose(Loss::Category, u64::from(!has_place));
+        let is_result = message.role() == Role::Tool;
+        report.lose(
+            Loss::Timestamp,
+            u64::from(is_result && message.timestamp.is_some()),
+        );
+    }
+}
+
+/// When a session began, in milliseconds.
+fn begun(session: &Session, view: &View) -> i64 {
+    let header = session.header();
+    let created = header.iter().find(|(name, _)| name == "created_at");
+    let created = make::said(created.map(|(_, raw)| raw.as_slice()));
+    let mut times = view
+        .messages(session)
+        .filter_map(|message| make::said(message.timestamp));
+    created.or_else(|| times.next()).unwrap_or(0)
+}
+
+/// The info of a new message.
+fn new_info(messages: &[Said<'_>], purpose: Purpose, making: &mut Making, report: &mut Report) -> Vec<u8> {
+    let (first, others) = (&messages[0].message, &messages[1..]);
+    let time = making.time(make::said(first.timestamp));
+    let own = first.id();
+    let (id, kept) = making.message_id(own.as_deref());
+    if purpose == Purpose::Export {
+        let ids = others.iter().filter(|said| said.message.id.is_some()).count();
+        report.lose(Loss::Id, u64::from(own.is_some() && !kept) + ids as u64);
+        // The steps of an answer have the time of the first.
+        let steps = others.iter().filter(|said| said.message.role() != Role::Tool);
+        let steps = steps.filter(|said| said.message.timestamp.is_some()).count();
+        let now = rfc3339(time).and_then(|text| moment(&text));
+        let moved = first.timestamp().is_some_and(|text| moment(&text) != now);
+        report.lose(Loss::Timestamp, u64::from(moved) + steps as u64);
+    }
+    if first.role() == Role::User {
+        return making.user(&id, time);
+    }
+    let mut used = messages
+        .iter()
+        .filter_map(|said| Figures::of(json::member(said.body, "usage")?));
+    let models = messages.iter().rev();
+    let model = models
+        .filter_map(|said| json::member(said.body, "model").and_then(json::text))
+        .next();
+    let last = messages
+        .iter()
+        .rev()
+        .find(|said| said.message.role() != Role::Tool);
+    let told = Told {
+        model: model.as_deref(),
+        used: used.next_back().unwrap_or_default(),
+        calls: last.is_some_and(|said| said.message.calls_tools()),
+        is_summary: false,
+    };
+    making.assistant(&id, time, &told)
+}
+
+/// What is added after the messages.
+enum Added {
+    Nothing,
+    /// A compaction that keeps the elements from this one on.
+    Compaction(Option<usize>, String),
+}
+
+struct Plan<'p> {
+    edits: &'p Edits<'p, Opencode>,
+}
+
+impl Plan<'_> {
+    fn element(&self, nth: usize) -> Option<Element<'_>> {
+        Element::of(&self.edits.source.raws[nth])
+    }
+
+    fn id(&self, nth: usize) -> Option<String> {
+        self.element(nth)?.text("id").map(|id| id.into_owned())
+    }
+
+    fn place(&self, item: &Item) -> Option<usize> {
+        self.edits.source.elements.of.get(&item.line()?).copied()
+    }
+
+    /// The compaction that makes the session have this view; none if that takes more.
+    fn compacted(&self) -> Option<Added> {
+        let Edits {
+            view, own, source, ..
+        } = self.edits;
+        let items = &view.items;
+        let changes = &self.edits.changes;
+        if changes
+            .iter()
+            .any(|change| matches!(change, Change::Edited | Change::Restored))
+        {
+            return None;
+        }
+        let kept: Vec<usize> = own.items.iter().filter_map(|item| self.place(item)).collect();
+        let removed = |element: &usize| changes[*element] == Change::Removed;
+        let cut = kept.iter().take_while(|element| removed(element)).count();
+        if kept[cut..].iter().any(removed) {
+            return None;
+        }
+        let is_new = |item: &Item| self.place(item).is_none() && !source.is_summary(item);
+        let first = items.iter().position(|item| !is_new(item)).unwrap_or(items.len());
+        let last = items
+            .iter()
+            .rposition(|item| !is_new(item))
+            .map_or(0, |last| last + 1);
+        if items[first.min(last)..last].iter().any(is_new) {
+            return None;
+        }
+        let had_summary = own.items.iter().any(|item| source.is_summary(item));
+        // A new summary may come first; that of a session that is all new is written with the rest.
+        let text = match &items[..first] {
+            [] => None,
+            [item, ..] if first == 1 || last == 0 => item.summary(self.edits.session),
+            _ => return None,
+        };
+        let summary = text.map(|text| text.into_owned());
+        if last == 0 && summary.is_none() && !items.is_empty() && cut == 0 && kept.is_empty() {
+            return Some(Added::Nothing);
+        }
+        if cut == 0 && summary.is_none() && had_summary == self.edits.keeps_summary() {
+            return Some(Added::Nothing);
+        }
+        let text = summary.unwrap_or_else(|| CUT.to_string());
+        Some(Added::Compaction(kept.get(cut).copied(), text))
+    }
+
+    /// All elements, then a compaction and new messages.
+    fn grown(&self, added: Added, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+        let source = self.edits.source;
+        let mut out: Vec<Edit> = (0..source.raws.len()).map(Edit::Keep).collect();
+        let mut is_written = false;
+        if let Added::Compaction(kept, text) = added {
+            let kept = kept.and_then(|kept| self.id(kept));
+            out.extend(compaction(&text, kept.as_deref(), making).map(Edit::Insert));
+            is_written = true;
+        }
+        let items = &self.edits.view.items;
+        let is_new = |nth: &usize| {
+            let item = &items[*nth];
+            let summary = matches!(item, Item::Summary(_)) && (is_written || source.is_summary(item));
+            self.place(item).is_none() && !summary
+        };
+        let new: Vec<usize> = (0..items.len()).filter(is_new).collect();
+        let new = self.edits.new_elements(&new, making, report);
+        out.extend(new.into_iter().map(Edit::Insert));
+        out
+    }
+
+    /// Each element as it is in the view, and new ones between them. What a compaction hides is kept as long as it is in
+    /// the view.
+    fn rewritten(&self, making: &mut Making, report: &mut Report) -> Vec<Edit> {
+        let Edits { view, source, .. } = self.edits;
+        let keeps_summary = self.edits.keeps_summary();
+        let mut shown = vec![false; source.raws.len()];
+        for element in view.items.iter().filter_map(|item| self.place(item)) {
+            shown[element] = true;
+        }
+        let order = self.edits.order();
+        let mut out: Vec<Edit> = Vec::new();
+        for (at, next) in order.iter().enumerate() {
+            match next {
+                Next::Element(nth) => {
+                    let is_kept =
+                        self.edits.changes[*nth] != Change::Removed && (keeps_summary || shown[*nth]);
+                    out.extend(is_kept.then_some(Edit::Keep(*nth)));
+                }
+                Next::Edited(nth, items) => out.extend(self.edited(*nth, items, making, report)),
+                Next::Items(items) => {
+                    let following = order[at + 1..].iter().find_map(|next| self.kept(next));
+                    let new = match following {
+                        Some(following) => {
+                            let before = out.last().map(|edit| self.raw(edit).to_vec());
+                            let before = before.as_deref().and_then(Element::of);
+                            let mut between = making.between(before.as_ref(), &following);
+                            let new = self.edits.new_elements(items, &mut between, report);
+                            making.pass_numbers(&between);
+                            new
+                        }
+                        None => self.edits.new_elements(items, making, report),
+                    };
+                    out.extend(new.into_iter().map(Edit::Insert));
+                }
+            }
+        }
+        if let (true, Some((answer, _))) = (keeps_summary, source.summaries.last()) {
+            self.keep_tail(*answer, &shown, &mut out);
+        }
+        out
+    }
+
+    /// The bytes of an edit.
+    fn raw<'e>(&'e self, edit: &'e Edit) -> &'e [u8] {
+        match edit {
+            Edit::Keep(nth) => &self.edits.source.raws[*nth],
+            Edit::Replace(_, raw) | Edit::Insert(raw) => raw,
+        }
+    }
+
+    /// The element that comes next, if it is not removed.
+    fn kept(&self, next: &Next) -> Option<Element<'_>> {
+        match next {
+            Next::Element(nth) | Next::Edited(nth, _) if self.edits.changes[*nth] != Change::Removed => {
+                self.element(*nth)
+            }
+            _ => None,
+        }
+    }
+
+    /// An element of which these items are in the view. New parts get ids.
+    fn edited(&self, nth: usize, items: &[usize], making: &mut Making, report: &mut Report) -> Option<Edit> {
+        let edited = self.edits.edited(nth, items, report)?;
+        let (source, edited) = (self.element(nth)?, Element::of(&edited)?);
+        let parts = making.parts(&edited.parts, source.info);
+        Some(Edit::Replace(nth, make::message(source.info, &parts)))
+    }
+
+    /// Makes the question of the compaction that counts name the first of the messages that it keeps.
+    fn keep_tail(&self, answer: usize, shown: &[bool], out: &mut [Edit]) {
+        let parent = self
+            .element(answer)
+            .and_then(|answer| answer.text("parentID").map(|id| id.into_owned()));
+        let Some(parent) = parent else { return };
+        let Some(question) = (0..answer).find(|nth| self.id(*nth).as_deref() == Some(&*parent)) else {
+            return;
+        };
+        let raw = &self.edits.source.raws[question];
+        let Some(element) = Element::of(raw) else { return };
+        let mut asks = element.parts.iter().filter(|part| kind(part) == "compaction");
+        let named = asks
+            .next_back()
+            .and_then(|part| json::member(part, "tail_start_id"));
+        let first = (0..question).find(|nth| shown[*nth] && self.edits.changes[*nth] != Change::Removed);
+        let (Some(named), Some(id)) = (named, first.and_then(|first| self.id(first))) else {
+            return;
+        };
+        let id = quoted(&id);
+        if id == named {
+            return;
+        }
+        let mut places = out.iter_mut();
+        if let Some(place) = places.find(|edit| matches!(edit, Edit::Keep(nth) if *nth == question)) {
+            *place = Edit::Replace(question, replaced(raw, named, &id));
+        }
+    }
+}

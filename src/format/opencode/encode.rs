@@ -1,0 +1,204 @@
+//! Messages as an element, without the ids and times that only a new one needs.
+
+use super::content;
+use super::element::kind;
+use super::make;
+use crate::format::report::{Loss, Report};
+use crate::format::request::contents::{self, Content};
+use crate::format::request::media::Media;
+use crate::format::request::piece::{Said, object_arguments, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::{Message, Role};
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
+/// Results by the ids of their calls.
+pub struct Results<'r>(HashMap<String, VecDeque<Said<'r>>>);
+
+impl<'r> Results<'r> {
+    /// The results among messages.
+    pub fn of(messages: &[Said<'r>]) -> Results<'r> {
+        let mut results: HashMap<String, VecDeque<Said<'r>>> = HashMap::new();
+        for said in messages.iter().filter(|said| said.message.role() == Role::Tool) {
+            let id = said.message.tool_call_id().unwrap_or_default().into_owned();
+            results.entry(id).or_default().push_back(*said);
+        }
+        Results(results)
+    }
+
+    /// Reports results whose calls are not there.
+    pub fn finish(self, report: &mut Report) {
+        let orphans: usize = self.0.values().map(VecDeque::len).sum();
+        report.lose(Loss::Orphan, orphans as u64);
+    }
+}
+
+/// The element of messages: one of the user, or steps of the model with their results. None of results alone.
+pub fn element(messages: &[Said<'_>], report: &mut Report) -> Option<Vec<u8>> {
+    let mut results = Results::of(messages);
+    let steps = messages.iter().filter(|said| said.message.role() != Role::Tool);
+    let parts: Vec<_> = steps
+        .clone()
+        .flat_map(|step| parts(step, &mut results, report))
+        .collect();
+    results.finish(report);
+    let first = &steps.clone().next()?.message;
+    let mut info = ObjectBuilder::default();
+    info.raw("id", first.id.unwrap_or(b"null"));
+    info.text(
+        "role",
+        if first.role() == Role::User {
+            "user"
+        } else {
+            "assistant"
+        },
+    );
+    if let Some(time) = make::said(first.timestamp) {
+        info.raw("time", make::times(&[("created", time)]));
+    }
+    let mut models = steps.filter_map(|step| json::member(step.body, "model"));
+    if let Some(model) = models.next() {
+        info.raw("modelID", model);
+    }
+    Some(make::message(&info.finish(), &parts))
+}
+
+/// The parts of a message with the results of its calls.
+pub fn parts(said: &Said<'_>, results: &mut Results<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let message = &said.message;
+    let mut parts: Vec<_> = said.reasoning().iter().map(|raw| thought(raw, report)).collect();
+    for piece in contents::pieces(message.content) {
+        match piece {
+            Content::Text(b"\"\"") => {}
+            Content::Text(text) => {
+                let mut part = ObjectBuilder::default();
+                part.text("type", "text").raw("text", text);
+                if message.role() == Role::User && message.category == Some(b"\"context\"") {
+                    part.raw("synthetic", "true");
+                }
+                parts.push(part.finish());
+            }
+            Content::Other(raw) => parts.extend(file(raw, report)),
+        }
+    }
+    parts.extend(said.calls().iter().map(|raw| tool(raw, results, report)));
+    parts
+}
+
+fn thought(raw: &[u8], report: &mut Report) -> Vec<u8> {
+    let mut part = ObjectBuilder::default();
+    part.text("type", "reasoning").raw("text", thought_text(raw));
+    let sign = |name| json::member(raw, name).filter(|raw| raw.starts_with(b"\"") && raw.len() > 2);
+    let anthropic = match kind(raw).as_ref() {
+        "thinking" => sign("signature").map(|sign| ("signature", sign)),
+        "redacted_thinking" => sign("data").map(|sign| ("redactedData", sign)),
+        _ => None,
+    };
+    match anthropic {
+        Some((name, sign)) => drop(part.raw("metadata", wrapped("anthropic", &wrapped(name, sign)))),
+        None => {
+            let signs = ["signature", "data", "encrypted_content", "thoughtSignature"];
+            let signed = signs.iter().any(|name| sign(name).is_some());
+            report.lose(Loss::Signature, u64::from(signed));
+        }
+    }
+    part.finish()
+}
+
+/// A file; none of what cannot be one, which is reported.
+fn file(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+    if content::is_own_file(raw) {
+        return Some(raw.to_vec());
+    }
+    let Some((url, mime)) = content::address(raw) else {
+        report_media(raw, report);
+        return None;
+    };
+    let mut part = ObjectBuilder::default();
+    part.text("type", "file");
+    if let Some(name) = Media::of(raw).and_then(|media| media.name) {
+        part.text("filename", &name);
+    }
+    part.text("mime", &mime).text("url", &url);
+    Some(part.finish())
+}
+
+fn report_media(raw: &[u8], report: &mut Report) {
+    let attached = Media::of(raw).is_some();
+    report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
+}
+
+/// A call with its result.
+fn tool(call: &[u8], results: &mut Results<'_>, report: &mut Report) -> Vec<u8> {
+    let function = json::member(call, "function").or_else(|| json::member(call, "custom"));
+    let function = function.unwrap_or(b"{}");
+    let id = json::member(call, "id").unwrap_or(b"\"\"");
+    let open = json::text(id).and_then(|id| results.0.get_mut(id.as_ref()));
+    let result = open.and_then(VecDeque::pop_front);
+    let (input, is_wrapped) = input(function);
+    report.lose(Loss::Arguments, u64::from(is_wrapped));
+    let failed = result.and_then(|result| result.metadata("is_error")) == Some(b"true");
+    let mut state = ObjectBuilder::default();
+    state.text(
+        "status",
+        match (&result, failed) {
+            (Some(_), true) => "error",
+            (Some(_), false) => "completed",
+            (None, _) => "running",
+        },
+    );
+    state.raw("input", input);
+    if let Some(result) = &result {
+        let output = output(&result.message, report);
+        state.raw(if failed { "error" } else { "output" }, output);
+    }
+    let mut part = ObjectBuilder::default();
+    part.text("type", "tool")
+        .raw("callID", id)
+        .raw("tool", json::member(function, "name").unwrap_or(b"\"\""))
+        .raw("state", state.finish());
+    part.finish()
+}
+
+/// The text of a result; what is not text is reported.
+fn output(result: &Message<'_>, report: &mut Report) -> Vec<u8> {
+    if let Some(raw) = result.content.filter(|raw| raw.starts_with(b"\"")) {
+        return raw.to_vec();
+    }
+    let mut texts = Vec::new();
+    for piece in contents::pieces(result.content) {
+        match piece {
+            Content::Text(text) => texts.extend(json::text(text).map(Cow::into_owned)),
+            Content::Other(raw) => report_media(raw, report),
+        }
+    }
+    contents::texts(texts.into_iter().map(Cow::Owned))
+}
+
+fn arguments(function: &[u8]) -> Option<&[u8]> {
+    json::member(function, "arguments").or_else(|| json::member(function, "input"))
+}
+
+/// The arguments of a call, as they are written if they are JSON.
+fn input(function: &[u8]) -> (Vec<u8>, bool) {
+    let arguments = arguments(function);
+    match arguments.and_then(json::text) {
+        Some(text) if text.starts_with('{') => match json::value_end(text.as_bytes(), 0, Dialect::Strict) {
+            Ok(end) if end == text.len() => (text.into_owned().into_bytes(), false),
+            _ => object_arguments(arguments),
+        },
+        _ => object_arguments(arguments),
+    }
+}
+
+/// The text of a thought of any provider.
+fn thought_text(thought: &[u8]) -> Vec<u8> {
+    let own = ["text", "thinking"];
+    let mut own = own.iter().filter_map(|name| json::member(thought, name));
+    if let Some(text) = own.find(|raw| raw.starts_with(b"\"")) {
+        return text.to_vec();
+    }
+    let summary = json::member(thought, "summary").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let texts = summary.unwrap_or_default().into_iter();
+    contents::texts(texts.filter_map(|part| json::member(part, "text").and_then(json::text)))
+}
