@@ -318,7 +318,7 @@ fn what_context_sends_is_valid() {
 }
 
 #[test]
-fn content_that_is_no_text_and_no_list_is_reported() {
+fn content_other_than_text_and_lists_is_reported() {
     let env = Env::new();
     let session = concat!(
         r#"{"role":"system","content":{"rules":1}}"#,
@@ -341,4 +341,13 @@ fn content_that_is_no_text_and_no_list_is_reported() {
     assert_eq!(fixed.objects()[1]["content"], r#"{"a":1}"#, "{fixed}");
     env.pipe(&["check", "--for", "openai-chat"], fixed.out())
         .status(0);
+    // The other APIs have no such content: what a request leaves out is reported by whoever writes it.
+    for api in ["anthropic", "gemini", "openai-responses"] {
+        let lost = format!("{api} cannot represent: parts (3)");
+        env.pipe(&["check", "--for", api], session).says(&lost);
+        env.pipe(&["cat", "--to", api], session).says(&lost);
+        env.pipe(&["cat", "--strict", "--to", api], session)
+            .status(65)
+            .gives("");
+    }
 }

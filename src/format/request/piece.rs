@@ -81,12 +81,14 @@ impl<'a> Said<'a> {
         json::member(self.message.metadata?, name)
     }
 
-    /// The parts of the content; a string is none and is handed out by [`Said::string`].
+    /// The parts of the content; a string is none and is handed out by [`Said::string`]. Content that is neither text nor
+    /// a list is one part, of no known type: whoever writes it reports the loss.
     pub fn parts(&self) -> Vec<&'a [u8]> {
-        self.message
-            .content
-            .and_then(|raw| json::elements(raw, Dialect::Strict))
-            .unwrap_or_default()
+        match self.message.content {
+            None | Some(b"null") => Vec::new(),
+            Some(raw) if raw.starts_with(b"\"") => Vec::new(),
+            Some(raw) => json::elements(raw, Dialect::Strict).unwrap_or_else(|| vec![raw]),
+        }
     }
 
     /// The content's bytes when it is a string.

@@ -138,7 +138,7 @@ impl Check {
                 let checked = apis
                     .into_iter()
                     .map(|api| Checked::new(api, &session, &view, &options));
-                let checked = checked.collect::<convo::Result<Vec<_>>>()?;
+                let mut checked = checked.collect::<convo::Result<Vec<_>>>()?;
                 let mut places = Places::new(&session, &view);
                 for (checked, finding) in checked.iter().flat_map(Checked::each) {
                     let place = places.of(checked.item(finding));
@@ -155,6 +155,9 @@ impl Check {
                     .any(|checked| !checked.is_valid(self.reading.strict))
                 {
                     context.output.note_status(Kind::No);
+                }
+                for checked in &mut checked {
+                    context.output.report(label, &mut checked.losses);
                 }
                 if self.changing.json {
                     let line = report::summary(label, &session, &checked, self.reading.strict);

@@ -3,7 +3,7 @@
 use crate::output::{counted, in_line};
 use convo::check::{Api, Finding, Options, check, structure};
 use convo::filter::repair;
-use convo::format::report::Report;
+use convo::format::report::{Loss, Report};
 use convo::format::request;
 use convo::model::session::Session;
 use convo::model::view::{Item, View};
@@ -18,6 +18,8 @@ pub struct Checked {
     findings: Vec<Finding>,
     /// For each element the items of the view that it came from.
     elements: Elements,
+    /// Content of the session that the request does not contain.
+    pub losses: Report,
 }
 
 /// The items of the view that elements came from: without an API each item is one.
@@ -48,9 +50,14 @@ impl Checked {
                 api: None,
                 findings: structure(session, view, options),
                 elements: Elements::Items(view.items.len()),
+                losses: Report::default(),
             });
         };
-        let request = request::elements(api, session, view, &mut Report::default())?;
+        let mut losses = Report::to_format(api.name());
+        let request = request::elements(api, session, view, &mut losses)?;
+        // Rules name the other losses.
+        let content = [Loss::Message, Loss::Part, Loss::Attachment];
+        losses.losses.retain(|loss, _| content.contains(loss));
         let findings = check(api, &request.elements, &repair::options_for(&request, options));
         Ok(Checked {
             api: Some(api),
@@ -62,6 +69,7 @@ impl Checked {
                     .map(|element| element.items)
                     .collect(),
             ),
+            losses,
         })
     }
 

@@ -344,7 +344,11 @@ impl List {
                 .map(picoclaw::aliases);
             rows.push(Row {
                 aliases: aliases.unwrap_or_default(),
-                ..Row::new(Box::new(reader.read(label, &session, false)?), label, format.name())
+                ..Row::new(
+                    Box::new(reader.read(label, &session, false)?),
+                    label,
+                    format.name(),
+                )
             });
             Ok(())
         })
