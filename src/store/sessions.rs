@@ -41,7 +41,7 @@ pub trait Sessions {
     fn session_ids(&self) -> Result<Vec<String>>;
 
     /// Makes a new session of these lines, the session line first. An id that a session or an alias has is
-    /// [`Kind::Exists`](crate::error::Kind::Exists).
+    /// [`Kind::Exists`].
     fn create_session(&self, id: &str, lines: &[Vec<u8>]) -> Result<()>;
 
     /// Adds lines to a session, all of them or none.
@@ -72,7 +72,7 @@ pub trait Sessions {
         plan: &mut dyn FnMut(&Session) -> Result<Option<Successor>>,
     ) -> Result<Continued>;
 
-    /// Gives a session another name. The same again is fine; a name that is taken is [`Kind::Exists`](crate::error::Kind::Exists).
+    /// Gives a session another name. The same again is fine; a name that is taken is [`Kind::Exists`].
     fn alias_add(&self, name: &str, id: &str) -> Result<()>;
 
     /// Gives a session a name that others had until now.
