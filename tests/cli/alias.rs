@@ -10,6 +10,9 @@ fn a_name_and_its_way() {
     env.run(&["alias", "resolve", "work"]).fine().gives("trip\n");
     env.run(&["cat", "work"]).fine().gives(CHAT);
     env.run(&["alias", "list"]).fine().gives("work\ttrip\n");
+    env.run(&["alias", "add", "trip", "other"])
+        .status(66)
+        .says("hint: the new alias comes first: convo alias add other trip");
     snapshot!("alias_list_json", env.run(&["alias", "list", "--json"]).fine());
     env.run(&["alias", "remove", "work"])
         .status(0)

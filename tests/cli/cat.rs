@@ -10,7 +10,7 @@ fn a_native_stream_comes_out_as_it_went_in() {
     env.write("chat.jsonl", CHAT);
     env.run(&["cat", "chat.jsonl"]).fine().gives(CHAT);
     env.run(&["cat", "trip"]).fine().gives(CHAT);
-    env.pipe(&["cat"], "").fine().gives("");
+    env.pipe(&["cat"], "").status(0).gives("");
 }
 
 #[test]
@@ -190,4 +190,49 @@ fn what_comes_before_the_first_damage_is_printed_with_strict() {
         "{run}"
     );
     run.gives(BARE);
+}
+
+#[test]
+fn an_ending_of_a_format_that_is_not_written_is_refused() {
+    let env = Env::with_chat();
+    for name in ["page.html", "page.HTM", "page.pdf"] {
+        env.run(&["cat", "trip", "-o", name])
+            .status(2)
+            .says("hint: write Markdown with an ending of .md");
+        assert!(!env.work().join(name).exists());
+    }
+    env.run(&["cat", "trip", "--to", "openai-chat", "-o", "page.html"])
+        .status(0);
+}
+
+#[test]
+fn empty_standard_input_is_reported() {
+    let env = Env::with_chat();
+    for arguments in [
+        &["cat"][..],
+        &["count"],
+        &["compact", "--budget", "9"],
+        &["truncate", "--keep-last", "1"],
+    ] {
+        env.pipe(arguments, "")
+            .status(0)
+            .gives("")
+            .says("convo: -: empty input; give a session, or @all");
+    }
+    assert_eq!(env.pipe(&["cat", "-q"], "").fine().stderr, "");
+}
+
+#[test]
+fn a_name_that_a_file_has_leads_to_the_file() {
+    for env in [Env::new(), Env::with_chat()] {
+        env.write("sess", CHAT);
+        std::fs::create_dir(env.work().join("data")).unwrap();
+        env.run(&["cat", "sess"])
+            .status(66)
+            .says("hint: read the file of this name with: ./sess");
+        env.run(&["show", "data"])
+            .status(66)
+            .says("hint: import the directory of this name with: convo migrate ./data");
+        env.run(&["cat", "./sess"]).fine().gives(CHAT);
+    }
 }

@@ -96,6 +96,18 @@ fn several_sessions_are_one_value() {
         env.run(&["cat", "--to", "openai-chat", inputs[0], inputs[1]])
             .status(2)
             .says("only one session per file");
+        // The output file is written whole or not at all.
+        env.run(&[
+            "cat",
+            "--to",
+            "openai-chat",
+            "-o",
+            "out.json",
+            inputs[0],
+            inputs[1],
+        ])
+        .status(2);
+        assert!(!env.work().join("out.json").exists());
     }
 }
 

@@ -38,9 +38,9 @@ fn names_of_other_programs_run_the_command() {
 fn a_word_of_another_program_leads_to_a_command() {
     let env = Env::new();
     for (word, hint) in [
-        ("search", "convo cat NAME | grep TEXT"),
-        ("grep", "convo cat NAME | grep TEXT"),
-        ("find", "convo cat NAME | grep TEXT"),
+        ("search", "convo show --full @all | grep TEXT"),
+        ("grep", "convo show --full @all | grep TEXT"),
+        ("find", "convo show --full @all | grep TEXT"),
         ("mv", "convo title"),
         ("stats", "convo count"),
         ("wc", "convo count"),
@@ -50,6 +50,8 @@ fn a_word_of_another_program_leads_to_a_command() {
         ("html", "convo cat --to FORMAT"),
         ("diff", "diff <(convo cat A)"),
         ("merge", "convo join"),
+        ("repair", "convo check --for API --fix"),
+        ("redact", "sed"),
     ] {
         let run = env.run(&[word, "x"]).status(2).gives("");
         assert_eq!(run.stderr.lines().count(), 2, "{run}");

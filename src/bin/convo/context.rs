@@ -8,7 +8,7 @@ use crate::hooks::{self, Hooks};
 use crate::output::{Color, Output, path_name};
 use crate::palette::Palette;
 pub use crate::source::{SPARES, convert, detect_file, from_hint, head, source_name, unwrapped};
-use crate::source::{has_spare, stdin};
+use crate::source::{has_spare, meant_as_path, stdin};
 use crate::stored;
 use convo::error::{Error, Kind, Place, Result};
 use convo::format::native::NativeReader;
@@ -221,8 +221,10 @@ impl Context {
         let label = input.label();
         let opened = match input {
             Input::Name(name) => {
-                let store = self.store()?;
-                let reader = store.reader(&store.resolve(name)?)?;
+                let reader = self
+                    .store()
+                    .and_then(|store| store.reader(&store.resolve(name)?))
+                    .map_err(|error| meant_as_path(error, name))?;
                 return Ok(Opened {
                     label,
                     format: Format::Native,
@@ -297,6 +299,13 @@ impl Context {
         let is_blank = head.trim_ascii().is_empty();
         // An empty pipe holds no session in any format, unless it is the state to which the first message is added.
         let starts = reading.starts || reading.expect_provider.is_some();
+        if is_blank && file.is_none() && !starts {
+            // A command of cron without an operand would else do nothing, and say nothing, for years.
+            self.output.tell(
+                label,
+                "empty input; give a session, or @all for all sessions of the store",
+            );
+        }
         let format = match reading.from {
             Some(_) if is_blank && whole && path.is_none() && !starts => Format::Native,
             Some(format) => format,

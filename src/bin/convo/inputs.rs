@@ -223,6 +223,8 @@ fn of_one_session(context: &Context, error: anyhow::Error) -> anyhow::Result<Err
 pub fn tell_and_go_on(context: &Context, done: anyhow::Result<()>, inputs: usize) -> anyhow::Result<()> {
     match done {
         Err(error) if inputs > 1 && !context.output.stdout_failed() => match error.downcast::<Error>() {
+            // About the command, not about this input: the next one would fail as well.
+            Ok(error) if error.kind == Kind::Usage && error.at.is_none() => Err(error.into()),
             Ok(error) => {
                 context.output.error(&error);
                 Ok(())

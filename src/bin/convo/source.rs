@@ -163,3 +163,14 @@ pub fn convert(
         report,
     )
 }
+
+/// A name that is not one of the store's, and that a file here has, means that file.
+pub fn meant_as_path(error: Error, name: &str) -> Error {
+    match (error.kind, std::fs::metadata(name)) {
+        (Kind::NotFound, Ok(about)) if about.is_dir() => error.hint(format!(
+            "import the directory of this name with: convo migrate ./{name}"
+        )),
+        (Kind::NotFound, Ok(_)) => error.hint(format!("read the file of this name with: ./{name}")),
+        _ => error,
+    }
+}

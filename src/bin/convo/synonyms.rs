@@ -1,10 +1,10 @@
 //! Commands that people know from other programs, and what leads to the same here.
 
 /// Words that are not commands, each with the hint for them. A plugin of that name takes precedence.
-const HINTS: [(&[&str], &str); 21] = [
+const HINTS: [(&[&str], &str); 23] = [
     (
         &["search", "grep", "find", "rg"],
-        "search the text of a session with: convo cat NAME | grep TEXT",
+        "search the text of sessions with: convo show --full @all | grep TEXT",
     ),
     (
         &["mv"],
@@ -62,13 +62,18 @@ const HINTS: [(&[&str], &str); 21] = [
         &["clean", "vacuum", "archive"],
         "archive hidden messages with: convo gc",
     ),
+    (&["verify", "doctor"], "check the store with: convo fsck"),
     (
-        &["verify", "doctor", "repair"],
-        "check the store with: convo fsck",
+        &["repair"],
+        "repair a session for an API with: convo check --for API --fix, the store with: convo fsck --repair",
     ),
     (
         &["validate", "lint", "fix"],
-        "check a session for an API with: convo check",
+        "check and repair a session for an API with: convo check --for API [--fix]",
+    ),
+    (
+        &["redact", "scrub", "anonymize", "sanitize"],
+        "replace text in a copy with: convo cat NAME | sed 's/TEXT/.../g' > copy.jsonl",
     ),
     (&["config", "commands"], "see: convo man"),
 ];

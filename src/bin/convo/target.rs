@@ -12,6 +12,9 @@ use std::path::Path;
 /// Endings of output files and their formats; any other file is a record stream.
 const ENDINGS: [(&str, Format); 2] = [("md", Format::Markdown), ("markdown", Format::Markdown)];
 
+/// Endings of formats that are not written.
+const UNSUPPORTED: [&str; 5] = ["html", "htm", "pdf", "docx", "csv"];
+
 impl Changing {
     /// The same; a complete log is a record stream, whatever file it goes to.
     pub fn settle(&mut self, inputs: &[Input], reading: &Reading) -> Result<()> {
@@ -29,17 +32,24 @@ impl Writing {
             _ if self.to.is_some() => self.to,
             (Some(Target::Format(format)), _) => Some(format),
             (Some(Target::Same), _) => Some(same(inputs, reading)?),
-            (None, Some(path)) if !self.pack => of_ending(path),
+            (None, Some(path)) if !self.pack => of_ending(path)?,
             _ => None,
         };
         Ok(())
     }
 }
 
-fn of_ending(path: &Path) -> Option<Format> {
-    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-    let found = ENDINGS.iter().find(|(own, _)| *own == ending)?;
-    Some(found.1)
+/// The format that an ending means; an error for one that means a format that is not written, since nobody expects a
+/// record stream there.
+fn of_ending(path: &Path) -> Result<Option<Format>> {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let ending = ending.unwrap_or_default().to_ascii_lowercase();
+    if UNSUPPORTED.contains(&&*ending) {
+        let error = Error::new(Kind::Usage, format!("{}: cannot write .{ending}", path.display()));
+        return Err(error.hint("write Markdown with an ending of .md, or give the format with --to"));
+    }
+    let found = ENDINGS.iter().find(|(own, _)| *own == ending);
+    Ok(found.map(|(_, format)| *format))
 }
 
 /// The format of the first input, which must be one that is written.

@@ -50,10 +50,13 @@ impl<'l> Graph<'l> {
         let mut by_id: HashMap<&str, usize> = HashMap::new();
         for (nth, own) in links.iter().enumerate() {
             let mut id = own.id.as_deref();
-            if let Some(twice) = id.filter(|id| by_id.contains_key(id)) {
-                graph.faults.push(format!(
-                    "two sessions have the id {twice}; ignored the links of the second"
-                ));
+            if let Some((twice, &first)) = id.and_then(|id| by_id.get_key_value(id)) {
+                // Copies of one session have the same links: nothing is ignored.
+                if *own != links[first] {
+                    graph.faults.push(format!(
+                        "two sessions have the id {twice}; ignored the links of the second"
+                    ));
+                }
                 id = None;
             }
             graph.nodes.push((id, Some(nth)));

@@ -141,7 +141,14 @@ impl Run for Alias {
                 moved, alias, name, ..
             } => {
                 checked_name(&alias)?;
-                let id = store.resolve(&name)?;
+                let id = store
+                    .resolve(&name)
+                    .map_err(|error| match store.resolve(&alias) {
+                        Ok(_) => error.hint(format!(
+                            "the new alias comes first: convo alias add {name} {alias}"
+                        )),
+                        Err(_) => error,
+                    })?;
                 match moved {
                     true => store.alias_move(&alias, &id)?,
                     false => store.alias_add(&alias, &id)?,

@@ -74,6 +74,10 @@ pub fn examine(path: &Path, reading: &Reading, memory: &AtomicI64) -> Examined {
             Kind::Data,
             "damaged; not imported (--strict)",
         ))),
+        Ok(_) if strict && !report.losses.is_empty() => Err(Refusal::Damaged(Error::new(
+            Kind::Data,
+            "lossy conversion; not imported (--strict)",
+        ))),
         Ok(found) => Ok(found),
         Err(error) if error.kind == Kind::Data && format.is_none() => Err(Refusal::NotASession(error)),
         Err(error) if error.kind == Kind::Data => Err(Refusal::Damaged(error)),
