@@ -8,7 +8,7 @@
 //! - `whole` adds lines that belong together;
 //! - `sessions` is what can be asked of a store wherever it is, `memory` one that lives in memory alone;
 //! - `boundary` fills a session up to a limit, by what `counted` knows of it without reading it;
-//! - `pair` and `foreign` are about files and folders that other systems keep;
+//! - `foreign` is about files and directories that other systems keep;
 //! - `gc` makes cuts physical, `pieces` keeps what it took out, `fsck` looks for damage and mends it.
 
 mod alias;
@@ -32,7 +32,6 @@ mod names;
 mod naming;
 mod network;
 mod overviews;
-pub mod pair;
 mod pending;
 mod pieces;
 mod reader;

@@ -356,14 +356,16 @@ fn every_append_of_many_at_once_is_there() {
                 for nth in 0..10 {
                     pair.run("append", &[&format!("{writer}-{nth}")]).fine();
                     if nth == 5 {
-                        let options = convo::store::pair::Compaction {
+                        let options = convo::store::foreign::Compaction {
                             lock_timeout: std::time::Duration::from_secs(10),
                             now: NOW.into(),
                             force: false,
                         };
                         let cut = pair.run("truncate", &["--keep-messages", "50", "-q"]);
                         assert!(matches!(cut.status, 0 | 65), "{cut}"); // 65: its damaged line
-                        convo::store::pair::compact(&pair.path("s.jsonl"), &options).unwrap();
+                        let log = pair.path("s.jsonl");
+                        convo::store::foreign::compact(&log, convo::format::Format::Picoclaw, &options)
+                            .unwrap();
                     }
                 }
             });

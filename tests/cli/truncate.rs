@@ -185,6 +185,28 @@ fn a_file_is_changed_in_place_in_its_own_format() {
 }
 
 #[test]
+fn a_file_is_unchanged_when_one_of_its_sessions_cannot_be_changed() {
+    let env = Env::new();
+    let two = concat!(
+        r#"{"type":"session","version":1,"id":"a"}"#,
+        "\n",
+        r#"{"role":"user","content":"1","id":"m1"}"#,
+        "\n",
+        r#"{"type":"session","version":1,"id":"b"}"#,
+        "\n",
+        r#"{"role":"user","content":"2","id":"m2"}"#,
+        "\n",
+    );
+    for id in ["m1", "m2"] {
+        env.write("two.jsonl", two);
+        env.run(&["truncate", "-i", "--before", id, "two.jsonl"])
+            .status(1)
+            .says(&format!("convo: two.jsonl: no such message in the view: {id}"));
+        assert_eq!(env.read("two.jsonl"), two);
+    }
+}
+
+#[test]
 fn in_place_needs_a_file() {
     let env = Env::new();
     env.pipe(&["truncate", "-i", "--all"], CHAT)

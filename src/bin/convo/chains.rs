@@ -1,8 +1,8 @@
 //! The sessions of a chain, found in the store and put in order.
 
-use crate::args::{Chained, Input, Reading};
+use crate::args::{ChainArgs, Input};
 use crate::context::{Context, named};
-use crate::inputs::{each_session, tell_and_go_on};
+use crate::input::{Reading, each_session, report_and_continue};
 use convo::error::{Error, Kind, Place, Result};
 use convo::filter::join::join;
 use convo::format::report::Report;
@@ -102,13 +102,14 @@ pub fn tell(context: &Context, label: &str, order: &mut Order) {
 
 /// Goes through the sessions of inputs as [`each_session`] does; with `chained` through what they and the sessions of
 /// their chains are together, which is one session for each name, and one for each other input.
-pub fn each(
-    context: &Context,
+pub fn each<'a>(
+    context: &'a Context,
     inputs: &[Input],
-    reading: &Reading,
-    chained: Chained,
+    reading: impl Into<Reading<'a>>,
+    chained: ChainArgs,
     mut each: impl FnMut(&str, Session) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    let reading = reading.into();
     if !chained.chain {
         return each_session(context, inputs, reading, each);
     }
@@ -137,7 +138,7 @@ pub fn each(
             });
             each(&label, join(&sessions, &order, id.as_deref())?.session)
         });
-        tell_and_go_on(context, done, inputs.len())?;
+        report_and_continue(context, done, inputs.len())?;
     }
     Ok(())
 }

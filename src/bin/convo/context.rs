@@ -1,13 +1,16 @@
 //! What a run of the program knows: flags before environment before config file; inputs, outputs and the store
 //! are opened here, when a verb asks for them.
 
-use crate::args::{ALL, Global, Input, Reading};
+use crate::args::{ALL, Global, Input, InputArgs};
 use crate::config::{self, Config, home, variable};
 use crate::counter_program;
 use crate::hooks::{self, Hooks};
+use crate::input::Reading;
 use crate::output::{Color, Output, path_name};
 use crate::palette::Palette;
-pub use crate::source::{SPARES, convert, detect_file, from_hint, head, source_name, unwrapped};
+pub use crate::source::{
+    SPARES, certain_format, convert, detect_file, from_hint, head, neighbor, source_name, unwrapped,
+};
 use crate::source::{has_spare, meant_as_path, stdin};
 use crate::stored;
 use convo::error::{Error, Kind, Place, Result};
@@ -19,6 +22,7 @@ use convo::format::{self, Format, Stream, goaitools};
 use convo::model::key::Chance;
 use convo::model::session::Session;
 use convo::model::time::Clock;
+use convo::store::foreign::has_sidecar;
 use convo::store::{EXACTLY, Facts, Store, length_before_write};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -217,7 +221,8 @@ impl Context {
     }
 
     /// Opens an input as a stream of records.
-    pub fn open(&self, input: &Input, reading: &Reading) -> Result<Opened> {
+    pub fn open<'r>(&self, input: &Input, reading: impl Into<Reading<'r>>) -> Result<Opened> {
+        let reading = reading.into();
         let label = input.label();
         let opened = match input {
             Input::Name(name) => {
@@ -244,7 +249,7 @@ impl Context {
     }
 
     /// Opens what was read of a file or of standard input.
-    pub fn open_bytes(&self, input: &Input, bytes: Vec<u8>, reading: &Reading) -> Result<Opened> {
+    pub fn open_bytes(&self, input: &Input, bytes: Vec<u8>, reading: Reading<'_>) -> Result<Opened> {
         let label = input.label();
         let path = match input {
             Input::Path(path) => Some((path.as_path(), None)),
@@ -254,7 +259,7 @@ impl Context {
         opened.map_err(|error| named(error, &label))
     }
 
-    fn open_path(&self, label: &str, path: &Path, reading: &Reading) -> Result<Opened> {
+    fn open_path(&self, label: &str, path: &Path, reading: Reading<'_>) -> Result<Opened> {
         match File::open(path) {
             Ok(file) => {
                 let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
@@ -282,23 +287,27 @@ impl Context {
         label: &str,
         mut input: R,
         file: Option<(&Path, Option<Facts>)>,
-        reading: &Reading,
+        reading: Reading<'_>,
     ) -> Result<Opened> {
         let path = file.map(|(path, _)| path);
         let (head, whole, wrapped) = unwrapped(&mut input)?;
-        if let (Some(path), None, None | Some(Format::Opencode)) = (path, &wrapped, reading.from)
+        if let (Some(path), None, None | Some(Format::Opencode)) = (path, &wrapped, reading.args.from)
             && stored::is_session(path, &head)
         {
             let document = stored::document(path, &head)?;
-            let reading = Reading {
+            let args = InputArgs {
                 from: Some(Format::Opencode),
-                ..reading.clone()
+                ..reading.args.clone()
             };
-            return self.open_stream(label, io::Cursor::new(document), None, &reading);
+            let reading = Reading {
+                args: &args,
+                ..reading
+            };
+            return self.open_stream(label, io::Cursor::new(document), None, reading);
         }
         let is_blank = head.trim_ascii().is_empty();
         // An empty pipe holds no session in any format, unless it is the state to which the first message is added.
-        let starts = reading.starts || reading.expect_provider.is_some();
+        let starts = reading.creates || reading.args.expect_provider.is_some();
         if is_blank && file.is_none() && !starts {
             // A command of cron without an operand would else do nothing, and say nothing, for years.
             self.output.tell(
@@ -306,13 +315,13 @@ impl Context {
                 "empty input; give a session, or @all for all sessions of the store",
             );
         }
-        let format = match reading.from {
+        let format = match reading.args.from {
             Some(_) if is_blank && whole && path.is_none() && !starts => Format::Native,
             Some(format) => format,
             None if is_blank && path.is_none() => Format::Native, // an empty pipe: no session, no error
-            None => self.detected(label, &head, whole, path, reading.strict)?,
+            None => self.detected(label, &head, whole, path, reading.args.strict)?,
         };
-        if reading.expect_provider.is_some() && format != Format::Goaitools {
+        if reading.args.expect_provider.is_some() && format != Format::Goaitools {
             let what = format!("not a goaitools state, but {}", format.name());
             return Err(Error::new(Kind::Data, what).hint("--expect-provider requires a goaitools state"));
         }
@@ -348,26 +357,27 @@ impl Context {
             }
             Err(input) => input.whole()?,
         };
-        let bytes = match &reading.expect_provider {
+        let bytes = match &reading.args.expect_provider {
             Some(provider) if bytes.is_empty() => goaitools::new_state(provider),
             _ => bytes,
         };
         let mut report = Report::default();
         let sessions = convert(format, path, &bytes, &mut report)?;
-        if let Some(expected) = &reading.expect_provider {
+        if let Some(expected) = &reading.args.expect_provider {
             for session in &sessions {
                 expect_provider(session, expected)?;
             }
         }
         // The sidecar that was read belongs to a newer log when this one was replaced meanwhile.
-        if let (Format::Picoclaw, Some((path, Some(facts)))) = (format, file)
+        if let Some((path, Some(facts))) = file
+            && has_sidecar(format)
             && File::open(path)
                 .and_then(|file| Facts::of(&file))
                 .is_ok_and(|now| !now.is_same_file(&facts))
         {
             return self.open_path(label, path, reading);
         }
-        if reading.strict && report.is_damaged() {
+        if reading.args.strict && report.is_damaged() {
             self.output.report(label, &mut report);
             return Err(Error::new(Kind::Data, "stopped at a damaged line (--strict)"));
         }

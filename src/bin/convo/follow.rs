@@ -1,8 +1,8 @@
 //! Inputs that grow while they are printed: a file, a session of the store, or standard input.
 
-use crate::args::{Following, Input, Reading};
+use crate::args::{Following, Input};
 use crate::context::{Context, named, refuse_terminal};
-use crate::inputs::sessions_of;
+use crate::input::{InputSessions, Reading};
 use crate::interrupt::Interrupt;
 use crate::output::reader_is_gone;
 use convo::error::{Error, Kind};
@@ -35,7 +35,7 @@ pub type Print<'p> = &'p mut dyn FnMut(usize, &Session, Range<usize>) -> anyhow:
 pub fn follow(
     context: &Context,
     inputs: &[Input],
-    reading: &Reading,
+    reading: Reading<'_>,
     following: Following,
     print: Print<'_>,
 ) -> anyhow::Result<()> {
@@ -261,7 +261,7 @@ impl Printed {
         &mut self,
         context: &Context,
         input: &Input,
-        reading: &Reading,
+        reading: Reading<'_>,
         bytes: Option<Vec<u8>>,
         settled: bool,
         print: Print<'_>,
@@ -276,7 +276,8 @@ impl Printed {
         let is_whole = settled || matches!(opened.format, Format::Native | Format::Jsonl);
         self.waits = false;
         let mut nth = 0;
-        sessions_of(context, opened, reading, |session| {
+        let mut sessions = InputSessions::selected(context, opened, reading);
+        while let Some(session) = sessions.next()? {
             if self.sessions.len() == nth {
                 self.sessions.push(Vec::new());
             }
@@ -304,11 +305,11 @@ impl Printed {
                     context.output.mute(true);
                 }
                 *before = prints;
-                print(nth, &session, common..end)?;
+                sessions.settle(print(nth, &session, common..end))?;
             }
             nth += 1;
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }
 

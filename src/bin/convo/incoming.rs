@@ -1,7 +1,7 @@
 //! What arrives on standard input: a text, or messages, one group after another. A group is what has come by the time that
 //! the one before it is stored, so that a slow pipe is answered at once and a fast one in large groups.
 
-use crate::args::{Input, Reading};
+use crate::args::{Input, InputArgs};
 use crate::context::{self, Context, named, stopped};
 use crate::output::counted;
 use convo::error::{Error, Kind, Place};
@@ -13,6 +13,7 @@ use convo::format::{Converted, Format, Reader};
 use convo::model::event::{Action, Event};
 use convo::model::json;
 use convo::model::record::{Kind as Line, Record};
+use convo::store::foreign::has_sidecar;
 use convo::tokens::{Tokenizer, counter};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -77,7 +78,7 @@ impl Incoming {
     /// Opens standard input and looks at what has come of it.
     pub fn open(
         context: &Context,
-        reading: &Reading,
+        reading: &InputArgs,
         events: bool,
         report: &mut Report,
     ) -> anyhow::Result<Incoming> {
@@ -336,7 +337,9 @@ fn first_line(input: &mut impl Read) -> anyhow::Result<(Vec<u8>, bool)> {
 fn detected(context: &Context, head: &[u8], whole: bool, strict: bool) -> anyhow::Result<Format> {
     let verdict = detect::detect(head, whole, Hints::default());
     match verdict.format {
-        Some(Format::Picoclaw) if json::member(first(head), "role").is_some() => Ok(Format::Jsonl),
+        Some(format) if has_sidecar(format) && json::member(first(head), "role").is_some() => {
+            Ok(Format::Jsonl)
+        }
         Some(format) => {
             if !verdict.others.is_empty() {
                 let others = verdict.others.join(", ");

@@ -8,6 +8,7 @@ use convo::model::json::{self, Dialect, ObjectBuilder};
 use convo::model::key;
 use convo::model::scope::signature::is_main_alias;
 use convo::model::scope::{Asked, Dimension, Form, Links, Settings};
+use convo::store::foreign::aliases_member;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
@@ -100,7 +101,7 @@ impl Keyed {
         self.key.as_deref().map(key::id_for_key)
     }
 
-    /// Members of the session's header, and of its metadata: the names are kept as a session of PicoClaw has them.
+    /// Members of the session's header, and of its metadata: the other names are in a member of the metadata.
     pub fn header(&self, metadata: &[(String, Vec<u8>)]) -> Vec<(&'static str, Vec<u8>)> {
         let mut members = Vec::new();
         if let Some(key) = &self.key {
@@ -113,18 +114,10 @@ impl Keyed {
         for (name, value) in metadata {
             object.raw(name, value);
         }
-        if !self.aliases.is_empty() && !metadata.iter().any(|(name, _)| name == "picoclaw") {
-            let mut list = Vec::from(b"[");
-            for (nth, alias) in self.aliases.iter().enumerate() {
-                if nth > 0 {
-                    list.push(b',');
-                }
-                json::push_text(&mut list, alias);
-            }
-            list.push(b']');
-            let mut own = ObjectBuilder::default();
-            own.raw("aliases", list);
-            object.raw("picoclaw", own.finish());
+        if let Some((member, value)) = aliases_member(&self.aliases)
+            && !metadata.iter().any(|(name, _)| name == member)
+        {
+            object.raw(member, value);
         }
         if !object.is_empty() {
             members.push(("metadata", object.finish()));

@@ -1,6 +1,6 @@
 //! The mark of a finished call in a session that came from a goaitools state.
 
-use crate::stamps::Stamps;
+use crate::edit::Stamps;
 use convo::error::{Place, Result};
 use convo::format::goaitools;
 use convo::model::json::ObjectBuilder;

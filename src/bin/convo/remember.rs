@@ -2,8 +2,8 @@
 //! is made of.
 
 use crate::args::Counting;
-use crate::change::Stamps;
 use crate::context::Context;
+use crate::edit::Stamps;
 use convo::error::Kind;
 use convo::filter::cover::Options;
 use convo::filter::{Plan, memory};

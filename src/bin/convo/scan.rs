@@ -3,7 +3,7 @@
 use crate::context::{SPARES, named};
 use crate::output::path_name;
 use convo::error::{Error, Kind, Result};
-use convo::format::penguin;
+use convo::store::foreign::is_index;
 use std::collections::{BTreeSet, HashSet};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -14,9 +14,6 @@ pub const MARK: &str = ".migrated";
 
 /// Endings of files that are looked at in a directory; capital letters are others.
 const ENDINGS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".json.gz"];
-
-/// Files that systems keep beside their sessions.
-const INDEXES: [&str; 2] = [penguin::INDEX, "checkpoint_index.json"];
 
 /// What is found for an operand.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -152,12 +149,12 @@ fn sessions(names: &BTreeSet<String>) -> Scan<String> {
         if is_left(name, &|name| names.contains(name)) {
             left.push(name.clone());
         } else if let Some(primary) = without_spare(name) {
-            if primary.ends_with(".json") && !INDEXES.contains(&primary) {
+            if primary.ends_with(".json") && !is_index(primary) {
                 found.insert(primary.to_string());
             }
         } else {
             let is_sidecar = log_name(name).is_some_and(|log| names.contains(&log));
-            if has_session_ending(name) && !is_sidecar && !INDEXES.contains(&name.as_str()) {
+            if has_session_ending(name) && !is_sidecar && !is_index(name) {
                 found.insert(name.clone());
             }
         }

@@ -6,9 +6,11 @@ use convo::error::{Error, Kind, Result};
 use convo::format::detect::{self, Detection, Hints};
 use convo::format::report::Report;
 use convo::format::wrapping::{self, Wrapped};
-use convo::format::{self, Format, Source, penguin};
+use convo::format::{self, Format, Source};
 use convo::model::session::Session;
+use convo::store::foreign;
 use std::cell::RefCell;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -90,7 +92,7 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
     let mut verdict = detect::detect(head, whole, hints);
     // Of a document that is damaged beyond recognition, the copies beside it may say what it was.
     if let (None, Some(path), Some(name)) = (verdict.format, path, name)
-        && (head.is_empty() || (name.ends_with(".json") && penguin::is_lost(head)))
+        && (head.is_empty() || (name.ends_with(".json") && foreign::is_lost(head)))
     {
         for ending in SPARES {
             if let Ok(mut spare) = regular::open(&path.with_file_name(format!("{name}{ending}")))
@@ -98,7 +100,9 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
                 && !copy.is_empty()
             {
                 let copied = detect::detect(&copy, whole, hints);
-                if copied.format == Some(Format::Penguin) || (head.is_empty() && copied.format.is_some()) {
+                if copied.format.is_some_and(foreign::keeps_copies)
+                    || (head.is_empty() && copied.format.is_some())
+                {
                     return copied;
                 }
                 if head.is_empty() {
@@ -133,6 +137,40 @@ pub fn source_name(path: &Path) -> Option<&str> {
     Some(name.strip_suffix(".gz").unwrap_or(name))
 }
 
+/// The format of a regular file if it is given or its content leaves no doubt, and whether the file is compressed.
+pub fn certain_format(path: &Path, given: Option<Format>) -> Result<(Option<Format>, bool)> {
+    match std::fs::symlink_metadata(path) {
+        Ok(about) if about.is_file() => {}
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(Error::io("cannot read", error));
+        }
+        _ => return Ok((None, false)),
+    }
+    if given.is_some() {
+        return Ok((given, false));
+    }
+    let mut file = File::open(path).map_err(|error| Error::io("cannot open", error))?;
+    let (head, whole, wrapped) = unwrapped(&mut file)?;
+    let verdict = detect_file(&head, whole, Some(path));
+    let certain = verdict.format.filter(|_| verdict.others.is_empty());
+    Ok((certain, wrapped.is_some()))
+}
+
+/// Reads other files of a file's directory; none for one that is not there.
+pub fn neighbor(path: &Path) -> impl Fn(&str) -> io::Result<Option<Vec<u8>>> + use<> {
+    let directory = path.parent().map(Path::to_path_buf);
+    move |name| {
+        let Some(directory) = &directory else {
+            return Ok(None);
+        };
+        match regular::read(&directory.join(name)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind == Kind::NotFound => Ok(None),
+            Err(error) => Err(error.source.unwrap_or_else(|| io::Error::other(error.message))),
+        }
+    }
+}
+
 /// Reads a whole document with what lies beside it.
 pub fn convert(
     format: Format,
@@ -143,25 +181,15 @@ pub fn convert(
     if let Some(path) = path.filter(|path| format == Format::Opencode && stored::is_session(path, bytes)) {
         return format::convert(format, &Source::alone(&stored::document(path, bytes)?), report);
     }
-    let folder = path.and_then(Path::parent).map(Path::to_path_buf);
-    let neighbour = |name: &str| -> io::Result<Option<Vec<u8>>> {
-        let Some(folder) = &folder else { return Ok(None) };
-        match regular::read(&folder.join(name)) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind == Kind::NotFound => Ok(None),
-            Err(error) => Err(error.source.unwrap_or_else(|| io::Error::other(error.message))),
-        }
+    let Some(path) = path else {
+        return format::convert(format, &Source::alone(bytes), report);
     };
-    let name = path.and_then(source_name);
-    format::convert(
-        format,
-        &Source {
-            name,
-            bytes,
-            neighbour: &neighbour,
-        },
-        report,
-    )
+    let source = Source {
+        name: source_name(path),
+        bytes,
+        neighbour: &neighbor(path),
+    };
+    format::convert(format, &source, report)
 }
 
 /// A name that is not one of the store's, and that a file here has, means that file.

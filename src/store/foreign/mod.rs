@@ -1,177 +1,111 @@
-//! Folders in which other systems keep their sessions: what is wrong there, and what of it can be mended without losing
-//! a byte.
+//! Directories and files that other systems keep: recognized, checked, repaired and changed in place without losing a
+//! byte. [`SYSTEMS`] is the table of systems; their names appear only here and in `format`.
 
-mod names;
+mod files;
+mod finding;
 mod penguin;
 mod picoclaw;
-mod promote;
+mod session_file;
 mod system;
 
-pub use names::Names;
-pub use promote::{Asked, Promoted, promote};
-pub use system::system_of;
+pub use finding::{Check, Checked, Finding, Trouble};
+pub use picoclaw::{Asked, Names, Promoted, promote};
+pub use session_file::{FileChange, FileChanged, FileOptions, SessionFile};
+pub use system::{Compacted, Compaction, System};
 
-use super::atomic;
-use super::directory::{Directory, Facts};
-use crate::error::{Error, Kind, Place, Result};
+use super::directory::Directory;
+use crate::error::{Error, Kind, Result};
+use crate::format::Format;
+use crate::format::detect::{self, Detection, HEAD, Hints};
+use crate::model::message::Message;
+use crate::model::session::Session;
+use finding::Findings;
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
-use std::time::Duration;
+use system::Claim;
 
-/// A system whose folders are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum System {
-    /// A `.jsonl` and a `.meta.json` a session.
-    Picoclaw,
-    /// A `.json` a session, and an index of them.
-    Penguin,
+/// The systems whose directories are known.
+pub static SYSTEMS: [&dyn System; 2] = [&picoclaw::Picoclaw, &penguin::Penguin];
+
+/// Files of a directory that are examined to recognize it.
+const EXAMINED: usize = 32;
+
+/// The system whose session files have this format.
+pub fn system_of_format(format: Format) -> Option<&'static dyn System> {
+    SYSTEMS.into_iter().find(|system| system.format() == format)
 }
 
-/// What can be wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Trouble {
-    /// The last line has no end.
-    TornTail,
-    /// A line, or a document, that its system does not read.
-    Unreadable,
-    /// A line that holds a whole record behind something else.
-    Glued,
-    /// A byte order mark, at which its system rejects the line.
-    ByteOrderMark,
-    /// A line so long that its system does not read the session.
-    TooLong,
-    /// Thinking alone, which is never shown.
-    ThoughtOnly,
-    /// More is out of view than there is.
-    Skip,
-    /// The number of lines is another.
-    Count,
-    /// The sidecar is missing or unreadable.
-    Sidecar,
-    /// There is a sidecar, or a copy, and no session.
-    NoSession,
-    /// The key is one of another file.
-    Key,
-    /// A name that several sessions claim.
-    Alias,
-    /// A call without a result, or a result without a call.
-    Orphan,
-    /// The index names a session that is not there.
-    Ghost,
-    /// The index does not name a session that is there, or is not there itself.
-    Index,
-    /// A session continues, or is continued by, one that is not there or does not tell so.
-    BrokenLink,
-    /// A file of a change that was cut off.
-    Temporary,
-}
-
-impl Trouble {
-    /// The word in a report.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Trouble::TornTail => "torn-tail",
-            Trouble::Unreadable => "unreadable",
-            Trouble::Glued => "glued",
-            Trouble::ByteOrderMark => "byte-order-mark",
-            Trouble::TooLong => "too-long",
-            Trouble::ThoughtOnly => "thought-only",
-            Trouble::Skip => "skip",
-            Trouble::Count => "count",
-            Trouble::Sidecar => "sidecar",
-            Trouble::NoSession => "no-session",
-            Trouble::Key => "key",
-            Trouble::Alias => "alias",
-            Trouble::Orphan => "orphan",
-            Trouble::Ghost => "ghost",
-            Trouble::Index => "index",
-            Trouble::BrokenLink => "broken-link",
-            Trouble::Temporary => "temporary",
+/// The system whose files are in a directory. Names alone are not enough: a file that is beyond doubt another system's,
+/// and none of the system that the names suggest, make it unknown.
+pub fn system_of(path: &Path) -> Result<Option<&'static dyn System>> {
+    let directory = Directory::open(path)?;
+    let names: BTreeSet<String> = directory.names()?.into_iter().collect();
+    let mut claims = SYSTEMS.map(|system| (system, system.recognize(&names)));
+    claims.reverse(); // the names of PicoClaw, the first, suggest the least
+    if let Some((system, _)) = claims.iter().find(|(_, claim)| matches!(claim, Claim::Certain)) {
+        return Ok(Some(*system));
+    }
+    for (system, claim) in claims {
+        if let Claim::Possible(names) = claim
+            && !names.is_empty()
+            && supports(&directory, &names, system.format())?
+        {
+            return Ok(Some(system));
         }
     }
+    Ok(None)
 }
 
-/// Something that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The file, below the folder.
-    pub file: String,
-    /// Where in it; line 0 for the file as a whole.
-    pub place: Place,
-    /// What kind.
-    pub trouble: Trouble,
-    /// What, in words.
-    pub what: String,
-    /// What a repair does about it, or did; none when it is only told.
-    pub remedy: Option<&'static str>,
-}
-
-/// How a folder is looked at.
-#[derive(Clone, Debug)]
-pub struct Check {
-    /// Mend what can be mended: the time that changed files are given, RFC 3339.
-    pub repair: Option<String>,
-    /// How long to wait for a lock.
-    pub lock_timeout: Duration,
-    /// Mend although another program has a file open for writing.
-    pub force: bool,
-}
-
-/// What was looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
-    /// Sessions.
-    pub sessions: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-/// What came of it.
-struct Findings<'f> {
-    check: &'f Check,
-    checked: Checked,
-    each: &'f mut dyn FnMut(Finding),
-}
-
-impl Findings<'_> {
-    fn tell(
-        &mut self,
-        file: &str,
-        place: Place,
-        trouble: Trouble,
-        what: impl Into<String>,
-        remedy: Option<&'static str>,
-    ) {
-        (self.each)(Finding {
-            file: file.to_string(),
-            place,
-            trouble,
-            what: what.into(),
-            remedy,
-        });
+/// Whether these files may be of this format: one is, or none is of another. Damaged files and bare messages support
+/// any format.
+fn supports(directory: &Directory, names: &[&str], format: Format) -> Result<bool> {
+    let mut other = false;
+    for name in names.iter().take(EXAMINED) {
+        let Ok(Some(file)) = directory.file(name, OFlags::RDONLY) else {
+            continue; // a directory or a link: reported when it is checked
+        };
+        let mut head = Vec::new();
+        file.take(HEAD as u64 + 1)
+            .read_to_end(&mut head)
+            .map_err(|error| Error::io(directory.shown(name), error))?;
+        let whole = head.len() <= HEAD;
+        head.truncate(HEAD);
+        let hints = Hints {
+            name: Some(name),
+            sidecar: false,
+        };
+        let verdict = detect::detect(&head, whole, hints);
+        match verdict.format {
+            Some(found) if found == format => return Ok(true),
+            Some(Format::Jsonl) | None => {}
+            Some(_) => other |= verdict.others.is_empty(),
+        }
     }
+    Ok(!other)
 }
 
-/// Looks at every session of a folder, and mends with [`Check::repair`]; what is wrong is told as it is met.
-pub fn check(path: &Path, system: System, check: &Check, each: &mut dyn FnMut(Finding)) -> Result<Checked> {
+/// Checks every session of a directory, and repairs with [`Check::repair`]; each problem is reported when it is found.
+pub fn check(
+    path: &Path,
+    system: &dyn System,
+    check: &Check,
+    each: &mut dyn FnMut(Finding),
+) -> Result<Checked> {
     let mut changed = false;
-    let mut telling = |finding: Finding| {
+    let mut report = |finding: Finding| {
         changed |= check.repair.is_some() && finding.remedy.is_some();
         each(finding);
     };
     let mut findings = Findings {
         check,
         checked: Checked::default(),
-        each: &mut telling,
+        each: &mut report,
     };
-    let looked = match system {
-        System::Picoclaw => picoclaw::check(path, &mut findings),
-        System::Penguin => penguin::check(path, "", &mut findings),
-    };
+    let done = system.check(path, &mut findings);
     let checked = findings.checked;
-    looked.map(|()| checked).map_err(|error| match changed {
+    done.map(|()| checked).map_err(|error| match changed {
         true => error
             .kind(Kind::Unsure)
             .hint("some problems may be repaired already; run the command again"),
@@ -179,106 +113,66 @@ pub fn check(path: &Path, system: System, check: &Check, each: &mut dyn FnMut(Fi
     })
 }
 
-/// Where damaged bytes are kept, in folders beside the sessions that no system looks into.
-const FOLDERS: [&str; 2] = [".convo", "quarantine"];
-
-fn quarantine(directory: &Directory) -> Result<Directory> {
-    let folder = atomic::folder(directory, FOLDERS[0])?;
-    atomic::folder(&folder, FOLDERS[1])
+/// The other names of a session, from its header.
+pub fn aliases(header: &[u8]) -> Vec<String> {
+    SYSTEMS.iter().flat_map(|system| system.aliases(header)).collect()
 }
 
-/// A name in a folder that nobody has.
-fn free_name(folder: &Directory, name: &str) -> Result<String> {
-    let mut nth = 0u32;
-    loop {
-        let candidate = numbered(name, nth);
-        if folder.facts(&candidate)?.is_none() {
-            return Ok(candidate);
-        }
-        nth += 1;
+/// The member of a header's metadata that keeps other names, and its value; none without names.
+pub fn aliases_member(aliases: &[String]) -> Option<(&'static str, Vec<u8>)> {
+    SYSTEMS.iter().find_map(|system| system.aliases_member(aliases))
+}
+
+/// How many messages of the view are among the newest `keep` that the system of the session counts, at least one of
+/// `keep` that is not 0.
+pub fn messages_among(session: &Session, keep: usize) -> usize {
+    let counts = SYSTEMS.iter().map(|system| system.messages_among(session, keep));
+    counts.min().unwrap_or(keep)
+}
+
+/// Whether the system of a message hides it from people.
+pub fn hides(message: &Message<'_>) -> bool {
+    SYSTEMS.iter().any(|system| system.hides(message))
+}
+
+/// Whether a file of this name is a list of sessions.
+pub fn is_index(name: &str) -> bool {
+    SYSTEMS.iter().any(|system| system.indexes().contains(&name))
+}
+
+/// Whether a log of this format is read together with another file of the same stem.
+pub fn has_sidecar(format: Format) -> bool {
+    system_of_format(format).is_some_and(|system| system.has_sidecar())
+}
+
+/// Whether copies of a session of this format may have more than the session.
+pub fn keeps_copies(format: Format) -> bool {
+    system_of_format(format).is_some_and(|system| system.keeps_copies())
+}
+
+/// Whether nothing can be read of a document of a system, so that a copy of it may have more.
+pub fn is_lost(bytes: &[u8]) -> bool {
+    SYSTEMS.iter().any(|system| system.is_lost(bytes))
+}
+
+/// The format of a damaged file, by its name or by the index next to it.
+pub fn format_of_damaged(path: &Path, verdict: &Detection, head: &[u8]) -> Option<Format> {
+    let claims = |system: &&&dyn System| system.claims_damaged(path, verdict, head);
+    SYSTEMS.iter().find(claims).map(|system| system.format())
+}
+
+/// Moves the records of a session file that are out of view to an archive next to it; none if this file has no archive.
+pub fn compact(path: &Path, format: Format, options: &Compaction) -> Result<Option<Compacted>> {
+    match system_of_format(format) {
+        Some(system) => system.compact(path, options),
+        None => Ok(None),
     }
 }
 
-fn numbered(name: &str, nth: u32) -> String {
-    match nth {
-        0 => name.to_string(),
-        nth => format!("{name}.{nth}"),
+/// Opens a session file that its system keeps together with other files; none for any other file.
+pub fn open<'o>(path: &'o Path, options: &'o FileOptions<'o>) -> Result<Option<Box<dyn SessionFile + 'o>>> {
+    match system_of_format(options.format) {
+        Some(system) => system.open(path, options),
+        None => Ok(None),
     }
-}
-
-/// Moves a file into the quarantine, durably.
-fn put_aside(directory: &Directory, name: &str) -> Result<()> {
-    let folder = quarantine(directory)?;
-    let free = free_name(&folder, name)?;
-    if !atomic::rename_new(directory, name, &folder, &free)? {
-        return Err(Error::new(
-            Kind::Locked,
-            format!("{}: created by another program", folder.shown(&free)),
-        ));
-    }
-    atomic::sync_directory(&folder)?;
-    atomic::sync_directory(directory)
-}
-
-/// Keeps a copy of a file's bytes in the quarantine, durably. One that a run made which died before it mended the file is
-/// the same.
-fn copy_aside(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()> {
-    let folder = quarantine(directory)?;
-    let free = free_name(&folder, name)?;
-    for nth in 0u32.. {
-        let taken = numbered(name, nth);
-        if taken == free {
-            break;
-        }
-        if bytes_of(&folder, &taken)?.is_some_and(|kept| kept == bytes) {
-            return atomic::sync_directory(&folder);
-        }
-    }
-    if atomic::create(&folder, &free, bytes)? {
-        return Ok(());
-    }
-    Err(Error::new(
-        Kind::Locked,
-        format!("{}: created by another program", folder.shown(&free)),
-    ))
-}
-
-/// The bytes of a regular file; none when there is none.
-fn bytes_of(directory: &Directory, name: &str) -> Result<Option<Vec<u8>>> {
-    let Some(mut file) = directory.file(name, OFlags::RDONLY)? else {
-        return Ok(None);
-    };
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)
-        .map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
-    Ok(Some(bytes))
-}
-
-/// The names of regular files, in order, without hidden ones but those that a dead writer left.
-fn files(directory: &Directory) -> Result<BTreeSet<String>> {
-    let mut names = BTreeSet::new();
-    for name in directory.names()? {
-        let regular = |facts: &Facts| facts.regular;
-        if directory.facts(&name)?.as_ref().is_some_and(regular) {
-            names.insert(name);
-        }
-    }
-    Ok(names)
-}
-
-/// The folders in a folder, in order, without hidden ones.
-fn folders(directory: &Directory) -> Result<Vec<String>> {
-    let mut names: Vec<String> = directory.names()?;
-    names.retain(|name| !name.starts_with('.'));
-    names.sort();
-    let mut found = Vec::new();
-    for name in names {
-        match directory.inner(&name) {
-            Ok(Some(_)) => found.push(name),
-            Ok(None) => {}
-            Err(error) if error.kind == Kind::Unsafe => {} // a file, or a link
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(found)
 }

@@ -1,77 +1,122 @@
-//! Whose folder one is: told by the names of its files, and by what they hold.
+//! What convo can do with the files of another system.
 
-use super::System;
-use crate::error::{Error, Result};
-use crate::format::detect::{self, HEAD, Hints};
-use crate::format::{Format, penguin, picoclaw};
-use crate::store::directory::Directory;
-use rustix::fs::OFlags;
+use super::finding::Findings;
+use super::session_file::{FileOptions, SessionFile};
+use crate::error::Result;
+use crate::format::detect::Detection;
+use crate::format::{Format, Source};
+use crate::model::message::Message;
+use crate::model::session::Session;
 use std::collections::BTreeSet;
-use std::io::Read;
 use std::path::Path;
+use std::time::Duration;
 
-/// So many files are looked into.
-const LOOKED_AT: usize = 32;
-
-/// The system whose files are in a folder. Names alone are not enough: a file that is beyond doubt another system's,
-/// and none that is of the one that the names speak for, make it nobody's.
-pub fn system_of(path: &Path) -> Result<Option<System>> {
-    let directory = Directory::open(path)?;
-    let names: BTreeSet<String> = directory.names()?.into_iter().collect();
-    let bare = |name: &str| {
-        let spare = name.strip_suffix(".bak").or(name.strip_suffix(".temp"));
-        spare.unwrap_or(name).to_string()
-    };
-    let is_penguin = |name: &str| {
-        let name = bare(name);
-        name == penguin::INDEX
-            || penguin::is_session_name(&name)
-            || (name.starts_with("conversation_") && name.ends_with(".json"))
-    };
-    let has_log = |name: &&String| {
-        let stem = name.strip_suffix(picoclaw::SIDECAR);
-        stem.is_some_and(|stem| names.contains(&format!("{stem}{}", picoclaw::LOG)))
-    };
-    let sidecar = |name: &&String| name.ends_with(picoclaw::SIDECAR);
-    if names.iter().any(|name| has_log(&name)) {
-        return Ok(Some(System::Picoclaw));
-    }
-    let of_penguin: Vec<&String> = names.iter().filter(|name| is_penguin(name)).collect();
-    if !of_penguin.is_empty() && speaks_for(&directory, &of_penguin, Format::Penguin)? {
-        return Ok(Some(System::Penguin));
-    }
-    let of_picoclaw: Vec<&String> = names
-        .iter()
-        .filter(|name| sidecar(name) || name.ends_with(picoclaw::LOG))
-        .collect();
-    let is = !of_picoclaw.is_empty() && speaks_for(&directory, &of_picoclaw, Format::Picoclaw)?;
-    Ok(is.then_some(System::Picoclaw))
+/// Files of a directory that may be of a system, by their names.
+pub enum Claim<'n> {
+    /// Beyond doubt.
+    Certain,
+    /// These are, unless their content is of another format.
+    Possible(Vec<&'n str>),
 }
 
-/// Whether these files may be of this format: one is, or none is another's. What is damaged, and bare messages, are
-/// anybody's.
-fn speaks_for(directory: &Directory, names: &[&String], format: Format) -> Result<bool> {
-    let mut foreign = false;
-    for name in names.iter().take(LOOKED_AT) {
-        let Ok(Some(file)) = directory.file(name.as_str(), OFlags::RDONLY) else {
-            continue; // a folder, a link: told when it is looked at
-        };
-        let mut head = Vec::new();
-        file.take(HEAD as u64 + 1)
-            .read_to_end(&mut head)
-            .map_err(|error| Error::io(directory.shown(name), error))?;
-        let whole = head.len() <= HEAD;
-        head.truncate(HEAD);
-        let hints = Hints {
-            name: Some(name),
-            sidecar: false,
-        };
-        let verdict = detect::detect(&head, whole, hints);
-        match verdict.format {
-            Some(found) if found == format => return Ok(true),
-            Some(Format::Jsonl) | None => {}
-            Some(_) => foreign |= verdict.others.is_empty(),
-        }
+/// How a session file is compacted.
+#[derive(Clone, Debug)]
+pub struct Compaction {
+    /// How long to wait for the lock.
+    pub lock_timeout: Duration,
+    /// The time of the change, RFC 3339.
+    pub now: String,
+    /// Replace a file with other hard links or another owner, or one that another program has open.
+    pub force: bool,
+}
+
+/// The result of a compaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compacted {
+    /// Bytes of the file, before and after.
+    pub bytes: (u64, u64),
+    /// Lines that its system counts, before and after.
+    pub lines: (u64, u64),
+    /// Lines moved to the archive.
+    pub archived: u64,
+}
+
+/// A system whose directories convo checks, and whose session files it changes in place.
+pub trait System: Sync {
+    /// The format of its session files.
+    fn format(&self) -> Format;
+
+    /// Recognizes a directory by the names in it.
+    fn recognize<'n>(&self, names: &'n BTreeSet<String>) -> Claim<'n>;
+
+    /// Checks the sessions of a directory, and repairs what can be repaired.
+    fn check(&self, path: &Path, out: &mut Findings<'_>) -> Result<()>;
+
+    /// Opens a session file of this system's format; none if it is rewritten like a file of any other format.
+    fn open<'o>(
+        &self,
+        path: &'o Path,
+        options: &'o FileOptions<'o>,
+    ) -> Result<Option<Box<dyn SessionFile + 'o>>>;
+
+    /// Moves the records of a session file that are out of view to an archive; none if the system keeps none.
+    fn compact(&self, _path: &Path, _options: &Compaction) -> Result<Option<Compacted>> {
+        Ok(None)
     }
-    Ok(!foreign)
+
+    /// Whether a log is read together with another file of the same stem, without which it is a list of messages.
+    fn has_sidecar(&self) -> bool {
+        false
+    }
+
+    /// Files of a directory that are no sessions.
+    fn indexes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Brings the index of a directory up to date, durably.
+    fn write_index(&self, _directory: &Path, _lock_timeout: Duration) -> Result<()> {
+        Ok(())
+    }
+
+    /// The other names of a session, from its header.
+    fn aliases(&self, _header: &[u8]) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The member of a header's metadata that keeps other names, and its value.
+    fn aliases_member(&self, _aliases: &[String]) -> Option<(&'static str, Vec<u8>)> {
+        None
+    }
+
+    /// How many messages of the view are among the newest `keep` that the system counts.
+    fn messages_among(&self, _session: &Session, keep: usize) -> usize {
+        keep
+    }
+
+    /// Whether the system hides this message from people.
+    fn hides(&self, _message: &Message<'_>) -> bool {
+        false
+    }
+
+    /// Whether copies of a session next to it may have more than the session.
+    fn keeps_copies(&self) -> bool {
+        false
+    }
+
+    /// Whether nothing can be read of these bytes of a document, so that a copy of it may have more.
+    fn is_lost(&self, _bytes: &[u8]) -> bool {
+        false
+    }
+
+    /// Whether a damaged file of unknown format is a session of this system, by its name or by the index next to it.
+    fn claims_damaged(&self, _path: &Path, _verdict: &Detection, _head: &[u8]) -> bool {
+        false
+    }
+
+    /// The notice that takes the place of a session of which nothing is recoverable, with what its copies hold; none for
+    /// an intact file.
+    fn notice(&self, _source: &Source<'_>, _copies: &[(String, Vec<u8>)], _why: &str) -> Option<Session> {
+        None
+    }
 }

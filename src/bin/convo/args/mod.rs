@@ -67,7 +67,7 @@ pub struct Global {
 /// The input.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Input")]
-pub struct Reading {
+pub struct InputArgs {
     /// Input format [default: detected]
     #[arg(short, long, value_name = "FORMAT", value_parser = readable)]
     pub from: Option<Format>,
@@ -93,18 +93,6 @@ pub struct Reading {
     /// By default, only the active branch is read and skipped branches are reported.
     #[arg(long, hide_short_help = true)]
     pub all_branches: bool,
-    // Whether branches are read by default: set by the command.
-    #[arg(skip)]
-    pub takes_all: bool,
-    // Whether an empty input is a new session in the format of --from: set by the command.
-    #[arg(skip)]
-    pub starts: bool,
-    // Whether the output is for another program, so that skipped branches are lost: set by the command.
-    #[arg(skip)]
-    pub exports: bool,
-    // Whether the input may be written back in its own format: set by the command.
-    #[arg(skip)]
-    pub returns: bool,
     /// Fail on damaged lines and on lossy conversion
     #[arg(long)]
     pub strict: bool,
@@ -113,15 +101,12 @@ pub struct Reading {
     /// The name must match exactly. An empty state is assigned to the provider.
     #[arg(long, value_name = "NAME", hide = true)]
     pub expect_provider: Option<String>,
-    // Whether only the view is used, so that the rest of a stored log need not be read: set by the command.
-    #[arg(skip)]
-    pub sees_view: bool,
 }
 
 /// Extent of the input.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Input")]
-pub struct Chained {
+pub struct ChainArgs {
     /// Include all sessions of the chain, each message once
     #[arg(long)]
     pub chain: bool,
@@ -130,16 +115,13 @@ pub struct Chained {
 /// Destination and format of the output.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
-pub struct Writing {
+pub struct OutputArgs {
     /// Output format, or `same` [default: native]
     ///
     /// same is the format of the first input. Without --to, an output file that ends in .md or .json is written as Markdown or as JSON: in the format of the
     /// input, or else as openai-chat.
-    #[arg(id = "to", short, long = "to", value_name = "FORMAT", value_parser = target)]
-    pub target: Option<Target>,
-    // The output format; none until `settle`.
-    #[arg(skip)]
-    pub to: Option<Format>,
+    #[arg(short, long, value_name = "FORMAT", value_parser = target)]
+    pub to: Option<Target>,
     /// Write each session on one line
     ///
     /// For tools that distribute lines, such as Spark. All commands read packed sessions.
@@ -155,31 +137,12 @@ pub struct Writing {
     pub images: bool,
 }
 
-impl Writing {
-    /// Refuses options that would have no effect.
-    pub fn check(&self) -> convo::Result<()> {
-        match self.to {
-            None if self.target.is_some() => Err(Error::new(Kind::InputOutput, "output format not settled")),
-            Some(to) if self.images && to != Format::Markdown => {
-                let what = format!("--images requires --to markdown, not --to {}", to.name());
-                Err(Error::new(Kind::Usage, what).hint("omit --images"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether the result of a change goes elsewhere than to the store.
-    pub fn is_elsewhere(&self) -> bool {
-        self.target.is_some() || self.to.is_some() || self.output.is_some() || self.pack
-    }
-}
-
 /// Options of commands that change sessions.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
-pub struct Changing {
+pub struct EditArgs {
     #[command(flatten)]
-    pub writing: Writing,
+    pub writing: OutputArgs,
     /// Rewrite the input file; keep the original as FILE+SUFFIX
     ///
     /// The file is replaced atomically and keeps its format. Without SUFFIX, no backup is kept.
@@ -192,24 +155,6 @@ pub struct Changing {
     /// Print the result; do not change the store
     #[arg(long, conflicts_with = "in_place")]
     pub stdout: bool,
-    // Whether the result is the complete log, including the new records: set by the command.
-    #[arg(skip)]
-    pub log: bool,
-    // Whether the change only appends, so that the session need not be read: set by the command.
-    #[arg(skip)]
-    pub adds: bool,
-    // Whether a missing file is created: set by the command.
-    #[arg(skip)]
-    pub creates: bool,
-    // Whether the command reports a dry run itself: set by the command.
-    #[arg(skip)]
-    pub explains: bool,
-    // Whether a change to a stream is reported like one to the store: set by the command.
-    #[arg(skip)]
-    pub tells: bool,
-    // Whether the plan uses only the view, so that the rest of a stored log need not be read: set by the command.
-    #[arg(skip)]
-    pub sees_view: bool,
     /// Print the planned change; change nothing
     #[arg(short = 'n', long, conflicts_with = "output")]
     pub dry_run: bool,

@@ -1,13 +1,14 @@
 //! `append`: one message, or all messages of standard input.
 
 use super::Run;
-use crate::args::{Changing, Input, Reading, category, max_messages, memory, pair};
-use crate::change::{self, Stamps};
+use crate::args::{EditArgs, Input, InputArgs, category, max_messages, memory, pair};
 use crate::context::{Context, named};
 use crate::continuation::{self, Filling, Target};
 use crate::counting::kept;
+use crate::edit::{self, Edit, Stamps};
 use crate::hooks;
 use crate::incoming::{self, Incoming};
+use crate::input::Reading;
 use crate::output::in_line;
 use crate::{processed, remember};
 use clap::Args;
@@ -120,9 +121,9 @@ pub struct Append {
     #[arg(long, alias = "memory", value_name = "POLICY", value_parser = memory, hide_short_help = true, help_heading = "Session")]
     retention: Option<String>,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    changing: Changing,
+    changing: EditArgs,
 }
 
 /// The line with its count where the session keeps counts.
@@ -136,7 +137,7 @@ fn counted(context: &Context, line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
 impl Run for Append {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         // With a format named and one operand the session is piped through, and the operand is the text.
-        let piped = !self.stream && (self.reading.from.is_some() || self.changing.writing.target.is_some());
+        let piped = !self.stream && (self.reading.from.is_some() || self.changing.writing.to.is_some());
         if piped
             && self.text.is_none()
             && self.event.is_none()
@@ -155,19 +156,25 @@ impl Run for Append {
         }
         let input = Input::of(self.input.as_deref().unwrap_or("-"));
         // What is hidden in a log stays in it: an addition settles nothing.
-        self.changing.log = true;
-        self.changing.adds = true;
-        self.reading.starts = true;
-        self.changing.creates = true;
-        self.changing.tells = true;
+        let edit = Edit {
+            full_log: true,
+            append_only: true,
+            creates: true,
+            reports: true,
+            // What the model has seen is counted over the whole session.
+            view_only: !self.processed,
+            reading: Reading {
+                creates: true,
+                ..(&self.reading).into()
+            },
+            ..Edit::new(&self.reading, &self.changing)
+        };
         let reading = match input {
             Input::Stdin => self.reading.clone(),
-            _ => Reading::default(),
+            _ => InputArgs::default(),
         };
-        self.changing.settle(std::slice::from_ref(&input), &reading)?;
-        // What the model has seen is counted over the whole session.
-        self.changing.sees_view = !self.processed;
-        let stored = change::in_store(&input, &self.changing)
+        let edit = edit.settle(std::slice::from_ref(&input), &reading)?;
+        let stored = edit.in_store(&input)
             && !self.processed
             && !self.changing.dry_run
             && self.changing.in_place.is_none();
@@ -181,7 +188,7 @@ impl Run for Append {
                 .into());
         }
         if self.stream {
-            return self.many(context, &input, stored);
+            return self.many(context, &input, edit, stored);
         }
         let text = incoming::text(self.event.as_ref().or(self.text.as_ref()), &input, "append")?;
         if text.trim().is_empty() && !self.allow_empty {
@@ -193,17 +200,11 @@ impl Run for Append {
         {
             return self.one(context, name, &text, limit);
         }
-        change::run(
-            context,
-            &[input],
-            &self.reading,
-            &self.changing,
-            |session, stamps| {
-                let line = self.message(&text, stamps)?;
-                let line = counted(context, line, counter::named_by(session).as_deref());
-                self.planned(context, session, stamps, vec![line], "appended 1 message")
-            },
-        )
+        edit::run(context, &[input], edit, |session, stamps| {
+            let line = self.message(&text, stamps)?;
+            let line = counted(context, line, counter::named_by(session).as_deref());
+            self.planned(context, session, stamps, vec![line], "appended 1 message")
+        })
     }
 }
 
@@ -324,7 +325,7 @@ impl Append {
     }
 
     /// The messages of standard input.
-    fn many(&self, context: &Context, input: &Input, stored: bool) -> anyhow::Result<()> {
+    fn many(&self, context: &Context, input: &Input, edit: Edit<'_>, stored: bool) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
         if *input == Input::Stdin {
             return Err(
@@ -396,35 +397,29 @@ impl Append {
         // of the format that is to come out.
         let is_empty = |path| std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() == 0);
         let new = matches!(input, Input::Path(path) if is_empty(path));
-        let reading = Reading {
-            from: self.changing.writing.to.filter(|_| new),
+        let args = InputArgs {
+            from: edit.to.filter(|_| new),
             ..self.reading.clone()
         };
-        change::run(
-            context,
-            std::slice::from_ref(input),
-            &reading,
-            &self.changing,
-            |session, stamps| {
-                let tokenizer = kept(context, counter::named_by(session).as_deref());
-                if lines.is_empty() && !self.processed {
-                    return Ok(Plan::Nothing("no messages to append".to_string()));
-                }
-                let stamped = lines.iter().enumerate().map(|(nth, line)| {
-                    let what = || format!("{nth} {}", String::from_utf8_lossy(line));
-                    let record = Record::parse(line, Place { line: 1, offset: 1 });
-                    let changed = incoming::stamped(&record, tokenizer, || stamps.message(&what()))?;
-                    Ok(changed.unwrap_or_else(|| line.clone()))
-                });
-                let told = format!("appended {} messages", lines.len());
-                self.planned(
-                    context,
-                    session,
-                    stamps,
-                    stamped.collect::<convo::Result<_>>()?,
-                    &told,
-                )
-            },
-        )
+        let reading = Reading {
+            args: &args,
+            ..edit.reading
+        };
+        let edit = Edit { reading, ..edit };
+        edit::run(context, std::slice::from_ref(input), edit, |session, stamps| {
+            let tokenizer = kept(context, counter::named_by(session).as_deref());
+            if lines.is_empty() && !self.processed {
+                return Ok(Plan::Nothing("no messages to append".to_string()));
+            }
+            let stamped = lines.iter().enumerate().map(|(nth, line)| {
+                let what = || format!("{nth} {}", String::from_utf8_lossy(line));
+                let record = Record::parse(line, Place { line: 1, offset: 1 });
+                let changed = incoming::stamped(&record, tokenizer, || stamps.message(&what()))?;
+                Ok(changed.unwrap_or_else(|| line.clone()))
+            });
+            let stamped = stamped.collect::<convo::Result<_>>()?;
+            let what = format!("appended {} messages", lines.len());
+            self.planned(context, session, stamps, stamped, &what)
+        })
     }
 }

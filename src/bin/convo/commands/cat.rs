@@ -1,24 +1,23 @@
 //! `cat`: the complete log as a stream, or the view in another format.
 
 use super::Run;
-use crate::args::{Chained, Following, Input, Reading, Selecting, Writing};
+use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, Selecting};
 use crate::chains;
-use crate::change::{Export, write_to};
 use crate::context::{Context, Opened, named, stopped};
-use crate::export::{Returning, Sessions, goes_back, single, with_model, wrap};
 use crate::follow::follow;
-use crate::inputs::{all_sessions_of, each_input, sessions_of};
+use crate::input::{InputSessions, Reading, report_and_continue};
 use crate::sending;
+use crate::writing::{
+    Export, Returning, Sessions, Writing, goes_back, single, with_model, wrap, write_records, write_to,
+};
 use clap::Args;
-
 use convo::error::{Error, Kind};
 use convo::filter::settle::Lines;
 use convo::format::report::Report;
-use convo::format::{Format, Purpose, Stream};
+use convo::format::{Format, Stream};
 use convo::model::session::Session;
 use convo::model::view::View;
 use std::io::Write;
-use std::ops::ControlFlow;
 
 /// Print sessions, or convert them to another format
 ///
@@ -39,13 +38,13 @@ pub struct Cat {
     #[command(flatten)]
     selecting: Selecting,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    chained: Chained,
+    chained: ChainArgs,
     #[command(flatten)]
     following: Following,
     #[command(flatten)]
-    writing: Writing,
+    writing: OutputArgs,
     /// Set the model of the exported session, e.g. gpt-4o
     ///
     /// For aichat, CLIENT:MODEL, e.g. openai:gpt-4o. Messages that name a model keep it.
@@ -57,15 +56,19 @@ pub struct Cat {
 }
 
 impl Run for Cat {
-    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let inputs = context.inputs(&self.inputs)?;
-        self.writing.settle(&inputs, &self.reading)?;
+        let writing = self.writing.settle(&inputs, &self.reading)?;
         if self.following.follow {
-            return self.follow(context, &inputs);
+            return self.follow(context, &inputs, writing);
         }
-        let to = self.writing.to.unwrap_or(Format::Native);
-        write_to(context, &self.writing, |out| {
+        let to = writing.format();
+        let reading = Reading {
+            returns: to != Format::Native,
+            ..(&self.reading).into()
+        };
+        write_to(context, writing, |out| {
             let mut written = 0;
             if self.chained.chain {
                 return chains::each(
@@ -81,35 +84,36 @@ impl Run for Cat {
                             Format::Native if narrowed => {
                                 sending::write(&session, &View::replay(&session), out)
                             }
-                            Format::Native => whole(&session, out),
+                            Format::Native => write_records(&session, out),
                             _ => {
                                 let session = self.modeled(session, to)?;
-                                self.exporter(context, label, to).write(&session, written, out)
+                                let export = Export::new(context, label, writing, self.reading.strict);
+                                export.write(&session, written, out)
                             }
                         }
                     },
                 );
             }
-            let reading = Reading {
-                returns: to != Format::Native,
-                ..self.reading.clone()
-            };
-            each_input(context, &inputs, &reading, |opened| {
-                out.separate();
-                if to == Format::Native {
-                    self.pass(context, opened, out)
-                } else {
-                    self.export(context, opened, to, &mut written, out)
-                }
-            })
+            for input in &inputs {
+                let opened = context.open(input, reading).map_err(Into::into);
+                let done = opened.and_then(|opened| {
+                    out.separate();
+                    match to {
+                        Format::Native => self.pass(context, opened, reading, out),
+                        _ => self.export(context, opened, reading, writing, &mut written, out),
+                    }
+                });
+                report_and_continue(context, done, inputs.len())?;
+            }
+            Ok(())
         })
     }
 }
 
 impl Cat {
     /// Prints each record once it is complete.
-    fn follow(&self, context: &Context, inputs: &[Input]) -> anyhow::Result<()> {
-        let has_to = self.writing.to.is_some_and(|to| to != Format::Native);
+    fn follow(&self, context: &Context, inputs: &[Input], writing: Writing<'_>) -> anyhow::Result<()> {
+        let has_to = writing.format() != Format::Native;
         if has_to || self.writing.is_elsewhere() || self.selecting.selection().is_some() {
             let error = Error::new(Kind::Usage, "--follow prints the record stream as it is");
             let error = error.hint("omit --to, --output, --pack and the filters; show --follow has filters");
@@ -118,7 +122,7 @@ impl Cat {
         follow(
             context,
             inputs,
-            &self.reading,
+            (&self.reading).into(),
             self.following,
             &mut |_, session, mut records| {
                 context.output.stdout(|out| {
@@ -130,13 +134,22 @@ impl Cat {
     }
 
     /// Record by record, in constant memory.
-    fn pass(&self, context: &Context, opened: Opened, out: &mut dyn Write) -> anyhow::Result<()> {
+    fn pass(
+        &self,
+        context: &Context,
+        opened: Opened,
+        reading: Reading<'_>,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
         let label = opened.label.clone();
         if self.selecting.selection().is_some() {
-            return sessions_of(context, opened, &self.reading, |mut session| {
-                self.selecting.narrow(&label, &mut session)?;
-                sending::write(&session, &View::replay(&session), out)
-            });
+            let mut sessions = InputSessions::selected(context, opened, reading);
+            while let Some(mut session) = sessions.next()? {
+                let narrowed = self.selecting.narrow(&label, &mut session);
+                let write = |_| sending::write(&session, &View::replay(&session), out);
+                sessions.settle(narrowed.map_err(Into::into).and_then(write))?;
+            }
+            return Ok(());
         }
         let mut reader = match opened.stream {
             Stream::Records(reader) if self.reading.session.is_none() && self.reading.branch.is_none() => {
@@ -145,10 +158,14 @@ impl Cat {
             _ => {
                 // The whole log is wanted, and what was left is in it.
                 let reading = Reading {
-                    takes_all: true,
-                    ..self.reading.clone()
+                    include_branches: true,
+                    ..reading
                 };
-                return sessions_of(context, opened, &reading, |session| whole(&session, out));
+                let mut sessions = InputSessions::selected(context, opened, reading);
+                while let Some(session) = sessions.next()? {
+                    sessions.settle(write_records(&session, out))?;
+                }
+                return Ok(());
             }
         };
         let mut report = Report::default();
@@ -181,50 +198,53 @@ impl Cat {
         &self,
         context: &Context,
         mut opened: Opened,
-        to: Format,
+        reading: Reading<'_>,
+        writing: Writing<'_>,
         written: &mut usize,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
+        let to = writing.format();
         if let Some(wrapped) = opened.wrapped.take().filter(|_| opened.format == to) {
             let mut inner = Vec::new();
-            self.export(context, opened, to, written, &mut inner)?;
+            self.export(context, opened, reading, writing, written, &mut inner)?;
             return wrap(&wrapped, &inner, out);
         }
         let label = opened.label.clone();
-        let export = Export {
-            context,
-            label: &label,
-            to,
-            purpose: Purpose::Export,
-            images: self.writing.images,
-            strict: self.reading.strict,
-        };
+        let export = Export::new(context, &label, writing, self.reading.strict);
         let returns = goes_back(&opened, to) && self.model.is_none();
         if returns && self.reading.session.is_none() && self.reading.branch.is_none() {
             single(to, *written + 1)?;
-            let mut sessions = Returning::new(&export);
-            let tail = all_sessions_of(context, opened, self.reading.strict, |mut session| {
-                let narrowed = self.selecting.narrow(&label, &mut session)?;
-                sessions.write(session, narrowed, out).map(ControlFlow::Continue)
-            })?;
-            return sessions.finish(&tail, written, out);
+            let mut returning = Returning::new(&export);
+            let mut sessions = InputSessions::all(context, opened, reading);
+            while let Some(mut session) = sessions.next()? {
+                let narrowed = self.selecting.narrow(&label, &mut session);
+                let write = |narrowed| returning.write(session, narrowed, out);
+                sessions.settle(narrowed.map_err(Into::into).and_then(write))?;
+            }
+            return returning.finish(sessions.tail(), written, out);
         }
         let value = opened
             .value
             .take()
             .filter(|_| opened.format == to && self.model.is_none());
-        let mut sessions = Sessions::new(value.as_deref());
+        let mut exported = Sessions::new(value.as_deref());
         let reading = Reading {
             exports: true,
-            ..self.reading.clone()
+            ..reading
         };
-        sessions_of(context, opened, &reading, |mut session| {
-            if self.selecting.narrow(&label, &mut session)? {
-                sessions.changed();
-            }
-            sessions.write(self.modeled(session, to)?, &export, written, out)
-        })?;
-        sessions.finish(&export, written, out)
+        let mut sessions = InputSessions::selected(context, opened, reading);
+        while let Some(mut session) = sessions.next()? {
+            let narrowed = self.selecting.narrow(&label, &mut session);
+            let modeled = narrowed.and_then(|narrowed| {
+                if narrowed {
+                    exported.changed();
+                }
+                self.modeled(session, to)
+            });
+            let write = |session| exported.write(session, &export, written, out);
+            sessions.settle(modeled.map_err(Into::into).and_then(write))?;
+        }
+        exported.finish(&export, written, out)
     }
 
     /// The session with the model of --model.
@@ -234,21 +254,4 @@ impl Cat {
             None => Ok(session),
         }
     }
-
-    fn exporter<'e>(&self, context: &'e Context, label: &'e str, to: Format) -> Export<'e> {
-        Export {
-            context,
-            label,
-            to,
-            purpose: Purpose::Export,
-            images: self.writing.images,
-            strict: self.reading.strict,
-        }
-    }
-}
-
-/// Every line of a session that is in memory.
-fn whole(session: &Session, out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut lines = Lines::new(out);
-    Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?)
 }

@@ -1,11 +1,12 @@
 //! `context`: the view, that is, the messages a model would receive.
 
 use super::Run;
-use crate::args::{Chained, Counting, Fitting, Reading, Selecting, Writing};
+use crate::args::{ChainArgs, Counting, Fitting, InputArgs, OutputArgs, Selecting};
 use crate::chains;
-use crate::change::{Export, tell_dangling, write_to};
 use crate::context::Context;
+use crate::input::Reading;
 use crate::sending;
+use crate::writing::{Export, tell_dangling, write_to};
 use clap::Args;
 use convo::check::Api;
 use convo::error::{Error, Kind};
@@ -34,21 +35,21 @@ pub struct View {
     #[command(flatten)]
     counting: Counting,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    chained: Chained,
+    chained: ChainArgs,
     #[command(flatten)]
-    writing: Writing,
+    writing: OutputArgs,
     /// --diagnostics json
     #[arg(long, hide = true)]
     json: bool,
 }
 
 impl Run for View {
-    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let inputs = context.inputs(&self.inputs)?;
-        self.writing.settle(&inputs, &self.reading)?;
+        let writing = self.writing.settle(&inputs, &self.reading)?;
         let budget = self.fitting.budget()?;
         if budget.is_none() && (self.fitting.window.is_some() || self.counting.tokenizer.is_some()) {
             let error = Error::new(Kind::Usage, "--window and --tokenizer require --budget");
@@ -56,50 +57,43 @@ impl Run for View {
                 .hint("add --budget, e.g. --budget 60% --window gpt-4o")
                 .into());
         }
-        let to = self.writing.to.unwrap_or(Format::Native);
+        let to = writing.format();
         let api = Api::from_name(to.name());
         // A request body contains only the view; other formats keep more.
-        self.reading.sees_view = budget.is_none()
-            && self.selecting.selection().is_none()
-            && !self.chained.chain
-            && (to == Format::Native || api.is_some());
-        write_to(context, &self.writing, |out| {
+        let reading = Reading {
+            view_only: budget.is_none()
+                && self.selecting.selection().is_none()
+                && !self.chained.chain
+                && (to == Format::Native || api.is_some()),
+            ..(&self.reading).into()
+        };
+        let strict = self.reading.strict;
+        write_to(context, writing, |out| {
             let mut written = 0;
-            chains::each(
-                context,
-                &inputs,
-                &self.reading,
-                self.chained,
-                |label, mut session| {
-                    written += 1;
-                    self.selecting.narrow(label, &mut session)?;
-                    if let Some(budget) = budget {
-                        let counter = self.counting.counter(context, label, &session)?;
-                        let window = self.fitting.window();
-                        sending::fit(context, label, &mut session, budget, window, counter)?;
-                    }
-                    out.separate();
-                    if to == Format::Native {
-                        let view = Replayed::replay(&session);
-                        tell_dangling(context, label, &session, &view);
-                        return sending::write(&session, &view, out);
-                    }
-                    let strict = self.reading.strict;
-                    let session = match api {
-                        Some(api) => sending::sendable(context, label, session, api, strict)?,
-                        None => session,
-                    };
-                    Export {
-                        context,
-                        label,
-                        to,
-                        purpose: Purpose::Context,
-                        images: self.writing.images,
-                        strict,
-                    }
-                    .write(&session, written, out)
-                },
-            )
+            chains::each(context, &inputs, reading, self.chained, |label, mut session| {
+                written += 1;
+                self.selecting.narrow(label, &mut session)?;
+                if let Some(budget) = budget {
+                    let counter = self.counting.counter(context, label, &session)?;
+                    let window = self.fitting.window();
+                    sending::fit(context, label, &mut session, budget, window, counter)?;
+                }
+                out.separate();
+                if to == Format::Native {
+                    let view = Replayed::replay(&session);
+                    tell_dangling(context, label, &session, &view);
+                    return sending::write(&session, &view, out);
+                }
+                let session = match api {
+                    Some(api) => sending::sendable(context, label, session, api, strict)?,
+                    None => session,
+                };
+                let export = Export {
+                    purpose: Purpose::Context,
+                    ..Export::new(context, label, writing, strict)
+                };
+                export.write(&session, written, out)
+            })
         })
     }
 }

@@ -1,19 +1,18 @@
 //! `continue`: a new session linked to the one that it continues.
 
 use super::Run;
-use crate::args::{Counting, Input, Reading, Window, Writing, window};
-use crate::change::{Export, write_to};
+use crate::args::{Counting, Input, InputArgs, OutputArgs, Window, window};
 use crate::context::{Context, Opened, named, stopped};
 use crate::continuation::{Taken, go_on};
-use crate::inputs::{each_input, sessions_of, tell_and_go_on};
+use crate::input::{InputSessions, report_and_continue};
+use crate::writing::{Export, Writing, write_records, write_to};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::compact;
 use convo::filter::compact::when::When;
 use convo::filter::continuation::{self, Before, Layout, New};
-use convo::filter::settle::Lines;
+use convo::format::Format;
 use convo::format::report::Report;
-use convo::format::{Format, Purpose};
 use convo::model::chain::Links;
 use convo::model::key;
 use convo::model::session::Session;
@@ -53,9 +52,9 @@ pub struct Continue {
     #[command(flatten)]
     counting: Counting,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    writing: Writing,
+    writing: OutputArgs,
     /// Print the new session; do not change the store
     #[arg(long, help_heading = "Output")]
     stdout: bool,
@@ -65,10 +64,10 @@ pub struct Continue {
 }
 
 impl Run for Continue {
-    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         let inputs = context.inputs(&self.inputs)?;
-        self.writing.settle(&inputs, &self.reading)?;
+        let writing = self.writing.settle(&inputs, &self.reading)?;
         if self.window.is_none() && self.when.as_ref().is_some_and(When::needs_window) {
             let error = Error::new(Kind::Usage, "fraction in --when requires --window");
             return Err(error.hint("add --window gpt-4o or --window 128000").into());
@@ -77,7 +76,7 @@ impl Run for Continue {
         let is_stored = |input: &&Input| !streams && matches!(input, Input::Name(_));
         let stored = inputs.iter().filter(is_stored).count();
         if stored == 0 {
-            return self.filter(context, &inputs);
+            return self.filter(context, &inputs, writing);
         }
         if stored < inputs.len() {
             let error = Error::new(
@@ -90,7 +89,7 @@ impl Run for Continue {
         }
         for input in &inputs {
             let done = self.store(context, &input.label());
-            tell_and_go_on(context, done, inputs.len())?;
+            report_and_continue(context, done, inputs.len())?;
         }
         Ok(())
     }
@@ -171,13 +170,18 @@ impl Continue {
         context.output.print_done(&told.to_string())
     }
 
-    fn filter(&self, context: &Context, inputs: &[Input]) -> anyhow::Result<()> {
-        write_to(context, &self.writing, |out| {
+    fn filter(&self, context: &Context, inputs: &[Input], writing: Writing<'_>) -> anyhow::Result<()> {
+        write_to(context, writing, |out| {
             let mut written = 0;
-            each_input(context, inputs, &self.reading, |opened| {
-                out.separate();
-                self.stream(context, opened, &mut written, out)
-            })
+            for input in inputs {
+                let opened = context.open(input, &self.reading).map_err(Into::into);
+                let done = opened.and_then(|opened| {
+                    out.separate();
+                    self.stream(context, opened, writing, &mut written, out)
+                });
+                report_and_continue(context, done, inputs.len())?;
+            }
+            Ok(())
         })
     }
 
@@ -185,40 +189,36 @@ impl Continue {
         &self,
         context: &Context,
         opened: Opened,
+        writing: Writing<'_>,
         written: &mut usize,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let label = opened.label.clone();
-        let to = self.writing.to.unwrap_or(Format::Native);
-        let strict = self.reading.strict;
-        sessions_of(context, opened, &self.reading, |session| {
-            let due = self
-                .when
-                .as_ref()
-                .map_or(Ok(true), |when| self.is_due(context, &label, &session, when));
-            let made = match due.map_err(|error| named(error, &label))? {
-                true => self.made(context, &label, &session, to),
-                false => {
-                    context.output.tell(&label, UNCHANGED);
-                    Ok(session)
+        let export = Export::new(context, &label, writing, self.reading.strict);
+        let mut sessions = InputSessions::selected(context, opened, (&self.reading).into());
+        while let Some(session) = sessions.next()? {
+            let next = self.next(context, &label, session, export.to);
+            let next = next.map_err(|error| named(error, &label).into());
+            let done = next.and_then(|session| {
+                *written += 1;
+                match export.to {
+                    Format::Native => write_records(&session, out),
+                    _ => export.write(&session, *written, out),
                 }
-            };
-            let made = made.map_err(|error| named(error, &label))?;
-            *written += 1;
-            if to == Format::Native {
-                let mut lines = Lines::new(out);
-                return Ok((0..made.len()).try_for_each(|index| lines.write(made.full(index)))?);
-            }
-            let export = Export {
-                context,
-                label: &label,
-                to,
-                purpose: Purpose::Export,
-                images: self.writing.images,
-                strict,
-            };
-            export.write(&made, *written, out)
-        })
+            });
+            sessions.settle(done)?;
+        }
+        Ok(())
+    }
+
+    /// The continuation of a session, or the session itself while the condition does not hold.
+    fn next(&self, context: &Context, label: &str, session: Session, to: Format) -> convo::Result<Session> {
+        let due = self.when.as_ref();
+        if due.map_or(Ok(true), |when| self.is_due(context, label, &session, when))? {
+            return self.made(context, label, &session, to);
+        }
+        context.output.tell(label, UNCHANGED);
+        Ok(session)
     }
 
     /// The session that continues this one: made from its lines alone.

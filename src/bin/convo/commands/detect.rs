@@ -3,7 +3,7 @@
 use super::Run;
 use crate::args::{Input, TimeOptions};
 use crate::context::{Context, detect_file, from_hint, named, unwrapped};
-use crate::inputs::tell_and_go_on;
+use crate::input::report_and_continue;
 use crate::output::columns;
 use crate::table::{Cell, Column, Table};
 use crate::time_format::Times;
@@ -61,7 +61,7 @@ impl Run for Detect {
                     }
                     self.tell(context, input, &verdict, several, !is_table)
                 });
-            tell_and_go_on(context, done, inputs.len())?;
+            report_and_continue(context, done, inputs.len())?;
         }
         if !is_table {
             return Ok(());

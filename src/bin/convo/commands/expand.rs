@@ -1,10 +1,10 @@
 //! `expand`: the originals of elided or summarized messages.
 
 use super::Run;
-use crate::args::{Input, Reading};
-use crate::change::objects;
+use crate::args::{Input, InputArgs};
 use crate::context::{Context, named};
-use crate::inputs::each_session;
+use crate::input::each_session;
+use crate::writing::objects;
 use clap::Args;
 use convo::error::Error;
 use convo::filter::expand;
@@ -29,7 +29,7 @@ pub struct Expand {
     #[arg(long, help_heading = "Output")]
     text: bool,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     /// Print the result as JSON Lines
     #[arg(long, help_heading = "Output")]
     json: bool,

@@ -1,16 +1,15 @@
 //! `gc`: moves hidden messages to the archive.
 
 use super::Run;
-use crate::args::{ALL, Input, Reading, duration};
-use crate::context::{Context, named};
-use crate::inputs::tell_and_go_on;
+use crate::args::{ALL, Input, duration};
+use crate::context::{Context, certain_format, named};
+use crate::input::report_and_continue;
 use crate::output::counted;
-use crate::pairs::is_pair;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::gc;
 use convo::model::time;
-use convo::store::pair::{self, Compaction};
+use convo::store::foreign::{Compaction, compact};
 use convo::store::{Receipt, Thin};
 use std::time::Duration;
 
@@ -71,7 +70,7 @@ impl Run for Gc {
         }
         if self.in_place {
             for name in &self.names {
-                tell_and_go_on(context, self.pair(context, name), self.names.len())?;
+                report_and_continue(context, self.pair(context, name), self.names.len())?;
             }
             return Ok(());
         }
@@ -165,18 +164,21 @@ impl Gc {
                 .hint("omit -i to compact the stored session")
                 .into());
         };
-        if !is_pair(&path, &Reading::default()).map_err(|error| named(error, name))? {
-            let error = Error::new(Kind::Usage, "not the log of a PicoClaw session");
-            return Err(named(error, name)
-                .hint("other files have no archive; print the view with: convo context")
-                .into());
-        }
         let options = Compaction {
             lock_timeout: context.lock_timeout(),
             now: context.clock.now(),
             force: self.force,
         };
-        let receipt = pair::compact(&path, &options).map_err(|error| named(error, name))?;
+        let compacted = match certain_format(&path, None).map_err(|error| named(error, name))? {
+            (Some(format), false) => compact(&path, format, &options),
+            _ => Ok(None),
+        };
+        let Some(receipt) = compacted.map_err(|error| named(error, name))? else {
+            let error = Error::new(Kind::Usage, "not the log of a PicoClaw session");
+            return Err(named(error, name)
+                .hint("other files have no archive; print the view with: convo context")
+                .into());
+        };
         let receipt = Receipt {
             lines: receipt.lines,
             bytes: receipt.bytes,

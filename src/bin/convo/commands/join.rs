@@ -1,18 +1,17 @@
 //! `join`: several sessions, or a chain, as one session.
 
 use super::Run;
-use crate::args::{Input, Reading, Writing, checked_name};
+use crate::args::{Input, InputArgs, OutputArgs, checked_name};
 use crate::chains::{self, Reach};
-use crate::change::{Export, tell_dangling, write_to};
 use crate::context::{Context, named, stopped};
-use crate::inputs::each_session;
+use crate::input::each_session;
 use crate::output::counted;
+use crate::writing::{Export, Writing, tell_dangling, write_records, write_to};
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::join::{self, Joined};
-use convo::filter::settle::Lines;
+use convo::format::Format;
 use convo::format::report::Report;
-use convo::format::{Format, Purpose};
 use convo::model::chain::Order;
 use convo::model::key::checked_id;
 use convo::model::session::Session;
@@ -50,9 +49,9 @@ pub struct Join {
     #[arg(long, value_name = "ID", help_heading = "Session")]
     id: Option<String>,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    writing: Writing,
+    writing: OutputArgs,
     /// Print the joined session; do not change the store
     #[arg(long, help_heading = "Output")]
     stdout: bool,
@@ -62,7 +61,7 @@ pub struct Join {
 }
 
 impl Run for Join {
-    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         if let Some(id) = &self.id {
             checked_name(checked_id(id)?)?;
@@ -71,11 +70,11 @@ impl Run for Join {
             Some(_) => Vec::new(),
             None => Input::all(&self.inputs),
         };
-        self.writing.settle(&inputs, &self.reading)?;
+        let writing = self.writing.settle(&inputs, &self.reading)?;
         let (sessions, mut order, is_stored) = self.read(context)?;
         // An empty pipe is no session and no error.
         if sessions.is_empty() && !is_stored {
-            return self.print(context, &Joined::default());
+            return self.print(context, writing, &Joined::default());
         }
         let label = self
             .through
@@ -109,7 +108,7 @@ impl Run for Join {
             return self.store(context, &joined, sessions.len());
         }
         self.tell(context, &joined, sessions.len());
-        self.print(context, &joined)
+        self.print(context, writing, &joined)
     }
 }
 
@@ -205,23 +204,13 @@ impl Join {
         }
     }
 
-    fn print(&self, context: &Context, joined: &Joined) -> anyhow::Result<()> {
-        write_to(context, &self.writing, |out| {
-            let to = self.writing.to.unwrap_or(Format::Native);
-            if to == Format::Native {
-                let mut lines = Lines::new(out);
-                let session = &joined.session;
-                return Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?);
+    fn print(&self, context: &Context, writing: Writing<'_>, joined: &Joined) -> anyhow::Result<()> {
+        write_to(context, writing, |out| match writing.format() {
+            Format::Native => write_records(&joined.session, out),
+            _ => {
+                let export = Export::new(context, &joined.id, writing, self.reading.strict);
+                export.write(&joined.session, 1, out)
             }
-            let export = Export {
-                context,
-                label: &joined.id,
-                to,
-                purpose: Purpose::Export,
-                images: self.writing.images,
-                strict: self.reading.strict,
-            };
-            export.write(&joined.session, 1, out)
         })
     }
 }

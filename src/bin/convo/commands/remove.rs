@@ -3,7 +3,7 @@
 use super::Run;
 use crate::args::Input;
 use crate::context::{Context, named};
-use crate::inputs::tell_and_go_on;
+use crate::input::report_and_continue;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::model::key;
@@ -34,7 +34,7 @@ impl Run for Remove {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         for name in &self.names {
-            tell_and_go_on(context, self.one(context, name), self.names.len())?;
+            report_and_continue(context, self.one(context, name), self.names.len())?;
         }
         Ok(())
     }

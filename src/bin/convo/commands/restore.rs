@@ -1,10 +1,10 @@
 //! `restore`: undoes events, recovers removed sessions.
 
 use super::Run;
-use crate::args::{Changing, Input, Reading, TimeOptions};
-use crate::change;
+use crate::args::{EditArgs, Input, InputArgs, TimeOptions};
 use crate::context::{Context, named};
-use crate::inputs::each_session;
+use crate::edit::{self, Edit};
+use crate::input::each_session;
 use crate::output::counted;
 use crate::table::{Cell, Column, Table};
 use crate::time_format::Times;
@@ -40,9 +40,9 @@ pub struct Restore {
     #[arg(short, long, conflicts_with_all = ["in_place", "dry_run", "stdout", "output", "to", "log"], help_heading = "Output")]
     list: bool,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    changing: Changing,
+    changing: EditArgs,
     /// Print the complete log, including the new event
     #[arg(long, help_heading = "Output")]
     log: bool,
@@ -74,9 +74,11 @@ impl Run for Restore {
             };
         }
         let input = Input::of(self.input.as_deref().unwrap_or("-"));
-        self.changing.log = self.log;
-        let stored =
-            change::in_store(&input, &self.changing) && self.changing.in_place.is_none() && !self.log;
+        let edit = Edit {
+            full_log: self.log,
+            ..Edit::new(&self.reading, &self.changing)
+        };
+        let stored = edit.in_store(&input) && !edit.in_place() && !self.log;
         if let (Input::Name(name), true) = (&input, stored) {
             let done = match &self.event {
                 None => self.returns(context, name)?,
@@ -97,13 +99,9 @@ impl Run for Restore {
             }
             _ => None,
         };
-        let done = change::run(
-            context,
-            &inputs,
-            &self.reading,
-            &self.changing,
-            |session, stamps| restore::plan(session, self.event.as_deref(), |content| stamps.event(content)),
-        );
+        let done = edit::run(context, &inputs, edit, |session, stamps| {
+            restore::plan(session, self.event.as_deref(), |content| stamps.event(content))
+        });
         if let (Some((store, id)), true) = (names, done.is_err()) {
             store.settle_links(&id)?;
         }

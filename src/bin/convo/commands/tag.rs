@@ -1,10 +1,10 @@
 //! `tag`: adds, removes and lists tags of sessions.
 
 use super::Run;
-use crate::args::{Changing, Counting, Input, Reading, TimeOptions};
-use crate::change;
+use crate::args::{Counting, EditArgs, Input, InputArgs, TimeOptions};
 use crate::context::Context;
-use crate::inputs::each_session;
+use crate::edit::{self, Edit};
+use crate::input::each_session;
 use crate::overviews::OverviewReader;
 use crate::table::{Cell, Column, Table};
 use crate::time_format::Times;
@@ -57,22 +57,19 @@ impl Run for Tag {
         let changes: Result<Vec<TagChange>, Error> =
             changes.iter().map(|change| tag_change(change)).collect();
         let changes = changes?;
-        let inputs = [Input::of(input)];
+        let (inputs, reading) = ([Input::of(input)], InputArgs::default());
         if !changes.is_empty() {
-            let changing = Changing {
+            let args = EditArgs {
                 json: self.json,
                 dry_run: self.dry_run,
-                ..Changing::default()
+                ..EditArgs::default()
             };
-            return change::run(
-                context,
-                &inputs,
-                &Reading::default(),
-                &changing,
-                |session, stamps| metadata::set_tags(session, &changes, |content| stamps.event(content)),
-            );
+            let edit = Edit::new(&reading, &args);
+            return edit::run(context, &inputs, edit, |session, stamps| {
+                metadata::set_tags(session, &changes, |content| stamps.event(content))
+            });
         }
-        each_session(context, &inputs, &Reading::default(), |_, session| {
+        each_session(context, &inputs, &reading, |_, session| {
             let tags = tags_of(&session);
             if self.json {
                 let line = serde_json::json!({

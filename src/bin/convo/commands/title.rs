@@ -1,10 +1,10 @@
 //! `title`: prints or sets the title of a session.
 
 use super::Run;
-use crate::args::{Changing, Input, Reading};
-use crate::change;
+use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::Context;
-use crate::inputs::{each_session, each_session_and_format};
+use crate::edit::{self, Edit};
+use crate::input::{each_session, each_session_and_format};
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::metadata;
@@ -30,22 +30,19 @@ pub struct Title {
     /// New title; an empty text removes the title
     text: Option<String>,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    changing: Changing,
+    changing: EditArgs,
 }
 
 impl Run for Title {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = [Input::of(&self.input)];
         if let Some(text) = &self.text {
-            change::run(
-                context,
-                &inputs,
-                &self.reading,
-                &self.changing,
-                |session, stamps| metadata::set_title(session, text, |content| stamps.event(content)),
-            )?;
+            let edit = Edit::new(&self.reading, &self.changing);
+            edit::run(context, &inputs, edit, |session, stamps| {
+                metadata::set_title(session, text, |content| stamps.event(content))
+            })?;
             let in_place = self.changing.in_place.is_some() && !self.changing.dry_run;
             return if in_place {
                 self.verify(context, text.trim())

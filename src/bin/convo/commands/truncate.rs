@@ -1,12 +1,12 @@
 //! `truncate`: old messages out of the view.
 
 use super::Run;
-use crate::args::{Changing, Reading};
-use crate::change;
+use crate::args::{EditArgs, InputArgs};
 use crate::context::Context;
+use crate::edit::{self, Edit};
 use clap::Args;
 use convo::filter::truncate::{self, Cut};
-use convo::format::picoclaw;
+use convo::store::foreign;
 
 /// Drop the oldest messages from the view
 ///
@@ -26,9 +26,9 @@ pub struct Truncate {
     #[command(flatten)]
     cut: CutOptions,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    changing: Changing,
+    changing: EditArgs,
     /// Print the complete log, including the new event
     #[arg(long, help_heading = "Output")]
     log: bool,
@@ -57,9 +57,7 @@ struct CutOptions {
 }
 
 impl Run for Truncate {
-    fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        self.changing.log = self.log;
-        self.changing.tells = true;
+    fn run(self, context: &Context) -> anyhow::Result<()> {
         let cut = match self.cut {
             CutOptions {
                 keep_last: Some(keep),
@@ -73,18 +71,17 @@ impl Run for Truncate {
             _ => Cut::LastExchanges(0),
         };
         let inputs = context.inputs(&self.inputs)?;
-        change::run(
-            context,
-            &inputs,
-            &self.reading,
-            &self.changing,
-            |session, stamps| {
-                let cut = match &cut {
-                    Cut::LastMessages(keep) => Cut::LastMessages(picoclaw::messages_among(session, *keep)),
-                    cut => cut.clone(),
-                };
-                truncate::plan(session, &cut, |content| stamps.event(content))
-            },
-        )
+        let edit = Edit {
+            full_log: self.log,
+            reports: true,
+            ..Edit::new(&self.reading, &self.changing)
+        };
+        edit::run(context, &inputs, edit, |session, stamps| {
+            let cut = match &cut {
+                Cut::LastMessages(keep) => Cut::LastMessages(foreign::messages_among(session, *keep)),
+                cut => cut.clone(),
+            };
+            truncate::plan(session, &cut, |content| stamps.event(content))
+        })
     }
 }

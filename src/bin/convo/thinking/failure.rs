@@ -1,9 +1,8 @@
 //! What is done when there is no summary: nothing is lost, and the session remembers that it failed.
 
 use super::options::Trying;
-use crate::args::Changing;
 use crate::context::{Context, named};
-use crate::stamps::{Place, Stamps};
+use crate::edit::{Edit, Place, Stamps};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::format::{Format, penguiflow};
@@ -15,17 +14,17 @@ use std::cell::RefCell;
 pub struct Failure<'r> {
     context: &'r Context,
     trying: &'r Trying,
-    changing: &'r Changing,
+    edit: Edit<'r>,
     /// What is told when what was planned is done: of which session of the store, and what.
     untold: RefCell<Option<(Option<String>, Error)>>,
 }
 
 impl<'r> Failure<'r> {
-    pub fn new(context: &'r Context, trying: &'r Trying, changing: &'r Changing) -> Failure<'r> {
+    pub fn new(context: &'r Context, trying: &'r Trying, edit: Edit<'r>) -> Failure<'r> {
         Failure {
             context,
             trying,
-            changing,
+            edit,
             untold: RefCell::default(),
         }
     }
@@ -35,7 +34,7 @@ impl<'r> Failure<'r> {
         let error = Error::new(Kind::Unavailable, format!("no summary: {why}"));
         self.tell(session, stamps, error.hint("the session is unchanged"))?;
         // A stream without its log has no place for it, unless the document itself has one.
-        if stamps.place() == Place::Stream && !self.changing.log && !self.document_tells(session) {
+        if stamps.place() == Place::Stream && !self.edit.full_log && !self.document_tells(session) {
             return Ok(stays());
         }
         // When it failed is no matter of what is in the session.
@@ -55,16 +54,15 @@ impl<'r> Failure<'r> {
 
     /// Whether what is written is a document that has a place for failures.
     fn document_tells(&self, session: &Session) -> bool {
-        let to = self.changing.writing.to;
-        let back = self.changing.in_place.is_some() || to == Some(Format::Penguiflow);
+        let to = self.edit.to;
+        let back = self.edit.in_place() || to == Some(Format::Penguiflow);
         back && to.is_none_or(|to| to == Format::Penguiflow) && penguiflow::is_own(session)
     }
 
     /// Has an error told that leaves a session as it is, and goes on; what would be replaced as a whole stays.
     pub fn tell(&self, session: &Session, stamps: &Stamps<'_>, error: Error) -> convo::Result<()> {
-        let replaces =
-            self.changing.in_place.is_some() && !self.changing.log && !self.document_tells(session);
-        if replaces || stamps.place() == Place::Pair {
+        let replaces = self.edit.in_place() && !self.edit.full_log && !self.document_tells(session);
+        if replaces || stamps.place() == Place::Unnumbered {
             return Err(error);
         }
         let id = session.header_text("id").unwrap_or_default();

@@ -6,12 +6,11 @@ mod options;
 pub use failure::{Failure, stays};
 pub use options::{Telling, Trying, for_programs};
 
-use crate::args::{Changing, Input, Reading};
-use crate::change;
+use crate::args::Input;
 use crate::context::Context;
+use crate::edit::{self, Edit, Place, Stamps};
 use crate::program::{Asked as How, Program};
 use crate::remember;
-use crate::stamps::{Place, Stamps};
 use crate::summarizer::MOST;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -21,16 +20,10 @@ use convo::model::session::Session;
 use convo::tokens::Counter;
 
 /// Where the program that is asked for is not there: streams come out as they came, and the error is told.
-pub fn missing(
-    context: &Context,
-    inputs: &[Input],
-    reading: &Reading,
-    changing: &Changing,
-    error: Error,
-) -> anyhow::Result<()> {
-    let streams = inputs.iter().all(|input| !change::in_store(input, changing));
-    if streams && changing.in_place.is_none() && !changing.dry_run {
-        change::run(context, inputs, reading, changing, |_, _| Ok(stays()))?;
+pub fn missing(context: &Context, inputs: &[Input], edit: Edit<'_>, error: Error) -> anyhow::Result<()> {
+    let streams = inputs.iter().all(|input| !edit.in_store(input));
+    if streams && !edit.in_place() && !edit.args.dry_run {
+        edit::run(context, inputs, edit, |_, _| Ok(stays()))?;
     }
     Err(error.into())
 }

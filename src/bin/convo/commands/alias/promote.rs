@@ -4,7 +4,6 @@ use crate::context::{Context, named};
 use convo::error::{Error, Kind};
 use convo::filter::Stamp;
 use convo::filter::promotion::{self, Promoted};
-use convo::format::picoclaw;
 use convo::format::report::Report;
 use convo::model::chain::Links;
 use convo::model::json::{self, ObjectBuilder};
@@ -12,7 +11,7 @@ use convo::model::key;
 use convo::model::scope::{Form, fold, main_key, signature};
 use convo::model::session::Session;
 use convo::model::view::View;
-use convo::store::Store;
+use convo::store::{Store, foreign};
 use std::collections::HashSet;
 
 /// How often it is tried anew when a session grew meanwhile.
@@ -59,7 +58,7 @@ impl<'c> Promotion<'c> {
                 .into());
         }
         let names = match names {
-            [] => picoclaw::aliases(&header)
+            [] => foreign::aliases(&header)
                 .into_iter()
                 .filter(|name| !main.hold(name))
                 .collect(),
@@ -269,7 +268,7 @@ impl Mains {
         let mut mains = HashSet::from([fold::AGENT.to_string()]);
         let scope = json::member(header, "scope").and_then(|scope| json::member(scope, "agent_id"));
         mains.extend(scope.and_then(json::text).map(|agent| agent.into_owned()));
-        for name in names.iter().chain(&picoclaw::aliases(header)) {
+        for name in names.iter().chain(&foreign::aliases(header)) {
             let agent = signature::legacy(name).map(|(agent, _)| fold::folded(agent).into_owned());
             mains.extend(agent);
         }

@@ -1,15 +1,14 @@
 //! Keeping question and answer: in one piece, or not at all.
 
 use super::asking::{Answered, Asking};
-use crate::args::{Changing, Input, Reading};
-use crate::change;
+use crate::args::Input;
 use crate::context::{Context, named, stopped};
 use crate::continuation;
+use crate::edit::{self, Edit, Place, Stamps};
 use crate::hooks;
-use crate::inputs::sessions_of;
+use crate::input::InputSessions;
 use crate::output::{counted, visible};
 use crate::remember;
-use crate::stamps::{Place, Stamps};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::format::report::Report;
@@ -131,62 +130,53 @@ impl<'c> Target<'c> {
 }
 
 /// A file or a stream. Gives back how many messages were added.
-pub fn elsewhere(
-    mut asking: Asking<'_>,
-    input: &Input,
-    reading: &Reading,
-    changing: &Changing,
-) -> anyhow::Result<u64> {
+pub fn elsewhere(mut asking: Asking<'_>, input: &Input, edit: Edit<'_>) -> anyhow::Result<u64> {
     let context = asking.context;
     let label = input.label();
     // A file that is replaced is locked meanwhile: it is asked before.
     let mut waiting = VecDeque::new();
-    if changing.in_place.is_some() {
-        let opened = context.open(input, reading)?;
-        sessions_of(context, opened, reading, |session| {
+    if edit.in_place() {
+        let opened = context.open(input, edit.reading)?;
+        let mut sessions = InputSessions::selected(context, opened, edit.reading);
+        while let Some(session) = sessions.next()? {
             let stamps = Stamps::new(context, &session, Place::Stream);
-            waiting.push_back(asking.ask(&session, &stamps, &label)?);
-            Ok(())
-        })?;
+            let answered = asking.ask(&session, &stamps, &label);
+            sessions.settle(answered.map(|answered| waiting.push_back(answered)))?;
+        }
     }
     let mut done: Vec<(Vec<Vec<u8>>, Answered)> = Vec::new();
     let mut meanwhile = 0;
     let mut failed = None;
-    let ran = change::run(
-        context,
-        std::slice::from_ref(input),
-        reading,
-        changing,
-        |session, stamps| {
-            let known = waiting.pop_front();
-            let answered = match known {
-                Some(mut answered) => {
-                    // Files of other systems have other ids, or none.
-                    if stamps.place() != Place::Stream {
-                        answered.question = asking.question(session, stamps)?;
-                    }
-                    answered
+    let inputs = std::slice::from_ref(input);
+    let ran = edit::run(context, inputs, edit, |session, stamps| {
+        let known = waiting.pop_front();
+        let answered = match known {
+            Some(mut answered) => {
+                // Files of other systems have other ids, or none.
+                if stamps.place() != Place::Stream {
+                    answered.question = asking.question(session, stamps)?;
                 }
-                None if changing.in_place.is_some() => {
-                    let error = Error::new(Kind::Locked, "replaced by another program");
-                    return Err(error.hint("nothing was stored; run the command again"));
-                }
-                None => asking.ask(session, stamps, &label).map_err(|error| {
-                    error.downcast::<Error>().unwrap_or_else(|error| {
-                        let stand_in = Error::new(Kind::InputOutput, error.to_string());
-                        failed = Some(error);
-                        stand_in
-                    })
-                })?,
-            };
-            let more = session.len().saturating_sub(answered.lines);
-            meanwhile += more;
-            let lines = asking.added(session, stamps, &answered, more)?;
-            let planned = asking.plan(session, stamps, &answered, lines.clone())?;
-            done.push((lines, answered));
-            Ok(planned)
-        },
-    );
+                answered
+            }
+            None if edit.in_place() => {
+                let error = Error::new(Kind::Locked, "replaced by another program");
+                return Err(error.hint("nothing was stored; run the command again"));
+            }
+            None => asking.ask(session, stamps, &label).map_err(|error| {
+                error.downcast::<Error>().unwrap_or_else(|error| {
+                    let stand_in = Error::new(Kind::InputOutput, error.to_string());
+                    failed = Some(error);
+                    stand_in
+                })
+            })?,
+        };
+        let more = session.len().saturating_sub(answered.lines);
+        meanwhile += more;
+        let lines = asking.added(session, stamps, &answered, more)?;
+        let planned = asking.plan(session, stamps, &answered, lines.clone())?;
+        done.push((lines, answered));
+        Ok(planned)
+    });
     if let Some(error) = failed {
         return Err(error);
     }

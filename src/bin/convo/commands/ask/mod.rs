@@ -5,10 +5,10 @@ mod keep;
 mod shown;
 
 use super::Run;
-use crate::args::{Changing, Counting, Fitting, Input, Reading, duration, max_messages, tokenizer};
-use crate::change;
+use crate::args::{Counting, EditArgs, Fitting, Input, InputArgs, duration, max_messages, tokenizer};
 use crate::context::Context;
-use crate::inputs::each_session;
+use crate::edit::Edit;
+use crate::input::each_session;
 use crate::output::counted;
 use crate::program::Named;
 use crate::{incoming, sending};
@@ -81,9 +81,9 @@ pub struct Ask {
     #[arg(long, value_name = "NAME", value_parser = tokenizer, requires = "budget", hide_short_help = true, help_heading = "Tokens")]
     tokenizer: Option<Tokenizer>,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    changing: Changing,
+    changing: EditArgs,
 }
 
 fn program(text: &str) -> Result<Named, String> {
@@ -91,12 +91,15 @@ fn program(text: &str) -> Result<Named, String> {
 }
 
 impl Run for Ask {
-    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
         let input = Input::of(&self.input);
-        self.changing.log = true;
-        self.changing.adds = true;
-        let stored = change::in_store(&input, &self.changing) && self.changing.in_place.is_none();
+        let edit = Edit {
+            full_log: true,
+            append_only: true,
+            ..Edit::new(&self.reading, &self.changing)
+        };
+        let stored = edit.in_store(&input) && !edit.in_place();
         if self.max_messages.is_some() && !stored {
             let error = Error::new(Kind::Usage, "--max-messages requires a stored session");
             return Err(error
@@ -151,7 +154,7 @@ impl Run for Ask {
         asking.program = Some(named.program(context, "plugin", &self.arguments)?);
         let count = match &input {
             Input::Name(name) if stored => keep::in_store(asking, name, self.max_messages)?,
-            _ => keep::elsewhere(asking, &input, &self.reading, &self.changing)?,
+            _ => keep::elsewhere(asking, &input, edit)?,
         };
         context
             .output

@@ -4,12 +4,13 @@ mod options;
 mod report;
 
 use super::Run;
-use crate::args::{Changing, Input, Reading};
-use crate::change::{self, tell_dangling};
+use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::Context;
-use crate::inputs::each_session_and_format;
+use crate::edit::{self, Edit};
+use crate::input::each_session_and_format;
 use crate::output::in_line;
 use crate::sending;
+use crate::writing::tell_dangling;
 use clap::Args;
 use convo::check::{Api, Change, Finding, Level, Mode, Options, Rule};
 use convo::error::{Error, Kind};
@@ -64,9 +65,9 @@ pub struct Check {
     #[command(flatten)]
     request: RequestOptions,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    changing: Changing,
+    changing: EditArgs,
 }
 
 /// The API that the input's format belongs to; a native session has the one of the file that it was read from.
@@ -88,8 +89,7 @@ fn mode(name: &str) -> Result<Mode, String> {
 }
 
 impl Run for Check {
-    fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        self.changing.tells = true;
+    fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
         self.request.check(self.api)?;
         let options = self.request.options();
@@ -107,14 +107,14 @@ impl Run for Check {
 
 impl Check {
     fn check(&self, context: &Context, inputs: &[Input], mut options: Options) -> anyhow::Result<()> {
-        let Changing {
+        let EditArgs {
             in_place,
             stdout,
             dry_run,
             writing,
             ..
         } = &self.changing;
-        if in_place.is_some() || *stdout || *dry_run || writing.target.is_some() || writing.output.is_some() {
+        if in_place.is_some() || *stdout || *dry_run || writing.to.is_some() || writing.output.is_some() {
             let error = Error::new(Kind::Usage, "-i, -n, -o, --to and --stdout require --fix");
             return Err(error.hint("repair violations with --fix").into());
         }
@@ -187,30 +187,28 @@ impl Check {
             mode,
             warnings: true,
         };
-        change::run(
-            context,
-            inputs,
-            &self.reading,
-            &self.changing,
-            |session, stamps| {
-                let Repaired { plan, fixed } = repair::plan(session, &how, |content| stamps.event(content))?;
-                let left: Vec<&Finding> = fixed.errors().collect();
-                if !left.is_empty() {
-                    context.output.note_status(Kind::No);
+        let edit = Edit {
+            reports: true,
+            ..Edit::new(&self.reading, &self.changing)
+        };
+        edit::run(context, inputs, edit, |session, stamps| {
+            let Repaired { plan, fixed } = repair::plan(session, &how, |content| stamps.event(content))?;
+            let left: Vec<&Finding> = fixed.errors().collect();
+            if !left.is_empty() {
+                context.output.note_status(Kind::No);
+            }
+            let left: Vec<String> = left
+                .iter()
+                .map(|finding| format!("; left: {}: {}", finding.rule.id, finding.message))
+                .collect();
+            let told = |words: String| in_line(&format!("{words}{}", left.concat()));
+            Ok(match plan {
+                Plan::Nothing(why) | Plan::Refused(why) => Plan::Nothing(told(why)),
+                Plan::Lines(lines, words) => {
+                    Plan::Lines(lines, told(format!("{words}: {}", whats(&fixed.changes))))
                 }
-                let left: Vec<String> = left
-                    .iter()
-                    .map(|finding| format!("; left: {}: {}", finding.rule.id, finding.message))
-                    .collect();
-                let told = |words: String| in_line(&format!("{words}{}", left.concat()));
-                Ok(match plan {
-                    Plan::Nothing(why) | Plan::Refused(why) => Plan::Nothing(told(why)),
-                    Plan::Lines(lines, words) => {
-                        Plan::Lines(lines, told(format!("{words}: {}", whats(&fixed.changes))))
-                    }
-                })
-            },
-        )
+            })
+        })
     }
 }
 

@@ -7,10 +7,9 @@ mod table;
 mod writer;
 
 use super::Run;
-use crate::args::{Changing, Reading, TimeOptions};
-use crate::change;
+use crate::args::{EditArgs, InputArgs, TimeOptions};
 use crate::context::Context;
-use crate::stamps::Stamps;
+use crate::edit::{self, Edit, Stamps};
 use crate::table::{Cell, Column, Table};
 use crate::thinking::{self, Failure};
 use crate::time_format::Times;
@@ -71,9 +70,9 @@ pub struct Compact {
     #[arg(long, help_heading = "Output")]
     explain: bool,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    changing: Changing,
+    changing: EditArgs,
     /// Print the complete log, including the new event
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     log: bool,
@@ -81,19 +80,22 @@ pub struct Compact {
 
 impl Run for Compact {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        self.changing.log = self.log;
-        self.changing.explains = true;
-        self.changing.tells = true;
         context.output.speak_json(self.changing.json);
         let (options, way) = self.asked(context)?;
         self.strategy.counting.tell_estimate(context)?;
         let inputs = context.inputs(&self.inputs)?;
-        self.changing.settle(&inputs, &self.reading)?;
+        let edit = Edit {
+            full_log: self.log,
+            custom_dry_run: true,
+            reports: true,
+            ..Edit::new(&self.reading, &self.changing)
+        };
+        let edit = edit.settle(&inputs, &self.reading)?;
         let mut writer = match Writer::new(context, &self.strategy, self.changing.dry_run) {
             Ok(writer) => writer,
-            Err(error) => return thinking::missing(context, &inputs, &self.reading, &self.changing, error),
+            Err(error) => return thinking::missing(context, &inputs, edit, error),
         };
-        let failure = Failure::new(context, &self.strategy.trying, &self.changing);
+        let failure = Failure::new(context, &self.strategy.trying, edit);
         let mut unreached = None;
         let mut plan = |session: &Session, stamps: &Stamps<'_>| {
             let id = session.header_text("id").unwrap_or_default();
@@ -112,23 +114,17 @@ impl Run for Compact {
             }?;
             told(&outcome).map(|()| outcome.plan)
         };
-        let done = change::run(
-            context,
-            &inputs,
-            &self.reading,
-            &self.changing,
-            |session, stamps| {
-                let planned = match plan(session, stamps) {
-                    Ok(Plan::Nothing(why))
-                        if why == compact::NO_GAIN && self.settings.text("on-no-gain") == Some("error") =>
-                    {
-                        Err(Error::new(Kind::No, why))
-                    }
-                    planned => planned,
-                };
-                failure.spare(session, stamps, planned)
-            },
-        );
+        let done = edit::run(context, &inputs, edit, |session, stamps| {
+            let planned = match plan(session, stamps) {
+                Ok(Plan::Nothing(why))
+                    if why == compact::NO_GAIN && self.settings.text("on-no-gain") == Some("error") =>
+                {
+                    Err(Error::new(Kind::No, why))
+                }
+                planned => planned,
+            };
+            failure.spare(session, stamps, planned)
+        });
         failure.tell_all();
         done?;
         match unreached {

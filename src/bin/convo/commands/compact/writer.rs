@@ -2,7 +2,7 @@
 
 use super::options::Strategy;
 use crate::context::Context;
-use crate::stamps::Stamps;
+use crate::edit::Stamps;
 use crate::thinking::{Failure, Next, Thinker};
 use convo::filter::Plan;
 use convo::filter::compact::{Options, Outcome};

@@ -3,7 +3,7 @@
 mod picture;
 
 use super::Run;
-use crate::args::{Chained, Counting, Reading, Window, window};
+use crate::args::{ChainArgs, Counting, InputArgs, Window, window};
 use crate::chains;
 use crate::context::Context;
 use crate::measure::thousands;
@@ -33,9 +33,9 @@ pub struct Count {
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    chained: Chained,
+    chained: ChainArgs,
     #[command(flatten)]
     counting: Counting,
     /// Show the share of this context window in use

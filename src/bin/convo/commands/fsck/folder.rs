@@ -4,7 +4,7 @@ use crate::context::{Context, named};
 use crate::output::{counted, in_line, path_name};
 use convo::error::{Error, Kind, Place};
 use convo::format::Format;
-use convo::store::foreign::{Check, Finding, System, check, system_of};
+use convo::store::foreign::{Check, Finding, SYSTEMS, check, system_of, system_of_format};
 use convo::store::settle;
 use std::path::Path;
 
@@ -31,13 +31,11 @@ impl Folder<'_> {
     fn run(&self, path: &Path, label: &str) -> anyhow::Result<u64> {
         let context = self.context;
         let system = match self.from {
-            Some(Format::Picoclaw) => System::Picoclaw,
-            Some(Format::Penguin) => System::Penguin,
-            Some(_) => return Err(unknown("this format has no directories").into()),
-            None => match system_of(path)? {
-                Some(system) => system,
-                None => return Err(unknown("not a directory of a known system: contains no session").into()),
-            },
+            Some(format) => {
+                system_of_format(format).ok_or_else(|| unknown("this format has no directories"))?
+            }
+            None => system_of(path)?
+                .ok_or_else(|| unknown("not a directory of a known system: contains no session"))?,
         };
         let how = Check {
             repair: self.repair.then(|| context.clock.now()),
@@ -127,5 +125,6 @@ impl Folder<'_> {
 }
 
 fn unknown(what: &str) -> Error {
-    Error::new(Kind::Usage, what).hint("give the system with --from picoclaw or --from penguin")
+    let options = SYSTEMS.map(|system| format!("--from {}", system.format().name()));
+    Error::new(Kind::Usage, what).hint(format!("give the system with {}", options.join(" or ")))
 }

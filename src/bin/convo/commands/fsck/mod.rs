@@ -5,7 +5,7 @@ mod folder;
 use super::Run;
 use crate::args::{ALL, Input, readable};
 use crate::context::{Context, named};
-use crate::inputs::tell_and_go_on;
+use crate::input::report_and_continue;
 use crate::output::{counted, in_line};
 use clap::Args;
 use convo::error::{Error, Kind, Place};
@@ -126,7 +126,7 @@ impl Fsck {
                     context.output.note_status(Kind::No);
                 }
             });
-            tell_and_go_on(context, done, folders.len())?;
+            report_and_continue(context, done, folders.len())?;
         }
         Ok(())
     }

@@ -5,9 +5,9 @@ mod row;
 mod short_ids;
 
 use super::Run;
-use crate::args::{ALL, Counting, Input, Reading, TimeOptions, When, when};
+use crate::args::{ALL, Counting, Input, InputArgs, TimeOptions, When, when};
 use crate::context::{Context, detect_file, head, named};
-use crate::inputs::{each_session_and_format, tell_and_go_on};
+use crate::input::{each_session_and_format, report_and_continue};
 use crate::measure::{many, thousands};
 use crate::output::{self, path_name};
 use crate::overviews::OverviewReader;
@@ -21,8 +21,8 @@ use convo::error::{Error, Kind};
 use convo::filter::metadata;
 use convo::format::Format;
 use convo::format::detect::HEAD;
-use convo::format::picoclaw;
 use convo::model::time;
+use convo::store::foreign;
 use row::Row;
 use std::collections::HashMap;
 use std::path::Path;
@@ -83,7 +83,7 @@ pub struct List {
     #[arg(long, value_name = "TAG", value_parser = tag, help_heading = "Filter")]
     tag: Vec<String>,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     /// Print these columns, separated by commas
     ///
     /// Columns: id, short-id, title, messages, tokens, size, project, cwd, program, model, format, created, updated,
@@ -323,7 +323,7 @@ impl List {
                     .input(context, reader, input, &mut rows)
                     .map_err(|error| with_folder(error, input)),
             };
-            tell_and_go_on(context, done, inputs.len())?;
+            report_and_continue(context, done, inputs.len())?;
         }
         Ok(rows)
     }
@@ -341,7 +341,7 @@ impl List {
             let first = (!session.is_empty()).then(|| session.record(0).body);
             let aliases = first
                 .filter(|_| matches!(input, Input::Path(_)))
-                .map(picoclaw::aliases);
+                .map(foreign::aliases);
             rows.push(Row {
                 aliases: aliases.unwrap_or_default(),
                 ..Row::new(
@@ -403,7 +403,7 @@ impl List {
                 continue;
             }
             let done = self.input(context, reader, &Input::Path(file), rows);
-            tell_and_go_on(context, done, several)?;
+            report_and_continue(context, done, several)?;
         }
         Ok(())
     }

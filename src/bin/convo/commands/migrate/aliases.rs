@@ -3,8 +3,8 @@
 use super::examine::Examined;
 use super::plan::Step;
 use crate::context::{Context, named};
-use convo::format::picoclaw;
 use convo::store::Store;
+use convo::store::foreign;
 use std::collections::BTreeMap;
 
 /// Gives the sessions the aliases that they had. One that several claim names them all, so that using it
@@ -15,7 +15,7 @@ pub fn claim(context: &Context, store: &Store, examined: &[Examined], steps: &[S
         let Ok(found) = &examined[step.file].found else {
             continue;
         };
-        for alias in picoclaw::aliases(&found[step.nth].header) {
+        for alias in foreign::aliases(&found[step.nth].header) {
             claims.entry(alias).or_default().push(found[step.nth].id.clone());
         }
     }
@@ -27,7 +27,7 @@ pub fn claim(context: &Context, store: &Store, examined: &[Examined], steps: &[S
             continue;
         }
         // An alias that somebody gave to another session stays theirs. One session's claim wins over the
-        // session whose key it is, as it does for PicoClaw; claims of several do not.
+        // session whose key it is; claims of several do not.
         let own = (ids.len() > 1).then(|| store.resolve(&alias).ok()).flatten();
         if let Some(other) = known.iter().chain(&own).find(|id| !ids.contains(id)) {
             let whose = match ids.as_slice() {

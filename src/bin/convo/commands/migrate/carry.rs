@@ -5,7 +5,7 @@ use super::examine::{self, Examined, Found, stored, stored_lines};
 use super::foreign::Foreign;
 use super::stored as of_store;
 use super::update::{self, Update};
-use crate::args::Reading;
+use crate::args::InputArgs;
 use crate::context::{Context, named};
 use crate::regular;
 use convo::error::{Error, Kind, Result};
@@ -245,7 +245,7 @@ pub struct Recent<'c> {
     /// Where sessions of the store are read again.
     store: Option<&'c Store>,
     /// What was asked for when it was read first.
-    reading: &'c Reading,
+    reading: &'c InputArgs,
 }
 
 type Last = (PathBuf, Arc<Again>);
@@ -253,7 +253,7 @@ type Again = OnceLock<Result<Arc<Vec<Found>>>>;
 
 impl<'c> Recent<'c> {
     /// None yet.
-    pub fn new(store: Option<&'c Store>, reading: &'c Reading) -> Self {
+    pub fn new(store: Option<&'c Store>, reading: &'c InputArgs) -> Self {
         Recent {
             last: RwLock::default(),
             store,

@@ -1,18 +1,19 @@
 //! What a file holds: its sessions as native lines, or why it has none.
 
-use crate::args::Reading;
+use crate::args::InputArgs;
 use crate::context::{self, SPARES, detect_file};
-use crate::pick::Pick;
+use crate::input::Reading;
+use crate::input::selection::Pick;
 use crate::regular;
 use convo::error::{Error, Kind, Place, Result};
-use convo::format::detect::Detection;
 use convo::format::native::{HeaderBuilder, NativeReader};
 use convo::format::report::{Finding, Loss, Report};
-use convo::format::{Format, Reader, Source, penguin};
+use convo::format::{Format, Reader, Source};
 use convo::model::json::{self, ObjectBuilder};
 use convo::model::key;
 use convo::model::record::{Kind as Line, Record};
 use convo::model::session::{Class, Session};
+use convo::store::foreign;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -64,7 +65,7 @@ pub struct Found {
 }
 
 /// Looks at a file. `memory` is what may still be kept.
-pub fn examine(path: &Path, reading: &Reading, memory: &AtomicI64) -> Examined {
+pub fn examine(path: &Path, reading: &InputArgs, memory: &AtomicI64) -> Examined {
     let mut report = Report::default();
     let (mut format, strict) = (reading.from, reading.strict);
     let found = look(path, &mut format, strict, memory, &mut report);
@@ -94,7 +95,7 @@ pub fn examine(path: &Path, reading: &Reading, memory: &AtomicI64) -> Examined {
 }
 
 /// The sessions of a file that was examined before, with their lines.
-pub fn again(path: &Path, format: Format, reading: &Reading) -> Result<Vec<Found>> {
+pub fn again(path: &Path, format: Format, reading: &InputArgs) -> Result<Vec<Found>> {
     let memory = AtomicI64::new(i64::MAX);
     let found = look(path, &mut Some(format), false, &memory, &mut Report::default());
     found.and_then(|found| picked(found, reading, format))
@@ -134,11 +135,11 @@ pub fn lines_before(path: &Path, format: Format, hash: &str, id: &str) -> Option
 }
 
 /// The sessions that are asked for.
-fn picked(mut found: Vec<Found>, reading: &Reading, format: Format) -> Result<Vec<Found>> {
+fn picked(mut found: Vec<Found>, reading: &InputArgs, format: Format) -> Result<Vec<Found>> {
     // Whoever moves house takes everything along.
-    let reading = &Reading {
-        takes_all: true,
-        ..reading.clone()
+    let reading = Reading {
+        include_branches: true,
+        ..reading.into()
     };
     let mut pick = Pick::new(reading, format);
     found.retain(|found| pick.takes_header(&found.header));
@@ -166,14 +167,14 @@ fn look(
                 Some(_) => Error::new(Kind::Data, verdict.evidence.clone()),
                 None => Error::new(Kind::Data, format!("not a session: {}", verdict.evidence)),
             };
-            let lost = verdict.format.is_none() && !strict && could_be_penguins(path, &verdict, &head);
+            let lost = match verdict.format.is_none() && !strict {
+                true => foreign::format_of_damaged(path, &verdict, &head),
+                false => None,
+            };
             if verdict.damaged {
                 *format = Some(Format::Native); // a session or not, it is damage and not something else
             }
-            match lost {
-                true => Format::Penguin,
-                false => verdict.format.ok_or_else(unknown)?,
-            }
+            lost.or(verdict.format).ok_or_else(unknown)?
         }
     };
     *format = Some(detected);
@@ -189,8 +190,8 @@ fn look(
         std::io::Read::read_to_end(&mut file, &mut bytes).map_err(|error| Error::io("cannot read", error))?;
     }
     let sessions = match context::convert(detected, Some(path), &bytes, report) {
-        Err(error) if error.kind == Kind::Data && detected == Format::Penguin && !strict => {
-            let session = notice(path, &bytes, &error).ok_or(error)?;
+        Err(error) if error.kind == Kind::Data && !strict => {
+            let session = notice(path, detected, &bytes, &error).ok_or(error)?;
             let what = "nothing is recoverable; a notice takes the session's place";
             report.damage(Place::default(), what);
             return Ok(vec![Found {
@@ -206,26 +207,11 @@ fn look(
         .collect())
 }
 
-/// Whether a damaged file that tells nothing of itself is Penguin's by its name, or by the index beside it.
-fn could_be_penguins(path: &Path, verdict: &Detection, head: &[u8]) -> bool {
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
-    let lost = verdict.damaged || head.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace());
-    if penguin::is_session_name(name) {
-        let text = head.trim_ascii();
-        let json = matches!(text.first(), Some(b'{' | b'['));
-        // What something else was found to be, as an archive, has a hint.
-        return lost || matches!(text, b"{}" | b"[]") || (!json && verdict.hint.is_none());
-    }
-    lost && name.ends_with(".json") && path.with_file_name(penguin::INDEX).is_file()
-}
-
 /// The notice that takes the place of a session, unless the file is something else that is as it should be.
-fn notice(path: &Path, bytes: &[u8], why: &Error) -> Option<Session> {
+fn notice(path: &Path, format: Format, bytes: &[u8], why: &Error) -> Option<Session> {
+    let system = foreign::system_of_format(format)?;
     let name = path.file_name()?.to_str()?;
-    let others: Vec<_> = SPARES
+    let copies: Vec<_> = SPARES
         .iter()
         .filter_map(|ending| {
             let name = format!("{name}{ending}");
@@ -238,11 +224,7 @@ fn notice(path: &Path, bytes: &[u8], why: &Error) -> Option<Session> {
         bytes,
         neighbour: &|_| Ok(None),
     };
-    let why = why
-        .message
-        .strip_prefix("not a Penguin session: ")
-        .unwrap_or(&why.message);
-    penguin::is_lost(bytes).then(|| penguin::notice(&source, &others, why))?
+    system.notice(&source, &copies, &why.message)
 }
 
 /// Opens a file; none when only its spare copies are there.

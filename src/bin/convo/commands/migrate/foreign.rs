@@ -8,11 +8,11 @@ use super::update::Update;
 use crate::context::named;
 use crate::regular;
 use convo::error::{Error, Kind, Result};
+use convo::format::Format;
 use convo::format::folder::{self, FolderFile};
 use convo::format::report::Report;
-use convo::format::{Format, penguin, picoclaw};
 use convo::model::key;
-use convo::store::{Batch, Facts, Rewrite, Staged, Store, write_atomically};
+use convo::store::{Batch, Facts, Rewrite, Staged, Store, foreign, write_atomically};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -115,7 +115,7 @@ impl Foreign {
             let mut left = known.cloned().unwrap_or_default();
             // Those that it came with stay in their order.
             let first = (!session.is_empty()).then(|| session.record(0).body.to_vec());
-            let mut all = picoclaw::aliases(&first.unwrap_or_default());
+            let mut all = foreign::aliases(&first.unwrap_or_default());
             all.retain(|alias| left.contains(alias));
             left.retain(|alias| !all.contains(alias));
             all.extend(left);
@@ -225,37 +225,10 @@ impl Foreign {
     /// Writes the list of sessions that the system keeps beside them, where it keeps one: a row for each file that is
     /// there. One that says so already is left alone.
     pub fn list(&self, lock_timeout: Duration) -> Result<()> {
-        if self.format != Format::Penguin {
-            return Ok(());
+        match foreign::system_of_format(self.format) {
+            Some(system) => system.write_index(&self.folder, lock_timeout),
+            None => Ok(()),
         }
-        let mut rows = Vec::new();
-        let failed = |error| Error::io(self.folder.display(), error);
-        for entry in std::fs::read_dir(&self.folder).map_err(failed)? {
-            let Ok(name) = entry.map_err(failed)?.file_name().into_string() else {
-                continue;
-            };
-            let Some(stem) = name.strip_suffix(".json").filter(|_| name != penguin::INDEX) else {
-                continue;
-            };
-            if !name.starts_with('.')
-                && let Some(bytes) = self.there(&name)?
-            {
-                rows.extend(penguin::Row::of(stem, &bytes));
-            }
-        }
-        let list = penguin::index(rows);
-        if self.there(penguin::INDEX)?.is_some_and(|there| there == list) {
-            return Ok(());
-        }
-        let options = Rewrite {
-            lock_timeout,
-            ..Rewrite::default()
-        };
-        let write = |out: &mut dyn std::io::Write| {
-            out.write_all(&list)
-                .map_err(|error| Error::io("cannot write", error))
-        };
-        write_atomically(&self.folder.join(penguin::INDEX), write, &options)
     }
 
     /// Writes the files of a session that are not there under temporary names: a run that was killed may have left

@@ -8,6 +8,7 @@ mod examine;
 mod foreign;
 mod growth;
 mod mark;
+mod pipe;
 mod plan;
 mod stored;
 mod tell;
@@ -15,16 +16,14 @@ mod threads;
 mod update;
 
 use super::Run;
-use crate::args::{ALL, Input, Reading, writable};
-use crate::change::run as filter;
+use crate::args::{ALL, InputArgs, writable};
 use crate::context::{Context, named};
-use crate::inputs::tell_and_go_on;
+use crate::input::report_and_continue;
 use crate::output::path_name;
 use crate::scan::{self, Follow};
 use carry::{Recent, Target};
 use clap::Args;
 use convo::error::{Error, Kind};
-use convo::filter::Plan;
 use convo::format::Format;
 use convo::store::make_folders;
 use examine::Examined;
@@ -84,7 +83,7 @@ pub struct Migrate {
     #[arg(long, help_heading = "Input")]
     follow: bool,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     /// Write files to DIR instead of the store
     #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     #[arg(help_heading = "Output")]
@@ -204,39 +203,6 @@ impl Migrate {
         self.to.unwrap_or(Format::Native)
     }
 
-    /// Standard input to standard output.
-    fn pipe(&self, context: &Context) -> anyhow::Result<()> {
-        if self.paths.len() > 1 || self.out.is_some() || self.mark {
-            return Err(Error::new(
-                Kind::Usage,
-                "standard input conflicts with other inputs, --output-dir and --mark",
-            )
-            .hint("give files to import them or to convert them with --output-dir DIR")
-            .into());
-        }
-        // Whoever moves house takes everything along, as far as there is a place for it.
-        let reading = crate::args::Reading {
-            takes_all: self.format() == Format::Native,
-            ..self.reading.clone()
-        };
-        let changing = crate::args::Changing {
-            writing: crate::args::Writing {
-                to: self.to,
-                ..Default::default()
-            },
-            dry_run: self.dry_run,
-            json: self.json,
-            log: self.format() == Format::Native,
-            ..Default::default()
-        };
-        filter(context, &[Input::Stdin], &reading, &changing, |session, _| {
-            Ok(match session.header().is_empty() && !session.is_empty() {
-                true => Plan::Nothing("bare messages are already a stream".to_string()),
-                false => Plan::Nothing("converted".to_string()),
-            })
-        })
-    }
-
     /// What the operands name, each once, and what a killed run has left of files that it renamed.
     fn sources(&self, context: &Context) -> anyhow::Result<(Vec<Source>, Vec<PathBuf>)> {
         let (mut sources, mut left) = (Vec::new(), Vec::new());
@@ -278,7 +244,7 @@ impl Migrate {
                     sources.extend(found.sessions.into_iter().map(Source::File));
                     left.extend(found.left);
                 }
-                Err(error) => tell_and_go_on(context, Err(named(error, &path_name(path)).into()), 2)?,
+                Err(error) => report_and_continue(context, Err(named(error, &path_name(path)).into()), 2)?,
             }
         }
         let mut seen = HashSet::new();

@@ -8,13 +8,13 @@ mod page;
 mod table;
 
 use super::Run;
-use crate::args::{Chained, Following, Input, Reading, Selecting, TimeOptions};
+use crate::args::{ChainArgs, Following, Input, InputArgs, Selecting, TimeOptions};
 use crate::chains;
-use crate::change::tell_dangling;
 use crate::context::{Context, named};
 use crate::follow::follow;
 use crate::output::columns;
 use crate::time_format::Times;
+use crate::writing::tell_dangling;
 use canvas::Canvas;
 use clap::Args;
 use convo::error::Error;
@@ -42,9 +42,9 @@ pub struct Show {
     #[command(flatten)]
     selecting: Selecting,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    chained: Chained,
+    chained: ChainArgs,
     #[command(flatten)]
     following: Following,
     /// Include hidden messages
@@ -89,7 +89,7 @@ impl Show {
         follow(
             context,
             inputs,
-            &self.reading,
+            (&self.reading).into(),
             self.following,
             &mut |nth, session, range| {
                 let is_new = nth >= sessions;

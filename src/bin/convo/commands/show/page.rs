@@ -14,6 +14,7 @@ use convo::model::message::{Message, Part, Role};
 use convo::model::session::{Class, Session};
 use convo::model::speaker::{Tools, thoughts};
 use convo::model::view::{Item, View};
+use convo::store::foreign::hides;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -237,7 +238,7 @@ impl Page {
         results: &HashMap<String, (usize, Message<'_>)>,
     ) -> Vec<usize> {
         let mut used = Vec::new();
-        if is_internal(message) {
+        if hides(message) {
             return used;
         }
         self.label(message, body, in_view);
@@ -358,15 +359,4 @@ impl Page {
             false => self.canvas.paragraph("  ", text, usize::MAX, None),
         }
     }
-}
-
-/// Whether a system that hides messages from people has hidden this one.
-fn is_internal(message: &Message<'_>) -> bool {
-    let Some(penguin) = message.metadata.and_then(|raw| json::member(raw, "penguin")) else {
-        return false;
-    };
-    let text = |raw: Option<&[u8]>| raw.and_then(json::text).map(|text| text.trim().to_lowercase());
-    let visibility = json::member(penguin, "metadata").and_then(|inner| json::member(inner, "visibility"));
-    text(json::member(penguin, "category")).is_some_and(|name| name == "internal")
-        || text(visibility).is_some_and(|name| name == "internal")
 }

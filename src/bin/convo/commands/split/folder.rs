@@ -4,11 +4,11 @@ use super::report::Told;
 use super::{Split, taken};
 use crate::args::Input;
 use crate::context::{Context, named};
-use crate::inputs::each_session;
+use crate::input::each_session;
 use crate::output::path_name;
 use crate::regular::{Target, read_target};
+use crate::writing::{Export, Writing};
 use convo::error::{Error, Kind, Result};
-use convo::format::Format;
 use convo::model::key::checked_id;
 use convo::model::session::Session;
 use convo::store::{Batch, Staged, make_folders};
@@ -19,7 +19,13 @@ use std::path::Path;
 const GROUP: usize = 4096;
 
 /// Writes the parts of every session of the inputs, and prints the paths.
-pub fn write(split: &Split, context: &Context, inputs: &[Input], folder: &Path) -> anyhow::Result<()> {
+pub fn write(
+    split: &Split,
+    context: &Context,
+    inputs: &[Input],
+    folder: &Path,
+    writing: Writing<'_>,
+) -> anyhow::Result<()> {
     make_folders(folder, 0o777).map_err(|error| Error {
         message: format!("cannot create {}", error.message),
         ..error
@@ -28,6 +34,7 @@ pub fn write(split: &Split, context: &Context, inputs: &[Input], folder: &Path) 
     let mut files = Files {
         split,
         context,
+        writing,
         folder,
         batch: &batch,
         staged: Vec::new(),
@@ -45,6 +52,7 @@ pub fn write(split: &Split, context: &Context, inputs: &[Input], folder: &Path) 
 struct Files<'b> {
     split: &'b Split,
     context: &'b Context,
+    writing: Writing<'b>,
     folder: &'b Path,
     batch: &'b Batch,
     staged: Vec<Staged<'b>>,
@@ -59,7 +67,8 @@ impl Files<'_> {
     fn add(&mut self, label: &str, session: &Session) -> anyhow::Result<()> {
         let (split, context) = (self.split, self.context);
         let planned = split.plan(context, label, session)?;
-        let format = split.writing.to.unwrap_or(Format::Native);
+        let export = Export::new(context, label, self.writing, split.reading.strict);
+        let format = export.to;
         let ending = format.form().ending;
         let names: Vec<String> = (0..planned.parts.len())
             .map(|nth| format!("{}{ending}", planned.name(nth)))
@@ -71,7 +80,7 @@ impl Files<'_> {
         let mut staged = Vec::new();
         for (nth, name) in names.iter().enumerate() {
             let mut bytes = Vec::new();
-            split.write(context, label, &planned, session, nth, 1, &mut bytes)?;
+            split.write(&export, &planned, session, nth, 1, &mut bytes)?;
             if format.is_lines() && !bytes.is_empty() && !bytes.ends_with(b"\n") {
                 bytes.push(b'\n');
             }

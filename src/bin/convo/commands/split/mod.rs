@@ -4,17 +4,17 @@ mod folder;
 mod report;
 
 use super::Run;
-use crate::args::{Counting, Input, Reading, Writing, duration, tokens};
-use crate::change::{Export, tell_dangling, write_to};
+use crate::args::{Counting, Input, InputArgs, OutputArgs, duration, tokens};
 use crate::context::{Context, Opened, named};
-use crate::inputs::{each_input, each_session, sessions_of, tell_and_go_on};
-use crate::stamps::{Place, Stamps};
+use crate::edit::{Place, Stamps};
+use crate::input::{InputSessions, each_session, report_and_continue};
+use crate::writing::{Export, Writing, tell_dangling, write_records, write_to};
 use clap::{Args, ValueEnum};
 use convo::error::{Error, Kind};
-use convo::filter::settle::{Lines, settle};
+use convo::filter::settle::settle;
 use convo::filter::split::{self as filter, Ways};
+use convo::format::Format;
 use convo::format::report::Report;
-use convo::format::{Format, Purpose};
 use convo::model::session::Session;
 use convo::model::view::View;
 use report::Told;
@@ -65,11 +65,11 @@ pub struct Split {
     )]
     id_prefix: Option<String>,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
     counting: Counting,
     #[command(flatten)]
-    writing: Writing,
+    writing: OutputArgs,
     /// Write each part to a file in DIR
     #[arg(long = "output-dir", alias = "out", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     #[arg(conflicts_with = "output", help_heading = "Output")]
@@ -133,7 +133,7 @@ enum Carry {
 }
 
 impl Run for Split {
-    fn run(mut self, context: &Context) -> anyhow::Result<()> {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.json);
         if let Some(id) = &self.id_prefix {
             crate::args::checked_name(convo::model::key::checked_id(id)?)?;
@@ -148,7 +148,7 @@ impl Run for Split {
             return Err(error.hint(hint).into());
         }
         let inputs = context.inputs(&self.inputs)?;
-        self.writing.settle(&inputs, &self.reading)?;
+        let writing = self.writing.settle(&inputs, &self.reading)?;
         if self.dry_run {
             return each_session(context, &inputs, &self.reading, |label, session| {
                 let split = self.plan(context, label, &session)?;
@@ -168,22 +168,27 @@ impl Run for Split {
                 .hint("use --stdout to read stored sessions as streams")
                 .into());
         }
-        self.writing.check()?;
+        writing.check()?;
         if stored > 0 {
             for input in &inputs {
                 let Input::Name(name) = input else { continue };
-                tell_and_go_on(context, self.store(context, name), inputs.len())?;
+                report_and_continue(context, self.store(context, name), inputs.len())?;
             }
             return Ok(());
         }
         match &self.out {
-            Some(folder) => folder::write(&self, context, &inputs, folder),
-            None => write_to(context, &self.writing, |out| {
+            Some(folder) => folder::write(&self, context, &inputs, folder, writing),
+            None => write_to(context, writing, |out| {
                 let mut nth = 0;
-                each_input(context, &inputs, &self.reading, |opened| {
-                    out.separate();
-                    self.stream(context, opened, &mut nth, out)
-                })
+                for input in &inputs {
+                    let opened = context.open(input, &self.reading).map_err(Into::into);
+                    let done = opened.and_then(|opened| {
+                        out.separate();
+                        self.stream(context, opened, writing, &mut nth, out)
+                    });
+                    report_and_continue(context, done, inputs.len())?;
+                }
+                Ok(())
             }),
         }
     }
@@ -268,38 +273,50 @@ impl Split {
         &self,
         context: &Context,
         opened: Opened,
+        writing: Writing<'_>,
         nth: &mut usize,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let label = opened.label.clone();
-        sessions_of(context, opened, &self.reading, |session| {
-            let split = self.plan(context, &label, &session)?;
-            let to = self.writing.to.unwrap_or(Format::Native);
-            if !to.form().joins && *nth + split.parts.len() > 1 {
-                let what = format!("{}: only one session per file", to.name());
-                let error = named(Error::new(Kind::Usage, what), &label);
-                return Err(error
-                    .hint("write each part to its own file with --output-dir DIR")
-                    .into());
-            }
-            for piece in 0..split.parts.len() {
-                *nth += 1;
-                self.write(context, &label, &split, &session, piece, *nth, out)?;
-            }
-            Told::of(&split, &label, self.counts()).streamed(context, &split);
-            Ok(())
-        })
+        let export = Export::new(context, &label, writing, self.reading.strict);
+        let mut sessions = InputSessions::selected(context, opened, (&self.reading).into());
+        while let Some(session) = sessions.next()? {
+            sessions.settle(self.stream_one(&export, &session, nth, out))?;
+        }
+        Ok(())
     }
 
-    /// Writes a piece as the nth session of an output; the session itself when there is nothing to cut.
-    #[allow(clippy::too_many_arguments)]
+    fn stream_one(
+        &self,
+        export: &Export<'_>,
+        session: &Session,
+        nth: &mut usize,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let (context, label) = (export.context, export.label);
+        let split = self.plan(context, label, session)?;
+        if !export.to.form().joins && *nth + split.parts.len() > 1 {
+            let what = format!("{}: only one session per file", export.to.name());
+            let error = named(Error::new(Kind::Usage, what), label);
+            return Err(error
+                .hint("write each part to its own file with --output-dir DIR")
+                .into());
+        }
+        for part in 0..split.parts.len() {
+            *nth += 1;
+            self.write(export, &split, session, part, *nth, out)?;
+        }
+        Told::of(&split, label, self.counts()).streamed(context, &split);
+        Ok(())
+    }
+
+    /// Writes a part as the nth session of an output; the session itself when there is nothing to cut.
     fn write(
         &self,
-        context: &Context,
-        label: &str,
+        export: &Export<'_>,
         split: &filter::Split<'_>,
         session: &Session,
-        piece: usize,
+        part: usize,
         nth: usize,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
@@ -307,27 +324,18 @@ impl Split {
         let session = if split.is_whole() {
             session
         } else {
-            made = split.piece(piece).map_err(|error| named(error, label))?.session;
+            let piece = split.piece(part).map_err(|error| named(error, export.label));
+            made = piece?.session;
             &made
         };
-        let to = self.writing.to.unwrap_or(Format::Native);
-        if to != Format::Native {
-            let export = Export {
-                context,
-                label,
-                to,
-                purpose: Purpose::Export,
-                images: self.writing.images,
-                strict: self.reading.strict,
-            };
+        if export.to != Format::Native {
             return export.write(session, nth, out);
         }
         if self.log {
-            let mut lines = Lines::new(out);
-            return Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?);
+            return write_records(session, out);
         }
         let view = View::replay(session);
-        tell_dangling(context, label, session, &view);
+        tell_dangling(export.context, export.label, session, &view);
         Ok(settle(session, &view, out)?)
     }
 }

@@ -3,12 +3,11 @@
 mod options;
 
 use super::Run;
-use crate::args::{Changing, Input, Reading};
-use crate::change;
+use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::{Context, named};
-use crate::inputs::each_session;
+use crate::edit::{self, Edit, Stamps};
+use crate::input::each_session;
 use crate::remember;
-use crate::stamps::Stamps;
 use crate::summarizer::With;
 use crate::thinking::{self, Failure, Next, Thinker, Trying, for_programs};
 use clap::Args;
@@ -63,18 +62,16 @@ pub struct Summarize {
     #[arg(long, value_name = "FILE", conflicts_with = "with", hide_short_help = true, help_heading = "Two-step mode", value_hint = clap::ValueHint::FilePath)]
     apply: Option<String>,
     #[command(flatten)]
-    reading: Reading,
+    reading: InputArgs,
     #[command(flatten)]
-    changing: Changing,
+    changing: EditArgs,
     /// Print the complete log, including the new event
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     log: bool,
 }
 
 impl Run for Summarize {
-    fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        self.changing.log = self.log;
-        self.changing.tells = true;
+    fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.speak_json(self.changing.json);
         let two_steps = self.request || self.apply.is_some();
         let asks = !two_steps && self.asking.with != With::Extract;
@@ -85,16 +82,21 @@ impl Run for Summarize {
         }
         let options = self.asking.options()?;
         // What an answer covers is looked for in the log, and so is what an earlier summary stood for.
-        self.changing.sees_view = self.apply.is_none() && options.sees_view();
+        let edit = Edit {
+            full_log: self.log,
+            reports: true,
+            view_only: self.apply.is_none() && options.sees_view(),
+            ..Edit::new(&self.reading, &self.changing)
+        };
         self.asking.counting.tell_estimate(context)?;
         let inputs = context.inputs(&self.inputs)?;
-        self.changing.settle(&inputs, &self.reading)?;
+        let edit = edit.settle(&inputs, &self.reading)?;
         if self.request {
             return self.print_requests(context, &inputs, &options);
         }
         if let Some(file) = &self.apply {
             let answer = answer(file, &inputs)?;
-            return self.change(context, &inputs, |session, stamps, failure| {
+            return self.change(context, &inputs, edit, |session, stamps, failure| {
                 let counter = self.asking.counting.counter(context, &id(session), session)?;
                 let stamp = |content: &str| stamps.event(content);
                 let options = remember::answered(session, &options)?;
@@ -109,10 +111,10 @@ impl Run for Summarize {
         }
         let program = match self.asking.with.program(context) {
             Ok(program) => program,
-            Err(error) => return thinking::missing(context, &inputs, &self.reading, &self.changing, error),
+            Err(error) => return thinking::missing(context, &inputs, edit, error),
         };
         let Some(program) = program else {
-            return self.change(context, &inputs, |session, stamps, _| {
+            return self.change(context, &inputs, edit, |session, stamps, _| {
                 if let Some(why) = self.trying.not_due(&Health::of(session), &context.clock.now()) {
                     return Ok(Plan::Nothing(why));
                 }
@@ -130,7 +132,7 @@ impl Run for Summarize {
             program,
             (&self.trying, self.asking.trigger.ignore_backoff),
         );
-        self.change(context, &inputs, |session, stamps, failure| {
+        self.change(context, &inputs, edit, |session, stamps, failure| {
             let options = match remember::due(session, &options)? {
                 Ok(options) => options,
                 Err(why) => return Ok(Plan::Nothing(why)),
@@ -158,19 +160,14 @@ impl Summarize {
         &self,
         context: &Context,
         inputs: &[Input],
+        edit: Edit<'_>,
         mut plan: impl FnMut(&Session, &Stamps<'_>, &Failure<'_>) -> convo::Result<Plan>,
     ) -> anyhow::Result<()> {
-        let failure = Failure::new(context, &self.trying, &self.changing);
-        let done = change::run(
-            context,
-            inputs,
-            &self.reading,
-            &self.changing,
-            |session, stamps| {
-                let planned = plan(session, stamps, &failure);
-                failure.spare(session, stamps, planned)
-            },
-        );
+        let failure = Failure::new(context, &self.trying, edit);
+        let done = edit::run(context, inputs, edit, |session, stamps| {
+            let planned = plan(session, stamps, &failure);
+            failure.spare(session, stamps, planned)
+        });
         failure.tell_all();
         done
     }

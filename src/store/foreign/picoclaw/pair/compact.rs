@@ -8,6 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::format::picoclaw::{self, LOG, PLACEHOLDER};
 use crate::store::atomic;
 use crate::store::directory::{Directory, Facts};
+use crate::store::foreign::system::{Compacted, Compaction};
 use crate::store::rewrite::{dress, hidden, refuse_writers};
 use rustix::fs::OFlags;
 use std::fs::File;
@@ -17,29 +18,6 @@ use std::time::Duration;
 
 /// Folders beside the log in which its archive lies; PicoClaw looks into no folder.
 const FOLDERS: [&str; 2] = [".convo", "archive"];
-
-/// How a log is compacted.
-#[derive(Clone, Debug)]
-pub struct Compaction {
-    /// How long to wait for the lock.
-    pub lock_timeout: Duration,
-    /// The time that the sidecar is given, RFC 3339.
-    pub now: String,
-    /// Replace the log although it has other hard links, or an owner that cannot be kept, or another program has it
-    /// open for writing.
-    pub force: bool,
-}
-
-/// What a compaction did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Receipt {
-    /// Bytes of the log, before and after.
-    pub bytes: (u64, u64),
-    /// Lines of the log that PicoClaw counts, before and after.
-    pub lines: (u64, u64),
-    /// Lines that were put into the archive.
-    pub archived: u64,
-}
 
 /// What was done last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +33,7 @@ pub(super) enum Step {
 /// Moves the lines that are out of view from the log to the archive; a skip of 0 means that there are none. What
 /// an interrupted compaction left is finished. Every step leaves the view as it was, so that after an error it is
 /// what it was before, and calling again goes on.
-pub fn compact(path: &Path, options: &Compaction) -> Result<Receipt> {
+pub fn compact(path: &Path, options: &Compaction) -> Result<Compacted> {
     run(path, options, &mut |_| Ok(()))
 }
 
@@ -64,7 +42,7 @@ pub(super) fn run(
     path: &Path,
     options: &Compaction,
     done: &mut dyn FnMut(Step) -> Result<()>,
-) -> Result<Receipt> {
+) -> Result<Compacted> {
     let mut pair = Pair::open(path, options.lock_timeout)?;
     pair.force = options.force;
     pair.compact(&options.now, done)
@@ -72,9 +50,13 @@ pub(super) fn run(
 
 impl Pair {
     /// Makes the cut of this session physical, see [`compact`].
-    pub(super) fn compact(&mut self, now: &str, done: &mut dyn FnMut(Step) -> Result<()>) -> Result<Receipt> {
+    pub(super) fn compact(
+        &mut self,
+        now: &str,
+        done: &mut dyn FnMut(Step) -> Result<()>,
+    ) -> Result<Compacted> {
         let before = (self.bytes.len() as u64, self.raw_lines());
-        let mut receipt = Receipt {
+        let mut receipt = Compacted {
             bytes: (before.0, before.0),
             lines: (before.1, before.1),
             archived: 0,

@@ -1,10 +1,11 @@
 //! A folder of PicoClaw's: logs, sidecars, and what a crash or another version left.
 
-use super::{Findings, Trouble, bytes_of, copy_aside, files, put_aside};
+use super::pair::{Mend, Pair};
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::picoclaw::{self, LOG, LONGEST, Line as Told, SIDECAR, Sidecar};
 use crate::store::directory::Directory;
-use crate::store::pair::{Mend, Pair};
+use crate::store::foreign::files::{bytes_of, copy_aside, files, put_aside};
+use crate::store::foreign::finding::{Findings, Trouble};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -1,5 +1,6 @@
 //! Events carried out on the two files, stopped behind each step.
 
+use super::super::apply::Applied;
 use super::*;
 
 /// Carries events out.

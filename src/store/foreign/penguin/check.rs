@@ -1,6 +1,6 @@
 //! A folder of Penguin's: session documents, the copies beside them, the index, and the folders of other agents.
 
-use super::{Findings, Trouble, bytes_of, copy_aside, files, folders};
+use super::{COPY, UNFINISHED};
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::penguin::{self, INDEX};
 use crate::format::report::Report;
@@ -9,15 +9,13 @@ use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::store::directory::Directory;
+use crate::store::foreign::files::{bytes_of, copy_aside, files, folders};
+use crate::store::foreign::finding::{Findings, Trouble};
 use crate::store::{Rewrite, write_atomically};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const WHOLE: Place = Place { line: 0, offset: 0 };
-
-/// Endings of the copies that Penguin keeps, and of what it is writing.
-const COPY: &str = ".bak";
-const UNFINISHED: &str = ".temp";
 
 /// How one session is linked to others.
 #[derive(Debug, Default)]

@@ -29,11 +29,6 @@ impl Pair {
         Ok(pair)
     }
 
-    /// What the sidecar says.
-    pub fn sidecar(&self) -> &Sidecar {
-        &self.sidecar
-    }
-
     /// Changes the other names of the session.
     pub fn change_aliases(&mut self, now: &str, change: impl FnOnce(&mut Vec<String>)) -> Result<()> {
         let mut aliases = self.sidecar.aliases();

@@ -1,7 +1,7 @@
 //! The history of an older name goes on in the session that is used now.
 
 use super::names::Names;
-use super::{FOLDERS, bytes_of};
+use super::pair::{Pair, Shown};
 use crate::error::{Error, Kind, Result};
 use crate::format::picoclaw;
 use crate::format::report::Report;
@@ -11,7 +11,7 @@ use crate::model::scope::fold::AGENT;
 use crate::model::scope::signature;
 use crate::store::atomic;
 use crate::store::directory::Directory;
-use crate::store::pair::{Pair, Shown};
+use crate::store::foreign::files::{FOLDERS, bytes_of};
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::path::Path;

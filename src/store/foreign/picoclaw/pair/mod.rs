@@ -10,20 +10,18 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-pub use append::Appended;
-pub use apply::Applied;
-pub use compact::{Compaction, Receipt, compact};
+pub use compact::compact;
 pub use mend::Mend;
 pub use shown::Shown;
 
-use super::atomic;
-use super::directory::{Directory, Facts};
-use super::rewrite::{dress, hidden};
 use crate::error::{Error, Kind, Result};
 use crate::format::picoclaw::{self, LOG, SIDECAR, Sidecar};
 use crate::format::report::Report;
 use crate::format::{Format, Source, convert};
 use crate::model::session::Session;
+use crate::store::atomic;
+use crate::store::directory::{Directory, Facts};
+use crate::store::rewrite::{dress, hidden};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::Read;

@@ -5,6 +5,7 @@ mod apply;
 use super::compact::{Step, run};
 use super::*;
 use crate::model::view::{Item, View};
+use crate::store::foreign::system::{Compacted, Compaction};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -90,7 +91,7 @@ impl Folder {
         view.items.iter().map(text).collect()
     }
 
-    fn compact(&self, stop: Option<Step>) -> Result<Receipt> {
+    fn compact(&self, stop: Option<Step>) -> Result<Compacted> {
         run(&self.log(), &options(), &mut |step| {
             if Some(step) == stop {
                 Err(Error::new(Kind::InputOutput, "the power went"))
@@ -194,7 +195,7 @@ fn what_the_receipt_says() {
     let bytes = (LOG.len() as u64, kept().len() as u64);
     assert_eq!(
         receipt,
-        Receipt {
+        Compacted {
             bytes,
             lines: (5, 2),
             archived: 3

@@ -61,8 +61,8 @@ pub enum Place {
     Store,
     /// The stream that comes out.
     Stream,
-    /// The files of PicoClaw, which have no ids and take the time when a line is written.
-    Pair,
+    /// Files whose lines have no ids and take the time when they are written.
+    Unnumbered,
 }
 
 impl<'c> Stamps<'c> {
@@ -99,7 +99,7 @@ impl<'c> Stamps<'c> {
                 let id = self.context.new_id("msg_", || place(self.session, content))?;
                 return Ok((id, Some(self.context.clock.now())));
             }
-            Place::Pair => return Ok((String::new(), None)),
+            Place::Unnumbered => return Ok((String::new(), None)),
             Place::Stream => {}
         }
         let stamp = self.context.derived("msg_", self.session, content)?;

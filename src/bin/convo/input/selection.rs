@@ -1,7 +1,7 @@
 //! Which sessions of an input are wanted: of many one by `--session`; of the courses that a session took the one that
 //! was gone on with, unless `--branch` or `--all-branches` says otherwise. Every verb asks here.
 
-use crate::args::Reading;
+use super::reading::Reading;
 use convo::error::{Error, Kind};
 use convo::filter::branch;
 use convo::format::Format;
@@ -96,14 +96,19 @@ pub struct Pick<'r> {
 
 impl<'r> Pick<'r> {
     /// What the options name of an input of this format. In a record stream each session stands for itself.
-    pub fn new(reading: &'r Reading, format: Format) -> Pick<'r> {
-        let session = reading.session.as_deref().map(Wanted::new);
-        let tells_apart = reading.branch.is_some() || !format.is_lines();
+    pub fn new(reading: impl Into<Reading<'r>>, format: Format) -> Pick<'r> {
+        let Reading {
+            args,
+            include_branches,
+            ..
+        } = reading.into();
+        let session = args.session.as_deref().map(Wanted::new);
+        let tells_apart = args.branch.is_some() || !format.is_lines();
         Pick {
-            branch: reading.branch.as_deref().map(Wanted::new),
+            branch: args.branch.as_deref().map(Wanted::new),
             tells_apart,
-            leaves_out: tells_apart && session.is_none() && !reading.all_branches && !reading.takes_all,
-            counts_all: reading.all_branches,
+            leaves_out: tells_apart && session.is_none() && !args.all_branches && !include_branches,
+            counts_all: args.all_branches,
             chosen: false,
             session,
             family: HashSet::new(),
@@ -116,7 +121,7 @@ impl<'r> Pick<'r> {
     ///
     /// # Errors
     /// [`Kind::NotFound`].
-    pub fn only(reading: &Reading, session: &Session) -> convo::Result<()> {
+    pub fn only(reading: Reading<'r>, session: &Session) -> convo::Result<()> {
         let mut pick = Pick::new(reading, Format::Native);
         pick.takes(names_of(session), Lineage::of(session));
         pick.finish()

@@ -1,7 +1,7 @@
 //! A file that `append -i` creates: a session without messages, in the format that is asked for.
 
 use crate::context::{Context, Opened};
-use crate::export::goes_back;
+use crate::writing::goes_back;
 use convo::error::{Error, Kind, Result};
 use convo::format::native::HeaderBuilder;
 use convo::format::{Format, Stream};

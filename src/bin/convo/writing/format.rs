@@ -1,6 +1,6 @@
 //! The output format where `--to` does not name it: that of the input, or that of the ending of the output file.
 
-use crate::args::{Changing, Input, Reading, Target, Writing};
+use crate::args::{Input, InputArgs, OutputArgs, Target};
 use crate::context::{detect_file, named, unwrapped};
 use crate::source::peek_stdin;
 use convo::error::{Error, Kind, Result};
@@ -15,27 +15,47 @@ const ENDINGS: [(&str, Format); 2] = [("md", Format::Markdown), ("markdown", For
 /// Endings of formats that are not written.
 const UNSUPPORTED: [&str; 5] = ["html", "htm", "pdf", "docx", "csv"];
 
-impl Changing {
-    /// The same; a complete log is a record stream, whatever file it goes to.
-    pub fn settle(&mut self, inputs: &[Input], reading: &Reading) -> Result<()> {
-        match self.log && !self.adds && self.writing.target.is_none() {
-            true => Ok(()),
-            false => self.writing.settle(inputs, reading),
-        }
-    }
+/// The options of the output with its format.
+#[derive(Clone, Copy, Debug)]
+pub struct Writing<'a> {
+    pub args: &'a OutputArgs,
+    /// None: that of a file in place, or native.
+    pub to: Option<Format>,
 }
 
-impl Writing {
-    /// Settles the format of the output: that of --to, else that of the ending of the output file.
-    pub fn settle(&mut self, inputs: &[Input], reading: &Reading) -> Result<()> {
-        self.to = match (self.target, &self.output) {
-            _ if self.to.is_some() => self.to,
+impl OutputArgs {
+    /// Determines the format of the output: that of --to, else that of the extension of the output file.
+    pub fn settle(&self, inputs: &[Input], reading: &InputArgs) -> Result<Writing<'_>> {
+        let to = match (self.to, &self.output) {
             (Some(Target::Format(format)), _) => Some(format),
             (Some(Target::Same), _) => Some(same(inputs, reading)?),
             (None, Some(path)) if !self.pack => of_ending(path)?,
             _ => None,
         };
-        Ok(())
+        Ok(Writing { args: self, to })
+    }
+
+    /// Whether the result of a change is written, not stored.
+    pub fn is_elsewhere(&self) -> bool {
+        self.to.is_some() || self.output.is_some() || self.pack
+    }
+}
+
+impl Writing<'_> {
+    /// Refuses options that would have no effect.
+    pub fn check(&self) -> Result<()> {
+        match self.to {
+            Some(to) if self.args.images && to != Format::Markdown => {
+                let what = format!("--images requires --to markdown, not --to {}", to.name());
+                Err(Error::new(Kind::Usage, what).hint("omit --images"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The format of an output that is no file in place.
+    pub fn format(&self) -> Format {
+        self.to.unwrap_or(Format::Native)
     }
 }
 
@@ -53,7 +73,7 @@ fn of_ending(path: &Path) -> Result<Option<Format>> {
 }
 
 /// The format of the first input, which must be one that is written.
-fn same(inputs: &[Input], reading: &Reading) -> Result<Format> {
+fn same(inputs: &[Input], reading: &InputArgs) -> Result<Format> {
     let Some(input) = inputs.first() else {
         return Ok(Format::Native);
     };
@@ -71,7 +91,7 @@ fn same(inputs: &[Input], reading: &Reading) -> Result<Format> {
     Ok(format)
 }
 
-fn of_input(input: &Input, reading: &Reading) -> Result<Format> {
+fn of_input(input: &Input, reading: &InputArgs) -> Result<Format> {
     let (head, whole, path) = match (reading.from, input) {
         (Some(format), _) => return Ok(format),
         (None, Input::Name(_)) => return Ok(Format::Native),

@@ -1,12 +1,12 @@
 //! Names of sessions in a folder of PicoClaw's: keys, and the aliases that sidecars list. PicoClaw takes the first
 //! session that claims a name; here a name that several claim is an error that lists them.
 
-use super::{bytes_of, files};
+use super::pair::Pair;
 use crate::error::{Error, Kind, Result};
 use crate::format::picoclaw::{LOG, SIDECAR, Sidecar, file_stem};
 use crate::model::scope::signature;
 use crate::store::directory::Directory;
-use crate::store::pair::Pair;
+use crate::store::foreign::files::{bytes_of, files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

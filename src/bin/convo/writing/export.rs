@@ -1,8 +1,10 @@
 //! Sessions in another format than the native one: written, and told what that format cannot carry. A document of
 //! which nothing changes is an opaque value, and comes out as the bytes that came in.
 
+use super::format::Writing;
 use crate::context::{Context, Opened, named};
 use convo::error::{Error, Kind};
+use convo::filter::settle::Lines;
 use convo::format::report::Report;
 use convo::format::wrapping::Wrapped;
 use convo::format::{self, Format, Purpose, Returned, Stream};
@@ -22,6 +24,20 @@ pub struct Export<'c> {
     pub images: bool,
     /// Whether a loss is an error, before anything is written.
     pub strict: bool,
+}
+
+impl<'c> Export<'c> {
+    /// For another program.
+    pub fn new(context: &'c Context, label: &'c str, writing: Writing<'_>, strict: bool) -> Export<'c> {
+        Export {
+            context,
+            label,
+            to: writing.format(),
+            purpose: Purpose::Export,
+            images: writing.args.images,
+            strict,
+        }
+    }
 }
 
 impl Export<'_> {
@@ -124,6 +140,12 @@ pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<S
 /// The error of --strict.
 pub fn too_much() -> Error {
     Error::new(Kind::Data, "lossy conversion; nothing was written (--strict)")
+}
+
+/// Writes every record of a session as it is.
+pub fn write_records(session: &Session, out: &mut dyn Write) -> anyhow::Result<()> {
+    let mut lines = Lines::new(out);
+    Ok((0..session.len()).try_for_each(|index| lines.write(session.full(index)))?)
 }
 
 /// Whether an input may hold several sessions that go back into it as they came.

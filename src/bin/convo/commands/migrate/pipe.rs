@@ -1,0 +1,49 @@
+//! Standard input, converted to standard output.
+
+use super::Migrate;
+use crate::args::{EditArgs, Input, OutputArgs, Target};
+use crate::context::Context;
+use crate::edit::{self, Edit};
+use crate::input::Reading;
+use convo::error::{Error, Kind};
+use convo::filter::Plan;
+use convo::format::Format;
+
+impl Migrate {
+    /// Standard input to standard output.
+    pub fn pipe(&self, context: &Context) -> anyhow::Result<()> {
+        if self.paths.len() > 1 || self.out.is_some() || self.mark {
+            return Err(Error::new(
+                Kind::Usage,
+                "standard input conflicts with other inputs, --output-dir and --mark",
+            )
+            .hint("give files to import them or to convert them with --output-dir DIR")
+            .into());
+        }
+        // A migration includes everything that the target can represent.
+        let is_native = self.format() == Format::Native;
+        let reading = Reading {
+            include_branches: is_native,
+            ..(&self.reading).into()
+        };
+        let args = EditArgs {
+            writing: OutputArgs {
+                to: self.to.map(Target::Format),
+                ..OutputArgs::default()
+            },
+            dry_run: self.dry_run,
+            json: self.json,
+            ..EditArgs::default()
+        };
+        let edit = Edit {
+            full_log: is_native,
+            ..Edit::new(reading, &args)
+        };
+        edit::run(context, &[Input::Stdin], edit, |session, _| {
+            Ok(match session.header().is_empty() && !session.is_empty() {
+                true => Plan::Nothing("bare messages are already a stream".to_string()),
+                false => Plan::Nothing("converted".to_string()),
+            })
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! A dry run: the planned records are printed, and nothing is changed.
+
+use super::destination::Destination;
+use super::request::Edit;
+use super::stamps::Place;
+use crate::args::Input;
+use crate::context::{Context, named};
+use crate::input::InputSessions;
+use convo::filter::Plan;
+use convo::model::session::Session;
+
+pub struct DryRun<'a> {
+    context: &'a Context,
+    edit: &'a Edit<'a>,
+    label: String,
+    place: Place,
+    sessions: InputSessions<'a>,
+}
+
+impl<'a> DryRun<'a> {
+    pub fn open(context: &'a Context, input: &Input, edit: &'a Edit<'a>) -> anyhow::Result<DryRun<'a>> {
+        let opened = context.open(input, edit.reading)?;
+        Ok(DryRun {
+            context,
+            edit,
+            label: opened.label.clone(),
+            place: match edit.in_store(input) {
+                true => Place::Store,
+                false => Place::Stream,
+            },
+            sessions: InputSessions::selected(context, opened, edit.reading),
+        })
+    }
+
+    fn print(&self, planned: convo::Result<Plan>) -> anyhow::Result<()> {
+        match planned.map_err(|error| named(error, &self.label))? {
+            Plan::Nothing(why) | Plan::Refused(why) => report_unchanged(self.context, &self.label, &why),
+            Plan::Lines(lines, what) => {
+                self.context.output.tell(&self.label, &would(&what));
+                for line in lines.iter().filter(|_| !self.edit.custom_dry_run) {
+                    self.context.output.print(&String::from_utf8_lossy(line))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Destination for DryRun<'_> {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn next(&mut self) -> anyhow::Result<Option<Session>> {
+        self.sessions.next()
+    }
+
+    fn accept(&mut self, _session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
+        let done = self.print(planned);
+        self.sessions.settle(done)
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reports that a session is unchanged; without a reason, an error was reported instead.
+pub fn report_unchanged(context: &Context, label: &str, why: &str) {
+    if !why.is_empty() {
+        context.output.tell(label, &format!("unchanged: {why}"));
+    }
+}
+
+/// What a dry run reports for a change with this report.
+pub fn would(told: &str) -> String {
+    const VERBS: [(&str, &str); 6] = [
+        ("appended", "append"),
+        ("compacted", "compact"),
+        ("dropped", "drop"),
+        ("merged", "merge"),
+        ("summarized", "summarize"),
+        ("undid", "undo"),
+    ];
+    let verb = VERBS
+        .iter()
+        .find_map(|(past, verb)| Some((verb, told.strip_prefix(past)?)));
+    match verb {
+        Some((verb, rest)) => format!("would {verb}{rest}"),
+        None => format!("would change: {told}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_becomes_a_plan() {
+        assert_eq!(would("dropped 2 of 3 messages"), "would drop 2 of 3 messages");
+        assert_eq!(would("split"), "would change: split");
+    }
+}

@@ -1,0 +1,112 @@
+//! A session file that its system keeps together with other files, changed in place as that system would.
+
+use super::destination::Destination;
+use super::dry_run::would;
+use super::request::Edit;
+use super::stamps::Place;
+use crate::context::{Context, named, stopped};
+use crate::input::selection::Pick;
+use convo::filter::Plan;
+use convo::format::report::Report;
+use convo::model::session::Session;
+use convo::store::foreign::{FileChange, SessionFile};
+
+pub struct ForeignFile<'a> {
+    context: &'a Context,
+    edit: &'a Edit<'a>,
+    label: String,
+    file: Box<dyn SessionFile + 'a>,
+    read: bool,
+}
+
+impl<'a> ForeignFile<'a> {
+    pub fn new(
+        context: &'a Context,
+        edit: &'a Edit<'a>,
+        label: String,
+        file: Box<dyn SessionFile + 'a>,
+    ) -> ForeignFile<'a> {
+        ForeignFile {
+            context,
+            edit,
+            label,
+            file,
+            read: false,
+        }
+    }
+
+    fn read(&mut self) -> convo::Result<Session> {
+        let mut report = Report::default();
+        let session = self.file.session(self.edit.append_only, &mut report);
+        let damaged = report.is_damaged();
+        self.context.output.report(&self.label, &mut report);
+        let session = session?;
+        if self.edit.reading.args.strict && damaged {
+            return Err(stopped());
+        }
+        Pick::only(self.edit.reading, &session)?;
+        Ok(session)
+    }
+
+    fn change(&mut self, session: Session, lines: &[Vec<u8>], what: &str) -> anyhow::Result<()> {
+        let mut report = Report::default();
+        let dry_run = self.edit.args.dry_run;
+        let change = FileChange {
+            lines,
+            append_only: self.edit.append_only,
+            dry_run,
+            strict: self.edit.reading.args.strict,
+            now: &self.context.clock.now(),
+        };
+        let output = &self.context.output;
+        let changed = self.file.change(session, &change, &mut report);
+        output.report(&self.label, &mut report);
+        let changed = changed.map_err(|error| named(error, &self.label))?;
+        if dry_run {
+            output.tell(&self.label, &would(what));
+            let mut lines = changed.lines.iter();
+            return lines.try_for_each(|line| output.print(&String::from_utf8_lossy(line)));
+        }
+        if let Some(warning) = changed.warning {
+            output.tell(&self.label, &warning);
+        }
+        match changed.addition {
+            Some(addition) => output.tell(&self.label, &format!("{what}; {addition}")),
+            None => self.edit.describe(self.context, &self.label, what),
+        }
+        Ok(())
+    }
+}
+
+impl Destination for ForeignFile<'_> {
+    fn place(&self) -> Place {
+        match self.file.has_ids() {
+            true => Place::Store,
+            false => Place::Unnumbered,
+        }
+    }
+
+    fn next(&mut self) -> anyhow::Result<Option<Session>> {
+        if std::mem::replace(&mut self.read, true) {
+            return Ok(None);
+        }
+        let session = self.read().map_err(|error| named(error, &self.label))?;
+        Ok(Some(session))
+    }
+
+    fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
+        match planned.map_err(|error| named(error, &self.label))? {
+            Plan::Lines(lines, what) => self.change(session, &lines, &what),
+            Plan::Nothing(why) | Plan::Refused(why) => {
+                self.file.settle().map_err(|error| named(error, &self.label))?;
+                let what = format!("unchanged: {why}");
+                self.edit.describe(self.context, &self.label, &what);
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! The core of every command that changes sessions. The path of a session:
+//!
+//! 1. [`run`] opens the [`Destination`](destination::Destination) of each input: a stream or a file in place
+//!    (`stream`), a session of the store (`stored`), a file that another system keeps together with others
+//!    (`foreign`), or, for a dry run, standard output (`dry_run`).
+//! 2. [`change`](destination::change) pulls one session after another from it, has the command plan a change of each, and
+//!    hands the plan back: `while let Some(session) = destination.next()? { destination.accept(session, plan(..))? }`.
+//! 3. The destination writes the change: records to the end of a log, or the session as it is after the change. What was
+//!    done is reported when it is complete.
+
+mod destination;
+mod dry_run;
+mod foreign;
+mod new_file;
+mod request;
+mod stamps;
+mod stored;
+mod stream;
+
+pub use request::Edit;
+pub use stamps::{Place, Stamps};
+
+use crate::args::Input;
+use crate::context::{Context, Opened, certain_format, named, neighbor};
+use crate::input::report_and_continue;
+use crate::stored as opencode;
+use crate::writing::{packing, rewrite, write_to};
+use convo::error::{Error, Kind};
+use convo::filter::Plan;
+use convo::model::session::Session;
+use convo::store::foreign::FileOptions;
+use convo::store::{Facts, Rewrite};
+use destination::{Planner, change};
+use dry_run::DryRun;
+use foreign::ForeignFile;
+use std::io::ErrorKind::NotFound;
+use std::path::Path;
+use stored::Stored;
+use stream::{Written, stream};
+
+/// Plans and carries out a change of every session of the inputs.
+pub fn run(
+    context: &Context,
+    inputs: &[Input],
+    edit: Edit<'_>,
+    mut plan: impl FnMut(&Session, &Stamps<'_>) -> convo::Result<Plan>,
+) -> anyhow::Result<()> {
+    context.output.speak_json(edit.args.json);
+    let mut edit = edit.settle(inputs, edit.reading.args)?;
+    edit.check()?;
+    edit.reading.returns = edit.in_place() || edit.to.is_some();
+    let streams = inputs.iter().filter(|input| !edit.in_store(input)).count();
+    if streams == 0 || edit.in_place() || edit.args.dry_run {
+        for input in inputs {
+            let done = one(context, input, &edit, &mut plan);
+            report_and_continue(context, done, inputs.len())?;
+        }
+        return Ok(());
+    }
+    if streams < inputs.len() {
+        return Err(Error::new(
+            Kind::Usage,
+            "cannot mix stored sessions with files or standard input",
+        )
+        .hint("use --stdout to read stored sessions as streams")
+        .into());
+    }
+    let mut written = Written::default();
+    write_to(context, edit.writing(), |out| {
+        for input in inputs {
+            let opened = context.open(input, edit.reading).map_err(Into::into);
+            let done = opened.and_then(|opened| {
+                out.separate();
+                stream(context, opened, &edit, out, &mut written, &mut plan)
+            });
+            report_and_continue(context, done, inputs.len())?;
+        }
+        Ok(())
+    })?;
+    written.report(context, &edit);
+    Ok(())
+}
+
+/// Changes the sessions of an input that is not written to a common output.
+fn one(context: &Context, input: &Input, edit: &Edit<'_>, plan: Planner<'_>) -> anyhow::Result<()> {
+    match input {
+        _ if edit.args.dry_run => {
+            if let (Input::Path(path), true) = (input, edit.in_place())
+                && foreign_file(context, path, edit, plan)?
+            {
+                return Ok(());
+            }
+            change(context, &mut DryRun::open(context, input, edit)?, plan)
+        }
+        Input::Name(name) if edit.in_place() => {
+            let error = Error::new(Kind::Usage, "-i requires a file");
+            Err(named(error, name)
+                .hint("omit -i to change the stored session")
+                .into())
+        }
+        Input::Name(name) => change(context, &mut Stored::open(context, name, edit)?, plan),
+        Input::Path(path) => in_place(context, path, edit, plan),
+        Input::Stdin => Err(Error::new(Kind::Usage, "-i requires a file").into()),
+    }
+}
+
+/// Replaces a file by its sessions after the change, or creates it.
+fn in_place(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) -> anyhow::Result<()> {
+    let input = Input::Path(path.to_path_buf());
+    let label = input.label();
+    let refused = |error| named(error, &label);
+    let mut options = Rewrite {
+        lock_timeout: context.lock_timeout(),
+        ..Rewrite::default()
+    };
+    let about = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == NotFound && edit.creates && !crate::source::has_spare(path) => {
+            let opened = new_file::opened(context, path, &label, edit.to).map_err(refused)?;
+            return replace(context, path, opened, edit, &options, plan);
+        }
+        about => about.map_err(|error| refused(Error::io("cannot read", error)))?,
+    };
+    if about.is_dir() {
+        return context.open(&input, edit.reading).map(drop).map_err(Into::into); // which reports what to do instead
+    }
+    if !about.is_file() {
+        let error = Error::new(Kind::Unsafe, "not a regular file");
+        return Err(refused(error.hint("symbolic links, pipes and devices are not supported")).into());
+    }
+    opencode::refuse(path).map_err(refused)?;
+    if foreign_file(context, path, edit, plan)? {
+        return Ok(());
+    }
+    // What is read must be what is replaced.
+    let file = std::fs::File::open(path).and_then(|file| Facts::of(&file));
+    options.read = Some(file.map_err(|error| refused(Error::io("cannot read", error)))?);
+    options.backup = edit.backup().map(Into::into);
+    options.force = edit.args.force;
+    let opened = context.open(&input, edit.reading)?;
+    replace(context, path, opened, edit, &options, plan)
+}
+
+fn replace(
+    context: &Context,
+    path: &Path,
+    opened: Opened,
+    edit: &Edit<'_>,
+    options: &Rewrite,
+    plan: Planner<'_>,
+) -> anyhow::Result<()> {
+    let label = opened.label.clone();
+    let pack = edit.args.writing.pack || opened.packed;
+    let mut written = Written::default();
+    rewrite(path, options, &label, |out| {
+        packing(pack, edit.writing(), out, |out| {
+            stream(context, opened, edit, out, &mut written, plan)
+        })
+    })?;
+    written.report(context, edit);
+    Ok(())
+}
+
+/// Changes a file that its system keeps together with others; false if this is none.
+fn foreign_file(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) -> anyhow::Result<bool> {
+    let label = crate::output::path_name(path);
+    let named = |error| named(error, &label);
+    let (Some(format), compressed) = certain_format(path, edit.reading.args.from).map_err(named)? else {
+        return Ok(false);
+    };
+    let options = FileOptions {
+        format,
+        compressed,
+        backup: edit.backup(),
+        to: edit.to,
+        full_log: edit.full_log && !edit.append_only,
+        dry_run: edit.args.dry_run,
+        force: edit.args.force,
+        lock_timeout: context.lock_timeout(),
+        neighbor: &neighbor(path),
+    };
+    let Some(file) = convo::store::foreign::open(path, &options).map_err(named)? else {
+        return Ok(false);
+    };
+    change(
+        context,
+        &mut ForeignFile::new(context, edit, label.clone(), file),
+        plan,
+    )?;
+    Ok(true)
+}

@@ -1,0 +1,102 @@
+//! A change of sessions as a command requests it: the options of the user, and what the command adds.
+
+use crate::args::{EditArgs, Input, InputArgs};
+use crate::context::Context;
+use crate::input::Reading;
+use crate::writing::Writing;
+use convo::error::{Error, Kind, Result};
+use convo::format::Format;
+
+/// A change of sessions.
+#[derive(Clone, Copy, Debug)]
+pub struct Edit<'a> {
+    pub reading: Reading<'a>,
+    pub args: &'a EditArgs,
+    /// The output format, once it is settled.
+    pub to: Option<Format>,
+    /// The result is the complete log, including the new records.
+    pub full_log: bool,
+    /// The change only appends: the session need not be read.
+    pub append_only: bool,
+    /// A missing file is created.
+    pub creates: bool,
+    /// The command reports a dry run itself.
+    pub custom_dry_run: bool,
+    /// A change of a stream is reported like one of a stored session.
+    pub reports: bool,
+    /// The plan uses only the view: the rest of a stored log need not be read.
+    pub view_only: bool,
+}
+
+impl<'a> Edit<'a> {
+    /// With the options of the user alone.
+    pub fn new(reading: impl Into<Reading<'a>>, args: &'a EditArgs) -> Edit<'a> {
+        Edit {
+            reading: reading.into(),
+            args,
+            to: None,
+            full_log: false,
+            append_only: false,
+            creates: false,
+            custom_dry_run: false,
+            reports: false,
+            view_only: false,
+        }
+    }
+
+    /// Determines the output format, unless that is done. A complete log is a record stream, whatever file it is
+    /// written to.
+    pub fn settle(mut self, inputs: &[Input], input_args: &InputArgs) -> Result<Edit<'a>> {
+        let is_log = self.full_log && !self.append_only && self.args.writing.to.is_none();
+        if self.to.is_none() && !is_log {
+            self.to = self.args.writing.settle(inputs, input_args)?.to;
+        }
+        Ok(self)
+    }
+
+    /// Refuses options that contradict each other.
+    pub fn check(&self) -> Result<()> {
+        self.writing().check()?;
+        if self.args.force && self.args.in_place.is_none() {
+            return Err(Error::new(Kind::Usage, "--force requires -i"));
+        }
+        let is_other = |to| !matches!(to, Format::Native | Format::Jsonl);
+        if self.full_log && !self.append_only && self.to.is_some_and(is_other) {
+            let error = Error::new(Kind::Usage, "--log conflicts with --to FORMAT");
+            return Err(error.hint("omit one of them"));
+        }
+        Ok(())
+    }
+
+    /// The output.
+    pub fn writing(&self) -> Writing<'a> {
+        Writing {
+            args: &self.args.writing,
+            to: self.to,
+        }
+    }
+
+    /// Whether a change of this input goes to the store.
+    pub fn in_store(&self, input: &Input) -> bool {
+        matches!(input, Input::Name(_)) && !self.args.stdout && !self.args.writing.is_elsewhere()
+    }
+
+    /// Whether inputs that are not in the store are rewritten.
+    pub fn in_place(&self) -> bool {
+        self.args.in_place.is_some()
+    }
+
+    /// The suffix of the name under which a rewritten file is kept.
+    pub fn backup(&self) -> Option<&'a str> {
+        self.args.in_place.as_deref().filter(|suffix| !suffix.is_empty())
+    }
+
+    /// Reports a finished change of a stream or file; without [`Edit::reports`] only with `-v`.
+    pub fn describe(&self, context: &Context, label: &str, what: &str) {
+        match self.reports {
+            _ if what.is_empty() => {}
+            true => context.output.tell(label, what),
+            false => context.output.detail(label, what),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A session of the store: the new records are appended to its log. If the session grew since it was read, the change
+//! is planned again.
+
+use super::destination::Destination;
+use super::dry_run::report_unchanged;
+use super::request::Edit;
+use super::stamps::Place;
+use crate::context::{Context, named};
+use crate::hooks;
+use crate::input::selection::Pick;
+use convo::error::{Error, Kind};
+use convo::filter::{Plan, summarize};
+use convo::format::report::Report;
+use convo::model::health::is_attempt;
+use convo::model::session::Session;
+use convo::model::view::View;
+use convo::store::Store;
+
+/// How often a change is planned again because the session grew.
+const TRIES: u32 = 50;
+
+pub struct Stored<'a> {
+    context: &'a Context,
+    edit: &'a Edit<'a>,
+    name: &'a str,
+    store: &'a Store,
+    id: String,
+    /// Only the records of the view are read.
+    view_only: bool,
+    tries: u32,
+    /// Of the last reading.
+    report: Report,
+    length: u64,
+    /// Ids drawn before the last planning.
+    drawn: u64,
+    /// The appended records, and the report of the change.
+    done: Option<(Vec<Vec<u8>>, String)>,
+}
+
+impl<'a> Stored<'a> {
+    pub fn open(context: &'a Context, name: &'a str, edit: &'a Edit<'a>) -> anyhow::Result<Stored<'a>> {
+        let store = context.store()?;
+        let id = store.resolve(name)?;
+        if edit.full_log && !edit.append_only {
+            let error = Error::new(
+                Kind::Usage,
+                "--log requires a stream; the store always keeps the log",
+            );
+            return Err(named(error, name)
+                .hint("print the log with: --stdout --log")
+                .into());
+        }
+        Ok(Stored {
+            context,
+            edit,
+            name,
+            store,
+            id,
+            view_only: edit.view_only,
+            tries: 0,
+            report: Report::default(),
+            length: 0,
+            drawn: 0,
+            done: None,
+        })
+    }
+
+    /// Keeps the view for the next reading, unless the log is damaged. Records that the new lines hid need not be read
+    /// again.
+    fn keep_view(&self, session: &Session, is_undamaged: bool, lines: &[Vec<u8>]) {
+        if !self.view_only || !is_undamaged {
+            return;
+        }
+        let keep = |session: &Session, length| {
+            self.store
+                .keep_view(&self.id, session, length, &summarize::standing);
+        };
+        if !lines.iter().any(|line| moves_view(line)) {
+            return keep(session, self.length);
+        }
+        let mut report = Report::default();
+        if let Ok((session, length)) = self.store.load_view(&self.id, &mut report)
+            && report.findings.is_empty()
+        {
+            keep(&session, length);
+        }
+    }
+}
+
+impl Destination for Stored<'_> {
+    fn place(&self) -> Place {
+        Place::Store
+    }
+
+    fn next(&mut self) -> anyhow::Result<Option<Session>> {
+        if self.done.is_some() {
+            return Ok(None);
+        }
+        self.report = Report::default();
+        let (session, length) = match self.view_only {
+            true => self.store.load_view(&self.id, &mut self.report)?,
+            false => self.store.load_with_length(&self.id, &mut self.report)?,
+        };
+        self.length = length;
+        Pick::only(self.edit.reading, &session).map_err(|error| named(error, self.name))?;
+        self.drawn = self.context.chance.made();
+        Ok(Some(session))
+    }
+
+    fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
+        // An error about part of the log is final only if the complete log has it too.
+        if planned.is_err() && session.excerpt().is_some() {
+            self.context.chance.go_back(self.drawn);
+            self.view_only = false;
+            return Ok(());
+        }
+        let is_undamaged = self.report.findings.is_empty();
+        let named = |error| named(error, self.name);
+        match planned.map_err(named)? {
+            Plan::Lines(lines, what) => {
+                // A plan is valid for what was read: a message appended meanwhile is never cut off unseen.
+                let borrowed: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+                let done = self.store.append_to(&self.id, &borrowed, self.length);
+                let done = done.map_err(named)?;
+                self.tries += 1;
+                if !done && self.tries < TRIES {
+                    return Ok(());
+                }
+                self.context.output.report(self.name, &mut self.report);
+                if !done {
+                    let what = "modified by another program; nothing was changed";
+                    return Err(named(Error::new(Kind::Locked, what)).into());
+                }
+                self.keep_view(&session, is_undamaged, &lines);
+                if !self.edit.args.json && !what.is_empty() {
+                    self.context.output.tell(self.name, &what);
+                }
+                self.done = Some((lines, what));
+            }
+            Plan::Nothing(why) | Plan::Refused(why) => {
+                // That nothing need be changed may rest on records that no process has synced yet.
+                self.store.settle_lines(&self.id).map_err(named)?;
+                self.keep_view(&session, is_undamaged, &[]);
+                self.context.output.report(self.name, &mut self.report);
+                report_unchanged(self.context, self.name, &why);
+                self.done = Some((Vec::new(), why));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        let (lines, what) = self.done.take().unwrap_or_default();
+        if self.edit.args.json {
+            let records: Vec<&serde_json::value::RawValue> = lines
+                .iter()
+                .filter_map(|line| serde_json::from_slice(line).ok())
+                .collect();
+            let report = serde_json::json!({
+                "schema": "convo.change/1", "id": self.id, "changed": lines.iter().any(|line| !is_attempt(line)), "what": what, "records": records,
+            });
+            self.context.output.print_done(&report.to_string())?;
+        }
+        let lines = lines.iter().map(Vec::as_slice);
+        hooks::after(self.context, self.name, &self.id, lines);
+        Ok(())
+    }
+}
+
+/// Whether a record is an event that changes which messages are in the view.
+fn moves_view(line: &[u8]) -> bool {
+    let mut session = Session::default();
+    session.push_new(line);
+    View::is_moved_by(&session, 0)
+}

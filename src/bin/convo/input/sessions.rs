@@ -1,0 +1,290 @@
+//! Reads the sessions of inputs, one after another. With several inputs, an error of one is reported and the others
+//! are read.
+
+use super::reading::Reading;
+use super::selection::{Pick, Taken};
+use crate::args::Input;
+use crate::context::{Context, Opened, named, stopped};
+use crate::writing::too_much;
+use convo::error::{Error, Kind};
+use convo::format::report::{Loss, Report};
+use convo::format::{Format, Sessions};
+use convo::model::lineage::Aside;
+use convo::model::session::Session;
+
+/// Reads one session of the inputs after another; the first argument is the input's name in messages.
+pub fn each_session<'a>(
+    context: &'a Context,
+    inputs: &[Input],
+    reading: impl Into<Reading<'a>>,
+    mut each: impl FnMut(&str, Session) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    each_session_and_format(context, inputs, reading, |label, _, session| each(label, session))
+}
+
+/// The same with the format of the input.
+pub fn each_session_and_format<'a>(
+    context: &'a Context,
+    inputs: &[Input],
+    reading: impl Into<Reading<'a>>,
+    mut each: impl FnMut(&str, Format, Session) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let reading = reading.into();
+    for input in inputs {
+        let label = input.label();
+        let mut one = || -> anyhow::Result<()> {
+            if let Some(session) = excerpt(context, input, reading)? {
+                return each(&label, Format::Native, session);
+            }
+            let opened = context.open(input, reading)?;
+            let format = opened.format;
+            let mut sessions = InputSessions::selected(context, opened, reading);
+            while let Some(session) = sessions.next()? {
+                sessions.settle(each(&label, format, session))?;
+            }
+            Ok(())
+        };
+        report_and_continue(context, one(), inputs.len())?;
+    }
+    Ok(())
+}
+
+/// The records of a stored session that its view needs, when only the view is used and they can be read alone.
+fn excerpt(context: &Context, input: &Input, reading: Reading<'_>) -> convo::Result<Option<Session>> {
+    let Input::Name(name) = input else { return Ok(None) };
+    if !reading.view_only || reading.args.session.is_some() || reading.args.branch.is_some() {
+        return Ok(None);
+    }
+    let store = context.store()?;
+    let id = store.resolve(name)?;
+    let excerpt = store.excerpt(&id).map_err(|error| named(error, name))?;
+    Ok(excerpt.map(|(session, _)| session))
+}
+
+/// With several inputs, reports an error of one so that the others are read.
+pub fn report_and_continue(context: &Context, done: anyhow::Result<()>, inputs: usize) -> anyhow::Result<()> {
+    match done {
+        Err(error) if inputs > 1 && !context.output.stdout_failed() => {
+            let error = error.downcast::<Error>()?;
+            // About the command, not about this input: the next one would fail as well.
+            if error.kind == Kind::Usage && error.at.is_none() {
+                return Err(error.into());
+            }
+            context.output.error(&error);
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+/// The sessions of one input, pulled one by one.
+pub struct InputSessions<'a> {
+    context: &'a Context,
+    label: String,
+    reading: Reading<'a>,
+    sessions: Sessions<'static>,
+    /// None: every session is wanted, and none is counted as skipped.
+    pick: Option<Pick<'a>>,
+    /// Sessions that are not selected are read too.
+    others: bool,
+    selected: bool,
+    /// With --strict, a session for export is not used before it is known that no branch before the next is lost.
+    held: Option<Session>,
+    /// An error about the last session alone.
+    error: Option<Error>,
+    ended: bool,
+    tail: Vec<u8>,
+}
+
+impl<'a> InputSessions<'a> {
+    /// The sessions that the options select.
+    pub fn selected(context: &'a Context, opened: Opened, reading: Reading<'a>) -> InputSessions<'a> {
+        let pick = Pick::new(reading, opened.format);
+        InputSessions::new(context, opened, reading, Some(pick), false)
+    }
+
+    /// Every session; [`is_selected`](Self::is_selected) distinguishes those that the options select.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] with --branch, whose messages are no session of the input.
+    pub fn with_others(
+        context: &'a Context,
+        opened: Opened,
+        reading: Reading<'a>,
+    ) -> convo::Result<InputSessions<'a>> {
+        if reading.args.branch.is_some() {
+            let error = Error::new(Kind::Usage, "--branch conflicts with -i");
+            let error = error
+                .hint("change the branch's own messages with --session ID, or omit -i to print the branch");
+            return Err(named(error, &opened.label));
+        }
+        let pick = Pick::new(reading, opened.format);
+        Ok(InputSessions::new(context, opened, reading, Some(pick), true))
+    }
+
+    /// Every session, whatever the options select.
+    pub fn all(context: &'a Context, opened: Opened, reading: Reading<'a>) -> InputSessions<'a> {
+        InputSessions::new(context, opened, reading, None, true)
+    }
+
+    fn new(
+        context: &'a Context,
+        opened: Opened,
+        reading: Reading<'a>,
+        pick: Option<Pick<'a>>,
+        others: bool,
+    ) -> InputSessions<'a> {
+        InputSessions {
+            context,
+            label: opened.label,
+            reading,
+            sessions: Sessions::new(opened.stream),
+            pick,
+            others,
+            selected: true,
+            held: None,
+            error: None,
+            ended: false,
+            tail: Vec::new(),
+        }
+    }
+
+    /// The next session; none after the last, unless an error about one session is left to report.
+    pub fn next(&mut self) -> anyhow::Result<Option<Session>> {
+        while !self.ended {
+            if self.error.is_none() && self.needs_no_more() {
+                return self.end();
+            }
+            let mut report = Report::default();
+            let next = self.sessions.next(&mut report);
+            let damaged = report.is_damaged();
+            self.context.output.report(&self.label, &mut report);
+            let Some(session) = next.map_err(|error| named(error, &self.label))? else {
+                self.tail = self.sessions.tail().to_vec();
+                return self.end();
+            };
+            if self.reading.args.strict && damaged {
+                return Err(named(stopped(), &self.label).into());
+            }
+            if let Some(error) = self.error.take() {
+                self.context.output.error(&error);
+            }
+            if let Some(session) = self.take(session) {
+                return Ok(Some(session));
+            }
+        }
+        self.error.take().map_or(Ok(None), |error| Err(error.into()))
+    }
+
+    /// Takes the result of using the last session. An error about that session alone is reported if another session
+    /// follows.
+    pub fn settle(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
+        let Err(error) = done else { return Ok(()) };
+        let is_of_one = |error: &Error| {
+            matches!(
+                error.kind,
+                Kind::No | Kind::Data | Kind::NotFound | Kind::Unavailable | Kind::Exists | Kind::Unsafe
+            )
+        };
+        match error.downcast_ref::<Error>() {
+            Some(inner) if is_of_one(inner) && !self.context.output.stdout_failed() => {
+                self.error = Some(error.downcast()?);
+                Ok(())
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// Whether the last session is one that the options select.
+    pub fn is_selected(&self) -> bool {
+        self.selected
+    }
+
+    /// The bytes after the last session, once there is no other.
+    pub fn tail(&self) -> &[u8] {
+        &self.tail
+    }
+
+    fn holds(&self) -> bool {
+        self.reading.args.strict && self.reading.exports && !self.others
+    }
+
+    fn needs_no_more(&self) -> bool {
+        let Some(pick) = &self.pick else { return false };
+        (self.holds() && !pick.left_out().is_empty()) || (pick.is_done() && !self.others)
+    }
+
+    fn take(&mut self, session: Session) -> Option<Session> {
+        let taken = match &mut self.pick {
+            Some(pick) => pick.take(session),
+            None => Taken::Wanted(session),
+        };
+        self.selected = matches!(taken, Taken::Wanted(_));
+        match taken {
+            Taken::Wanted(session) if self.holds() => self.held.replace(session),
+            Taken::Wanted(session) => Some(session),
+            Taken::Other(session) => Some(session).filter(|_| self.others),
+            Taken::Waits => None,
+        }
+    }
+
+    /// After the last session was read.
+    fn end(&mut self) -> anyhow::Result<Option<Session>> {
+        self.ended = true;
+        if let Some(error) = self.error.take() {
+            return Err(error.into());
+        }
+        if let Some(pick) = &self.pick {
+            pick.finish().map_err(|error| named(error, &self.label))?;
+            if !self.others {
+                report_skipped(self.context, &self.label, self.reading, pick)?;
+            }
+        }
+        Ok(self.held.take())
+    }
+}
+
+/// Reports skipped branches and sidechains.
+fn report_skipped(
+    context: &Context,
+    label: &str,
+    reading: Reading<'_>,
+    pick: &Pick<'_>,
+) -> anyhow::Result<()> {
+    let left = pick.left_out();
+    if left.is_empty() {
+        return Ok(());
+    }
+    if reading.exports {
+        let mut report = Report::default();
+        for (aside, count) in left {
+            let loss = match aside {
+                Aside::Branch => Loss::Branch,
+                Aside::Sidechain => Loss::Sidechain,
+            };
+            report.lose(loss, *count);
+        }
+        context.output.report(label, &mut report);
+        if reading.args.strict {
+            return Err(named(too_much(), label).into());
+        }
+    }
+    let counts: Vec<String> = left
+        .iter()
+        .map(|(aside, count)| counted(*aside, *count))
+        .collect();
+    let what = format!(
+        "skipped {}; include them with --all-branches, or read one with --branch N",
+        counts.join(" and ")
+    );
+    context.output.tell(label, &what);
+    Ok(())
+}
+
+fn counted(aside: Aside, count: u64) -> String {
+    let ending = |one: &'static str, more: &'static str| if count == 1 { one } else { more };
+    match aside {
+        Aside::Branch => format!("{count} {}", ending("branch", "branches")),
+        Aside::Sidechain => format!("{count} {}", ending("sidechain", "sidechains")),
+    }
+}

@@ -1,0 +1,100 @@
+//! The output as a whole: standard output, or a file that is replaced atomically.
+
+use super::format::Writing;
+use crate::context::{Context, named};
+use crate::output::path_name;
+use convo::error::{Error, Kind};
+use convo::filter::settle::Joined;
+use convo::format::Format;
+use convo::format::packed::{Objects, Packer};
+use convo::store::{Rewrite, write_atomically};
+use std::io::Write;
+use std::path::Path;
+
+/// Writes a file whole or not at all.
+pub fn rewrite(
+    path: &Path,
+    options: &Rewrite,
+    label: &str,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    // What went wrong on the way to the file, such as an input that is not there, is told as it is.
+    let mut inner = None;
+    let write = |out: &mut dyn Write| {
+        write(out).map_err(|error| {
+            let stand_in = Error::new(Kind::InputOutput, error.to_string());
+            inner = Some(error);
+            stand_in
+        })
+    };
+    let done = write_atomically(path, write, options);
+    if let Some(error) = inner {
+        return Err(error);
+    }
+    // A folder that is missing is a failure to write, and not a session that was not found.
+    let done = done.map_err(|error| match error.kind {
+        Kind::NotFound => error.kind(Kind::InputOutput),
+        _ => error,
+    });
+    Ok(done.map_err(|error| named(error, label))?)
+}
+
+/// Writes to standard output, or to the file of `-o`, which appears whole or not at all.
+pub fn write_to(
+    context: &Context,
+    writing: Writing<'_>,
+    write: impl FnOnce(&mut Joined<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    writing.check()?;
+    // Each input begins a line of its own, wherever the output goes.
+    let write = |out: &mut dyn Write| {
+        packing(writing.args.pack, writing, out, |out| {
+            write(&mut Joined::new(out))
+        })
+    };
+    match &writing.args.output {
+        None if context.output.speaks_json() && writing.to.is_none_or(Format::is_lines) => {
+            context.output.stdout(|out| objects(out, write))
+        }
+        None => context.output.stdout(write),
+        Some(path) => {
+            let options = Rewrite {
+                lock_timeout: context.lock_timeout(),
+                ..Rewrite::default()
+            };
+            rewrite(path, &options, &path_name(path), write)
+        }
+    }
+}
+
+/// Writes the record stream as JSON objects only, for `--json`.
+pub fn objects(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut objects = Objects::new(out);
+    let done = write(&mut objects);
+    let finished = objects.finish().map_err(|error| Error::io("cannot write", error));
+    done.and(finished.map_err(Into::into))
+}
+
+/// Writes the record stream, each session as one line where that is wanted.
+pub fn packing(
+    pack: bool,
+    writing: Writing<'_>,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if !pack {
+        return write(out);
+    }
+    if writing.to.is_some_and(|to| to != Format::Native) {
+        let error = Error::new(Kind::Usage, "--pack conflicts with --to FORMAT");
+        return Err(error.hint("omit one of them").into());
+    }
+    let mut packer = Packer::new(out);
+    let done = write(&mut packer);
+    // What was written ahead of an error stands ahead of it.
+    let finished = packer.finish().map_err(|error| Error::io("cannot write", error));
+    done.and(finished.map_err(Into::into))
+}

@@ -1,0 +1,112 @@
+//! The files of a directory of another system, and the quarantine next to them.
+
+use crate::error::{Error, Kind, Result};
+use crate::store::atomic;
+use crate::store::directory::{Directory, Facts};
+use rustix::fs::OFlags;
+use std::collections::BTreeSet;
+use std::io::Read;
+
+/// Where damaged bytes are kept, in folders beside the sessions that no system looks into.
+pub const FOLDERS: [&str; 2] = [".convo", "quarantine"];
+
+fn quarantine(directory: &Directory) -> Result<Directory> {
+    let folder = atomic::folder(directory, FOLDERS[0])?;
+    atomic::folder(&folder, FOLDERS[1])
+}
+
+/// A name in a folder that nobody has.
+fn free_name(folder: &Directory, name: &str) -> Result<String> {
+    let mut nth = 0u32;
+    loop {
+        let candidate = numbered(name, nth);
+        if folder.facts(&candidate)?.is_none() {
+            return Ok(candidate);
+        }
+        nth += 1;
+    }
+}
+
+fn numbered(name: &str, nth: u32) -> String {
+    match nth {
+        0 => name.to_string(),
+        nth => format!("{name}.{nth}"),
+    }
+}
+
+/// Moves a file into the quarantine, durably.
+pub fn put_aside(directory: &Directory, name: &str) -> Result<()> {
+    let folder = quarantine(directory)?;
+    let free = free_name(&folder, name)?;
+    if !atomic::rename_new(directory, name, &folder, &free)? {
+        return Err(Error::new(
+            Kind::Locked,
+            format!("{}: created by another program", folder.shown(&free)),
+        ));
+    }
+    atomic::sync_directory(&folder)?;
+    atomic::sync_directory(directory)
+}
+
+/// Keeps a copy of a file's bytes in the quarantine, durably. One that a run made which died before it mended the file is
+/// the same.
+pub fn copy_aside(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()> {
+    let folder = quarantine(directory)?;
+    let free = free_name(&folder, name)?;
+    for nth in 0u32.. {
+        let taken = numbered(name, nth);
+        if taken == free {
+            break;
+        }
+        if bytes_of(&folder, &taken)?.is_some_and(|kept| kept == bytes) {
+            return atomic::sync_directory(&folder);
+        }
+    }
+    if atomic::create(&folder, &free, bytes)? {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::Locked,
+        format!("{}: created by another program", folder.shown(&free)),
+    ))
+}
+
+/// The bytes of a regular file; none when there is none.
+pub fn bytes_of(directory: &Directory, name: &str) -> Result<Option<Vec<u8>>> {
+    let Some(mut file) = directory.file(name, OFlags::RDONLY)? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)
+        .map_err(|error| Error::io(directory.shown(name), error).kind(Kind::InputOutput))?;
+    Ok(Some(bytes))
+}
+
+/// The names of regular files, in order, without hidden ones but those that a dead writer left.
+pub fn files(directory: &Directory) -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for name in directory.names()? {
+        let regular = |facts: &Facts| facts.regular;
+        if directory.facts(&name)?.as_ref().is_some_and(regular) {
+            names.insert(name);
+        }
+    }
+    Ok(names)
+}
+
+/// The folders in a folder, in order, without hidden ones.
+pub fn folders(directory: &Directory) -> Result<Vec<String>> {
+    let mut names: Vec<String> = directory.names()?;
+    names.retain(|name| !name.starts_with('.'));
+    names.sort();
+    let mut found = Vec::new();
+    for name in names {
+        match directory.inner(&name) {
+            Ok(Some(_)) => found.push(name),
+            Ok(None) => {}
+            Err(error) if error.kind == Kind::Unsafe => {} // a file, or a link
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}

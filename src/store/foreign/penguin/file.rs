@@ -1,0 +1,162 @@
+//! A session document, changed in place: unchanged parts are copied byte by byte, and the document before the change
+//! becomes the new `.bak`, from which Penguin itself restores.
+
+use super::COPY;
+use crate::error::{Error, Kind, Result};
+use crate::format::penguin::{self, Condition, Save};
+use crate::format::report::Report;
+use crate::format::wrapping::{self, Wrapped};
+use crate::format::{self, Format, Purpose, Source, detect};
+use crate::model::json;
+use crate::model::session::Session;
+use crate::model::view::View;
+use crate::store::foreign::session_file::{FileChange, FileChanged, FileOptions, SessionFile};
+use crate::store::{Facts, Rewrite, settle, write_atomically};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// A document as it was read.
+struct Document<'o> {
+    path: &'o Path,
+    options: &'o FileOptions<'o>,
+    bytes: Vec<u8>,
+    facts: Facts,
+    /// Whether Penguin's own parser reads it.
+    whole: bool,
+}
+
+pub fn open<'o>(path: &'o Path, options: &'o FileOptions<'o>) -> Result<Option<Box<dyn SessionFile + 'o>>> {
+    if options.to.is_some_and(|to| to != Format::Penguin) || options.dry_run {
+        return Ok(None);
+    }
+    let (mut bytes, facts) = read(path)?;
+    if wrapping::is_likely(&bytes[..bytes.len().min(detect::HEAD)]) {
+        bytes = match Wrapped::of(bytes)? {
+            Ok(wrapped) => return refuse_checkpoint(wrapped.inner()).map(|()| None),
+            Err(plain) => plain,
+        };
+    }
+    refuse_checkpoint(&bytes)?;
+    let whole = check(path, &bytes, options.backup)?;
+    Ok(Some(Box::new(Document {
+        path,
+        options,
+        bytes,
+        facts,
+        whole,
+    })))
+}
+
+impl SessionFile for Document<'_> {
+    fn has_ids(&self) -> bool {
+        true
+    }
+
+    fn session(&mut self, _append_only: bool, report: &mut Report) -> Result<Session> {
+        report.target = Some(Format::Penguin.name());
+        let source = Source {
+            name: self.path.file_name().and_then(|name| name.to_str()),
+            bytes: &self.bytes,
+            neighbour: self.options.neighbor,
+        };
+        let sessions = format::convert(Format::Penguin, &source, report);
+        penguin::tell_own(report);
+        Ok(sessions?.into_iter().next().unwrap_or_default())
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        settle(directory.unwrap_or(Path::new(".")))
+    }
+
+    fn change(
+        &mut self,
+        mut session: Session,
+        change: &FileChange<'_>,
+        report: &mut Report,
+    ) -> Result<FileChanged> {
+        let before = session.len();
+        change.lines.iter().for_each(|line| session.push_new(line));
+        let view = View::replay(&session);
+        for (index, what) in &view.dangling {
+            report.damage(session.record(*index).place, what.clone());
+        }
+        let save = Save {
+            now: Some(change.now),
+            source: self.whole.then_some((self.bytes.as_slice(), before)),
+        };
+        let mut document = Vec::with_capacity(self.bytes.len());
+        let mut losses = Report::default();
+        penguin::write(
+            &session,
+            &view,
+            Purpose::Return,
+            &save,
+            &mut document,
+            &mut losses,
+        )?;
+        let options = Rewrite {
+            backup: self
+                .options
+                .backup
+                .filter(|suffix| *suffix != COPY || !self.whole)
+                .map(Into::into),
+            spare: self.whole.then(|| COPY.into()),
+            read: Some(self.facts),
+            force: self.options.force,
+            lock_timeout: self.options.lock_timeout,
+            ..Rewrite::default()
+        };
+        write_atomically(
+            self.path,
+            |out| {
+                out.write_all(&document)
+                    .map_err(|error| Error::io("cannot write", error))
+            },
+            &options,
+        )?;
+        report.target = Some(Format::Penguin.name());
+        report.findings.append(&mut losses.findings);
+        report.losses = losses.losses;
+        Ok(FileChanged::default())
+    }
+}
+
+fn refuse_checkpoint(bytes: &[u8]) -> Result<()> {
+    if !penguin::is_checkpoint(|name| json::member(bytes, name)) {
+        return Ok(());
+    }
+    let error = Error::new(Kind::Usage, "Penguin checkpoints cannot be rewritten in place");
+    Err(error.hint("convert the checkpoint first: convo cat FILE | convo cat --to penguin"))
+}
+
+fn read(path: &Path) -> Result<(Vec<u8>, Facts)> {
+    let failed = |error| Error::io("cannot read", error);
+    let mut file = File::open(path).map_err(failed)?;
+    let facts = Facts::of(&file).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    Ok((bytes, facts))
+}
+
+/// Whether Penguin's own parser reads the file. What it stops at is replaced only if it is kept under another name.
+fn check(path: &Path, bytes: &[u8], suffix: Option<&str>) -> Result<bool> {
+    let source = Source {
+        name: path.file_name().and_then(|name| name.to_str()),
+        ..Source::alone(bytes)
+    };
+    match penguin::condition(&source) {
+        Condition::Whole => Ok(true),
+        Condition::Older => {
+            let what = "older Penguin conversations cannot be rewritten in place";
+            Err(Error::new(Kind::Usage, what)
+                .hint("convert the conversation first: convo cat --to penguin -o FILE"))
+        }
+        Condition::Damaged if suffix.is_none() => {
+            let what = "damaged; the rewrite would lose the damaged bytes";
+            Err(Error::new(Kind::Data, what).hint("keep a copy of the original with -i=.damaged"))
+        }
+        Condition::Damaged => Ok(false),
+    }
+}

@@ -1,0 +1,85 @@
+//! PicoClaw: a `.jsonl` and a `.meta.json` per session.
+
+mod check;
+mod file;
+mod names;
+mod pair;
+mod promote;
+
+pub use names::Names;
+pub use promote::{Asked, Promoted, promote};
+
+use super::finding::Findings;
+use super::session_file::{FileOptions, SessionFile};
+use super::system::{Claim, Compacted, Compaction, System};
+use crate::error::Result;
+use crate::format::Format;
+use crate::format::picoclaw::{self, LOG, SIDECAR};
+use crate::model::json::{self, ObjectBuilder};
+use crate::model::session::Session;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The system.
+pub struct Picoclaw;
+
+impl System for Picoclaw {
+    fn format(&self) -> Format {
+        Format::Picoclaw
+    }
+
+    fn recognize<'n>(&self, names: &'n BTreeSet<String>) -> Claim<'n> {
+        let has_log = |name: &String| {
+            let stem = name.strip_suffix(SIDECAR);
+            stem.is_some_and(|stem| names.contains(&format!("{stem}{LOG}")))
+        };
+        if names.iter().any(has_log) {
+            return Claim::Certain;
+        }
+        let is_own = |name: &&str| name.ends_with(SIDECAR) || name.ends_with(LOG);
+        Claim::Possible(names.iter().map(String::as_str).filter(is_own).collect())
+    }
+
+    fn check(&self, path: &Path, out: &mut Findings<'_>) -> Result<()> {
+        check::check(path, out)
+    }
+
+    fn open<'o>(
+        &self,
+        path: &'o Path,
+        options: &'o FileOptions<'o>,
+    ) -> Result<Option<Box<dyn SessionFile + 'o>>> {
+        file::open(path, options)
+    }
+
+    fn compact(&self, path: &Path, options: &Compaction) -> Result<Option<Compacted>> {
+        match file::is_log(path)? {
+            true => pair::compact(path, options).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn has_sidecar(&self) -> bool {
+        true
+    }
+
+    fn aliases(&self, header: &[u8]) -> Vec<String> {
+        picoclaw::aliases(header)
+    }
+
+    fn aliases_member(&self, aliases: &[String]) -> Option<(&'static str, Vec<u8>)> {
+        let mut list = Vec::new();
+        for alias in aliases {
+            list.push(if list.is_empty() { b'[' } else { b',' });
+            json::push_text(&mut list, alias);
+        }
+        list.push(b']');
+        let mut member = ObjectBuilder::default();
+        member.raw("aliases", list);
+        (!aliases.is_empty()).then(|| ("picoclaw", member.finish()))
+    }
+
+    fn messages_among(&self, session: &Session, keep: usize) -> usize {
+        picoclaw::messages_among(session, keep)
+    }
+}
