@@ -10,7 +10,7 @@ mod conversation;
 mod failure;
 mod http;
 mod input;
-#[path = "../convo/interrupt.rs"]
+#[path = "../convo/programs/interrupt.rs"]
 mod interrupt;
 mod key;
 mod output;
@@ -21,7 +21,7 @@ mod said;
 mod settings;
 mod stream;
 mod summary;
-#[path = "../convo/terminal_filter.rs"]
+#[path = "../convo/terminal/terminal_filter.rs"]
 mod terminal_filter;
 mod tools;
 

@@ -11,7 +11,7 @@ mod opencode;
 mod output;
 mod penguin;
 mod system;
-#[path = "../convo/terminal_filter.rs"]
+#[path = "../convo/terminal/terminal_filter.rs"]
 mod terminal_filter;
 
 use clap::Parser;

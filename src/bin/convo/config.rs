@@ -2,8 +2,8 @@
 
 use crate::args::Global;
 use crate::context::named;
+use crate::input::regular;
 use crate::output::path_name;
-use crate::regular;
 use convo::error::{Error, Kind, Result};
 use std::collections::BTreeMap;
 use std::io;

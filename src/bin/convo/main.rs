@@ -3,49 +3,19 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod args;
-mod chains;
-mod claims;
 mod commands;
-mod complete;
+mod completion;
 mod config;
 mod context;
-mod continuation;
-mod counter_program;
-mod counting;
 mod edit;
-mod event_completion;
-mod follow;
-mod hooks;
-mod incoming;
 mod input;
-mod interrupt;
-mod keyed;
-mod measure;
+mod key_args;
 mod output;
 mod overviews;
-mod pager;
-mod palette;
-mod plugin;
-mod processed;
-mod program;
-mod program_name;
-mod regular;
-mod remember;
-mod scan;
+mod programs;
+mod provider_request;
 mod selecting;
-mod sending;
-mod shipped;
-mod source;
-mod stored;
-mod summarizer;
-mod summing;
-mod synonyms;
-mod table;
-mod terminal_filter;
-mod thinking;
-mod time_format;
-mod tree;
-mod visible;
+mod terminal;
 mod writing;
 
 use args::Global;
@@ -54,6 +24,7 @@ use commands::Verb;
 use context::Context;
 use convo::tokens::external::guarded;
 use output::{Color, Output};
+use programs::{counter_program, plugin};
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
@@ -69,8 +40,8 @@ fn main() -> ExitCode {
 
 /// Parses, and runs the verb or the plugin; the status is the worst that the run met.
 fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
-    if let Some(shell) = std::env::var_os(complete::VARIABLE).and_then(complete::shell) {
-        return complete::answer(shell, arguments);
+    if let Some(shell) = std::env::var_os(completion::VARIABLE).and_then(completion::shell) {
+        return completion::answer(shell, arguments);
     }
     let first = arguments
         .get(1)

@@ -1,8 +1,8 @@
 //! The only file that prints: data on standard output, messages on standard error.
 
-use crate::pager;
-use crate::terminal_filter::TerminalFilter;
-pub use crate::visible::{in_line, visible};
+use crate::terminal::pager;
+use crate::terminal::terminal_filter::TerminalFilter;
+pub use crate::terminal::visible::{in_line, visible};
 use anyhow::Context as _;
 use convo::error::{Error, Kind, Place};
 use convo::format::report::{Report, describe_losses};

@@ -5,8 +5,8 @@ mod following;
 mod selecting;
 mod times;
 
-use crate::counter_program;
 use crate::output::{Color, Diagnostics};
+use crate::programs::counter_program;
 pub use amounts::{Fitting, Window, per_cent, tokens, window};
 use clap::Args;
 use convo::error::{Error, Kind};

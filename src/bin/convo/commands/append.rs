@@ -3,14 +3,15 @@
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs, category, max_messages, memory, pair};
 use crate::context::{Context, named};
-use crate::continuation::{self, Filling, Target};
-use crate::counting::kept;
+use crate::edit::continuation::{self, Filling, Target};
+use crate::edit::processed;
+use crate::edit::retention;
 use crate::edit::{self, Edit, Stamps};
-use crate::hooks;
-use crate::incoming::{self, Incoming};
 use crate::input::Reading;
+use crate::input::stdin_messages::{self, Incoming};
 use crate::output::in_line;
-use crate::{processed, remember};
+use crate::programs::counter_choice::kept;
+use crate::programs::hooks;
 use clap::Args;
 use convo::error::{Error, Kind, Place};
 use convo::filter::Plan;
@@ -190,7 +191,7 @@ impl Run for Append {
         if self.stream {
             return self.many(context, &input, edit, stored);
         }
-        let text = incoming::text(self.event.as_ref().or(self.text.as_ref()), &input, "append")?;
+        let text = stdin_messages::text(self.event.as_ref().or(self.text.as_ref()), &input, "append")?;
         if text.trim().is_empty() && !self.allow_empty {
             let error = Error::new(Kind::Usage, "empty message");
             return Err(error.hint("append an empty message with --allow-empty").into());
@@ -214,7 +215,7 @@ impl Append {
     fn limit(&self, context: &Context, name: &str) -> anyhow::Result<Option<Option<u64>>> {
         let store = context.store()?;
         let first = store.first_line(&store.resolve(name)?)?;
-        let remembers = remember::is_asked_for(&first);
+        let remembers = retention::is_asked_for(&first);
         if self.retention.is_some() && !remembers {
             let error = Error::new(
                 Kind::Usage,
@@ -287,7 +288,7 @@ impl Append {
             lines.push(processed::event(session, &lines, stamps)?);
         }
         let asked = self.retention.as_deref();
-        match remember::added_with(context, session, asked, lines, told.to_string(), stamps)? {
+        match retention::added_with(context, session, asked, lines, told.to_string(), stamps)? {
             // That it was added goes without saying; what had to go for it does not.
             Plan::Lines(lines, same) if same == told && !self.changing.dry_run && !self.changing.json => {
                 Ok(Plan::Lines(lines, String::new()))
@@ -350,7 +351,7 @@ impl Append {
                 for record in group {
                     let what = || format!("{id}\n{size}\n{}", String::from_utf8_lossy(record.body));
                     let stamp = || Ok((context.new_id("msg_", what)?, Some(context.clock.now())));
-                    let line = incoming::stamped(record, tokenizer, stamp)?;
+                    let line = stdin_messages::stamped(record, tokenizer, stamp)?;
                     target.push(record, line.as_deref())?;
                     let stored = line.as_deref().unwrap_or(record.body);
                     if context.hooks().is_some() {
@@ -414,7 +415,7 @@ impl Append {
             let stamped = lines.iter().enumerate().map(|(nth, line)| {
                 let what = || format!("{nth} {}", String::from_utf8_lossy(line));
                 let record = Record::parse(line, Place { line: 1, offset: 1 });
-                let changed = incoming::stamped(&record, tokenizer, || stamps.message(&what()))?;
+                let changed = stdin_messages::stamped(&record, tokenizer, || stamps.message(&what()))?;
                 Ok(changed.unwrap_or_else(|| line.clone()))
             });
             let stamped = stamped.collect::<convo::Result<_>>()?;

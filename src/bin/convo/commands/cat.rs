@@ -2,11 +2,11 @@
 
 use super::Run;
 use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, Selecting};
-use crate::chains;
 use crate::context::{Context, Opened, named, stopped};
-use crate::follow::follow;
+use crate::input::chain_reader;
+use crate::input::follow::follow;
 use crate::input::{InputSessions, Reading, report_and_continue};
-use crate::sending;
+use crate::provider_request;
 use crate::writing::{
     Export, Returning, Sessions, Writing, goes_back, single, with_model, wrap, write_records, write_to,
 };
@@ -71,7 +71,7 @@ impl Run for Cat {
         write_to(context, writing, |out| {
             let mut written = 0;
             if self.chained.chain {
-                return chains::each(
+                return chain_reader::each(
                     context,
                     &inputs,
                     &self.reading,
@@ -82,7 +82,7 @@ impl Run for Cat {
                         let narrowed = self.selecting.narrow(label, &mut session)?;
                         match to {
                             Format::Native if narrowed => {
-                                sending::write(&session, &View::replay(&session), out)
+                                provider_request::write(&session, &View::replay(&session), out)
                             }
                             Format::Native => write_records(&session, out),
                             _ => {
@@ -146,7 +146,7 @@ impl Cat {
             let mut sessions = InputSessions::selected(context, opened, reading);
             while let Some(mut session) = sessions.next()? {
                 let narrowed = self.selecting.narrow(&label, &mut session);
-                let write = |_| sending::write(&session, &View::replay(&session), out);
+                let write = |_| provider_request::write(&session, &View::replay(&session), out);
                 sessions.settle(narrowed.map_err(Into::into).and_then(write))?;
             }
             return Ok(());

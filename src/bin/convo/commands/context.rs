@@ -2,10 +2,10 @@
 
 use super::Run;
 use crate::args::{ChainArgs, Counting, Fitting, InputArgs, OutputArgs, Selecting};
-use crate::chains;
 use crate::context::Context;
 use crate::input::Reading;
-use crate::sending;
+use crate::input::chain_reader;
+use crate::provider_request;
 use crate::writing::{Export, tell_dangling, write_to};
 use clap::Args;
 use convo::check::Api;
@@ -70,22 +70,22 @@ impl Run for View {
         let strict = self.reading.strict;
         write_to(context, writing, |out| {
             let mut written = 0;
-            chains::each(context, &inputs, reading, self.chained, |label, mut session| {
+            chain_reader::each(context, &inputs, reading, self.chained, |label, mut session| {
                 written += 1;
                 self.selecting.narrow(label, &mut session)?;
                 if let Some(budget) = budget {
                     let counter = self.counting.counter(context, label, &session)?;
                     let window = self.fitting.window();
-                    sending::fit(context, label, &mut session, budget, window, counter)?;
+                    provider_request::fit(context, label, &mut session, budget, window, counter)?;
                 }
                 out.separate();
                 if to == Format::Native {
                     let view = Replayed::replay(&session);
                     tell_dangling(context, label, &session, &view);
-                    return sending::write(&session, &view, out);
+                    return provider_request::write(&session, &view, out);
                 }
                 let session = match api {
-                    Some(api) => sending::sendable(context, label, session, api, strict)?,
+                    Some(api) => provider_request::sendable(context, label, session, api, strict)?,
                     None => session,
                 };
                 let export = Export {

@@ -3,7 +3,7 @@
 use super::Run;
 use crate::args::{Counting, Input, InputArgs, OutputArgs, Window, window};
 use crate::context::{Context, Opened, named, stopped};
-use crate::continuation::{Taken, go_on};
+use crate::edit::continuation::{Taken, go_on};
 use crate::input::{InputSessions, report_and_continue};
 use crate::writing::{Export, Writing, write_records, write_to};
 use clap::Args;

@@ -2,8 +2,8 @@
 
 use super::Run;
 use crate::args::{Input, InputArgs, OutputArgs, checked_name};
-use crate::chains::{self, Reach};
 use crate::context::{Context, named, stopped};
+use crate::input::chain_reader::{self, Reach};
 use crate::input::each_session;
 use crate::output::counted;
 use crate::writing::{Export, Writing, tell_dangling, write_records, write_to};
@@ -82,7 +82,7 @@ impl Run for Join {
             .or(self.inputs.first())
             .map_or("-", String::as_str);
         let faulty = !order.faults.is_empty();
-        chains::tell(context, label, &mut order);
+        chain_reader::tell(context, label, &mut order);
         if faulty && self.reading.strict {
             return Err(named(stopped(), label).into());
         }
@@ -130,7 +130,7 @@ impl Join {
             _ => None,
         };
         if let Some((name, reach)) = alone {
-            let (sessions, order) = chains::read(context, name, reach)?;
+            let (sessions, order) = chain_reader::read(context, name, reach)?;
             return Ok((sessions, order, true));
         }
         let mut sessions = Vec::new();
@@ -158,7 +158,7 @@ impl Join {
                 })?)
             }
         };
-        let order = chains::ordered(&sessions, last)?;
+        let order = chain_reader::ordered(&sessions, last)?;
         Ok((sessions, order, is_stored))
     }
 

@@ -2,9 +2,9 @@
 
 use super::Run;
 use crate::args::{checked_name, max_messages, memory, pair, tokenizer};
-use crate::claims::share;
 use crate::context::{Context, named};
-use crate::keyed::{Keyed, key_settings};
+use crate::edit::alias_conflicts::share;
+use crate::key_args::{Keyed, key_settings};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::format::native::HeaderBuilder;

@@ -8,11 +8,15 @@
 //! 3. The destination writes the change: records to the end of a log, or the session as it is after the change. What was
 //!    done is reported when it is complete.
 
+pub mod alias_conflicts;
+pub mod continuation;
 mod destination;
 mod dry_run;
 mod foreign;
 mod new_file;
+pub mod processed;
 mod request;
+pub mod retention;
 mod stamps;
 mod stored;
 mod stream;
@@ -22,8 +26,8 @@ pub use stamps::{Place, Stamps};
 
 use crate::args::Input;
 use crate::context::{Context, Opened, certain_format, named, neighbor};
+use crate::input::opencode_dir as opencode;
 use crate::input::report_and_continue;
-use crate::stored as opencode;
 use crate::writing::{packing, rewrite, write_to};
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -114,7 +118,7 @@ fn in_place(context: &Context, path: &Path, edit: &Edit<'_>, plan: Planner<'_>) 
         ..Rewrite::default()
     };
     let about = match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == NotFound && edit.creates && !crate::source::has_spare(path) => {
+        Err(error) if error.kind() == NotFound && edit.creates && !crate::input::source::has_spare(path) => {
             let opened = new_file::opened(context, path, &label, edit.to).map_err(refused)?;
             return replace(context, path, opened, edit, &options, plan);
         }

@@ -1,8 +1,16 @@
 //! From an operand to sessions: how an input is read, which of its sessions are selected, one after another.
 
+pub mod chain_reader;
+pub mod file_discovery;
+pub mod follow;
+pub mod open;
+pub mod opencode_dir;
 mod reading;
+pub mod regular;
 pub mod selection;
 mod sessions;
+pub mod source;
+pub mod stdin_messages;
 
 pub use reading::Reading;
 pub use sessions::{InputSessions, each_session, each_session_and_format, report_and_continue};

@@ -2,7 +2,7 @@
 
 use crate::args::{Input, InputArgs, OutputArgs, Target};
 use crate::context::{detect_file, named, unwrapped};
-use crate::source::peek_stdin;
+use crate::input::source::peek_stdin;
 use convo::error::{Error, Kind, Result};
 use convo::format::Format;
 use std::fs::File;

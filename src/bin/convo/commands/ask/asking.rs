@@ -3,11 +3,13 @@
 use super::shown::Shown;
 use crate::args::Counting;
 use crate::context::{Context, named};
-use crate::counting::kept;
+use crate::edit::processed;
+use crate::edit::retention;
 use crate::edit::{Place, Stamps};
-use crate::incoming;
-use crate::program::{Asked, Program};
-use crate::{processed, remember, sending};
+use crate::input::stdin_messages;
+use crate::programs::counter_choice::kept;
+use crate::programs::external_program::{Asked, Program};
+use crate::provider_request;
 use convo::check::Api;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -97,7 +99,7 @@ impl Asking<'_> {
         if let Some(question) = question {
             // One that remembers by itself makes room.
             let (context, lines) = (self.context, vec![question.clone()]);
-            let plan = remember::added(context, &session, lines, String::new(), stamps);
+            let plan = retention::added(context, &session, lines, String::new(), stamps);
             if let Plan::Lines(lines, _) = plan.map_err(|error| named(error, label))? {
                 lines.iter().for_each(|line| session.push_new(line));
             }
@@ -107,13 +109,13 @@ impl Asking<'_> {
         }
         if let Some(budget) = self.budget {
             let counter = self.counting.counter(self.context, label, &session)?;
-            sending::fit(self.context, label, &mut session, budget, self.window, counter)?;
+            provider_request::fit(self.context, label, &mut session, budget, self.window, counter)?;
         }
         if let Some(api) = self.api {
-            session = sending::sendable(self.context, label, session, api, self.strict)?;
+            session = provider_request::sendable(self.context, label, session, api, self.strict)?;
         }
         let mut sent = Vec::new();
-        sending::write(&session, &View::replay(&session), &mut sent)?;
+        provider_request::write(&session, &View::replay(&session), &mut sent)?;
         Ok(sent)
     }
 
@@ -194,7 +196,7 @@ impl Asking<'_> {
         for (nth, line) in answered.reply.lines.iter().enumerate() {
             let record = Record::parse(line, convo::error::Place { line: 1, offset: 1 });
             let what = || format!("{nth} {}", String::from_utf8_lossy(line));
-            let made = incoming::stamped(&record, tokenizer, || stamps.message(&what()))?;
+            let made = stdin_messages::stamped(&record, tokenizer, || stamps.message(&what()))?;
             lines.push(made.unwrap_or_else(|| line.clone()));
         }
         Ok(lines)
@@ -212,7 +214,7 @@ impl Asking<'_> {
         if answered.reply.open.is_empty() && goaitools::unseen(session).is_some() {
             lines.push(processed::event(session, &lines, stamps)?);
         }
-        remember::added(self.context, session, lines, String::new(), stamps)
+        retention::added(self.context, session, lines, String::new(), stamps)
     }
 }
 

@@ -3,12 +3,12 @@
 use super::asking::{Answered, Asking};
 use crate::args::Input;
 use crate::context::{Context, named, stopped};
-use crate::continuation;
+use crate::edit::continuation;
+use crate::edit::retention;
 use crate::edit::{self, Edit, Place, Stamps};
-use crate::hooks;
 use crate::input::InputSessions;
 use crate::output::{counted, visible};
-use crate::remember;
+use crate::programs::hooks;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::format::report::Report;
@@ -24,7 +24,7 @@ pub fn in_store(mut asking: Asking<'_>, name: &str, limit: Option<u64>) -> anyho
     let context = asking.context;
     let store = context.store()?;
     let first = store.first_line(&store.resolve(name)?)?;
-    let boundary = match remember::is_asked_for(&first) {
+    let boundary = match retention::is_asked_for(&first) {
         true if limit.is_some_and(|limit| limit > 0) => return Err(continuation::remembers(name).into()),
         true => None,
         false => continuation::limit(context, limit, &first),

@@ -9,9 +9,10 @@ use crate::args::{Counting, EditArgs, Fitting, Input, InputArgs, duration, max_m
 use crate::context::Context;
 use crate::edit::Edit;
 use crate::input::each_session;
+use crate::input::stdin_messages;
 use crate::output::counted;
-use crate::program::Named;
-use crate::{incoming, sending};
+use crate::programs::external_program::Named;
+use crate::provider_request;
 use asking::Asking;
 use clap::Args;
 use convo::check::Api;
@@ -69,7 +70,7 @@ pub struct Ask {
     #[command(flatten)]
     fitting: Fitting,
     /// Repair the context for this API; see `check`
-    #[arg(long = "for", value_name = "API", value_parser = sending::api, hide_short_help = true, help_heading = "Program")]
+    #[arg(long = "for", value_name = "API", value_parser = provider_request::api, hide_short_help = true, help_heading = "Program")]
     api: Option<Api>,
     /// Continue in a new session after N messages
     ///
@@ -115,7 +116,7 @@ impl Run for Ask {
         }
         let text = match self.reply {
             true => None,
-            false => Some(incoming::text(self.text.as_ref(), &input, "ask")?),
+            false => Some(stdin_messages::text(self.text.as_ref(), &input, "ask")?),
         };
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
             let error = Error::new(Kind::Usage, "empty prompt");

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::edit::{self, Edit};
 use crate::input::each_session_and_format;
 use crate::output::in_line;
-use crate::sending;
+use crate::provider_request;
 use crate::writing::tell_dangling;
 use clap::Args;
 use convo::check::{Api, Change, Finding, Level, Mode, Options, Rule};
@@ -52,7 +52,7 @@ pub struct Check {
     ///
     /// openai and claude are accepted for openai-chat and anthropic. Without this option, the structure of the session is
     /// checked too.
-    #[arg(long = "for", value_name = "API", value_parser = sending::api, help_heading = "Check")]
+    #[arg(long = "for", value_name = "API", value_parser = provider_request::api, help_heading = "Check")]
     api: Option<Api>,
     /// Repair violations: drop, stub or text
     ///

@@ -10,9 +10,9 @@ use super::Run;
 use crate::args::{EditArgs, InputArgs, TimeOptions};
 use crate::context::Context;
 use crate::edit::{self, Edit, Stamps};
-use crate::table::{Cell, Column, Table};
-use crate::thinking::{self, Failure};
-use crate::time_format::Times;
+use crate::programs::summarizer_process::{self, Failure};
+use crate::terminal::table::{Cell, Column, Table};
+use crate::terminal::time_format::Times;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -93,7 +93,7 @@ impl Run for Compact {
         let edit = edit.settle(&inputs, &self.reading)?;
         let mut writer = match Writer::new(context, &self.strategy, self.changing.dry_run) {
             Ok(writer) => writer,
-            Err(error) => return thinking::missing(context, &inputs, edit, error),
+            Err(error) => return summarizer_process::missing(context, &inputs, edit, error),
         };
         let failure = Failure::new(context, &self.strategy.trying, edit);
         let mut unreached = None;

@@ -2,9 +2,9 @@
 
 use super::settings::Settings;
 use crate::args::{Counting, Fitting, per_cent};
-use crate::summarizer::With;
-use crate::summing::{Summary, Trigger};
-use crate::thinking::{Telling, Trying, for_programs};
+use crate::programs::summarizer::With;
+use crate::programs::summarizer_process::{Telling, Trying, for_programs};
+use crate::programs::summary_args::{Summary, Trigger};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::compact::shorten::Limit;

@@ -3,7 +3,7 @@
 use super::options::Strategy;
 use crate::context::Context;
 use crate::edit::Stamps;
-use crate::thinking::{Failure, Next, Thinker};
+use crate::programs::summarizer_process::{Failure, Next, Thinker};
 use convo::filter::Plan;
 use convo::filter::compact::{Options, Outcome};
 use convo::filter::cover::{self, Answer, Draft, Drafted};

@@ -4,10 +4,10 @@ mod picture;
 
 use super::Run;
 use crate::args::{ChainArgs, Counting, InputArgs, Window, window};
-use crate::chains;
 use crate::context::Context;
-use crate::measure::thousands;
+use crate::input::chain_reader;
 use crate::output::{columns, counted, in_line, visible};
+use crate::terminal::measure::thousands;
 use clap::{Args, ValueEnum};
 use convo::error::Error;
 use convo::filter::memory::{self, Standing};
@@ -89,7 +89,7 @@ impl Run for Count {
         let inputs = context.inputs(&self.inputs)?;
         let report = |out: &mut dyn Write| {
             let mut first = true;
-            chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
+            chain_reader::each(context, &inputs, &self.reading, self.chained, |label, session| {
                 let counter = self.counting.counter(context, label, &session)?;
                 let usage = Usage::of(&session, counter);
                 if self.json {

@@ -3,7 +3,7 @@
 use super::Named;
 use super::page::Page;
 use crate::commands::{self, Group, Verb};
-use crate::shipped;
+use crate::programs::bundled_plugins;
 use clap::{Arg, Command};
 use clap_mangen::Man;
 use convo::check::{ALTERNATE, Api, Level, RULES, Rule, STRUCTURE};
@@ -23,7 +23,7 @@ pub fn pages() -> convo::Result<Vec<Named>> {
             of_verb(verb.name, verb.command())?,
         ));
     }
-    for (name, command) in shipped::all() {
+    for (name, command) in bundled_plugins::all() {
         pages.push((format!("convo-{name}.1"), of_verb(name, command)?));
     }
     Ok(pages)
@@ -53,7 +53,7 @@ fn overview() -> convo::Result<String> {
         "rules" => rules(page),
         "see also" => {
             let names = visible().map(|verb| verb.name);
-            let shipped = shipped::all();
+            let shipped = bundled_plugins::all();
             let names = names.chain(shipped.iter().map(|(name, _)| *name));
             let pages: Vec<String> = names.map(|name| format!("`convo-{name}`(1)")).collect();
             page.text(&format!("{}, `convo-format`(5), `jq`(1)", pages.join(", ")));

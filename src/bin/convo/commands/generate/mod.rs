@@ -9,7 +9,7 @@ mod schema;
 pub use print::{Completions, Manual};
 
 use super::Run;
-use crate::complete;
+use crate::completion;
 use crate::context::Context;
 use clap::{Args, Subcommand};
 use convo::error::Error;
@@ -92,12 +92,12 @@ fn save(folder: &Path, files: &[Named]) -> convo::Result<()> {
 
 /// The script of each shell, under the name that the shell looks for.
 fn completions() -> convo::Result<Vec<Named>> {
-    let named = complete::SHELLS.into_iter().map(|shell| {
+    let named = completion::SHELLS.into_iter().map(|shell| {
         let name = match shell.name() {
             "zsh" => "_convo".to_string(),
             other => format!("convo.{other}"),
         };
-        Ok((name, complete::script(shell, "convo")?))
+        Ok((name, completion::script(shell, "convo")?))
     });
     named.collect()
 }

@@ -3,9 +3,9 @@
 use super::Run;
 use super::man;
 use crate::commands;
-use crate::complete;
+use crate::completion;
 use crate::context::Context;
-use crate::plugin;
+use crate::programs::plugin;
 use clap::Args;
 use convo::error::{Error, Kind};
 use std::io::{IsTerminal, Write};
@@ -29,8 +29,10 @@ pub struct Completions {
 
 impl Run for Completions {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        match complete::shell(self.shell.into()) {
-            Some(shell) => context.output.print(complete::script(shell, "convo")?.trim_end()),
+        match completion::shell(self.shell.into()) {
+            Some(shell) => context
+                .output
+                .print(completion::script(shell, "convo")?.trim_end()),
             None => Err(Error::new(Kind::Usage, "unknown shell").into()),
         }
     }

@@ -5,7 +5,7 @@ mod options;
 
 use super::Run;
 use crate::context::{Context, named};
-use crate::keyed::key_settings;
+use crate::key_args::key_settings;
 use crate::output::{in_line, path_name};
 use clap::Args;
 use convo::error::{Error, Kind, Place};

@@ -104,7 +104,7 @@ impl Place {
         let Some(path) = &self.identity_links else {
             return Ok(None);
         };
-        crate::keyed::links_of_file(path).map(Some)
+        crate::key_args::links_of_file(path).map(Some)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The columns of the list, and the keys by which it is sorted.
 
 use super::row::Row;
-use crate::table::{Cell, Column};
+use crate::terminal::table::{Cell, Column};
 use clap::ValueEnum;
 use convo::model::time;
 

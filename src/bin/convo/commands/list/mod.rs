@@ -7,14 +7,14 @@ mod short_ids;
 use super::Run;
 use crate::args::{ALL, Counting, Input, InputArgs, TimeOptions, When, when};
 use crate::context::{Context, detect_file, head, named};
+use crate::input::file_discovery::{self, Follow};
 use crate::input::{each_session_and_format, report_and_continue};
-use crate::measure::{many, thousands};
 use crate::output::{self, path_name};
 use crate::overviews::OverviewReader;
-use crate::scan::{self, Follow};
-use crate::table::{Cell, Column, Table};
-use crate::time_format::Times;
-use crate::tree;
+use crate::terminal::measure::{many, thousands};
+use crate::terminal::session_tree;
+use crate::terminal::table::{Cell, Column, Table};
+use crate::terminal::time_format::Times;
 use clap::Args;
 use columns::{Key, Sort, sort};
 use convo::error::{Error, Kind};
@@ -243,7 +243,7 @@ fn shorten(rows: &mut [Row]) {
 
 /// Sets the positions in chains, and arranges the rows as trees.
 fn arrange(mut rows: Vec<Row>, is_tree: bool) -> Vec<Row> {
-    let leaves = tree::arrange(&rows.iter().map(Row::node).collect::<Vec<_>>());
+    let leaves = session_tree::arrange(&rows.iter().map(Row::node).collect::<Vec<_>>());
     for leaf in &leaves {
         let row = &mut rows[leaf.node];
         // Counted from the first session; what another system wrote there may be anything.
@@ -392,7 +392,8 @@ impl List {
         path: &Path,
         rows: &mut Vec<Row>,
     ) -> anyhow::Result<()> {
-        let files = scan::files(path, true, Follow::Files).map_err(|error| named(error, &path_name(path)))?;
+        let files = file_discovery::files(path, true, Follow::Files)
+            .map_err(|error| named(error, &path_name(path)))?;
         for (file, why) in &files.skipped {
             context.output.tell(&path_name(file), why);
         }

@@ -1,7 +1,7 @@
 //! A session of the list.
 
-use crate::time_format::machine;
-use crate::tree::Node;
+use crate::terminal::session_tree::Node;
+use crate::terminal::time_format::machine;
 use convo::filter::overview::Overview;
 use convo::model::health::State;
 use convo::model::time;

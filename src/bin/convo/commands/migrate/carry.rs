@@ -7,7 +7,7 @@ use super::stored as of_store;
 use super::update::{self, Update};
 use crate::args::InputArgs;
 use crate::context::{Context, named};
-use crate::regular;
+use crate::input::regular;
 use convo::error::{Error, Kind, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;

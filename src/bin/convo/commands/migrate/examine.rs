@@ -3,8 +3,8 @@
 use crate::args::InputArgs;
 use crate::context::{self, SPARES, detect_file};
 use crate::input::Reading;
+use crate::input::regular;
 use crate::input::selection::Pick;
-use crate::regular;
 use convo::error::{Error, Kind, Place, Result};
 use convo::format::native::{HeaderBuilder, NativeReader};
 use convo::format::report::{Finding, Loss, Report};

@@ -6,7 +6,7 @@ use super::examine::Examined;
 use super::threads::in_parallel;
 use super::update::Update;
 use crate::context::named;
-use crate::regular;
+use crate::input::regular;
 use convo::error::{Error, Kind, Result};
 use convo::format::Format;
 use convo::format::folder::{self, FolderFile};

@@ -18,9 +18,9 @@ mod update;
 use super::Run;
 use crate::args::{ALL, InputArgs, writable};
 use crate::context::{Context, named};
+use crate::input::file_discovery::{self, Follow};
 use crate::input::report_and_continue;
 use crate::output::path_name;
-use crate::scan::{self, Follow};
 use carry::{Recent, Target};
 use clap::Args;
 use convo::error::{Error, Kind};
@@ -126,7 +126,9 @@ const GROUP: usize = 4096;
 /// Reports a directory without files to read; those that were renamed before are no error.
 fn nothing_found(context: &Context, path: &Path, marked: usize, recursive: bool) {
     match marked {
-        0 => context.output.error(&scan::nothing_found(path, recursive)),
+        0 => context
+            .output
+            .error(&file_discovery::nothing_found(path, recursive)),
         marked => {
             let before = format!(
                 "no session files found; {} renamed by --mark",
@@ -230,7 +232,7 @@ impl Migrate {
                     sources.push(Source::Stored(id));
                     continue;
                 }
-                Ok(None) => scan::files(path, !self.no_recursive, follow),
+                Ok(None) => file_discovery::files(path, !self.no_recursive, follow),
                 Err(error) => Err(error),
             };
             match found {

@@ -5,7 +5,7 @@ use super::examine::{Examined, Found, Refusal};
 use super::update::Update;
 use crate::context::Context;
 use crate::output::path_name;
-use crate::table::Cell;
+use crate::terminal::table::Cell;
 use convo::error::{Error, Kind};
 use convo::model::json;
 use std::collections::HashMap;

@@ -5,7 +5,7 @@ use super::examine::{self, Examined};
 use super::growth::{Growth, Sources, source_format, source_hash};
 use crate::context::Context;
 use crate::edit::{Place, Stamps};
-use crate::regular;
+use crate::input::regular;
 use convo::error::{Error, Kind, Result};
 use convo::format::Format;
 use convo::format::Reader;

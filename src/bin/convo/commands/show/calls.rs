@@ -2,7 +2,7 @@
 
 use super::canvas::Canvas;
 use crate::output::in_line;
-use crate::palette::Ink;
+use crate::terminal::palette::Ink;
 use convo::model::calls::{CallSummary, Line};
 use convo::model::json::{self, Dialect};
 use convo::model::message::{Message, Part, ToolCall};

@@ -1,7 +1,7 @@
 //! Lines of text for a terminal or a pipe: colored, wrapped by display width.
 
 use crate::output::visible;
-use crate::palette::{Ink, Palette, RESET};
+use crate::terminal::palette::{Ink, Palette, RESET};
 use std::borrow::Cow;
 
 /// Text that grows line by line.

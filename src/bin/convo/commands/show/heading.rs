@@ -1,9 +1,9 @@
 //! The first lines of a session: its title, and facts about it.
 
 use super::page::Page;
-use crate::measure::{cut, short_id, thousands};
 use crate::output::{counted, in_line};
-use crate::palette::Ink;
+use crate::terminal::measure::{cut, short_id, thousands};
+use crate::terminal::palette::Ink;
 use convo::filter::memory;
 use convo::filter::overview::Title;
 use convo::format::Format;

@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::table::Table;
 use crate::output::visible;
-use crate::palette::{Ink, RESET};
+use crate::terminal::palette::{Ink, RESET};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// Quotes and lists that are indented; deeper ones are not indented more.

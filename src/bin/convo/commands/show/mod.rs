@@ -9,11 +9,11 @@ mod table;
 
 use super::Run;
 use crate::args::{ChainArgs, Following, Input, InputArgs, Selecting, TimeOptions};
-use crate::chains;
 use crate::context::{Context, named};
-use crate::follow::follow;
+use crate::input::chain_reader;
+use crate::input::follow::follow;
 use crate::output::columns;
-use crate::time_format::Times;
+use crate::terminal::time_format::Times;
 use crate::writing::tell_dangling;
 use canvas::Canvas;
 use clap::Args;
@@ -71,7 +71,7 @@ impl Run for Show {
         if self.following.follow {
             return self.follow(context, &inputs, page);
         }
-        chains::each(context, &inputs, &self.reading, self.chained, |label, session| {
+        chain_reader::each(context, &inputs, &self.reading, self.chained, |label, session| {
             let view = View::replay(&session);
             tell_dangling(context, label, &session, &view);
             page.session(&session, &view, label)

@@ -1,7 +1,7 @@
 //! A table in Markdown: aligned where it fits, else one line a cell.
 
 use super::canvas::Canvas;
-use crate::palette::Ink;
+use crate::terminal::palette::Ink;
 use textwrap::core::display_width;
 
 /// Cells with their colors; the first row is the heading.

@@ -2,9 +2,9 @@
 
 use crate::args::TimeOptions;
 use crate::context::Context;
-use crate::measure::short_id;
-use crate::table::{Cell, Column, Table};
-use crate::time_format::Times;
+use crate::terminal::measure::short_id;
+use crate::terminal::table::{Cell, Column, Table};
+use crate::terminal::time_format::Times;
 use convo::error::{Error, Kind, Place};
 use convo::filter::split::{Part, Split};
 

@@ -5,11 +5,11 @@ mod options;
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::{Context, named};
+use crate::edit::retention;
 use crate::edit::{self, Edit, Stamps};
 use crate::input::each_session;
-use crate::remember;
-use crate::summarizer::With;
-use crate::thinking::{self, Failure, Next, Thinker, Trying, for_programs};
+use crate::programs::summarizer::With;
+use crate::programs::summarizer_process::{self, Failure, Next, Thinker, Trying, for_programs};
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
@@ -99,9 +99,9 @@ impl Run for Summarize {
             return self.change(context, &inputs, edit, |session, stamps, failure| {
                 let counter = self.asking.counting.counter(context, &id(session), session)?;
                 let stamp = |content: &str| stamps.event(content);
-                let options = remember::answered(session, &options)?;
+                let options = retention::answered(session, &options)?;
                 let planned = cover::apply(session, counter, &options, &answer, stamp);
-                match remember::summarized(context, session, planned, stamps) {
+                match retention::summarized(context, session, planned, stamps) {
                     Err(error) if error.kind == Kind::Unavailable => {
                         failure.plan(session, stamps, &answer.by, &error.message)
                     }
@@ -111,20 +111,20 @@ impl Run for Summarize {
         }
         let program = match self.asking.with.program(context) {
             Ok(program) => program,
-            Err(error) => return thinking::missing(context, &inputs, edit, error),
+            Err(error) => return summarizer_process::missing(context, &inputs, edit, error),
         };
         let Some(program) = program else {
             return self.change(context, &inputs, edit, |session, stamps, _| {
                 if let Some(why) = self.trying.not_due(&Health::of(session), &context.clock.now()) {
                     return Ok(Plan::Nothing(why));
                 }
-                let options = match remember::due(session, &options)? {
+                let options = match retention::due(session, &options)? {
                     Ok(options) => options,
                     Err(why) => return Ok(Plan::Nothing(why)),
                 };
                 let counter = self.asking.counting.counter(context, &id(session), session)?;
                 let planned = cover::extract(session, counter, &options, |content| stamps.event(content));
-                remember::summarized(context, session, planned, stamps)
+                retention::summarized(context, session, planned, stamps)
             });
         };
         let mut thinker = Thinker::new(
@@ -133,7 +133,7 @@ impl Run for Summarize {
             (&self.trying, self.asking.trigger.ignore_backoff),
         );
         self.change(context, &inputs, edit, |session, stamps, failure| {
-            let options = match remember::due(session, &options)? {
+            let options = match retention::due(session, &options)? {
                 Ok(options) => options,
                 Err(why) => return Ok(Plan::Nothing(why)),
             };
@@ -147,7 +147,7 @@ impl Run for Summarize {
             let apply = |answer: &Answer| {
                 let stamp = |content: &str| stamps.event(content);
                 let planned = cover::apply(session, counter, &options, answer, stamp);
-                remember::summarized(context, session, planned, stamps)
+                retention::summarized(context, session, planned, stamps)
             };
             thinker.plan(session, stamps, counter, failure, ask, apply)
         })
@@ -176,7 +176,7 @@ impl Summarize {
         each_session(context, inputs, &self.reading, |label, session| {
             let counter = self.asking.counting.counter(context, label, &session)?;
             let not_due = self.trying.not_due(&Health::of(&session), &context.clock.now());
-            let asked = match (not_due, remember::due(&session, options)?) {
+            let asked = match (not_due, retention::due(&session, options)?) {
                 (Some(why), _) | (None, Err(why)) => Asked::Nothing(why),
                 (None, Ok(options)) => {
                     cover::ask(&session, counter, &options).map_err(|error| named(error, label))?

@@ -1,9 +1,9 @@
 //! The messages to summarize, and the summarizer.
 
 use crate::args::{Counting, Fitting, per_cent};
-use crate::summarizer::With;
-use crate::summing::{Summary, Trigger};
-use crate::thinking::Telling;
+use crate::programs::summarizer::With;
+use crate::programs::summarizer_process::Telling;
+use crate::programs::summary_args::{Summary, Trigger};
 use clap::Args;
 use convo::filter::cover::{self, Options};
 use convo::format::goaitools;

@@ -2,10 +2,10 @@
 //! much time and no more; then it and all that it started is ended, and so it is when this program is interrupted.
 
 use crate::context::Context;
-use crate::interrupt::{Interrupt, Interrupted};
 use crate::output::in_line;
-use crate::plugin;
-use crate::program_name;
+use crate::programs::interrupt::{Interrupt, Interrupted};
+use crate::programs::plugin;
+use crate::programs::program_name;
 use convo::error::{Error, Kind};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;

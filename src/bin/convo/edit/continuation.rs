@@ -1,7 +1,7 @@
 //! Going on in a new session of the store: for `continue`, and for `append` when a session is full.
 
 use crate::context::{Context, named};
-use crate::counting::kept;
+use crate::programs::counter_choice::kept;
 use convo::error::{Error, Kind, Result};
 use convo::filter::continuation::{self, Before, Counted, Layout, New};
 use convo::format::report::Report;

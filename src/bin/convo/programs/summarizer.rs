@@ -2,7 +2,7 @@
 //! text on its standard output.
 
 use crate::context::Context;
-use crate::program::{Named, Program};
+use crate::programs::external_program::{Named, Program};
 
 /// Who writes the summary, as the command line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::args::Counting;
 use crate::context::Context;
-use crate::counter_program;
+use crate::programs::counter_program;
 use convo::Result;
 use convo::error::Kind;
 use convo::model::session::Session;

@@ -8,10 +8,10 @@ pub use options::{Telling, Trying, for_programs};
 
 use crate::args::Input;
 use crate::context::Context;
+use crate::edit::retention;
 use crate::edit::{self, Edit, Place, Stamps};
-use crate::program::{Asked as How, Program};
-use crate::remember;
-use crate::summarizer::MOST;
+use crate::programs::external_program::{Asked as How, Program};
+use crate::programs::summarizer::MOST;
 use convo::error::{Error, Kind};
 use convo::filter::Plan;
 use convo::filter::cover::{self, Answer, Request};
@@ -79,7 +79,7 @@ impl<'r> Thinker<'r> {
         apply: impl FnOnce(&Answer) -> convo::Result<Plan>,
     ) -> convo::Result<Plan> {
         let id = session.header_text("id").unwrap_or_default();
-        self.cuts = remember::cuts_summaries(session)?;
+        self.cuts = retention::cuts_summaries(session)?;
         let known = self.memory.take();
         let known = known.filter(|(of, _)| stamps.place() == Place::Store && *of == id);
         let thought = match known {
@@ -203,7 +203,7 @@ impl<'r> Thinker<'r> {
             return Err("the answer belongs to another request".to_string());
         }
         let text = match self.cuts {
-            true => remember::cut(&reply.text, request.budget, counter),
+            true => retention::cut(&reply.text, request.budget, counter),
             false => reply.text,
         };
         cover::accept(&text, Some(request.budget), counter).map_err(|error| error.message)?;

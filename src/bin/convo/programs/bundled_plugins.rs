@@ -4,7 +4,7 @@ use clap::{Command, CommandFactory};
 
 // Read here for what it looks like; what it says is the plugin's to do.
 #[allow(dead_code, missing_docs)]
-#[path = "../convo-llm/arguments.rs"]
+#[path = "../../convo-llm/arguments.rs"]
 mod llm;
 
 /// Name and command line of each.

@@ -1,8 +1,8 @@
 //! Tables of reports: aligned columns on a terminal, tab-separated values elsewhere.
 
-use crate::measure::{columns_of, cut, cut_start, size, thousands};
 use crate::output::{Output, columns, in_line};
-use crate::time_format::Times;
+use crate::terminal::measure::{columns_of, cut, cut_start, size, thousands};
+use crate::terminal::time_format::Times;
 use convo::error::Error;
 
 /// Columns between two cells.

@@ -1,7 +1,7 @@
 //! What a file is, by its first bytes and by what lies beside it; a document read with what lies beside it.
 
-use crate::regular;
-use crate::stored;
+use crate::input::opencode_dir;
+use crate::input::regular;
 use convo::error::{Error, Kind, Result};
 use convo::format::detect::{self, Detection, Hints};
 use convo::format::report::Report;
@@ -86,7 +86,7 @@ pub fn detect_file(head: &[u8], whole: bool, path: Option<&Path>) -> Detection {
     // What was unpacked is there as a whole.
     let whole = whole && head.len() < detect::HEAD;
     let head = &head[..head.len().min(detect::HEAD)];
-    if path.is_some_and(|path| stored::is_session(path, head)) {
+    if path.is_some_and(|path| opencode_dir::is_session(path, head)) {
         return Detection::certain(Format::Opencode, "a session in opencode's storage directory");
     }
     let mut verdict = detect::detect(head, whole, hints);
@@ -178,8 +178,14 @@ pub fn convert(
     bytes: &[u8],
     report: &mut Report,
 ) -> Result<Vec<Session>> {
-    if let Some(path) = path.filter(|path| format == Format::Opencode && stored::is_session(path, bytes)) {
-        return format::convert(format, &Source::alone(&stored::document(path, bytes)?), report);
+    if let Some(path) =
+        path.filter(|path| format == Format::Opencode && opencode_dir::is_session(path, bytes))
+    {
+        return format::convert(
+            format,
+            &Source::alone(&opencode_dir::document(path, bytes)?),
+            report,
+        );
     }
     let Some(path) = path else {
         return format::convert(format, &Source::alone(bytes), report);

@@ -1,13 +1,15 @@
 //! Completion of a command line: a shell asks the program what may stand next, and it looks into the store.
 //! Whatever goes wrong here, nothing is told and nothing is made: somebody is in the middle of a line.
 
+pub mod events;
+pub mod synonyms;
+
 use crate::args::{ALL, Global, Input};
 use crate::commands;
 use crate::context::Context;
-use crate::event_completion;
 use crate::output::{Color, Output};
-use crate::plugin;
-use crate::shipped;
+use crate::programs::bundled_plugins;
+use crate::programs::plugin;
 use clap::{Arg, Command};
 use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate as Candidate, PathCompleter,
@@ -110,7 +112,7 @@ fn current(words: &[OsString]) -> usize {
 
 /// The plugins that ship with the program and are there.
 fn shipped() -> impl Iterator<Item = (&'static str, Command)> {
-    let all = shipped::all().into_iter();
+    let all = bundled_plugins::all().into_iter();
     all.filter(|(name, _)| plugin::find(name).is_some())
 }
 
@@ -184,7 +186,7 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
         // After a session, `expand` takes one of its ids.
         "INPUT" if positional && verb == "expand" && has_session => {
             arg.add(ArgValueCandidates::new(move || {
-                event_completion::elided(&global, &words, at)
+                events::elided(&global, &words, at)
             }))
         }
         "INPUT" if positional => arg.add(ArgValueCompleter::new(move |word: &OsStr| {
@@ -195,7 +197,7 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
         "NAME" if positional => arg.add(ArgValueCandidates::new(move || in_order(names(&global)))),
         "ALIAS" if positional && !is_new => arg.add(ArgValueCandidates::new(move || aliases(&global))),
         "EVENT" if positional => arg.add(ArgValueCandidates::new(move || {
-            in_order(event_completion::undoable(&global, &words, at))
+            in_order(events::undoable(&global, &words, at))
         })),
         "API" if arg.get_long() != Some("api") => {
             arg.add(ArgValueCandidates::new(|| named(&Api::ALL.map(Api::name))))

@@ -2,7 +2,7 @@
 
 use crate::args::Global;
 use crate::commands;
-use crate::synonyms;
+use crate::completion::synonyms;
 use anyhow::Context as _;
 use convo::error::{Error, Kind};
 use std::collections::BTreeMap;

@@ -3,8 +3,8 @@
 use crate::args::{Following, Input};
 use crate::context::{Context, named, refuse_terminal};
 use crate::input::{InputSessions, Reading};
-use crate::interrupt::Interrupt;
 use crate::output::reader_is_gone;
+use crate::programs::interrupt::Interrupt;
 use convo::error::{Error, Kind};
 use convo::format::Format;
 use convo::model::json::{self, Dialect};

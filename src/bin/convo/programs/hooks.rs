@@ -3,7 +3,7 @@
 
 use crate::config;
 use crate::context::Context;
-use crate::program::{Asked, Named, Program};
+use crate::programs::external_program::{Asked, Named, Program};
 use convo::error::Place;
 use convo::format::report::Report;
 use convo::model::event::Action;

@@ -1,7 +1,7 @@
 //! The program that shows long output page by page.
 
 use crate::config::variable;
-use crate::interrupt::Interrupt;
+use crate::programs::interrupt::Interrupt;
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
 

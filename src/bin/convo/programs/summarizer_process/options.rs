@@ -1,7 +1,7 @@
 //! Requests to a summarizer program: their content, timeouts and retries.
 
 use crate::args::{Window, duration};
-use crate::summing;
+use crate::programs::summary_args;
 use clap::Args;
 use convo::error::{Error, Kind};
 use convo::filter::cover::{self, Options};
@@ -50,7 +50,7 @@ impl Telling {
             chunk: self.chunk.map(|Window(tokens)| tokens).or(fitting),
             tool_max: self.summary_tool_max,
             prompt: match &self.prompt {
-                Some(file) => summing::text(file, "prompt:")?,
+                Some(file) => summary_args::text(file, "prompt:")?,
                 None => cover::PROMPT.to_string(),
             },
             ..defaults

@@ -1,6 +1,6 @@
 //! Text without control characters, for terminals.
 
-use crate::terminal_filter::{is_hidden, push_visible};
+use crate::terminal::terminal_filter::{is_hidden, push_visible};
 
 /// Text in which control and direction characters can be seen and do nothing.
 pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {

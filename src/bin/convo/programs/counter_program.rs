@@ -1,7 +1,7 @@
 //! Programs that count tokens: `--tokenizer cmd:PROGRAM`. One process answers for the whole run: it reads a text a line, as a JSON
 //! string, and prints a number a line, in the same order.
 
-use crate::program_name;
+use crate::programs::program_name;
 use convo::error::{Error, Kind, Place, Result};
 use convo::model::json;
 use convo::tokens::Tokenizer;

@@ -1,0 +1,259 @@
+//! Opens an input: a session of the store, a file or standard input, as records or sessions of its format.
+
+use super::opencode_dir;
+use super::reading::Reading;
+use super::source::{
+    convert, detect_file, from_hint, has_spare, meant_as_path, source_name, stdin, unwrapped,
+};
+use crate::args::{Input, InputArgs};
+use crate::context::{Context, named};
+use convo::error::{Error, Kind, Result};
+use convo::format::native::NativeReader;
+use convo::format::packed::is_packed;
+use convo::format::report::Report;
+use convo::format::wrapping::Wrapped;
+use convo::format::{self, Format, Stream, goaitools};
+use convo::model::session::Session;
+use convo::store::foreign::has_sidecar;
+use convo::store::{Facts, length_before_write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::Path;
+
+/// An input that is open.
+pub struct Opened {
+    /// Its name in messages.
+    pub label: String,
+    /// What it is read as.
+    pub format: Format,
+    /// Its records or sessions.
+    pub stream: Stream<'static>,
+    /// The document as it came, when the records are what it says: none of a file of lines, nor of what was put
+    /// together from several files.
+    pub value: Option<Vec<u8>>,
+    /// What it came wrapped in.
+    pub wrapped: Option<Wrapped>,
+    /// Whether it begins with a session on one line, so that it is to stay like that.
+    pub packed: bool,
+}
+
+impl Context {
+    /// Opens an input as a stream of records.
+    pub fn open<'r>(&self, input: &Input, reading: impl Into<Reading<'r>>) -> Result<Opened> {
+        let reading = reading.into();
+        let label = input.label();
+        let opened = match input {
+            Input::Name(name) => {
+                let reader = self
+                    .store()
+                    .and_then(|store| store.reader(&store.resolve(name)?))
+                    .map_err(|error| meant_as_path(error, name))?;
+                return Ok(Opened {
+                    label,
+                    format: Format::Native,
+                    stream: Stream::Records(Box::new(reader)),
+                    value: None,
+                    wrapped: None,
+                    packed: false,
+                });
+            }
+            Input::Stdin => {
+                refuse_terminal()?;
+                self.open_stream(&label, stdin(), None, reading)
+            }
+            Input::Path(path) => self.open_path(&label, path, reading),
+        };
+        opened.map_err(|error| named(error, &label))
+    }
+
+    /// Opens what was read of a file or of standard input.
+    pub fn open_bytes(&self, input: &Input, bytes: Vec<u8>, reading: Reading<'_>) -> Result<Opened> {
+        let label = input.label();
+        let path = match input {
+            Input::Path(path) => Some((path.as_path(), None)),
+            _ => None,
+        };
+        let opened = self.open_stream(&label, io::Cursor::new(bytes), path, reading);
+        opened.map_err(|error| named(error, &label))
+    }
+
+    fn open_path(&self, label: &str, path: &Path, reading: Reading<'_>) -> Result<Opened> {
+        match File::open(path) {
+            Ok(file) => {
+                let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
+                if about.is_dir() {
+                    return Err(
+                        Error::new(Kind::Usage, "is a directory").hint("import it with: convo migrate DIR")
+                    );
+                }
+                let facts = Facts::of(&file).ok();
+                match length_before_write(&file) {
+                    Some(length) => self.open_stream(label, file.take(length), Some((path, facts)), reading),
+                    None => self.open_stream(label, file, Some((path, facts)), reading),
+                }
+            }
+            // A save that was cut off may have left only its spare files.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && has_spare(path) => {
+                self.open_stream(label, io::empty(), Some((path, None)), reading)
+            }
+            Err(error) => Err(Error::io("cannot open", error)),
+        }
+    }
+
+    fn open_stream<R: Read + 'static>(
+        &self,
+        label: &str,
+        mut input: R,
+        file: Option<(&Path, Option<Facts>)>,
+        reading: Reading<'_>,
+    ) -> Result<Opened> {
+        let path = file.map(|(path, _)| path);
+        let (head, whole, wrapped) = unwrapped(&mut input)?;
+        if let (Some(path), None, None | Some(Format::Opencode)) = (path, &wrapped, reading.args.from)
+            && opencode_dir::is_session(path, &head)
+        {
+            let document = opencode_dir::document(path, &head)?;
+            let args = InputArgs {
+                from: Some(Format::Opencode),
+                ..reading.args.clone()
+            };
+            let reading = Reading {
+                args: &args,
+                ..reading
+            };
+            return self.open_stream(label, io::Cursor::new(document), None, reading);
+        }
+        let is_blank = head.trim_ascii().is_empty();
+        // An empty pipe holds no session in any format, unless it is the state to which the first message is added.
+        let starts = reading.creates || reading.args.expect_provider.is_some();
+        if is_blank && file.is_none() && !starts {
+            // A command of cron without an operand would else do nothing, and say nothing, for years.
+            self.output.tell(
+                label,
+                "empty input; give a session, or @all for all sessions of the store",
+            );
+        }
+        let format = match reading.args.from {
+            Some(_) if is_blank && whole && path.is_none() && !starts => Format::Native,
+            Some(format) => format,
+            None if is_blank && path.is_none() => Format::Native, // an empty pipe: no session, no error
+            None => self.detected(label, &head, whole, path, reading.args.strict)?,
+        };
+        if reading.args.expect_provider.is_some() && format != Format::Goaitools {
+            let what = format!("not a goaitools state, but {}", format.name());
+            return Err(Error::new(Kind::Data, what).hint("--expect-provider requires a goaitools state"));
+        }
+        if format.is_lines() {
+            let packed = is_packed(&head);
+            let reader = Box::new(NativeReader::new(head, input));
+            return Ok(Opened {
+                label: label.to_string(),
+                format,
+                stream: Stream::Records(reader),
+                value: None,
+                wrapped,
+                packed,
+            });
+        }
+        let name = path.and_then(source_name).map(str::to_string);
+        let input = format::Input {
+            name,
+            head,
+            rest: Box::new(input),
+            returns: reading.returns,
+        };
+        let bytes = match format.sessions(input)? {
+            Ok(sessions) => {
+                return Ok(Opened {
+                    label: label.to_string(),
+                    format,
+                    stream: Stream::Sessions(sessions),
+                    value: None,
+                    wrapped,
+                    packed: false,
+                });
+            }
+            Err(input) => input.whole()?,
+        };
+        let bytes = match &reading.args.expect_provider {
+            Some(provider) if bytes.is_empty() => goaitools::new_state(provider),
+            _ => bytes,
+        };
+        let mut report = Report::default();
+        let sessions = convert(format, path, &bytes, &mut report)?;
+        if let Some(expected) = &reading.args.expect_provider {
+            for session in &sessions {
+                expect_provider(session, expected)?;
+            }
+        }
+        // The sidecar that was read belongs to a newer log when this one was replaced meanwhile.
+        if let Some((path, Some(facts))) = file
+            && has_sidecar(format)
+            && File::open(path)
+                .and_then(|file| Facts::of(&file))
+                .is_ok_and(|now| !now.is_same_file(&facts))
+        {
+            return self.open_path(label, path, reading);
+        }
+        if reading.args.strict && report.is_damaged() {
+            self.output.report(label, &mut report);
+            return Err(Error::new(Kind::Data, "stopped at a damaged line (--strict)"));
+        }
+        self.output.report(label, &mut report);
+        Ok(Opened {
+            label: label.to_string(),
+            format: format.of(&bytes),
+            stream: Stream::from(sessions),
+            value: (!report.mended).then_some(bytes),
+            wrapped,
+            packed: false,
+        })
+    }
+
+    fn detected(
+        &self,
+        label: &str,
+        head: &[u8],
+        whole: bool,
+        path: Option<&Path>,
+        strict: bool,
+    ) -> Result<Format> {
+        let verdict = detect_file(head, whole, path);
+        let Some(format) = verdict.format else {
+            let error = Error::new(Kind::Data, verdict.problem());
+            return Err(error.hint(verdict.hint.unwrap_or_else(from_hint)));
+        };
+        if !verdict.others.is_empty() {
+            let message = format!(
+                "ambiguous format: reading {}, also matches {} ({}); give the format with --from",
+                format.name(),
+                verdict.others.join(", "),
+                verdict.evidence
+            );
+            if strict {
+                return Err(Error::new(Kind::Data, message));
+            }
+            self.output.tell(label, &message);
+        }
+        Ok(format)
+    }
+}
+
+/// Refuses a session that is not in the words of this provider.
+fn expect_provider(session: &Session, expected: &str) -> Result<()> {
+    let what = match goaitools::provider(session) {
+        Some(provider) if provider == expected => return Ok(()),
+        Some(provider) => format!("goaitools state of provider '{provider}', expected '{expected}'"),
+        None => format!("goaitools state without provider, expected '{expected}'"),
+    };
+    Err(Error::new(Kind::Data, what).hint("omit --expect-provider to read the state of any provider"))
+}
+
+/// The error of a command that would wait for a person to type a session.
+pub fn refuse_terminal() -> Result<()> {
+    match io::stdin().is_terminal() {
+        false => Ok(()),
+        true => Err(Error::new(Kind::Usage, "no input: standard input is a terminal")
+            .hint("give a session or file, or pipe one in")),
+    }
+}

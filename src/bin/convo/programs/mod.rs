@@ -1,0 +1,13 @@
+//! External programs: plugins, summarizers, token counters and hooks, and the signals that end them with this program.
+
+pub mod bundled_plugins;
+pub mod counter_choice;
+pub mod counter_program;
+pub mod external_program;
+pub mod hooks;
+pub mod interrupt;
+pub mod plugin;
+pub mod program_name;
+pub mod summarizer;
+pub mod summarizer_process;
+pub mod summary_args;
