@@ -2,6 +2,7 @@
 //! branches. Memory holds one of them.
 
 use super::entries::{Entries, Line};
+use super::kit::records::passthrough;
 use super::native::{self, HeaderBuilder};
 use super::report::{Loss, Report};
 use super::request::piece::quoted;
@@ -11,7 +12,6 @@ use crate::error::{Error, Kind, Place, Result};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -46,11 +46,11 @@ pub struct Item<'i> {
 impl Item<'_> {
     /// A name for what has none of itself.
     pub fn name(&self) -> String {
-        let stem = self.file.map_or_else(
-            || format!("session_{}", &key::sha256(self.whole)[..16]),
-            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-        );
-        format!("{stem}#{}", self.number)
+        let source = Source {
+            name: self.file,
+            ..Source::alone(self.whole)
+        };
+        format!("{}#{}", source.name_or_hash(), self.number)
     }
 
     /// A header for a session of this name, with these metadata and what else was set.
@@ -66,20 +66,9 @@ impl Item<'_> {
     }
 
     /// Adds a line that was made of it to a session.
-    pub fn push(&self, session: &mut Session, mut body: Vec<u8>) {
-        body.push(b'\n');
-        session.push(&Record::parse(&body, self.place));
+    pub fn push(&self, session: &mut Session, body: Vec<u8>) {
+        session.push_made(body, self.place);
     }
-}
-
-/// The record that carries along what is no message.
-pub fn foreign(format: Format, raw: &[u8]) -> Vec<u8> {
-    let mut built = ObjectBuilder::default();
-    built
-        .text("type", "foreign")
-        .text("format", format.name())
-        .raw("raw", raw);
-    built.finish()
 }
 
 /// Opens an input of such a format.
@@ -274,7 +263,7 @@ impl Reading<'_> {
         report.damage(place, format!("not {}; kept unchanged", self.kinds.what));
         let mut session = Session::default();
         session.push_new(&item.header(&item.name(), HeaderBuilder::default(), ObjectBuilder::default()));
-        item.push(&mut session, foreign(self.kinds.format, item.bytes));
+        item.push(&mut session, passthrough(self.kinds.format.name(), item.bytes));
         vec![session]
     }
 
@@ -288,7 +277,7 @@ impl Reading<'_> {
             // A line of the stream is one line.
             Some(_) => {
                 let text = quoted(&String::from_utf8_lossy(value));
-                session.push_new(&foreign(self.kinds.format, &text));
+                session.push_new(&passthrough(self.kinds.format.name(), &text));
             }
         }
         session

@@ -5,6 +5,7 @@ use super::report::{Loss, Report};
 use super::request::api::Api;
 use super::sessions::{Input, SessionReader};
 use crate::error::{Error, Result};
+use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::{self, Write};
@@ -140,6 +141,14 @@ impl<'a> Source<'a> {
             name: None,
             bytes,
             neighbour: &|_| Ok(None),
+        }
+    }
+
+    /// The name without its extension; for a pipe a name that is made of the bytes.
+    pub fn name_or_hash(&self) -> String {
+        match self.name {
+            Some(name) => name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
+            None => format!("session_{}", &key::sha256(self.bytes)[..16]),
         }
     }
 

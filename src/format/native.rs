@@ -159,17 +159,10 @@ impl HeaderBuilder {
         own: Option<&str>,
         nth: usize,
     ) -> String {
-        let stem = |name: &str| {
-            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-            match nth {
-                0 => stem.to_string(),
-                nth => format!("{stem}#{}", nth + 1),
-            }
-        };
-        let name = match (own.filter(|own| !own.is_empty()), source.name) {
+        let name = match (own.filter(|own| !own.is_empty()), nth) {
             (Some(own), _) => own.to_string(),
-            (None, Some(name)) => stem(name),
-            (None, None) => format!("session_{}", &key::sha256(source.bytes)[..16]),
+            (None, 0) => source.name_or_hash(),
+            (None, nth) => format!("{}#{}", source.name_or_hash(), nth + 1),
         };
         let id = key::id_for_key(&name);
         self.text("key", (id != name).then_some(name.as_str()))

@@ -122,6 +122,12 @@ impl Session {
         });
     }
 
+    /// Adds a record that was made of what is at this place.
+    pub fn push_made(&mut self, mut body: Vec<u8>, place: Place) {
+        body.push(b'\n');
+        self.push(&Record::parse(&body, place));
+    }
+
     /// Adds a line of a document as it came, with the newline that the last one may lack.
     pub fn push_ended(&mut self, full: &[u8], place: Place) {
         self.push(&Record::parse(full, place));

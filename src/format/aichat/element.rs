@@ -1,6 +1,6 @@
 //! Messages as elements, and what of them an element has no place for.
 
-use super::{NAME, message};
+use super::message;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::Media;
 use crate::format::request::piece::array;
@@ -103,23 +103,4 @@ fn tell(message: &Message<'_>, report: &mut Report) {
             report.lose(if attached { Loss::Attachment } else { Loss::Part }, 1);
         }
     }
-}
-
-/// Counts what a message has beside what it says.
-pub fn tell_books(message: &Message<'_>, body: &[u8], report: &mut Report) {
-    for (name, loss) in [
-        ("id", Loss::Id),
-        ("timestamp", Loss::Timestamp),
-        ("usage", Loss::Usage),
-        ("tokens", Loss::Usage),
-        ("model", Loss::Model),
-        ("category", Loss::Category),
-    ] {
-        report.lose(loss, u64::from(json::member(body, name).is_some()));
-    }
-    let others = message
-        .metadata
-        .and_then(|raw| json::members(raw, Dialect::Strict));
-    let others = others.unwrap_or_default().iter().any(|(name, _)| name != NAME);
-    report.lose(Loss::Metadata, u64::from(others));
 }

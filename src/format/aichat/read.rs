@@ -4,7 +4,7 @@ use super::layout::{self, Element, Section};
 use super::{COMPRESSED, LIVE, NAME, message, yaml};
 use crate::error::{Error, Kind, Place, Result};
 use crate::format::content;
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted};
 use crate::format::workspace::Workspace;
@@ -13,7 +13,6 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::{self, Derive};
 use crate::model::message::Role;
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::{Session, Traits};
 use std::ops::Range;
 use std::sync::Arc;
@@ -136,10 +135,7 @@ impl Reading<'_> {
     }
 
     fn header(&mut self, source: &Source<'_>, sections: &[Section<'_>]) -> Vec<u8> {
-        let name = source.name.map_or_else(
-            || format!("session_{}", &key::sha256(source.bytes)[..16]),
-            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-        );
+        let name = source.name_or_hash();
         let mut own = ObjectBuilder::default();
         let mut known: Vec<&str> = Vec::new();
         for section in sections {
@@ -168,7 +164,6 @@ impl Reading<'_> {
                 own.raw(name, value);
             }
         }
-        let id = key::id_for_key(&name);
         let mut metadata = ObjectBuilder::default();
         let own = own.finish();
         // CLIENT:MODEL; other formats name the model alone.
@@ -178,17 +173,10 @@ impl Reading<'_> {
         Workspace::new(None, None, model.as_deref()).add_to(&mut metadata);
         metadata.raw(NAME, own);
         let mut header = HeaderBuilder::default();
-        header
-            .text("title", source.name.map(|_| name.as_str()))
-            .text("key", (id != name).then_some(&name))
-            .raw("source", native::source_member(Format::Aichat, source, &[]))
-            .raw("metadata", metadata.finish());
+        header.text("title", source.name.map(|_| name.as_str()));
+        let id = header.named(Format::Aichat, source, None, 0);
+        header.raw("metadata", metadata.finish());
         header.finish(&id)
-    }
-
-    fn push(&mut self, mut body: Vec<u8>, place: Place) {
-        body.push(b'\n');
-        self.session.push(&Record::parse(&body, place));
     }
 
     fn element(&mut self, element: &Element) {
@@ -212,7 +200,7 @@ impl Reading<'_> {
                 }
                 for body in records {
                     self.ids.push(self.derive.id(&body));
-                    self.push(body, place);
+                    self.session.push_made(body, place);
                 }
             }
             (None, value) => {
@@ -223,7 +211,7 @@ impl Reading<'_> {
                 let raw = raw.unwrap_or_else(|| quoted(&String::from_utf8_lossy(lines)));
                 let mut event = ObjectBuilder::default();
                 event.text("type", "foreign").text("format", NAME).raw("raw", raw);
-                self.push(event.finish(), place);
+                self.session.push_made(event.finish(), place);
             }
         }
         self.elements.push(Read {
@@ -278,7 +266,7 @@ impl Reading<'_> {
         }
         let line = self.session.len();
         let place = first.map_or(Place { line: 0, offset: 1 }, |element| self.place(element.place));
-        self.push(event.finish(), place);
+        self.session.push_made(event.finish(), place);
         if let (Some(element), Some(_)) = (first, text) {
             live.next();
             self.elements.push(Read {

@@ -1,10 +1,11 @@
 //! A session as a file: elements that did not change as the lines that they were, others in the YAML that aichat writes.
 
-use super::element::{element, tell_books};
+use super::element::element;
 use super::layout;
 use super::read::{self, Read};
 use super::{COMPRESSED, LIVE, NAME, spell, yaml};
 use crate::error::{Error, Kind, Place, Result};
+use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
 use crate::format::request::piece::array;
@@ -17,6 +18,15 @@ use crate::model::view::{Item, View};
 use std::collections::HashSet;
 use std::io::Write;
 
+/// What a message has beside its text.
+const LOST: [Loss; 5] = [
+    Loss::Id,
+    Loss::Timestamp,
+    Loss::Usage,
+    Loss::Model,
+    Loss::Category,
+];
+
 /// Writes the view of a session.
 pub fn write(
     session: &Session,
@@ -26,7 +36,17 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     if purpose == Purpose::Export {
-        tell_lines(session, report);
+        let keeps_event = |index: usize| {
+            let name = session
+                .record(index)
+                .event()
+                .map(|event| event.name().into_owned());
+            matches!(
+                name.as_deref(),
+                Some("truncate" | "compact" | "summary" | "restore")
+            )
+        };
+        losses::records(session, is_carried, keeps_event, report);
     }
     if let Some(origin) = session.origin().filter(|_| came_from_file(session)) {
         let made = again(session, view, &origin.bytes, purpose, report)?;
@@ -331,7 +351,7 @@ impl Writing<'_> {
             let messages: Vec<Message<'_>> = items.iter().filter_map(|item| item.message(session)).collect();
             if self.purpose == Purpose::Export {
                 for (message, item) in messages.iter().zip(&items) {
-                    tell_books(message, item.body(session), report);
+                    losses::members(message, item.body(session), &LOST, &[NAME], report);
                 }
             }
             made.extend(element(&messages, report).map(Made::Value));
@@ -345,26 +365,6 @@ fn own(session: &Session) -> Option<Vec<u8>> {
     let header = session.header();
     let (_, metadata) = header.iter().find(|(name, _)| name == "metadata")?;
     json::member(metadata, NAME).map(<[u8]>::to_vec)
-}
-
-/// Counts the lines that a file has no place for.
-fn tell_lines(session: &Session, report: &mut Report) {
-    for index in 0..session.len() {
-        let record = session.record(index);
-        match session.class(index) {
-            Class::Event => {
-                let name = record.event().map(|event| event.name().into_owned());
-                let moves = matches!(
-                    name.as_deref(),
-                    Some("truncate" | "compact" | "summary" | "restore")
-                );
-                report.lose(Loss::Event, u64::from(!moves));
-            }
-            Class::Header if !is_carried(record.body) => report.lose(Loss::Header, 1),
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
-            _ => {}
-        }
-    }
 }
 
 /// Whether a header says nothing that is lost: the file's name is its title.

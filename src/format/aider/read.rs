@@ -3,7 +3,7 @@
 use super::NAME;
 use super::line::{self, Kind};
 use crate::error::{Place, Result};
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::native::HeaderBuilder;
 use crate::format::pieces::{Piece, Pieces};
 use crate::format::report::Report;
 use crate::format::{Format, Input, SessionReader, Source};
@@ -102,12 +102,6 @@ impl Histories {
     }
 
     fn header(&self, piece: &Piece, created: Option<&str>) -> Vec<u8> {
-        let stem = self.name.as_deref().map_or_else(
-            || format!("session_{}", &key::sha256(&piece.bytes)[..16]),
-            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-        );
-        let name = format!("{stem}#{}", self.sessions);
-        let id = key::id_for_key(&name);
         let source = Source {
             name: self.name.as_deref(),
             ..Source::alone(&piece.bytes)
@@ -115,11 +109,10 @@ impl Histories {
         let mut metadata = ObjectBuilder::default();
         metadata.text("imported", NAME);
         let mut header = HeaderBuilder::default();
-        header
-            .text("created_at", created)
-            .text("key", (id != name).then_some(&name))
-            .raw("source", native::source_member(Format::Aider, &source, &[]))
-            .raw("metadata", metadata.finish());
+        header.text("created_at", created);
+        let name = format!("{}#{}", source.name_or_hash(), self.sessions);
+        let id = header.named(Format::Aider, &source, Some(&name), 0);
+        header.raw("metadata", metadata.finish());
         header.finish(&id)
     }
 }

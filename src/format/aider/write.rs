@@ -5,14 +5,24 @@ use super::line::{self, Kind};
 use super::read::without_outer;
 use super::{BEGINS, NAME};
 use crate::error::Result;
+use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::{Purpose, written};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Message, Part, Role};
-use crate::model::session::{Class, Session};
+use crate::model::session::Session;
 use crate::model::time;
 use crate::model::view::View;
 use std::io::Write;
+
+/// What a message has beside its text.
+const LOST: [Loss; 5] = [
+    Loss::Id,
+    Loss::Timestamp,
+    Loss::Usage,
+    Loss::Model,
+    Loss::Category,
+];
 
 /// The time of a session that has none.
 const EPOCH: &str = "1970-01-01 00:00:00";
@@ -38,7 +48,8 @@ pub fn write(
         history.text.push_str(&format!("\n{BEGINS}{begun}\n"));
     }
     if purpose == Purpose::Export {
-        tell_lines(session, report);
+        let keeps_event = |index: usize| carried(session, index).is_some();
+        losses::records(session, is_carried, keeps_event, report);
     }
     // What stands between messages, and is of this format.
     let mut between = (0..session.len())
@@ -56,7 +67,7 @@ pub fn write(
             history.console(&format!("Summary: {text}"));
         } else if let Some(message) = item.message(session) {
             if purpose == Purpose::Export {
-                tell_books(&message, item.body(session), report);
+                losses::members(&message, item.body(session), &LOST, &[], report);
             }
             history.message(&message, report);
         }
@@ -213,37 +224,6 @@ fn text(message: &Message<'_>, report: &mut Report) -> String {
         }
     }
     texts.join("\n")
-}
-
-/// Counts what a message has beside what it says.
-fn tell_books(message: &Message<'_>, body: &[u8], report: &mut Report) {
-    for (name, loss) in [
-        ("id", Loss::Id),
-        ("timestamp", Loss::Timestamp),
-        ("usage", Loss::Usage),
-        ("tokens", Loss::Usage),
-        ("model", Loss::Model),
-        ("category", Loss::Category),
-    ] {
-        report.lose(loss, u64::from(json::member(body, name).is_some()));
-    }
-    let filled = message
-        .metadata
-        .and_then(|raw| json::members(raw, Dialect::Strict))
-        .is_some_and(|members| !members.is_empty());
-    report.lose(Loss::Metadata, u64::from(filled));
-}
-
-/// Counts the lines of a session that a history has no place for.
-fn tell_lines(session: &Session, report: &mut Report) {
-    for index in 0..session.len() {
-        match session.class(index) {
-            Class::Event if carried(session, index).is_none() => report.lose(Loss::Event, 1),
-            Class::Header if !is_carried(session.record(index).body) => report.lose(Loss::Header, 1),
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
-            _ => {}
-        }
-    }
 }
 
 /// Whether a header says nothing that is lost.

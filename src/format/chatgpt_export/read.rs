@@ -4,7 +4,8 @@ use super::content::{self, Content};
 use super::node::{Kind, Node, Tree, moment};
 use super::{KINDS, NAME};
 use crate::format::branches::Path;
-use crate::format::collection::{Item, foreign};
+use crate::format::collection::Item;
+use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::object::{Object, set};
 use crate::format::report::{Loss, Report};
@@ -285,7 +286,8 @@ impl<'a> Telling<'a, '_> {
 
     /// Carries a node along that is no message.
     fn carry(&mut self, node: &Node<'_>) {
-        self.item.push(&mut self.session, foreign(KINDS.format, node.raw));
+        self.item
+            .push(&mut self.session, passthrough(KINDS.format.name(), node.raw));
     }
 
     /// What a message has beside what the record stream has members for.

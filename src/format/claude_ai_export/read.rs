@@ -3,7 +3,8 @@
 use super::message::{self, is_list, moment};
 use super::{KINDS, NAME};
 use crate::format::branches::{self, Path};
-use crate::format::collection::{Item, foreign};
+use crate::format::collection::Item;
+use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
@@ -47,7 +48,7 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
                 None => {
                     let what = format!("message {} has no sender; kept unchanged", nth + 1);
                     report.damage(item.place, what);
-                    item.push(&mut session, foreign(KINDS.format, raws[nth]));
+                    item.push(&mut session, passthrough(KINDS.format.name(), raws[nth]));
                 }
             }
             ids[nth] = last.clone();

@@ -10,13 +10,13 @@ use super::weave::weave;
 use super::{NAME, record, shell, title};
 use crate::error::Result;
 use crate::format::Purpose;
-use crate::format::report::{Loss, Report};
+use crate::format::kit::losses;
+use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::piece::quoted;
-use crate::format::workspace::{Member, Workspace, unplaced};
+use crate::format::workspace::{Member, Workspace};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::{Class, Session};
 use crate::model::summary;
 use crate::model::view::View;
@@ -62,7 +62,10 @@ pub fn write(
     let id = maker.envelope.session;
     weave(&log, fates, out)?;
     if purpose == Purpose::Export {
-        tell(session, &sources, report);
+        let placed = [Member::Directory, Member::Branch, Member::Model];
+        let keeps = |body: &[u8]| losses::keeps_header(body, &losses::HEADER, &placed, NAME);
+        let keeps_event = |index: usize| !sources[index].is_empty() || View::is_moved_by(session, index);
+        losses::records(session, keeps, keeps_event, report);
     }
     match session
         .header_text("title")
@@ -258,31 +261,4 @@ fn envelope(session: &Session, log: &Log) -> Envelope {
         sidechain: newest.as_ref().is_some_and(|facts| facts.sidechain),
         model: workspace.model,
     }
-}
-
-/// Tells of the lines of a session that a log has no place for.
-fn tell(session: &Session, sources: &[Vec<usize>], report: &mut Report) {
-    for (index, source) in sources.iter().enumerate() {
-        let record = session.record(index);
-        match session.class(index) {
-            Class::Header if !is_carried(&record) => report.lose(Loss::Header, 1),
-            Class::Event if source.is_empty() && !View::is_moved_by(session, index) => {
-                report.lose(Loss::Event, 1);
-            }
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
-            _ => {}
-        }
-    }
-}
-
-/// Whether a header says nothing that a log has no place for.
-fn is_carried(header: &Record<'_>) -> bool {
-    let members = json::members(header.body, Dialect::Strict).unwrap_or_default();
-    members.iter().all(|(name, value)| match name.as_ref() {
-        "type" | "version" | "id" | "created_at" | "source" | "title" => true,
-        "metadata" => unplaced(value, &[Member::Directory, Member::Branch, Member::Model], NAME)
-            .next()
-            .is_none(),
-        _ => false,
-    })
 }

@@ -5,8 +5,10 @@ use super::element::{self, Kind, stamp, text};
 use super::panel::{self, Panel};
 use crate::error::{Place, Result};
 use crate::format::content;
-use crate::format::listing::{Listing, Unit, refused, whole};
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::kit::Frame;
+use crate::format::kit::records::passthrough;
+use crate::format::listing::{Unit, refused, whole};
+use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted, wrapped};
 use crate::format::workspace::Workspace;
@@ -14,7 +16,6 @@ use crate::format::{Format, Source};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::{self, Derive};
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -40,9 +41,9 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
 }
 
 /// The list that a history is.
-pub fn listing(bytes: &[u8]) -> Result<Listing<'_>> {
+pub fn listing(bytes: &[u8]) -> Result<Frame<'_>> {
     let start = whole(bytes, "history")?;
-    let Some(listing) = Listing::of(bytes, None) else {
+    let Some(listing) = Frame::of(bytes, None) else {
         return Err(refused(bytes, start, "not an array of messages"));
     };
     let elements = || (0..listing.elements.len()).map(|nth| listing.element(nth));
@@ -81,7 +82,7 @@ pub fn is_tagged(element: &[u8]) -> bool {
 /// Makes a session of the elements.
 pub fn history(
     source: &Source<'_>,
-    listing: &Listing<'_>,
+    listing: &Frame<'_>,
     panel: Option<&Panel>,
     report: &mut Report,
 ) -> History {
@@ -193,9 +194,8 @@ impl<'e> Building<'e> {
         }
     }
 
-    fn push(&mut self, mut body: Vec<u8>) {
-        body.push(b'\n');
-        self.session.push(&Record::parse(&body, self.place));
+    fn push(&mut self, body: Vec<u8>) {
+        self.session.push_made(body, self.place);
     }
 
     fn unit(&mut self, elements: std::ops::Range<usize>, start: usize) {
@@ -246,16 +246,11 @@ impl<'e> Building<'e> {
 
     fn foreign(&mut self, nth: usize, report: &mut Report) {
         let start = self.session.len();
-        let mut built = ObjectBuilder::default();
-        built
-            .text("type", "foreign")
-            .text("format", NAME)
-            .raw("raw", &self.elements[nth]);
         if self.kinds[nth] == Kind::Other {
             let what = "not a message; kept unchanged";
             report.damage(self.place, what);
         }
-        self.push(built.finish());
+        self.push(passthrough(NAME, &self.elements[nth]));
         self.unit(nth..nth + 1, start);
     }
 
@@ -302,14 +297,7 @@ impl<'e> Building<'e> {
         let id = text(element, "truncationId").unwrap_or_default();
         let hidden = self.hidden_by(&id);
         let body = match hidden.is_empty() {
-            true => {
-                let mut built = ObjectBuilder::default();
-                built
-                    .text("type", "foreign")
-                    .text("format", NAME)
-                    .raw("raw", element);
-                built.finish()
-            }
+            true => passthrough(NAME, element),
             false => {
                 let mut event = self.event("compact", &format!("{nth}\n{id}"), Some(element));
                 event
@@ -358,22 +346,18 @@ impl<'e> Building<'e> {
 
 fn header(source: &Source<'_>, elements: &[Vec<u8>]) -> Vec<u8> {
     let begun = elements.iter().find_map(|element| stamp(element));
-    let stem = source
-        .name
-        .map(|name| name.rsplit_once('.').map_or(name, |(stem, _)| stem));
     // Every history has the same name: what tells them apart is when they began.
     let usual = ["api_conversation_history", "claude_messages"];
-    let name = match (stem.filter(|stem| !usual.contains(stem)), begun) {
-        (Some(stem), _) => stem.to_string(),
-        (None, Some(begun)) => format!("task_{begun}"),
-        (None, None) => format!("session_{}", &key::sha256(source.bytes)[..16]),
+    let stem = source.name_or_hash();
+    let task = begun.filter(|_| source.name.is_none() || usual.contains(&stem.as_str()));
+    let own = match task {
+        Some(begun) => Some(format!("task_{begun}")),
+        None if usual.contains(&stem.as_str()) => Some(Source::alone(source.bytes).name_or_hash()),
+        None => None,
     };
-    let id = key::id_for_key(&name);
     let mut header = HeaderBuilder::default();
-    header
-        .text("created_at", begun.and_then(element::time).as_deref())
-        .text("key", (id != name).then_some(name.as_str()))
-        .raw("source", native::source_member(Format::ClineRoo, source, &[]));
+    header.text("created_at", begun.and_then(element::time).as_deref());
+    let id = header.named(Format::ClineRoo, source, own.as_deref(), 0);
     let directory = elements.iter().find_map(|element| directory(element));
     if let Some(directory) = directory {
         let mut metadata = ObjectBuilder::default();

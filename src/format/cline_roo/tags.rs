@@ -1,7 +1,8 @@
 //! Roo's tags: what leaves a history stays in it, and says what hides it.
 
 use super::element::{Kind, said};
-use crate::format::listing::{Element, Piece, Unit};
+use crate::format::kit::Edit;
+use crate::format::listing::{Piece, Unit};
 use crate::format::request::draft;
 use crate::format::request::piece::{array, quoted};
 use crate::model::json::{self, ObjectBuilder};
@@ -63,7 +64,7 @@ pub fn tagged(
     units: &[Unit],
     shown: &[bool],
     summary: Option<Summary>,
-) -> Vec<Element> {
+) -> Vec<Edit> {
     let of = |piece: &Piece| match piece {
         Piece::Old(unit) => Some(*unit),
         Piece::New(_, unit) => *unit,
@@ -96,7 +97,7 @@ pub fn tagged(
         if nth == first
             && let Some((raw, _)) = &made
         {
-            out.out.push(Element::New(raw.clone()));
+            out.out.push(Edit::Insert(raw.clone()));
             out.condensed = None;
         }
         let is_summary = summary.as_ref().is_some_and(|summary| summary.piece == nth);
@@ -104,7 +105,7 @@ pub fn tagged(
             _ if is_summary => {}
             Piece::Old(unit) => out.old(unit),
             Piece::New(raws, unit) => {
-                out.out.extend(raws.into_iter().map(Element::New));
+                out.out.extend(raws.into_iter().map(Edit::Insert));
                 out.unit = unit.map_or(out.unit, |unit| out.unit.max(unit + 1));
             }
         }
@@ -129,7 +130,7 @@ struct Writing<'a> {
     there: &'a [bool],
     /// The next unit.
     unit: usize,
-    out: Vec<Element>,
+    out: Vec<Edit>,
     /// The id of the summary that is still to come.
     condensed: Option<String>,
     cut: Option<Cut>,
@@ -137,8 +138,7 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     fn old(&mut self, unit: usize) {
-        self.out
-            .extend(self.units[unit].elements.clone().map(Element::Old));
+        self.out.extend(self.units[unit].elements.clone().map(Edit::Keep));
         self.unit = self.unit.max(unit + 1);
     }
 
@@ -175,17 +175,17 @@ impl Writing<'_> {
             };
             let tagged = json::with_members(raw, &[(name, Some(&quoted(&parent)))]);
             self.out
-                .push(Element::Changed(nth, tagged.unwrap_or_else(|_| raw.to_vec())));
+                .push(Edit::Replace(nth, tagged.unwrap_or_else(|_| raw.to_vec())));
             if let (Some(cut), "truncationParent") = (&mut self.cut, name) {
                 cut.behind = self.out.len();
             }
         }
     }
 
-    fn finish(mut self) -> Vec<Element> {
+    fn finish(mut self) -> Vec<Edit> {
         if let Some(cut) = self.cut {
             let marker = marker(cut.hidden, &cut.id, cut.stamp.as_deref());
-            self.out.insert(cut.behind, Element::New(marker));
+            self.out.insert(cut.behind, Edit::Insert(marker));
         }
         self.out
     }

@@ -4,11 +4,14 @@ use super::NAME;
 use super::read::{self, is_tagged};
 use super::tags::{self, Summary};
 use crate::error::{Error, Kind, Place, Result};
-use crate::format::listing::{Element, Listing, Made, Piece, Unit, weave};
+use crate::format::kit::losses;
+use crate::format::kit::{Edit, Frame};
+use crate::format::listing::{Made, Piece, Unit, weave};
+use crate::format::native::source_format;
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{array, rest};
+use crate::format::request::piece::array;
 use crate::format::request::{self, Api};
-use crate::format::workspace::{Member, unplaced};
+use crate::format::workspace::Member;
 use crate::format::{Purpose, Source, written};
 use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
@@ -52,7 +55,7 @@ pub fn write(
                     .collect(),
                 units: before.units,
             };
-            listing.with(&history.after(session, view, report)?)
+            listing.splice_laid_out(&history.after(session, view, report)?)
         }
         None => match roo {
             Some(carried) => again(carried, session, view, report)?,
@@ -85,7 +88,7 @@ struct Before<'a> {
 
 impl Before<'_> {
     /// The elements that show the session as it is in view now.
-    fn after(&self, session: &Session, view: &View, report: &mut Report) -> Result<Vec<Element>> {
+    fn after(&self, session: &Session, view: &View, report: &mut Report) -> Result<Vec<Edit>> {
         let made = spoken(session, view, Purpose::Return, report);
         let event = |item: &Item| matches!(item, Item::Summary(line) if *line >= self.own);
         let summary = view.items.iter().position(event);
@@ -140,9 +143,9 @@ impl Before<'_> {
                 Piece::Old(unit) => self.units[unit]
                     .elements
                     .clone()
-                    .map(Element::Old)
+                    .map(Edit::Keep)
                     .collect::<Vec<_>>(),
-                Piece::New(raws, _) => raws.into_iter().map(Element::New).collect(),
+                Piece::New(raws, _) => raws.into_iter().map(Edit::Insert).collect(),
             })
             .collect())
     }
@@ -199,7 +202,7 @@ fn carried(session: &Session) -> Option<Carried> {
 fn again(carried: Carried, session: &Session, view: &View, report: &mut Report) -> Result<Vec<u8>> {
     let raws: Vec<Vec<u8>> = carried.iter().flat_map(|(raws, _)| raws.clone()).collect();
     let document = array(&raws);
-    let Some(listing) = Listing::of(&document, None) else {
+    let Some(listing) = Frame::of(&document, None) else {
         return Err(Error::new(Kind::Data, "the elements are not valid JSON"));
     };
     let mut units = Vec::new();
@@ -223,7 +226,7 @@ fn again(carried: Carried, session: &Session, view: &View, report: &mut Report) 
             .collect(),
         units,
     };
-    Ok(listing.with(&before.after(session, view, report)?))
+    Ok(listing.splice_laid_out(&before.after(session, view, report)?))
 }
 
 /// The view as a history of its own; a summary is one as Roo has it.
@@ -322,10 +325,7 @@ fn spoken(session: &Session, view: &View, purpose: Purpose, report: &mut Report)
 
 /// Whether a session was read from this format.
 fn came_from(session: &Session) -> bool {
-    let header = session.header();
-    let source = header.iter().find(|(name, _)| name == "source");
-    let format = source.and_then(|(_, source)| json::member(source, "format"));
-    format.and_then(json::text).as_deref() == Some(NAME)
+    source_format(session).as_deref() == Some(NAME)
 }
 
 /// What a message notes of the element that it was.
@@ -396,31 +396,18 @@ fn prepared(body: &[u8], apart: bool, purpose: Purpose, report: &mut Report) -> 
 /// Counts the lines that a history has no place for.
 fn tell_lines(session: &Session, roo: bool, report: &mut Report) {
     let kept = ["type", "version", "id", "key", "created_at", "source"];
-    for index in 0..session.len() {
+    // The directory of its own sessions is in their text.
+    let placed: &[Member] = match came_from(session) {
+        true => &[Member::Directory],
+        false => &[],
+    };
+    let is_kept = |index: usize| {
         let body = session.record(index).body;
         let is = |name| json::member(body, name).and_then(json::text).as_deref() == Some(NAME);
-        match session.class(index) {
-            Class::Header => {
-                // The directory of its own sessions is in their text.
-                let placed: &[Member] = if came_from(session) {
-                    &[Member::Directory]
-                } else {
-                    &[]
-                };
-                let other = rest(body, &kept).any(|(name, raw)| match &*name {
-                    "metadata" => unplaced(raw, placed, "").next().is_some(),
-                    _ => true,
-                });
-                report.lose(Loss::Header, u64::from(other));
-            }
-            Class::Event => {
-                let summary = json::member(body, "type") == Some(b"\"summary\"");
-                // What Cline leaves out it says in another file; Roo on the elements themselves.
-                let own = is("format") || (roo && is("strategy")) || is("by") || summary;
-                report.lose(Loss::Event, u64::from(!own));
-            }
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
-            Class::Message(_) | Class::Blank => {}
-        }
-    }
+        let summary = json::member(body, "type") == Some(b"\"summary\"");
+        // What Cline leaves out it says in another file; Roo on the elements themselves.
+        is("format") || (roo && is("strategy")) || is("by") || summary
+    };
+    let keeps = |body: &[u8]| losses::keeps_header(body, &kept, placed, "");
+    losses::records(session, keeps, is_kept, report);
 }

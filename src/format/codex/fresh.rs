@@ -5,13 +5,14 @@ use super::items::{self, enveloped};
 use super::read::UNKNOWN;
 use super::uuid;
 use crate::error::Result;
+use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::request::{Api, piece};
-use crate::format::workspace::{Member, Workspace, unplaced};
+use crate::format::workspace::{Member, Workspace};
 use crate::format::{Purpose, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::{Category, Message, Role};
-use crate::model::session::{Class, Session};
+use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::Write;
 use std::rc::Rc;
@@ -30,7 +31,9 @@ pub fn write(
     let items = items::of_view(session, view, false, report);
     let about = About::of(session, view);
     if purpose == Purpose::Export {
-        about.tell(session, report);
+        let placed = [Member::Directory, Member::Branch, Member::Model];
+        let keeps = |body: &[u8]| !about.renamed && losses::keeps_header(body, &losses::HEADER, &placed, "");
+        losses::records(session, keeps, |_| false, report);
     }
     let mut line = |time: &[u8], kind: &str, payload: &[u8]| -> Result<()> {
         written(out.write_all(&enveloped(time, kind, payload)))?;
@@ -129,16 +132,10 @@ pub fn told(message: &Message<'_>) -> Option<Vec<u8>> {
 
 /// Counts the books of a message that a log has no place for.
 fn tell(message: &Message<'_>, body: &[u8], report: &mut Report) {
-    report.lose(Loss::Id, u64::from(message.id().is_some()));
+    let known = [Api::OpenaiResponses.name()];
+    losses::members(message, body, &[Loss::Id, Loss::Usage], &known, report);
     let category = message.category() != message.role().category();
     report.lose(Loss::Category, u64::from(category));
-    let has = |name| json::member(body, name).is_some();
-    report.lose(Loss::Usage, u64::from(has("usage")) + u64::from(has("tokens")));
-    let own = |name: &str| name == Api::OpenaiResponses.name();
-    let free = message
-        .metadata
-        .is_some_and(|raw| piece::rest(raw, &[]).any(|(name, _)| !own(&name)));
-    report.lose(Loss::Metadata, u64::from(free));
 }
 
 /// What a log says of the session it is of.
@@ -219,28 +216,5 @@ impl About {
         )
         .text("summary", "auto");
         turn.finish()
-    }
-
-    /// Counts the lines of a session that a log has no place for.
-    fn tell(&self, session: &Session, report: &mut Report) {
-        let kept = ["type", "version", "id", "created_at", "title", "source"];
-        for index in 0..session.len() {
-            match session.class(index) {
-                Class::Header => {
-                    let other =
-                        piece::rest(session.record(index).body, &kept).any(|(name, raw)| match &*name {
-                            "metadata" => {
-                                let places = [Member::Directory, Member::Branch, Member::Model];
-                                unplaced(raw, &places, "").next().is_some()
-                            }
-                            _ => true,
-                        });
-                    report.lose(Loss::Header, u64::from(other || self.renamed));
-                }
-                Class::Event => report.lose(Loss::Event, 1),
-                Class::Unreadable => report.lose(Loss::Unreadable, 1),
-                Class::Message(_) | Class::Blank => {}
-            }
-        }
     }
 }

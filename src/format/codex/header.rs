@@ -3,11 +3,11 @@
 use super::line::{Kind, Line};
 use super::{NAME, uuid};
 use crate::error::Place;
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::native::HeaderBuilder;
 use crate::format::workspace::Workspace;
 use crate::format::{Format, Source};
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::{key, time};
+use crate::model::time;
 use std::borrow::Cow;
 
 /// The line that tells of the session: the first of its kind. A later one is another session's.
@@ -31,21 +31,12 @@ fn text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
 /// The header of a session.
 pub fn header(source: &Source<'_>, lines: &[Line<'_>], meta: Option<usize>) -> Vec<u8> {
     let told = payload(lines, meta);
-    let name = match text(told, "id") {
-        Some(id) => id.into_owned(),
-        None => source.name.map_or_else(
-            || format!("session_{}", &key::sha256(source.bytes)[..16]),
-            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-        ),
-    };
-    let id = key::id_for_key(&name);
     let mut header = HeaderBuilder::default();
     let created = text(told, "timestamp").filter(|time| time::is_rfc3339(time));
     header
         .text("created_at", created.as_deref())
-        .text("title", title(lines).as_deref())
-        .text("key", (id != name).then_some(name.as_str()))
-        .raw("source", native::source_member(Format::Codex, source, &[]));
+        .text("title", title(lines).as_deref());
+    let id = header.named(Format::Codex, source, text(told, "id").as_deref(), 0);
     let mut metadata = ObjectBuilder::default();
     let branch = json::member(told, "git").and_then(|git| json::member(git, "branch"));
     Workspace::new(json::member(told, "cwd"), branch, None).add_to(&mut metadata);

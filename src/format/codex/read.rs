@@ -6,15 +6,15 @@ use super::steps::Step;
 use super::usage::Figures;
 use super::{NAME, header, line, message, object, steps};
 use crate::error::{Place, Result};
+use crate::format::kit::records::passthrough;
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::draft::Draft;
 use crate::format::{Input, SessionReader, Source};
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self};
 use crate::model::key::Derive;
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -80,7 +80,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
     let (mut before, mut derive) = (Before::default(), Derive::default());
     for (nth, step) in steps.iter().enumerate() {
         let first = &lines[step.lines()[0]];
-        let mut body = match step {
+        let body = match step {
             Step::Unreadable(_) => {
                 if let Kind::Unreadable(fault) = first.kind {
                     let mut place = first.place;
@@ -90,7 +90,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
                 session.push_ended(first.full, first.place);
                 continue;
             }
-            Step::Foreign(_) => foreign(first.body),
+            Step::Foreign(_) => passthrough(NAME, first.body.trim_ascii()),
             Step::Compacted(at) => {
                 let Kind::Compacted(payload) = first.kind else {
                     continue;
@@ -127,8 +127,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Place, report: &mut Report)
                 None => [id.clone(), id],
             });
         }
-        body.push(b'\n');
-        session.push(&Record::parse(&body, first.place));
+        session.push_made(body, first.place);
     }
     session
 }
@@ -145,16 +144,6 @@ fn is_unknown(line: &Line<'_>) -> bool {
     let kind = |item| json::member(item, "type").and_then(json::text);
     let snapshot = |item| kind(item).is_some_and(|kind| kind == "ghost_snapshot");
     matches!(line.kind, Kind::Item(Item::Other, item) if !snapshot(item))
-}
-
-/// A line that is no piece of the history, carried along.
-fn foreign(body: &[u8]) -> Vec<u8> {
-    let mut built = ObjectBuilder::default();
-    built
-        .text("type", "foreign")
-        .text("format", NAME)
-        .raw("raw", body.trim_ascii());
-    built.finish()
 }
 
 /// The message with its time and what is noted of its lines.

@@ -8,7 +8,8 @@ use super::slot::{self, Slot, What};
 use super::turns::Turns;
 use super::{NAME, fresh};
 use crate::error::Result;
-use crate::format::report::{Loss, Report};
+use crate::format::kit::losses;
+use crate::format::report::Report;
 use crate::format::request::piece;
 use crate::format::{Purpose, Returned, written};
 use crate::model::json::{self, Dialect, ObjectBuilder};
@@ -31,7 +32,7 @@ pub fn write(
     let items = items::of_view(session, view, true, report);
     let slots = slot::of_session(session, view, &items);
     if purpose == Purpose::Export {
-        tell_events(session, report);
+        losses::events(session, NAME, report);
     }
     Log::new(session, view, items, slots).write(out)
 }
@@ -50,20 +51,6 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
         }
     }
     Ok(())
-}
-
-/// Counts the events that a log has no place for: those of other formats, and those that do not move the view.
-fn tell_events(session: &Session, report: &mut Report) {
-    for index in 0..session.len() {
-        let record = session.record(index);
-        let Some(event) = record.event() else { continue };
-        let own = match event.name().as_ref() {
-            "session" | "truncate" | "restore" | "compact" | "summary" => true,
-            "foreign" => json::member(event.raw, "format") == Some(b"\"codex\""),
-            _ => false,
-        };
-        report.lose(Loss::Event, u64::from(!own));
-    }
 }
 
 /// A log that is to be written.

@@ -4,8 +4,10 @@ use super::NAME;
 use super::item::{self, role, text};
 use crate::error::{Place, Result};
 use crate::format::content;
-use crate::format::listing::{Listing, Unit, refused, whole};
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::kit::Frame;
+use crate::format::kit::records::passthrough;
+use crate::format::listing::{Unit, refused, whole};
+use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted, rest_object, wrapped};
 use crate::format::workspace::Workspace;
@@ -13,7 +15,6 @@ use crate::format::{Format, Source};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::time;
 use std::collections::HashSet;
@@ -47,7 +48,7 @@ fn begun(index: &[u8], id: &str) -> Option<String> {
 }
 
 /// The document without byte order mark, and the list in it.
-pub fn listing(bytes: &[u8]) -> Result<(&[u8], Listing<'_>)> {
+pub fn listing(bytes: &[u8]) -> Result<(&[u8], Frame<'_>)> {
     let start = whole(bytes, "document")?;
     let mark = usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3;
     if bytes[start] == b'[' {
@@ -55,7 +56,7 @@ pub fn listing(bytes: &[u8]) -> Result<(&[u8], Listing<'_>)> {
         return Err(error.hint("give the session files listed in sessions.json"));
     }
     let document = &bytes[mark..];
-    match Listing::of(document, Some("history")) {
+    match Frame::of(document, Some("history")) {
         Some(listing) => Ok((document, listing)),
         None => Err(refused(bytes, start, "not a Continue session: no history")),
     }
@@ -73,7 +74,7 @@ pub struct History {
 pub fn history(
     source: &Source<'_>,
     document: &[u8],
-    listing: &Listing<'_>,
+    listing: &Frame<'_>,
     begun: Option<&str>,
     report: &mut Report,
 ) -> History {
@@ -130,22 +131,17 @@ pub fn history(
             for body in item::bodies(&group, &answered, &id) {
                 let id = text(&body, "id").unwrap_or_default().into_owned();
                 ids = Some((ids.map_or_else(|| id.clone(), |(first, _)| first), id));
-                push(&mut session, body, place);
+                session.push_made(body, place);
             }
         } else {
             report.damage(place, "not a message; kept unchanged");
-            let mut built = ObjectBuilder::default();
-            built
-                .text("type", "foreign")
-                .text("format", NAME)
-                .raw("raw", group[0]);
-            push(&mut session, built.finish(), place);
+            session.push_made(passthrough(NAME, group[0]), place);
         }
         let mut texts = group
             .iter()
             .filter_map(|item| json::member(item, "conversationSummary"));
         if let Some(text) = texts.rfind(|raw| raw.starts_with(b"\"")) {
-            push(&mut session, summary(text, ids.as_ref(), at), place);
+            session.push_made(summary(text, ids.as_ref(), at), place);
         }
         units.push(Unit {
             elements: at..behind,
@@ -159,11 +155,6 @@ pub fn history(
 /// Whether an item carries a summary of what was said up to it.
 fn has_summary(item: &[u8]) -> bool {
     json::member(item, "conversationSummary").is_some_and(|raw| raw.starts_with(b"\""))
-}
-
-fn push(session: &mut Session, mut body: Vec<u8>, place: Place) {
-    body.push(b'\n');
-    session.push(&Record::parse(&body, place));
 }
 
 /// The event that a summary is: it stands for all up to the last of these messages.
@@ -186,20 +177,13 @@ fn summary(text: &[u8], ids: Option<&(String, String)>, at: usize) -> Vec<u8> {
 /// The header, and the name of the session.
 fn header(source: &Source<'_>, document: &[u8], begun: Option<&str>) -> (Vec<u8>, String) {
     let own = text(document, "sessionId").filter(|id| !id.is_empty());
-    let name = own.map(|id| id.into_owned()).unwrap_or_else(|| {
-        source.name.map_or_else(
-            || format!("session_{}", &key::sha256(source.bytes)[..16]),
-            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-        )
-    });
-    let id = key::id_for_key(&name);
     let title = text(document, "title").filter(|title| !title.is_empty());
+    let name = own
+        .as_deref()
+        .map_or_else(|| source.name_or_hash(), str::to_string);
     let mut header = HeaderBuilder::default();
-    header
-        .text("created_at", begun)
-        .text("title", title.as_deref())
-        .text("key", (id != name).then_some(name.as_str()))
-        .raw("source", native::source_member(Format::Continue, source, &[]));
+    header.text("created_at", begun).text("title", title.as_deref());
+    let id = header.named(Format::Continue, source, own.as_deref(), 0);
     let compact = json::compact(document).0;
     if let Some(rest) = rest_object(&compact, &["history"]) {
         let mut metadata = ObjectBuilder::default();

@@ -5,13 +5,17 @@ use super::read;
 use super::{NAME, spell};
 use crate::error::Result;
 use crate::format::indent::indented;
-use crate::format::listing::{Element, Listing, Made, Piece, Unit, weave};
+use crate::format::kit::losses;
+use crate::format::kit::{Edit, Frame};
+use crate::format::listing::{Made, Piece, Unit, weave};
+use crate::format::native::source_format;
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
-use crate::format::request::piece::{array, quoted, rest, rest_object};
-use crate::format::workspace::{Member, Workspace, unplaced};
+use crate::format::request::piece::{array, quoted, rest};
+use crate::format::workspace::{Member, Workspace};
 use crate::format::{Purpose, Source, written};
 use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::collections::{HashMap, HashSet};
@@ -39,14 +43,14 @@ pub fn write(
                 .collect(),
             units: before.units,
         };
-        let after = listing.with(&before.after(session, view, purpose, report));
+        let after = listing.splice_laid_out(&before.after(session, view, purpose, report));
         written(out.write_all(&origin.bytes[..origin.bytes.len() - document.len()]))?;
         return written(out.write_all(&after));
     }
     let (raws, units, own) = carried(session);
     let list = array(&raws);
     // Whatever it came from, what happened since is done to the items that its lines are.
-    let made = match Listing::of(&list, None) {
+    let made = match Frame::of(&list, None) {
         Some(listing) => {
             let before = Before {
                 own,
@@ -55,7 +59,7 @@ pub fn write(
                     .collect(),
                 units,
             };
-            listing.with(&before.after(session, view, purpose, report))
+            listing.splice_laid_out(&before.after(session, view, purpose, report))
         }
         None => b"[]".to_vec(),
     };
@@ -74,7 +78,7 @@ struct Before<'a> {
 
 impl Before<'_> {
     /// The items that show the session as it is in view now.
-    fn after(&self, session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<Element> {
+    fn after(&self, session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<Edit> {
         let made = items(session, view, purpose, report);
         let pieces = weave(session, self.own, view, &self.units, made);
         let new = |item: &&Item| matches!(item, Item::Summary(line) if *line >= self.own);
@@ -85,8 +89,8 @@ impl Before<'_> {
         };
         let mut there = vec![false; self.units.len()];
         pieces.iter().filter_map(of).for_each(|unit| there[unit] = true);
-        let olds = |unit: usize| self.units[unit].elements.clone().map(Element::Old);
-        let mut out: Vec<Element> = Vec::new();
+        let olds = |unit: usize| self.units[unit].elements.clone().map(Edit::Keep);
+        let mut out: Vec<Edit> = Vec::new();
         if let Some(text) = text {
             // What is sent begins behind the item that has the summary: nothing in view may stand ahead of it.
             let shown = self.shown(session);
@@ -95,8 +99,8 @@ impl Before<'_> {
             let next = pieces[first..].iter().find_map(of).unwrap_or(self.units.len());
             out.extend((0..next).flat_map(olds));
             match out.pop() {
-                Some(Element::Old(nth)) => out.push(Element::New(with_summary(self.elements[nth], &text))),
-                _ => out.push(Element::New(with_summary(
+                Some(Edit::Keep(nth)) => out.push(Edit::Insert(with_summary(self.elements[nth], &text))),
+                _ => out.push(Edit::Insert(with_summary(
                     br#"{"message":{"role":"assistant","content":""},"contextItems":[]}"#,
                     &text,
                 ))),
@@ -111,10 +115,10 @@ impl Before<'_> {
         out
     }
 
-    fn elements_of(&self, piece: Piece) -> Vec<Element> {
+    fn elements_of(&self, piece: Piece) -> Vec<Edit> {
         match piece {
-            Piece::Old(unit) => self.units[unit].elements.clone().map(Element::Old).collect(),
-            Piece::New(raws, _) => raws.into_iter().map(Element::New).collect(),
+            Piece::Old(unit) => self.units[unit].elements.clone().map(Edit::Keep).collect(),
+            Piece::New(raws, _) => raws.into_iter().map(Edit::Insert).collect(),
         }
     }
 
@@ -196,10 +200,7 @@ fn carried(session: &Session) -> (Vec<Vec<u8>>, Vec<Unit>, usize) {
 
 /// Whether a session was read from this format.
 fn came_from(session: &Session) -> bool {
-    let header = session.header();
-    let source = header.iter().find(|(name, _)| name == "source");
-    let format = source.and_then(|(_, source)| json::member(source, "format"));
-    format.and_then(json::text).as_deref() == Some(NAME)
+    source_format(session).as_deref() == Some(NAME)
 }
 
 /// The view as items; what a summary says is not among them.
@@ -239,7 +240,11 @@ fn items(session: &Session, view: &View, purpose: Purpose, report: &mut Report) 
             .collect();
         told.extend(all.iter().copied());
         if purpose == Purpose::Export {
-            all.iter().for_each(|item| tell(body(*item), report));
+            for item in &all {
+                if let Some(message) = view.items[*item].message(session) {
+                    tell(&message, body(*item), report);
+                }
+            }
         }
         let bodies: Vec<&[u8]> = all.iter().map(|item| body(*item)).collect();
         let raws = match kept(&bodies) {
@@ -319,52 +324,32 @@ fn document(session: &Session, view: &View, history: &[u8]) -> Vec<u8> {
 }
 
 /// Counts what a message has that an item has no place for.
-fn tell(body: &[u8], report: &mut Report) {
+fn tell(message: &Message<'_>, body: &[u8], report: &mut Report) {
     if spell::note(body).is_some() {
         return;
     }
-    let has = |name: &str| json::member(body, name).is_some();
-    let role = json::member(body, "role").unwrap_or_default();
-    for (name, loss) in [
-        ("id", Loss::Id),
-        ("timestamp", Loss::Timestamp),
-        ("tokens", Loss::Usage),
-        ("model", Loss::Model),
-        ("name", Loss::Name),
-    ] {
-        report.lose(loss, u64::from(has(name)));
-    }
-    let known = [&b"\"user\""[..], b"\"assistant\"", b"\"tool\"", b"\"system\""].contains(&role);
-    report.lose(Loss::Category, u64::from(!known || has("category")));
-    let free = json::member(body, "metadata").and_then(|raw| rest_object(raw, &["is_error"]));
-    report.lose(Loss::Metadata, u64::from(free.is_some()));
+    // The usage of a message is written.
+    let lost = [Loss::Id, Loss::Timestamp, Loss::Model];
+    losses::members(message, body, &lost, &["is_error"], report);
+    report.lose(Loss::Name, u64::from(message.name.is_some()));
+    let known = matches!(
+        message.role(),
+        Role::User | Role::Assistant | Role::Tool | Role::System
+    );
+    report.lose(Loss::Category, u64::from(!known || message.category.is_some()));
 }
 
 /// Counts the lines that a document has no place for.
 fn tell_lines(session: &Session, report: &mut Report) {
-    let kept = ["type", "version", "id", "title", "source"];
-    let own = came_from(session);
-    for index in 0..session.len() {
+    let kept: &[&str] = match came_from(session) {
+        true => &["type", "version", "id", "title", "source", "created_at", "key"],
+        false => &["type", "version", "id", "title", "source"],
+    };
+    let keeps = |body: &[u8]| losses::keeps_header(body, kept, &[Member::Directory, Member::Model], NAME);
+    let is_kept = |index: usize| {
         let body = session.record(index).body;
         let is = |name, value: &str| json::member(body, name).and_then(json::text).as_deref() == Some(value);
-        match session.class(index) {
-            Class::Header => {
-                let other = rest(body, &kept).any(|(name, raw)| match name.as_ref() {
-                    "metadata" => {
-                        let places = [Member::Directory, Member::Model];
-                        unplaced(raw, &places, NAME).next().is_some()
-                    }
-                    "created_at" | "key" => !own,
-                    _ => true,
-                });
-                report.lose(Loss::Header, u64::from(other));
-            }
-            Class::Event => report.lose(
-                Loss::Event,
-                u64::from(!is("format", NAME) && !is("type", "summary")),
-            ),
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
-            Class::Message(_) | Class::Blank => {}
-        }
-    }
+        is("format", NAME) || is("type", "summary")
+    };
+    losses::records(session, keeps, is_kept, report);
 }

@@ -11,9 +11,9 @@ use super::report::{Loss, Report};
 use super::request::{self, Api};
 use super::{Format, Source};
 use crate::error::{Error, Kind, Place, Result};
+use crate::format::kit::records::passthrough;
 use crate::model::json::{self, Dialect, Elements, ObjectBuilder};
 use crate::model::key;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use body::{Body, Listed};
 
@@ -181,7 +181,7 @@ impl<'a> Reading<'a> {
         session.push_new(&header.finish(&id));
         if let Some((offset, system)) = &body.system {
             let (system, place) = (self.cleaned(*offset, system, report), self.place(*offset));
-            push(&mut session, request::system_record(self.api, &system), place);
+            session.push_made(request::system_record(self.api, &system), place);
         }
         let cleaned: Vec<_> = body
             .list
@@ -199,7 +199,7 @@ impl<'a> Reading<'a> {
             for record in &unit.records {
                 let told = body.told(Some(nth) == answer && is_assistant(record));
                 let record = json::with_members(record, &told).unwrap_or_else(|_| record.clone());
-                push(&mut session, record, place);
+                session.push_made(record, place);
             }
             let whole = &unit.elements;
             for nth in whole.clone().filter(|_| !unit.records.is_empty()) {
@@ -209,7 +209,7 @@ impl<'a> Reading<'a> {
             }
             if unit.records.is_empty() {
                 for raw in &raws[unit.elements.clone()] {
-                    push(&mut session, self.foreign(raw, place, report), place);
+                    session.push_made(self.foreign(raw, place, report), place);
                 }
             }
         }
@@ -217,10 +217,7 @@ impl<'a> Reading<'a> {
     }
 
     fn header(&self, body: &Body<'_>) -> (HeaderBuilder, String) {
-        let name = self.source.name.map_or_else(
-            || format!("session_{}", &key::sha256(self.source.bytes)[..16]),
-            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-        );
+        let name = self.source.name_or_hash();
         let name = if self.many {
             format!("{name}#{}", self.made + self.sessions.len() + 1)
         } else {
@@ -272,18 +269,8 @@ impl<'a> Reading<'a> {
     /// What is no message is carried as a foreign record, so that it cannot be taken for an event.
     fn foreign(&self, raw: &[u8], place: Place, report: &mut Report) -> Vec<u8> {
         report.damage(place, "not a message; kept unchanged");
-        let mut built = ObjectBuilder::default();
-        built
-            .text("type", "foreign")
-            .text("format", self.format.name())
-            .raw("raw", raw);
-        built.finish()
+        passthrough(self.format.name(), raw)
     }
-}
-
-fn push(session: &mut Session, mut line: Vec<u8>, place: Place) {
-    line.push(b'\n');
-    session.push(&Record::parse(&line, place));
 }
 
 fn is_assistant(body: &[u8]) -> bool {

@@ -5,8 +5,10 @@ use super::line::session_id;
 use super::replay::{Aside, Live, Replay};
 use super::{NAME, message};
 use crate::error::{Error, Kind, Place, Result};
-use crate::format::listing::{Listing, Unit};
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::kit::Frame;
+use crate::format::kit::records::passthrough;
+use crate::format::listing::Unit;
+use crate::format::native::HeaderBuilder;
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;
 use crate::format::request::piece::{array, quoted};
@@ -14,7 +16,6 @@ use crate::format::{Format, Input, SessionReader, Source};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::{self, Derive};
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::time;
 use std::collections::HashSet;
@@ -191,7 +192,7 @@ impl SessionReader for Documents {
             });
         }
         self.made += 1;
-        let listing = Listing::of(&document, Some("messages"));
+        let listing = Frame::of(&document, Some("messages"));
         let replay = Replay::of_document(&document, listing.as_ref(), place);
         let mut read = read(&replay, self.name.as_deref(), &document, self.made, report);
         if self.returns {
@@ -280,15 +281,15 @@ fn said(live: &Live<'_>, own: bool, derive: &mut Derive, session: &mut Session, 
         report.damage(live.place, fault);
     }
     let Some(bodies) = message::bodies(&record, own) else {
-        return push(session, foreign(&record), live.place);
+        return session.push_made(passthrough(NAME, &record), live.place);
     };
     let hidden = is_hidden(&record);
     for body in bodies {
         let derived = (json::member(&body, "id").is_none()).then(|| derive.id(&body));
         let id = derived.or_else(|| Some(json::member(&body, "id").and_then(json::text)?.into_owned()));
-        push(session, body, live.place);
+        session.push_made(body, live.place);
         if let Some(id) = id.filter(|_| hidden) {
-            push(session, hide(&id, timestamp(&record)), live.place);
+            session.push_made(hide(&id, timestamp(&record)), live.place);
         }
     }
 }
@@ -301,23 +302,8 @@ fn beside(aside: &Aside<'_>, session: &mut Session, report: &mut Report) {
             report.damage(place, fault.what);
             session.push_ended(aside.full, aside.place);
         }
-        None => push(session, foreign(aside.body.trim_ascii()), aside.place),
+        None => session.push_made(passthrough(NAME, aside.body.trim_ascii()), aside.place),
     }
-}
-
-fn push(session: &mut Session, mut body: Vec<u8>, place: Place) {
-    body.push(b'\n');
-    session.push(&Record::parse(&body, place));
-}
-
-/// A record that no model is told of, carried along.
-fn foreign(record: &[u8]) -> Vec<u8> {
-    let mut built = ObjectBuilder::default();
-    built
-        .text("type", "foreign")
-        .text("format", NAME)
-        .raw("raw", record);
-    built.finish()
 }
 
 /// Whether the program does not send what the user said when it goes on: commands, and context that it makes anew.
@@ -359,17 +345,6 @@ fn header(replay: &Replay<'_>, source: &Source<'_>, nth: usize) -> Vec<u8> {
             .and_then(json::text)
             .filter(|text| !text.is_empty())
     };
-    let name = text("sessionId").map(|id| id.into_owned()).unwrap_or_else(|| {
-        let name = source.name.map_or_else(
-            || format!("session_{}", &key::sha256(source.bytes)[..16]),
-            |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-        );
-        match nth {
-            1 => name,
-            nth => format!("{name}#{nth}"),
-        }
-    });
-    let id = key::id_for_key(&name);
     let mut header = HeaderBuilder::default();
     let begun = replay
         .get("startTime")
@@ -377,10 +352,8 @@ fn header(replay: &Replay<'_>, source: &Source<'_>, nth: usize) -> Vec<u8> {
     if let Some(begun) = begun {
         header.raw("created_at", begun.to_vec());
     }
-    header
-        .text("title", text("summary").as_deref())
-        .text("key", (id != name).then_some(name.as_str()))
-        .raw("source", native::source_member(Format::GeminiCli, source, &[]));
+    header.text("title", text("summary").as_deref());
+    let id = header.named(Format::GeminiCli, source, text("sessionId").as_deref(), nth - 1);
     let mut told = ObjectBuilder::default();
     for (name, value) in &replay.told {
         told.raw(name, json::compact(value).0);

@@ -2,7 +2,7 @@
 
 use super::line::Line;
 use crate::error::Place;
-use crate::format::listing::Listing;
+use crate::format::kit::Frame;
 use crate::model::json::{self, Dialect, Elements, Fault};
 use crate::model::record;
 use std::borrow::Cow;
@@ -103,7 +103,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Of a document that stands at a place: its messages are what they are.
-    pub fn of_document(document: &'a [u8], listing: Option<&Listing<'a>>, start: Place) -> Replay<'a> {
+    pub fn of_document(document: &'a [u8], listing: Option<&Frame<'a>>, start: Place) -> Replay<'a> {
         let mut replay = Replay::default();
         let mut place = start;
         let mut counted = 0;

@@ -3,12 +3,12 @@
 use super::{NAME, content, usage};
 use crate::format::Purpose;
 use crate::format::gemini;
+use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::request::piece::{
-    Piece, Writing, array, object_arguments, quoted, rest, rest_object, wrapped,
-};
+use crate::format::request::piece::{Piece, Writing, array, object_arguments, quoted, rest, wrapped};
 use crate::model::json::{self, Dialect, ObjectBuilder};
+use crate::model::message::{Message, Role};
 use std::collections::{HashMap, VecDeque};
 
 /// What a message notes of the record that it was.
@@ -286,16 +286,11 @@ pub fn text(text: &str, id: &[u8], time: &[u8]) -> Vec<u8> {
 }
 
 /// Counts what a message has that a record has no place for.
-pub fn tell(body: &[u8], report: &mut Report) {
-    let has = |name: &str| json::member(body, name).is_some();
-    let tool = json::member(body, "role") == Some(b"\"tool\"");
-    report.lose(Loss::Usage, u64::from(has("tokens")));
-    report.lose(Loss::Id, u64::from(tool && has("id")));
-    report.lose(Loss::Name, u64::from(!tool && has("name")));
-    let role = json::member(body, "role").unwrap_or_default();
-    let said = matches!(role, b"\"user\"" | b"\"assistant\"" | b"\"tool\"");
-    report.lose(Loss::Category, u64::from(!said || has("category")));
-    let free = json::member(body, "metadata")
-        .and_then(|raw| rest_object(raw, &[NAME, "is_error", Api::Gemini.name()]));
-    report.lose(Loss::Metadata, u64::from(free.is_some()));
+pub fn tell(message: &Message<'_>, body: &[u8], report: &mut Report) {
+    let known = [NAME, "is_error", Api::Gemini.name()];
+    let is_tool = message.role() == Role::Tool;
+    let lost = if is_tool { [Loss::Id] } else { [Loss::Name] };
+    losses::members(message, body, &lost, &known, report);
+    let is_turn = is_tool || matches!(message.role(), Role::User | Role::Assistant);
+    report.lose(Loss::Category, u64::from(!is_turn || message.category.is_some()));
 }

@@ -5,11 +5,13 @@ use super::kept::kept;
 use super::replay::Replay;
 use super::{NAME, read, spell};
 use crate::error::{Place, Result};
-use crate::format::listing::{Element, Listing, Made, Piece, Unit, weave};
+use crate::format::kit::losses;
+use crate::format::kit::{Edit, Frame};
+use crate::format::listing::{Made, Piece, Unit, weave};
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
-use crate::format::request::piece::{array, quoted, rest_object, wrapped};
-use crate::format::workspace::{Member, Workspace, unplaced};
+use crate::format::request::piece::{array, quoted, wrapped};
+use crate::format::workspace::{Member, Workspace};
 use crate::format::{Purpose, Returned, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
@@ -31,7 +33,13 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     if purpose == Purpose::Export {
-        tell_lines(session, report);
+        let keeps = |body: &[u8]| losses::keeps_header(body, &losses::HEADER, &[Member::Directory], NAME);
+        let is_own = |index: usize| {
+            let body = session.record(index).body;
+            let own = |name| json::member(body, name).and_then(json::text).as_deref() == Some(NAME);
+            own("format") || own("strategy")
+        };
+        losses::records(session, keeps, is_own, report);
     }
     let mut lines = vec![first_line(session, purpose, report)];
     let made = records(session, view, purpose, &mut Taken::default(), report);
@@ -152,7 +160,11 @@ fn records(
             None => vec![item],
         };
         if purpose == Purpose::Export {
-            items.iter().for_each(|item| spell::tell(body(*item), report));
+            for item in &items {
+                if let Some(message) = view.items[*item].message(session) {
+                    spell::tell(&message, body(*item), report);
+                }
+            }
         }
         let own = json::member(line, "id")
             .and_then(json::text)
@@ -259,26 +271,6 @@ fn first_line(session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u
     first.finish()
 }
 
-/// Counts the lines that a recording has no place for.
-fn tell_lines(session: &Session, report: &mut Report) {
-    let kept = ["type", "version", "id", "created_at", "title", "source"];
-    for index in 0..session.len() {
-        let body = session.record(index).body;
-        let own = |name| json::member(body, name).and_then(json::text).as_deref() == Some(NAME);
-        match session.class(index) {
-            Class::Header => {
-                let other = rest_object(body, &[&kept[..], &["metadata"]].concat()).is_some();
-                let metadata = json::member(body, "metadata");
-                let lost = |raw| unplaced(raw, &[Member::Directory], NAME).next().is_some();
-                report.lose(Loss::Header, u64::from(other || metadata.is_some_and(lost)));
-            }
-            Class::Event => report.lose(Loss::Event, u64::from(!own("format") && !own("strategy"))),
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
-            Class::Message(_) | Class::Blank => {}
-        }
-    }
-}
-
 /// Writes sessions back to where each of them stood.
 pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
     for returned in sessions {
@@ -297,7 +289,7 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
 
 fn changed(returned: &Returned<'_>, bytes: &[u8], report: &mut Report) -> Vec<u8> {
     let start = Place { line: 0, offset: 0 };
-    let listing = Listing::of(bytes, Some("messages")).filter(|_| read::is_recording(bytes));
+    let listing = Frame::of(bytes, Some("messages")).filter(|_| read::is_recording(bytes));
     let replay = match &listing {
         Some(listing) => Replay::of_document(bytes, Some(listing), start),
         None => Replay::of_log(bytes, start),
@@ -317,10 +309,10 @@ fn changed(returned: &Returned<'_>, bytes: &[u8], report: &mut Report) -> Vec<u8
     match &listing {
         Some(listing) => {
             let elements = pieces.into_iter().flat_map(|piece| match piece {
-                Piece::Old(unit) => vec![Element::Old(unit)],
-                Piece::New(raws, _) => raws.into_iter().map(Element::New).collect(),
+                Piece::Old(unit) => vec![Edit::Keep(unit)],
+                Piece::New(raws, _) => raws.into_iter().map(Edit::Insert).collect(),
             });
-            listing.with(&elements.collect::<Vec<_>>())
+            listing.splice_laid_out(&elements.collect::<Vec<_>>())
         }
         None => {
             let mut out = bytes.to_vec();

@@ -22,15 +22,13 @@ mod write;
 pub use write::write;
 
 use super::detect::Signature;
-use super::native::{self, HeaderBuilder};
+use super::native::HeaderBuilder;
 use super::{
     Form, Format, Reading, Source,
     report::{Loss, Report},
 };
 use crate::error::{Place, Result};
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::key;
-use crate::model::record::Record;
 use crate::model::session::{Class, Session};
 use state::Places;
 
@@ -92,30 +90,21 @@ pub fn read(source: &Source<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let summary = texts.find_map(|(nth, (_, element))| Some((nth, message::summary_text(element)?)));
     for (nth, (offset, element)) in state.messages.iter().enumerate() {
         let place = places.at(*offset);
-        let message::Read { mut line, fault } = match &summary {
+        let message::Read { line, fault } = match &summary {
             Some((at, text)) if *at == nth => message::summary_line(element, text).into(),
             _ => message::read(element),
         };
         if let Some(fault) = fault {
             report.damage(place, format!("message {nth}: {fault}; kept unchanged"));
         }
-        line.push(b'\n');
-        session.push(&Record::parse(&line, place));
+        session.push_made(line, place);
     }
     Ok(vec![session])
 }
 
 fn header(source: &Source<'_>, state: &state::State<'_>) -> Vec<u8> {
-    let name = source.name.map_or_else(
-        || format!("session_{}", &key::sha256(source.bytes)[..16]),
-        |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-    );
-    let id = key::id_for_key(&name);
     let mut header = HeaderBuilder::default();
-    if id != name {
-        header.text("key", Some(&name));
-    }
-    header.raw("source", native::source_member(Format::Goaitools, source, &[]));
+    let id = header.named(Format::Goaitools, source, None, 0);
     let new = source.bytes.is_empty().then_some(PROVIDER);
     let mut own = ObjectBuilder::default();
     if let Some(provider) = state.provider.or(new) {

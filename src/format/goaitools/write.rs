@@ -2,12 +2,13 @@
 
 use super::{NAME, PROVIDER, WHOLE, message, own, spell, state, unseen};
 use crate::error::{Place, Result};
+use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::{Purpose, go, openai_chat, written};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Part, Role};
 use crate::model::record::Record;
-use crate::model::session::{Class, Session};
+use crate::model::session::Session;
 use crate::model::summary;
 use crate::model::view::{Item, View};
 use std::borrow::Cow;
@@ -36,7 +37,11 @@ pub fn write(
 ) -> Result<()> {
     let own = own(session);
     if purpose == Purpose::Export {
-        lose_lines(session, report);
+        let keeps_event = |index: usize| {
+            let body = session.record(index).body;
+            message::carried(body).is_some() || sets_processed(body)
+        };
+        losses::records(session, is_carried, keeps_event, report);
     }
     let mut elements = match &own {
         Some(_) => kept(session, view, purpose, report),
@@ -247,21 +252,6 @@ fn processed(session: &Session, own: &[u8], elements: &[Element]) -> Vec<u8> {
         _ => {
             let seen = elements.iter().filter(|element| element.seen).count();
             seen.to_string().into_bytes()
-        }
-    }
-}
-
-/// Counts the lines that a state has no place for.
-fn lose_lines(session: &Session, report: &mut Report) {
-    for index in 0..session.len() {
-        let record = session.record(index);
-        match session.class(index) {
-            Class::Header if !is_carried(record.body) => report.lose(Loss::Header, 1),
-            Class::Event if message::carried(record.body).is_none() && !sets_processed(record.body) => {
-                report.lose(Loss::Event, 1);
-            }
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
-            _ => {}
         }
     }
 }

@@ -153,7 +153,9 @@ impl Editor for Goose {
         let is_part = |time: &str| time.contains('.') || !time.ends_with('Z');
         let time = message.timestamp().filter(|time| is_part(time) || joined);
         lost.extend(time.map(|_| Loss::Timestamp));
-        losses::members(said, &lost, &["is_error", "visibility"], report);
+        losses::members(message, said.body, &lost, &["is_error", "visibility"], report);
+        let is_named = message.name.is_some() && message.role() == Role::Tool;
+        report.lose(Loss::Name, u64::from(is_named));
         let has_place = match message.role() {
             Role::User | Role::Assistant => {
                 matches!(message.category(), Category::Dialog | Category::Context)

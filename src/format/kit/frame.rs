@@ -2,6 +2,7 @@
 //! the bytes of all elements that did not change.
 
 use crate::format::array::Scan;
+use crate::format::indent::laid_out;
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,6 +10,7 @@ use std::ops::Range;
 /// The position of the list in a document, and the members next to it.
 #[derive(Debug, Default)]
 pub struct Frame<'a> {
+    document: &'a [u8],
     /// The members beside the list; none of an array that is the list itself.
     pub members: Vec<(Cow<'a, str>, &'a [u8])>,
     /// The elements.
@@ -17,11 +19,14 @@ pub struct Frame<'a> {
     list: Option<Range<usize>>,
     /// What is wrong, and where, in the order of the places.
     pub faults: Vec<(usize, &'static str)>,
-    /// Whether the document ends as it has to, so that it can be written anew.
-    pub is_whole: bool,
+    /// Whether the document ends as it has to.
+    is_whole: bool,
+    /// How deep the elements are.
+    depth: usize,
 }
 
 /// An element of a list that is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// An element of the source, unchanged.
     Keep(usize),
@@ -34,7 +39,11 @@ pub enum Edit {
 impl<'a> Frame<'a> {
     /// Of the value at this position of a document; its list is the member of this name, or the value itself.
     pub fn parse(bytes: &'a [u8], value: Range<usize>, name: &str) -> Frame<'a> {
-        let mut frame = Frame::default();
+        let mut frame = Frame {
+            document: bytes,
+            depth: 1 + usize::from(bytes.get(value.start) == Some(&b'{')),
+            ..Frame::default()
+        };
         let text = &bytes[..value.end];
         let end = match text.get(value.start) {
             Some(b'[') => frame.list(text, value.start),
@@ -50,6 +59,19 @@ impl<'a> Frame<'a> {
             frame.faults.push((at, what));
         }
         frame
+    }
+
+    /// The list that a document without damage is, or that is a member of it; none if there is no such list.
+    pub fn of(document: &'a [u8], member: Option<&str>) -> Option<Frame<'a>> {
+        let start = json::skip_space(document, 0);
+        let is_member = document.get(start) == Some(&b'{');
+        let frame = Frame::parse(
+            document,
+            start..document.trim_ascii_end().len().max(start),
+            member.unwrap_or_default(),
+        );
+        let is_sound = frame.is_whole && frame.faults.is_empty() && frame.has_list();
+        (is_sound && is_member == member.is_some()).then_some(frame)
     }
 
     /// Whether there is a list.
@@ -75,7 +97,11 @@ impl<'a> Frame<'a> {
             }
             let value = json::skip_space(text, colon + 1);
             let key = json::unescape(&text[key.start + 1..key.end - 1]);
-            let end = if key == name && self.list.is_none() && text.get(value) == Some(&b'[') {
+            if key == name {
+                // The last of a name counts.
+                (self.list, self.elements) = (None, Vec::new());
+            }
+            let end = if key == name && text.get(value) == Some(&b'[') {
                 self.list(text, value)?
             } else {
                 let end = self.value(text, value)?;
@@ -136,47 +162,114 @@ impl<'a> Frame<'a> {
         self.fault(text.len(), "unexpected end")
     }
 
-    /// What stands between an element and the one before.
-    fn lead<'b>(&self, bytes: &'b [u8], nth: usize) -> &'b [u8] {
-        let open = self.list.as_ref().map_or(0, |list| list.start);
-        let from = if nth == 0 {
-            open
-        } else {
-            self.elements[nth - 1].end
-        };
-        &bytes[from..self.elements[nth].start]
+    /// The bytes of an element.
+    pub fn element(&self, nth: usize) -> &'a [u8] {
+        &self.document[self.elements[nth].clone()]
     }
 
-    /// The document with these elements in its list; everything else as it was. None when it has no list or is damaged.
-    pub fn splice(&self, bytes: &[u8], edits: &[Edit]) -> Option<Vec<u8>> {
-        let list = self.list.clone().filter(|_| self.is_whole)?;
-        let mut out = bytes[..list.start].to_vec();
-        let first: &[u8] = if self.elements.is_empty() {
-            b""
-        } else {
-            self.lead(bytes, 0)
+    /// Whether there is a list, and the document ends as it has to.
+    pub fn can_splice(&self) -> bool {
+        self.is_whole && self.has_list()
+    }
+
+    /// The document with these elements in its list; all other bytes are copied.
+    pub fn splice(&self, edits: &[Edit]) -> Vec<u8> {
+        self.spliced(edits, |raw, _| raw.to_vec())
+    }
+
+    /// The same with new elements laid out like the others. White space in arguments that are not text changes.
+    pub fn splice_laid_out(&self, edits: &[Edit]) -> Vec<u8> {
+        self.spliced(edits, |raw, indent| match indent.is_empty() {
+            true => json::compact(raw).0,
+            false => laid_out(raw, self.depth, indent),
+        })
+    }
+
+    fn spliced(&self, edits: &[Edit], lay_out: impl Fn(&[u8], &[u8]) -> Vec<u8>) -> Vec<u8> {
+        let Some(list) = self.list.clone() else {
+            return self.document.to_vec();
         };
-        let next = match self.elements.len() {
-            0 | 1 => [b",", first].concat(),
-            _ => self.lead(bytes, 1).to_vec(),
-        };
+        let manner = self.manner(&list);
+        let mut out = self.document[..list.start].to_vec();
+        let mut before: Option<usize> = None;
         for (nth, edit) in edits.iter().enumerate() {
             let (place, element) = match edit {
-                Edit::Keep(at) => (Some(*at), &bytes[self.elements[*at].clone()]),
-                Edit::Replace(at, element) => (Some(*at), element.as_slice()),
-                Edit::Insert(element) => (None, element.as_slice()),
+                Edit::Keep(at) => (Some(*at), Cow::Borrowed(self.element(*at))),
+                Edit::Replace(at, raw) => (Some(*at), Cow::Borrowed(raw.as_slice())),
+                Edit::Insert(raw) => (None, Cow::Owned(lay_out(raw, &manner.indent))),
             };
-            out.extend_from_slice(match place {
-                _ if nth == 0 => first,
-                Some(at) if at > 0 => self.lead(bytes, at),
-                _ => &next,
-            });
-            out.extend_from_slice(element);
+            match place {
+                _ if nth == 0 => out.extend_from_slice(&manner.first),
+                Some(at) if before.is_some_and(|before| before + 1 == at) => {
+                    out.extend_from_slice(&self.document[self.elements[at - 1].end..self.elements[at].start]);
+                }
+                _ => {
+                    out.push(b',');
+                    out.extend_from_slice(&manner.between);
+                }
+            }
+            before = place;
+            out.extend_from_slice(&element);
         }
-        let tail = self.elements.last().map_or(list.start, |last| last.end);
-        out.extend_from_slice(&bytes[tail..]);
-        Some(out)
+        if !edits.is_empty() {
+            out.extend_from_slice(&manner.last);
+        }
+        out.extend_from_slice(&self.document[list.end..]);
+        out
     }
+
+    /// How the elements are laid out.
+    fn manner(&self, list: &Range<usize>) -> Manner {
+        let is_spaced = memchr::memchr(b'\n', self.document.trim_ascii()).is_some();
+        let (Some(first), Some(last)) = (self.elements.first(), self.elements.last()) else {
+            let indent: &[u8] = if is_spaced { b"  " } else { b"" };
+            let line = |depth: usize| match is_spaced {
+                true => [b"\n".as_slice(), &indent.repeat(depth)].concat(),
+                false => Vec::new(),
+            };
+            return Manner {
+                first: line(self.depth),
+                between: line(self.depth),
+                last: line(self.depth - 1),
+                indent: indent.to_vec(),
+            };
+        };
+        let lead = self.document[list.start..first.start].to_vec();
+        let between = match self.elements.get(1) {
+            Some(second) => {
+                let gap = &self.document[first.end..second.start];
+                let comma = memchr::memchr(b',', gap).map_or(0, |at| at + 1);
+                gap[comma..].to_vec()
+            }
+            None => lead.clone(),
+        };
+        // An element of several lines tells how deep a level is.
+        let is_long = memchr::memchr(b'\n', self.element(0)).is_some();
+        let indent = memchr::memrchr(b'\n', &lead).map_or(&b""[..], |at| &lead[at + 1..]);
+        let indent = match is_long {
+            true if indent.is_empty() => b"  ".to_vec(),
+            true => indent[..indent.len().div_ceil(self.depth)].to_vec(),
+            false => Vec::new(),
+        };
+        Manner {
+            first: lead,
+            between,
+            last: self.document[last.end..list.end].to_vec(),
+            indent,
+        }
+    }
+}
+
+/// How the elements of a list are laid out.
+struct Manner {
+    /// Before the first element.
+    first: Vec<u8>,
+    /// After a comma.
+    between: Vec<u8>,
+    /// After the last element.
+    last: Vec<u8>,
+    /// The indent of a level; empty if an element is on one line.
+    indent: Vec<u8>,
 }
 
 /// The bytes with a part of them replaced, which is given as the slice that it is.
@@ -201,25 +294,18 @@ mod tests {
         assert!(found.is_whole && found.faults.is_empty());
         assert_eq!(found.elements.len(), 2);
         assert_eq!(found.members, [("a".into(), &b"1"[..]), ("d".into(), b"[]")]);
-        let same = found
-            .splice(text.as_bytes(), &[Edit::Keep(0), Edit::Keep(1)])
-            .unwrap();
+        let same = found.splice(&[Edit::Keep(0), Edit::Keep(1)]);
         assert_eq!(same, text.as_bytes());
         let edits = [Edit::Keep(1), Edit::Insert(b"{}".to_vec())];
-        let other = found.splice(text.as_bytes(), &edits).unwrap();
+        let other = found.splice(&edits);
         assert_eq!(
             String::from_utf8(other).unwrap(),
             "{ \"a\": 1,\n \"list\": [\n  {\"c\":3},\n  {}\n ], \"d\": [] }"
         );
-        let none = found.splice(text.as_bytes(), &[]).unwrap();
+        let none = found.splice(&[]);
         assert!(json::value_end(&none, 0, Dialect::Strict) == Ok(none.len()));
         let empty = frame("{\"list\":[]}");
-        assert_eq!(
-            empty
-                .splice(b"{\"list\":[]}", &[Edit::Insert(b"1".to_vec())])
-                .unwrap(),
-            b"{\"list\":[1]}"
-        );
+        assert_eq!(empty.splice(&[Edit::Insert(b"1".to_vec())]), b"{\"list\":[1]}");
     }
 
     #[test]
@@ -234,8 +320,77 @@ mod tests {
         for end in 0..text.len() {
             let cut = frame(&text[..end]);
             assert!(!cut.is_whole && !cut.faults.is_empty(), "{end}");
-            assert!(cut.splice(text.as_bytes(), &[]).is_none());
+            assert!(!cut.can_splice());
         }
         assert_eq!(frame(&text[..20]).elements.len(), 2);
+    }
+
+    fn spliced(document: &str, member: Option<&str>, edits: &[Edit]) -> String {
+        let frame = Frame::of(document.as_bytes(), member).unwrap();
+        String::from_utf8(frame.splice_laid_out(edits)).unwrap()
+    }
+
+    fn new(raw: &str) -> Edit {
+        Edit::Insert(raw.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn new_elements_are_laid_out_like_the_others() {
+        use Edit::Keep;
+        let cases = [
+            ("[1, 2,  3]", None, vec![Keep(0), Keep(1), Keep(2)], "[1, 2,  3]"),
+            (
+                "[1, 2,  3]\n",
+                None,
+                vec![Keep(1), Keep(2), new("{\"a\": 4}")],
+                "[2,  3, {\"a\":4}]\n",
+            ),
+            ("[1]", None, vec![], "[]"),
+            ("[ ]", None, vec![new("1"), new("2")], "[1,2]"),
+            (
+                "{\"l\":[],\"x\":5e-06}",
+                Some("l"),
+                vec![new("1")],
+                "{\"l\":[1],\"x\":5e-06}",
+            ),
+            (
+                "{\n \"l\": [\n  {\n   \"a\": 1\n  }\n ],\n \"x\": 2\n}",
+                Some("l"),
+                vec![Keep(0), new("{\"b\":[3,{}]}")],
+                "{\n \"l\": [\n  {\n   \"a\": 1\n  },\n  {\n   \"b\": [\n    3,\n    {}\n   ]\n  }\n ],\n \"x\": 2\n}",
+            ),
+            (
+                "{\n  \"l\": []\n}",
+                Some("l"),
+                vec![new("{\"b\":3}")],
+                "{\n  \"l\": [\n    {\n      \"b\": 3\n    }\n  ]\n}",
+            ),
+            // Elements on a line each.
+            (
+                "[\n{\"a\":1},\n{\"a\":2}\n]\n",
+                None,
+                vec![Keep(0), new("{\"b\": 3}")],
+                "[\n{\"a\":1},\n{\"b\":3}\n]\n",
+            ),
+            // The last of a name counts.
+            (
+                "{\"l\":[1],\"l\":[2]}",
+                Some("l"),
+                vec![Keep(0), Keep(0)],
+                "{\"l\":[1],\"l\":[2,2]}",
+            ),
+        ];
+        for (document, member, elements, wanted) in cases {
+            assert_eq!(spliced(document, member, &elements), wanted);
+        }
+        for (document, member) in [
+            ("{}", None),
+            ("{}", Some("l")),
+            ("{\"l\":{}}", Some("l")),
+            ("[1", None),
+            ("", None),
+        ] {
+            assert!(Frame::of(document.as_bytes(), member).is_none());
+        }
     }
 }

@@ -1,62 +1,73 @@
 //! The losses that formats have in common.
 
+use super::records::is_passthrough;
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::{Said, rest};
+use crate::format::request::piece::rest;
 use crate::format::workspace::{Member, unplaced};
 use crate::model::json;
-use crate::model::message::Role;
+use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};
 
-/// Counts the records of a session that are not messages. `kept` are the members of the header that the format has a
-/// place for, `placed` those of its metadata; `own` is the format that the session was read from, whose events it keeps.
-pub fn records(session: &Session, kept: &[&str], placed: &[Member], own: Option<&str>, report: &mut Report) {
+/// Members of a header that most formats have a place for.
+pub const HEADER: [&str; 6] = ["type", "version", "id", "created_at", "title", "source"];
+
+/// Counts the records of a session that are not messages, without the headers and events that the format keeps.
+pub fn records(
+    session: &Session,
+    keeps_header: impl Fn(&[u8]) -> bool,
+    keeps_event: impl Fn(usize) -> bool,
+    report: &mut Report,
+) {
     for index in 0..session.len() {
-        match session.class(index) {
-            Class::Header if own.is_none() => {
-                let body = session.record(index).body;
-                let lost = rest(body, kept).any(|(name, raw)| match name.as_ref() {
-                    "metadata" => unplaced(raw, placed, "").next().is_some(),
-                    _ => true,
-                });
-                report.lose(Loss::Header, u64::from(lost));
-            }
-            Class::Event => {
-                let is_kept = own.is_some_and(|own| is_kept(session, index, own));
-                report.lose(Loss::Event, u64::from(!is_kept));
-            }
-            Class::Unreadable if own.is_none() => report.lose(Loss::Unreadable, 1),
-            _ => {}
-        }
+        let (loss, is_kept) = match session.class(index) {
+            Class::Header => (Loss::Header, keeps_header(session.record(index).body)),
+            Class::Event => (Loss::Event, keeps_event(index)),
+            Class::Unreadable => (Loss::Unreadable, false),
+            Class::Message(_) | Class::Blank => continue,
+        };
+        report.lose(loss, u64::from(!is_kept));
     }
 }
 
-/// Whether the format that a session was read from has a place for an event: for all that change the view.
-fn is_kept(session: &Session, index: usize, own: &str) -> bool {
-    let record = session.record(index);
-    record.event().is_some_and(|event| match event.name().as_ref() {
-        "session" | "truncate" | "restore" | "compact" | "summary" => true,
-        "foreign" => json::member(event.raw, "format").and_then(json::text).as_deref() == Some(own),
+/// Counts the events of a session that go back into the format that the session was read from. It has a place for those
+/// that change the view.
+pub fn events(session: &Session, name: &str, report: &mut Report) {
+    for index in 0..session.len() {
+        let record = session.record(index);
+        let Some(event) = record.event() else { continue };
+        let is_kept = match event.name().as_ref() {
+            "session" | "truncate" | "restore" | "compact" | "summary" => true,
+            _ => is_passthrough(event.raw, name),
+        };
+        report.lose(Loss::Event, u64::from(!is_kept));
+    }
+}
+
+/// Whether a header has only these members, and in its metadata only those that have a place and those of the format
+/// itself.
+pub fn keeps_header(header: &[u8], members: &[&str], placed: &[Member], own: &str) -> bool {
+    rest(header, members).all(|(name, raw)| match name.as_ref() {
+        "metadata" => unplaced(raw, placed, own).next().is_none(),
         _ => false,
     })
 }
 
-/// Counts members of a message that the format has no place for: those of these names, and metadata beside `known`.
-pub fn members(said: &Said<'_>, lost: &[Loss], known: &[&str], report: &mut Report) {
-    let has = |name| json::member(said.body, name).is_some();
+/// Counts the members of a message that are among these losses, and metadata beside `known`.
+pub fn members(message: &Message<'_>, body: &[u8], lost: &[Loss], known: &[&str], report: &mut Report) {
     for (name, loss) in [
         ("id", Loss::Id),
         ("timestamp", Loss::Timestamp),
         ("usage", Loss::Usage),
-        ("tokens", Loss::Usage),
         ("model", Loss::Model),
+        ("category", Loss::Category),
     ] {
-        // A count of tokens by this program has a place in no format.
-        let is_lost = name == "tokens" || lost.contains(&loss);
-        report.lose(loss, u64::from(is_lost && has(name)));
+        let is_lost = lost.contains(&loss) && json::member(body, name).is_some();
+        report.lose(loss, u64::from(is_lost));
     }
-    let named =
-        said.message.name.is_some() && (said.message.role() != Role::Tool || lost.contains(&Loss::Name));
-    report.lose(Loss::Name, u64::from(named));
-    let free = |raw| rest(raw, known).next().is_some();
-    report.lose(Loss::Metadata, u64::from(said.message.metadata.is_some_and(free)));
+    // No format has a place for a count of tokens by this program.
+    report.lose(Loss::Usage, u64::from(json::member(body, "tokens").is_some()));
+    let is_named = message.name.is_some() && message.role() != Role::Tool;
+    report.lose(Loss::Name, u64::from(is_named && lost.contains(&Loss::Name)));
+    let is_free = |raw| rest(raw, known).next().is_some();
+    report.lose(Loss::Metadata, u64::from(message.metadata.is_some_and(is_free)));
 }

@@ -19,7 +19,7 @@ pub mod frame;
 pub mod losses;
 mod parse;
 mod read;
-mod records;
+pub mod records;
 mod residue;
 mod session;
 mod source;
@@ -28,7 +28,7 @@ mod write;
 
 pub use changes::{Change, Next};
 pub use codec::{Codec, Decoded, Draft, Layout, SessionInfo, Summary, Visible};
-pub use frame::{Edit, replaced};
+pub use frame::{Edit, Frame, replaced};
 pub use read::open;
 pub use source::Source;
 pub use write::{Editor, Edits, back, write, write_as};

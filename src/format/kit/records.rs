@@ -137,6 +137,12 @@ pub fn said<'b, B: AsRef<[u8]>>(bodies: &'b [B], name: &str) -> Vec<Said<'b>> {
     said.collect()
 }
 
+/// Whether an event is a passthrough record of this format.
+pub fn is_passthrough(event: &[u8], name: &str) -> bool {
+    let is = |member, value: &str| json::member(event, member).and_then(json::text).as_deref() == Some(value);
+    is("type", "foreign") && is("format", name)
+}
+
 /// The passthrough record of an element; one that is damaged is kept as text.
 pub fn passthrough(name: &str, raw: &[u8]) -> Vec<u8> {
     let mut event = ObjectBuilder::default();

@@ -156,9 +156,8 @@ struct Building<'c, C> {
 }
 
 impl<C: Codec> Building<'_, C> {
-    fn push(&mut self, mut body: Vec<u8>, place: Place) -> usize {
-        body.push(b'\n');
-        self.session.push(&Record::parse(&body, place));
+    fn push(&mut self, body: Vec<u8>, place: Place) -> usize {
+        self.session.push_made(body, place);
         self.session.len() - 1
     }
 

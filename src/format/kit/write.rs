@@ -220,8 +220,13 @@ pub fn write_as<C: Editor>(
     let layout = layout.or(form).unwrap_or_default();
     let about = own.as_ref().and_then(|own| json::member(own, "session"));
     if purpose == Purpose::Export {
-        let kept = ["type", "version", "id", "created_at", "title", "source"];
-        losses::records(session, &kept, C::PLACED, own.as_ref().map(|_| C::NAME), report);
+        match &own {
+            Some(_) => losses::events(session, C::NAME, report),
+            None => {
+                let keeps = |body: &[u8]| losses::keeps_header(body, &losses::HEADER, C::PLACED, "");
+                losses::records(session, keeps, |_| false, report);
+            }
+        }
     }
     let (elements, context) = match &own {
         Some(_) => {
@@ -313,13 +318,14 @@ pub fn back<C: Editor>(
         return lines_back(codec, bytes, edits, added, out, report);
     };
     let frame = Frame::parse(bytes, value, C::LIST);
-    let after = frame.splice(bytes, &edits).ok_or_else(|| {
+    if !frame.can_splice() {
         let what = "a truncated or damaged document cannot be rewritten in place";
-        Error::new(Kind::Data, what).hint(format!(
+        return Err(Error::new(Kind::Data, what).hint(format!(
             "write the readable messages to a new file: convo cat --to {} FILE > NEW",
             C::NAME
-        ))
-    })?;
+        )));
+    }
+    let after = frame.splice(&edits);
     written(out.write_all(&counted::<C>(&after, added)))
 }
 

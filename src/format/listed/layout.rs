@@ -2,7 +2,7 @@
 
 use crate::error::{Kind, Place};
 use crate::format::array::ElementReader;
-use crate::format::listing::{Element, Listing};
+use crate::format::kit::{Edit, Frame};
 use crate::model::json::{self, Dialect};
 
 /// The name of the member that holds the list in an object.
@@ -154,16 +154,16 @@ impl<'a> Layout<'a> {
     pub fn with(&self, elements: &[Placed]) -> Vec<u8> {
         // Of a document that is whole, what is new gets its manner.
         let member = (self.bytes.trim_ascii_start().first() == Some(&b'{')).then_some(LIST);
-        let listing = Listing::of(self.bytes, member).filter(|_| !self.lines && self.broken.is_none());
+        let listing = Frame::of(self.bytes, member).filter(|_| !self.lines && self.broken.is_none());
         if let Some(listing) = listing {
-            let elements: Vec<Element> = elements
+            let elements: Vec<Edit> = elements
                 .iter()
                 .map(|element| match element {
-                    Placed::Stays(at) => Element::Old(*at),
-                    Placed::Made(raw) => Element::New(raw.clone()),
+                    Placed::Stays(at) => Edit::Keep(*at),
+                    Placed::Made(raw) => Edit::Insert(raw.clone()),
                 })
                 .collect();
-            return listing.with(&elements);
+            return listing.splice_laid_out(&elements);
         }
         let mut out = self.open.to_vec();
         let first = self.elements.first().map_or(&b""[..], |first| first.lead);

@@ -5,14 +5,13 @@ use super::spelling::{self, Spelling};
 use super::{Kind, row};
 use crate::error::{self, Error, Result};
 use crate::format::document::{self, Cut, Piece};
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::kit::records::passthrough;
+use crate::format::native::HeaderBuilder;
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::{quoted, rest_object};
 use crate::format::{Input, SessionReader, Source};
 use crate::model::json::{self, Dialect, ObjectBuilder};
-use crate::model::key;
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -178,12 +177,7 @@ pub fn lines(kind: &Kind, form: &'static str, slot: &Slot<'_>, seen: &mut Seen) 
     });
     let drafts = (kind.read)(body.as_bytes()).filter(|drafts| !drafts.is_empty());
     let Some(mut drafts) = drafts else {
-        let mut built = ObjectBuilder::default();
-        built
-            .text("type", "foreign")
-            .text("format", kind.name)
-            .raw("raw", &body);
-        lines.bodies.push(built.finish());
+        lines.bodies.push(passthrough(kind.name, body.as_bytes()));
         if !(kind.others)(body.as_bytes()) {
             let what = "not a message; kept unchanged";
             lines.fault = Some((0, what.to_string()));
@@ -254,9 +248,8 @@ fn read(kind: &Kind, piece: &Piece<'_>, many: bool, report: &mut Report) -> Vec<
             let lines = lines(kind, form, slot, &mut seen);
             report.lose(Loss::Number, lines.replaced);
             told.extend(lines.fault.map(|(offset, what)| (slot.offset + offset, what)));
-            for mut body in lines.bodies {
-                body.push(b'\n');
-                session.push(&Record::parse(&body, starts[*at]));
+            for body in lines.bodies {
+                session.push_made(body, starts[*at]);
             }
         }
         sessions.push(session);
@@ -290,22 +283,16 @@ fn header(
     let name = match (named, nth) {
         (Some(named), _) => named.into_owned(),
         (None, nth) => {
-            let stem = piece.name.map_or_else(
-                || format!("session_{}", &key::sha256(piece.bytes)[..16]),
-                |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-            );
+            let stem = source.name_or_hash();
             nth.map_or(stem.clone(), |nth| format!("{stem}#{nth}"))
         }
     };
-    let id = key::id_for_key(&name);
     let title = document
         .and_then(|object| json::member(object, "title"))
         .and_then(json::text);
     let mut header = HeaderBuilder::default();
-    header
-        .text("title", title.as_deref())
-        .text("key", (id != name).then_some(name.as_str()))
-        .raw("source", native::source_member(kind.format, &source, &[]));
+    header.text("title", title.as_deref());
+    let id = header.named(kind.format, &source, Some(&name), 0);
     let mut notes = ObjectBuilder::default();
     if form != kind.usual() {
         notes.text("form", form);

@@ -5,6 +5,7 @@ use super::read::{self, Group, Seen};
 use super::spelling::{self, Spelling};
 use super::{Kind, row};
 use crate::error::Result;
+use crate::format::kit::{losses, records};
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::{Said, rest};
 use crate::format::{Purpose, Returned, written};
@@ -26,7 +27,8 @@ pub fn write(
     report: &mut Report,
 ) -> Result<()> {
     if purpose == Purpose::Export {
-        tell_lines(kind, session, report);
+        let keeps_event = |index: usize| foreign(kind, session, index).is_some();
+        losses::records(session, |body| is_carried(kind, body), keeps_event, report);
     }
     let note = note(kind, session);
     let own = note.as_deref().unwrap_or(b"{}");
@@ -247,30 +249,11 @@ fn note(kind: &Kind, session: &Session) -> Option<Vec<u8>> {
     json::member(metadata, kind.name).map(<[u8]>::to_vec)
 }
 
-/// The element that a line carries.
+/// The element of a passthrough record.
 fn foreign(kind: &Kind, session: &Session, index: usize) -> Option<Vec<u8>> {
-    if session.class(index) != Class::Event {
-        return None;
-    }
-    let record = session.record(index);
-    let event = record.event().filter(|event| event.name() == "foreign")?;
-    let own = json::member(event.raw, "format").and_then(json::text)? == kind.name;
-    json::member(event.raw, "raw").filter(|_| own).map(<[u8]>::to_vec)
-}
-
-/// Counts the lines that a list has no place for.
-fn tell_lines(kind: &Kind, session: &Session, report: &mut Report) {
-    for index in 0..session.len() {
-        match session.class(index) {
-            Class::Header => {
-                let carried = is_carried(kind, session.record(index).body);
-                report.lose(Loss::Header, u64::from(!carried));
-            }
-            Class::Event => report.lose(Loss::Event, u64::from(foreign(kind, session, index).is_none())),
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
-            Class::Message(_) | Class::Blank => {}
-        }
-    }
+    let body = session.record(index).body;
+    let is_own = session.class(index) == Class::Event && records::is_passthrough(body, kind.name);
+    json::member(body, "raw").filter(|_| is_own).map(<[u8]>::to_vec)
 }
 
 /// Whether a header says nothing that is lost: where it came from, and what the list had beside its elements.

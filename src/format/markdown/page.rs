@@ -3,12 +3,13 @@
 use super::prose::{self, Images};
 use super::{fence, target};
 use crate::format::Purpose;
+use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::{Bytes, Kind, Media};
 use crate::format::request::piece::rest;
 use crate::model::json;
 use crate::model::message::{Message, Part, Role};
-use crate::model::session::{Class, Session};
+use crate::model::session::Session;
 use crate::model::speaker::{self, Tools};
 use crate::model::view::{Item, View};
 use std::fmt::Write as _;
@@ -61,7 +62,9 @@ pub fn of(
         }
     }
     if purpose == Purpose::Export {
-        tell_lines(session, report);
+        let shown = [&losses::HEADER[..], &["key", "continued_from"]].concat();
+        let keeps = |body: &[u8]| rest(body, &shown).next().is_none();
+        losses::records(session, keeps, |_| false, report);
     }
     page
 }
@@ -230,49 +233,22 @@ fn tell_signatures(said: &Message<'_>, report: &mut Report) {
     report.lose(Loss::Signature, signed as u64);
 }
 
-/// Tells what stands beside what was said, and not on the page.
+/// Counts what is not on the page of a message.
 fn tell_books(said: &Message<'_>, body: &[u8], report: &mut Report) {
-    let books = [
-        ("id", Loss::Id),
-        ("category", Loss::Category),
-        ("tokens", Loss::Usage),
-        ("usage", Loss::Usage),
-    ];
-    for (name, loss) in books {
-        report.lose(loss, u64::from(json::member(body, name).is_some()));
+    let known = ["is_error", "denied", "invalid"];
+    let mut found = Report::default();
+    losses::members(
+        said,
+        body,
+        &[Loss::Id, Loss::Category, Loss::Usage],
+        &known,
+        &mut found,
+    );
+    if rest(body, &MEMBERS).next().is_some() {
+        found.losses.insert(Loss::Metadata, 1);
     }
-    let metadata = said.metadata.unwrap_or(b"{}");
-    let free = rest(metadata, &["is_error", "denied", "invalid"])
-        .next()
-        .is_some();
-    let members = rest(body, &MEMBERS).next().is_some();
-    report.lose(Loss::Metadata, u64::from(free || members));
-}
-
-/// Counts the lines that are not on the page; of a header what it says beside the heading's facts.
-fn tell_lines(session: &Session, report: &mut Report) {
-    for index in 0..session.len() {
-        let loss = match session.class(index) {
-            Class::Event => Loss::Event,
-            Class::Unreadable => Loss::Unreadable,
-            Class::Header => {
-                let shown = [
-                    "type",
-                    "version",
-                    "id",
-                    "title",
-                    "key",
-                    "created_at",
-                    "continued_from",
-                    "source",
-                ];
-                match rest(session.record(index).body, &shown).next() {
-                    Some(_) => Loss::Header,
-                    None => continue,
-                }
-            }
-            Class::Message(_) | Class::Blank => continue,
-        };
-        report.lose(loss, 1);
-    }
+    found
+        .losses
+        .into_iter()
+        .for_each(|(loss, count)| report.lose(loss, count));
 }

@@ -151,8 +151,8 @@ impl Editor for Opencode {
     }
 
     fn losses(&self, said: &Said<'_>, _: bool, report: &mut Report) {
-        losses::members(said, &[], &["is_error"], report);
         let message = &said.message;
+        losses::members(message, said.body, &[Loss::Name], &["is_error"], report);
         let has_place = match message.role() {
             Role::User => matches!(message.category(), Category::Dialog | Category::Context),
             role => message.category() == role.category(),

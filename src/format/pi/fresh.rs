@@ -4,13 +4,12 @@
 use super::item;
 use super::made::{Chain, EPOCH};
 use crate::error::Result;
+use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
-use crate::format::request::piece::rest;
-use crate::format::workspace::{Member, Workspace, unplaced};
+use crate::format::workspace::{Member, Workspace};
 use crate::format::{Purpose, written};
-use crate::model::json::{self, ObjectBuilder};
-use crate::model::message::{Message, Role};
-use crate::model::session::{Class, Session};
+use crate::model::json::ObjectBuilder;
+use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashSet;
 use std::io::Write;
@@ -53,7 +52,8 @@ pub fn write(
         chain.add("session_info", &begun, &info.finish(), None);
     }
     if purpose == Purpose::Export {
-        tell_lines(session, report);
+        let keeps = |body: &[u8]| losses::keeps_header(body, &losses::HEADER, &[Member::Directory], "");
+        losses::records(session, keeps, |_| false, report);
     }
     let mut clock = begun;
     let names = item::names(session, view);
@@ -63,7 +63,8 @@ pub fn write(
         if let Some(message) = entry.message(session) {
             clock = message.timestamp.map_or(clock, <[u8]>::to_vec);
             if purpose == Purpose::Export {
-                tell(&message, entry.body(session), report);
+                let lost = [Loss::Id, Loss::Name];
+                losses::members(&message, entry.body(session), &lost, &["is_error"], report);
             }
             item::add(&mut chain, entry, session, &clock, None, &names, report);
             kept = kept.or(chain.last.clone());
@@ -82,36 +83,4 @@ pub fn write(
         written(out.write_all(b"\n"))?;
     }
     Ok(())
-}
-
-/// Counts what a message has that its entry has no place for.
-fn tell(message: &Message<'_>, body: &[u8], report: &mut Report) {
-    let counted = json::member(body, "tokens").is_some();
-    report.lose(Loss::Usage, u64::from(counted));
-    report.lose(Loss::Id, u64::from(message.id().is_some()));
-    let named = message.name.is_some() && message.role() != Role::Tool;
-    report.lose(Loss::Name, u64::from(named));
-    let free = message
-        .metadata
-        .is_some_and(|raw| rest(raw, &["is_error"]).next().is_some());
-    report.lose(Loss::Metadata, u64::from(free));
-}
-
-/// Counts the lines that a file has no place for.
-fn tell_lines(session: &Session, report: &mut Report) {
-    let kept = ["type", "version", "id", "created_at", "title", "source"];
-    for index in 0..session.len() {
-        match session.class(index) {
-            Class::Header => {
-                let other = rest(session.record(index).body, &kept).any(|(name, raw)| match name.as_ref() {
-                    "metadata" => unplaced(raw, &[Member::Directory], "").next().is_some(),
-                    _ => true,
-                });
-                report.lose(Loss::Header, u64::from(other));
-            }
-            Class::Event => report.lose(Loss::Event, 1),
-            Class::Unreadable => report.lose(Loss::Unreadable, 1),
-            Class::Message(_) | Class::Blank => {}
-        }
-    }
 }

@@ -5,6 +5,7 @@ use super::tree::Tree;
 use super::{NAME, message, record};
 use crate::error::{Place, Result};
 use crate::format::branches::Path;
+use crate::format::kit::records::passthrough;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::pieces::Pieces;
 use crate::format::report::Report;
@@ -15,7 +16,6 @@ use crate::format::{Format, Input, SessionReader, Source};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key::{self, Derive};
 use crate::model::origin::Origin;
-use crate::model::record::Record;
 use crate::model::session::Session;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -141,12 +141,7 @@ impl<'a> Reading<'a> {
         }
         let first = entries.iter().find(|entry| entry.kind == Kind::Session);
         let named = first.and_then(|entry| entry.id.as_deref());
-        let main = named.map(str::to_string).unwrap_or_else(|| {
-            source.name.map_or_else(
-                || format!("session_{}", &key::sha256(source.bytes)[..16]),
-                |name| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-            )
-        });
+        let main = named.map_or_else(|| source.name_or_hash(), str::to_string);
         Reading {
             entries,
             tree,
@@ -219,15 +214,11 @@ impl<'a> Reading<'a> {
                     .first()
                     .zip(covered.last())
                     .map(|((_, first), (_, last))| (first, last));
-                push(
-                    &mut session,
-                    summary(entry, ends, &self.id_of(entry, *nth)),
-                    entry,
-                );
+                session.push_made(summary(entry, ends, &self.id_of(entry, *nth)), entry.place);
                 continue;
             }
             let Some(mut draft) = record::of_entry(entry) else {
-                push(&mut session, foreign(entry), entry);
+                session.push_made(passthrough(NAME, entry.body.trim_ascii()), entry.place);
                 continue;
             };
             let own = entry.id.clone().filter(|id| known.insert(id.clone()));
@@ -243,9 +234,9 @@ impl<'a> Reading<'a> {
                 None if names => derive.id(&body),
                 None => String::new(),
             };
-            push(&mut session, body, entry);
+            session.push_made(body, entry.place);
             if is_hidden(entry) {
-                push(&mut session, hidden(entry, &id, &self.id_of(entry, *nth)), entry);
+                session.push_made(hidden(entry, &id, &self.id_of(entry, *nth)), entry.place);
             }
             ids.push((at, id));
         }
@@ -338,21 +329,6 @@ fn parent(raw: Option<&[u8]>) -> Option<String> {
     let stem = file.strip_suffix(".jsonl").unwrap_or(file);
     let id = stem.rsplit('_').next().unwrap_or(stem);
     Some(id.to_string())
-}
-
-fn push(session: &mut Session, mut body: Vec<u8>, entry: &Entry<'_>) {
-    body.push(b'\n');
-    session.push(&Record::parse(&body, entry.place));
-}
-
-/// An entry that no model is told of, carried along.
-fn foreign(entry: &Entry<'_>) -> Vec<u8> {
-    let mut built = ObjectBuilder::default();
-    built
-        .text("type", "foreign")
-        .text("format", NAME)
-        .raw("raw", entry.body.trim_ascii());
-    built.finish()
 }
 
 /// When an event took place, as far as its entry says it.

@@ -8,7 +8,8 @@ use super::tree::Tree;
 use super::{NAME, fresh, item, read};
 use crate::error::Result;
 use crate::format::branches::Path;
-use crate::format::report::{Loss, Report};
+use crate::format::kit::losses;
+use crate::format::report::Report;
 use crate::format::request::piece::rest;
 use crate::format::{Purpose, Returned, written};
 use crate::model::json::{self, ObjectBuilder};
@@ -29,7 +30,7 @@ pub fn write(
         return fresh::write(session, view, purpose, out, report);
     };
     if purpose == Purpose::Export {
-        tell_events(session, report);
+        losses::events(session, NAME, report);
     }
     let (lines, places, mut chain) = again(session, first);
     change::add(session, view, &places, &mut chain, report)?;
@@ -219,18 +220,4 @@ fn compaction(event: &[u8], chain: &mut Chain) {
         .map(|id| id.into_owned());
     let time = json::member(note, "timestamp").or_else(|| json::member(event, "at"));
     chain.add("compaction", time.unwrap_or(made::EPOCH), &members.finish(), id);
-}
-
-/// Counts the events that a file has no place for.
-fn tell_events(session: &Session, report: &mut Report) {
-    for index in 0..session.len() {
-        let record = session.record(index);
-        let Some(event) = record.event() else { continue };
-        let own = match event.name().as_ref() {
-            "session" | "truncate" | "restore" | "compact" | "summary" => true,
-            "foreign" => json::member(event.raw, "format").and_then(json::text).as_deref() == Some(NAME),
-            _ => false,
-        };
-        report.lose(Loss::Event, u64::from(!own));
-    }
 }

@@ -3,8 +3,9 @@
 use super::call::Calls;
 use super::record::{Record, Spelling};
 use super::{KINDS, NAME, spell, turn};
-use crate::format::collection::{Item, foreign};
+use crate::format::collection::Item;
 use crate::format::content;
+use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::request::Api;
@@ -37,7 +38,10 @@ pub fn sessions(item: &Item<'_>, report: &mut Report) -> Option<Vec<Session>> {
         if let Some(fault) = fault {
             told.damage(item.place, format!("turn {}: {fault}", nth + 1));
         }
-        item.push(&mut session, line.unwrap_or_else(|| foreign(KINDS.format, raw)));
+        item.push(
+            &mut session,
+            line.unwrap_or_else(|| passthrough(KINDS.format.name(), raw)),
+        );
     }
     for name in ["chosen", "rejected"] {
         if record.members.get(name).is_some() {

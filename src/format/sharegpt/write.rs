@@ -5,7 +5,7 @@ use super::record::{Record, Spelling};
 use super::spell::{self, Spelled, Words, noted};
 use super::turn::role_of;
 use crate::error::{Error, Kind, Result};
-use crate::format::listing::{Element, Listing};
+use crate::format::kit::{Edit, Frame};
 use crate::format::object::{Object, set};
 use crate::format::report::{Loss, Report};
 use crate::format::request::piece::{Said, array, quoted};
@@ -38,8 +38,8 @@ pub fn write(
         record.text("id", &id);
     }
     let turns = made.turns.iter().filter_map(|turn| match turn {
-        Element::New(raw) | Element::Changed(_, raw) => Some(raw),
-        Element::Old(_) => None,
+        Edit::Insert(raw) | Edit::Replace(_, raw) => Some(raw),
+        Edit::Keep(_) => None,
     });
     record.raw(header.spelling.list(), array(turns));
     set(&mut record, "system", made.system.as_ref());
@@ -89,9 +89,9 @@ pub fn back(sessions: &[Returned<'_>], out: &mut dyn Write, report: &mut Report)
         }),
         report,
     );
-    let listing = Listing::of(&origin.bytes, Some(record.spelling.list()));
+    let listing = Frame::of(&origin.bytes, Some(record.spelling.list()));
     let Some(listing) = listing else { return Ok(()) };
-    let mut bytes = listing.with(&made.turns);
+    let mut bytes = listing.splice_laid_out(&made.turns);
     if made.system.as_deref() != record.system {
         let changes = [("system", made.system.as_deref())];
         bytes = json::with_members(&bytes, &changes).unwrap_or(bytes);
@@ -145,7 +145,7 @@ struct Stood {
 
 /// What is made of a session.
 struct Made {
-    turns: Vec<Element>,
+    turns: Vec<Edit>,
     system: Option<Vec<u8>>,
 }
 
@@ -191,14 +191,14 @@ impl Made {
             let spelled = making.item(item, header.is_own);
             let calls = spelled.iter().filter(|(_, call)| call.is_some()).count();
             for (turn, call) in spelled {
-                making.made.turns.push(Element::New(turn));
+                making.made.turns.push(Edit::Insert(turn));
                 // Each of several calls has its result behind it.
                 let answer = call.filter(|_| !header.is_own || calls > 1);
                 let answer = answer.and_then(|nth| answers.get(&(item, nth)));
                 if let Some(answer) = answer.filter(|answer| !written[**answer]) {
                     written[*answer] = true;
                     for (turn, _) in making.item(*answer, header.is_own) {
-                        making.made.turns.push(Element::New(turn));
+                        making.made.turns.push(Edit::Insert(turn));
                     }
                 }
             }
@@ -239,10 +239,10 @@ struct Making<'m> {
 
 impl Making<'_> {
     /// The turn that a line of the session is in the record that it came from.
-    fn source(&self, line: usize) -> Option<Element> {
+    fn source(&self, line: usize) -> Option<Edit> {
         let record = self.record?;
         let nth = line.checked_sub(1 + usize::from(record.system))?;
-        (nth < record.turns).then_some(Element::Old(nth))
+        (nth < record.turns).then_some(Edit::Keep(nth))
     }
 
     /// Turns that nobody says stand where they stood.
@@ -257,7 +257,7 @@ impl Making<'_> {
             let own = json::member(record.body, "format") == Some(&quoted(NAME)[..]);
             let turn = json::member(record.body, "raw").filter(|_| own);
             if let Some(turn) = turn {
-                let turn = self.source(line).unwrap_or_else(|| Element::New(turn.to_vec()));
+                let turn = self.source(line).unwrap_or_else(|| Edit::Insert(turn.to_vec()));
                 self.made.turns.push(turn);
             }
         }
