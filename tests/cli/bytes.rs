@@ -115,7 +115,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(500))]
+    #![proptest_config(config(120))]
 
     #[test]
     fn reading_gives_every_byte_once(Bytes(bytes) in file()) {
@@ -180,7 +180,7 @@ fn document() -> impl Strategy<Value = Bytes> {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(20))]
 
     #[test]
     fn cat_is_the_identity(Bytes(bytes) in file()) {

@@ -290,16 +290,7 @@ fn blow() -> impl Strategy<Value = Blow> {
     ]
 }
 
-/// Each case syncs a dozen times: fewer than usual, unless more are asked for.
-fn cases() -> ProptestConfig {
-    let asked = std::env::var_os("PROPTEST_CASES").is_some();
-    let mut config = ProptestConfig::default();
-    config.cases = if asked { config.cases } else { 50 };
-    config
-}
-
 proptest! {
-    #![proptest_config(cases())]
     #[test]
     fn whatever_happened_a_repair_is_clean_and_keeps_every_good_line(blows in proptest::collection::vec(blow(), 1..4)) {
         let (_folder, store) = store();

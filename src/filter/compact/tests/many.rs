@@ -92,10 +92,10 @@ pub fn run(name: &str, usual: u32, wild: bool) {
 
 #[test]
 fn invariants_hold_over_wild_sessions() {
-    run("wild sessions", 200, true);
+    run("wild sessions", 60, true);
 }
 
 #[test]
 fn invariants_hold_over_orderly_sessions() {
-    run("orderly sessions", 200, false);
+    run("orderly sessions", 60, false);
 }

@@ -36,7 +36,7 @@ fn steps() -> Vec<(&'static str, Run<'static>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(super::many::cases(100)))]
+    #![proptest_config(ProptestConfig::with_cases(super::many::cases(40)))]
     #[test]
     fn a_step_ends_when_it_is_enough(plot in plot(true), wish in wish(), share in 0u64..1000, skip in 0usize..7) {
         let case = Case::new(plot.session(), &wish);

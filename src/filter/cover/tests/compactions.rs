@@ -176,7 +176,7 @@ fn run(name: &str, wild: bool) {
         .ok()
         .and_then(|text| text.parse().ok());
     let config = Config {
-        cases: given.unwrap_or(100),
+        cases: given.unwrap_or(40),
         max_shrink_iters: 800,
         failure_persistence: None,
         ..Config::default()

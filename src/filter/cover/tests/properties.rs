@@ -167,7 +167,7 @@ fn run(name: &str, wild: bool) {
         .ok()
         .and_then(|text| text.parse().ok());
     let config = Config {
-        cases: asked.unwrap_or(200),
+        cases: asked.unwrap_or(60),
         max_shrink_iters: 800,
         failure_persistence: None,
         ..Config::default()

@@ -210,7 +210,7 @@ impl Watched {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_leaves_but_by_a_summary_or_a_policy(memory in memory(), what in prop::collection::vec(happens(), 0..40)) {

@@ -225,7 +225,7 @@ impl Grown {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_leaves_a_session_but_by_a_summary_or_its_policy(

@@ -82,7 +82,7 @@ fn units() -> impl Strategy<Value = Vec<(Vec<&'static str>, u64, usize)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn the_heap_chooses_as_the_rule_says(units in units(), budget in 0u64..120) {

@@ -95,7 +95,7 @@ fn kept_by_the_rule(beginning: &str, units: &[Unit], picked: &[usize], options: 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn a_summary_keeps_its_promises(

@@ -131,7 +131,7 @@ fn compaction(session: &Session, choices: &[u8]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn a_change_is_what_is_read_then(

@@ -157,7 +157,7 @@ fn one_damaged_byte_costs_at_most_the_message_that_it_is_in() {
         assert!(!report.is_damaged(), "{:?}", whats(&report));
         let all = said(&whole.unwrap());
         assert_eq!(all.len(), 12);
-        for _ in 0..250 {
+        for _ in 0..100 {
             let (at, byte) = (random(text.len()), random(256) as u8);
             damaged(&text, &places, &bak, &all, at, byte);
         }
@@ -168,7 +168,8 @@ fn one_damaged_byte_costs_at_most_the_message_that_it_is_in() {
                 Some(10) => b"}",
                 Some(_) => continue,
             };
-            for byte in bytes {
+            // A third of them at each place, another third at the next.
+            for byte in bytes.iter().skip(at % 3).step_by(3) {
                 damaged(&text, &places, &bak, &all, at, *byte);
             }
         }

@@ -327,7 +327,7 @@ fn joined(all: Vec<Told>) -> Vec<Told> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn histories_come_back(

@@ -171,7 +171,7 @@ fn what_a_checkpoint_says_is_what_the_log_says() {
     let cases = std::env::var("CONVO_VIEWS")
         .ok()
         .and_then(|cases| cases.parse().ok())
-        .unwrap_or(60);
+        .unwrap_or(25);
     let mut runner = proptest::test_runner::TestRunner::new(proptest::test_runner::Config {
         cases,
         failure_persistence: None,

@@ -257,7 +257,7 @@ fn runs_of_one_character_count_as_with_tiktoken() {
 #[test]
 fn a_megabyte_of_one_character_is_counted() {
     let length = if cfg!(debug_assertions) {
-        200_000
+        40_000
     } else {
         1_000_000
     };

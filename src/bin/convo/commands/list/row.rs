@@ -69,7 +69,8 @@ impl Row {
 
     /// The program that wrote the session, if its format says so.
     pub fn program(&self) -> Option<&str> {
-        Some(self.format()).filter(|format| !COMMON.contains(format))
+        let format = Some(self.format()).filter(|format| !COMMON.contains(format))?;
+        Some(format.strip_suffix("-export").unwrap_or(format))
     }
 
     /// The session that contains this one as a branch, a subagent or a part.
