@@ -195,12 +195,7 @@ impl Selection {
         let live: HashSet<usize> = session.live_events().into_iter().collect();
         let is_kept = |index: usize| match session.class(index) {
             Class::Header => true,
-            Class::Event => {
-                let record = session.record(index);
-                let name = record.event().map(|event| event.name()).unwrap_or_default();
-                let changes_view = ["restore", "truncate", "compact", "summary", "attempt"];
-                live.contains(&index) && !changes_view.contains(&name.as_ref())
-            }
+            Class::Event => live.contains(&index) && !changes_view(session, index),
             _ => false,
         };
         let mut narrowed = Session::default();
@@ -220,6 +215,38 @@ impl Selection {
     pub fn nothing(session: &Session, items: &[Item]) -> Error {
         nothing(&Selection::default().candidates(session, items))
     }
+}
+
+/// Whether the event of a line changes what is in view.
+fn changes_view(session: &Session, index: usize) -> bool {
+    let record = session.record(index);
+    let name = record.event().map(|event| event.name()).unwrap_or_default();
+    ["restore", "truncate", "compact", "summary", "attempt"].contains(&name.as_ref())
+}
+
+/// The session as if nothing had been truncated, compacted or summarized. Changes that follow its source remain.
+pub fn original(session: &Session) -> Session {
+    let live: HashSet<usize> = session.live_events().into_iter().collect();
+    let is_update = |index: usize| {
+        session
+            .record(index)
+            .event()
+            .is_some_and(|event| event.is_update())
+    };
+    let mut original = Session::default();
+    for index in 0..session.len() {
+        let is_kept = match session.class(index) {
+            Class::Event => live.contains(&index) && (!changes_view(session, index) || is_update(index)),
+            _ => true,
+        };
+        if is_kept {
+            original.push_from(session, index);
+        }
+    }
+    if let Some(origin) = session.origin() {
+        original.set_origin(origin.clone());
+    }
+    original
 }
 
 fn nothing(candidates: &[Option<Candidate>]) -> Error {

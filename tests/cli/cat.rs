@@ -236,3 +236,29 @@ fn a_name_that_a_file_has_leads_to_the_file() {
         env.run(&["cat", "./sess"]).fine().gives(CHAT);
     }
 }
+
+#[test]
+fn the_original_of_a_shortened_session_is_exported() {
+    let env = Env::with_chat();
+    let before = env.run(&["cat", "trip", "--to", "openai-chat", "-q"]).status(0);
+    env.run(&["truncate", "-q", "trip", "--keep-last", "1"]).status(0);
+    env.run(&["title", "-q", "trip", "Rome"]).status(0);
+    let after = env.run(&["cat", "trip", "--to", "openai-chat", "-q"]).status(0);
+    assert_ne!(after.out(), before.out());
+    let original = env
+        .run(&["cat", "trip", "--original", "--to", "openai-chat", "-q"])
+        .status(0);
+    assert_eq!(original.out(), before.out());
+    // As a record stream: every message and the title, without the event.
+    let stream = env.run(&["cat", "trip", "--original"]).fine();
+    assert!(
+        stream.out().contains("Rome") && !stream.out().contains("\"truncate\""),
+        "{stream}"
+    );
+    let last = env.run(&["cat", "trip", "--original", "--first", "1"]).fine();
+    assert_eq!(
+        env.pipe(&["count"], last.out()).status(0).out().lines().nth(2),
+        Some("exchanges\t1\t1"),
+        "{last}"
+    );
+}

@@ -12,6 +12,7 @@ use crate::writing::{
 };
 use clap::Args;
 use convo::error::{Error, Kind};
+use convo::filter::select;
 use convo::filter::settle::Lines;
 use convo::format::report::Report;
 use convo::format::{Format, Stream};
@@ -37,6 +38,12 @@ pub struct Cat {
     inputs: Vec<String>,
     #[command(flatten)]
     selecting: Selecting,
+    /// Ignore truncations, compactions and summaries
+    ///
+    /// Prints the messages as they were before. Without this option, an exported session contains the placeholders and
+    /// summaries of its view. Messages that `gc` has archived are not included.
+    #[arg(long, help_heading = "Filter")]
+    original: bool,
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
@@ -79,11 +86,9 @@ impl Run for Cat {
                     |label, mut session| {
                         out.separate();
                         written += 1;
-                        let narrowed = self.selecting.narrow(label, &mut session)?;
+                        let narrowed = self.narrow(label, &mut session)?;
                         match to {
-                            Format::Native if narrowed => {
-                                provider_request::write(&session, &View::replay(&session), out)
-                            }
+                            Format::Native if narrowed => self.narrowed(&session, out),
                             Format::Native => write_records(&session, out),
                             _ => {
                                 let session = self.modeled(session, to)?;
@@ -114,7 +119,7 @@ impl Cat {
     /// Prints each record once it is complete.
     fn follow(&self, context: &Context, inputs: &[Input], writing: Writing<'_>) -> anyhow::Result<()> {
         let has_to = writing.format() != Format::Native;
-        if has_to || self.writing.is_elsewhere() || self.selecting.selection().is_some() {
+        if has_to || self.writing.is_elsewhere() || self.narrows() {
             let error = Error::new(Kind::Usage, "--follow prints the record stream as it is");
             let error = error.hint("omit --to, --output, --pack and the filters; show --follow has filters");
             return Err(error.into());
@@ -142,11 +147,11 @@ impl Cat {
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let label = opened.label.clone();
-        if self.selecting.selection().is_some() {
+        if self.narrows() {
             let mut sessions = InputSessions::selected(context, opened, reading);
             while let Some(mut session) = sessions.next()? {
-                let narrowed = self.selecting.narrow(&label, &mut session);
-                let write = |_| provider_request::write(&session, &View::replay(&session), out);
+                let narrowed = self.narrow(&label, &mut session);
+                let write = |_| self.narrowed(&session, out);
                 sessions.settle(narrowed.map_err(Into::into).and_then(write))?;
             }
             return Ok(());
@@ -217,7 +222,7 @@ impl Cat {
             let mut returning = Returning::new(&export);
             let mut sessions = InputSessions::all(context, opened, reading);
             while let Some(mut session) = sessions.next()? {
-                let narrowed = self.selecting.narrow(&label, &mut session);
+                let narrowed = self.narrow(&label, &mut session);
                 let write = |narrowed| returning.write(session, narrowed, out);
                 sessions.settle(narrowed.map_err(Into::into).and_then(write))?;
             }
@@ -234,7 +239,7 @@ impl Cat {
         };
         let mut sessions = InputSessions::selected(context, opened, reading);
         while let Some(mut session) = sessions.next()? {
-            let narrowed = self.selecting.narrow(&label, &mut session);
+            let narrowed = self.narrow(&label, &mut session);
             let modeled = narrowed.and_then(|narrowed| {
                 if narrowed {
                     exported.changed();
@@ -245,6 +250,27 @@ impl Cat {
             sessions.settle(modeled.map_err(Into::into).and_then(write))?;
         }
         exported.finish(&export, written, out)
+    }
+
+    /// Whether the output is another session than the input.
+    fn narrows(&self) -> bool {
+        self.original || self.selecting.selection().is_some()
+    }
+
+    /// Leaves what is to be printed; whether that is asked for.
+    fn narrow(&self, label: &str, session: &mut Session) -> convo::Result<bool> {
+        if self.original {
+            *session = select::original(session);
+        }
+        Ok(self.selecting.narrow(label, session)? || self.original)
+    }
+
+    /// A session of which only some lines are left; those of chosen messages need the header alone.
+    fn narrowed(&self, session: &Session, out: &mut dyn Write) -> anyhow::Result<()> {
+        match self.selecting.selection() {
+            Some(_) => provider_request::write(session, &View::replay(session), out),
+            None => write_records(session, out),
+        }
     }
 
     /// The session with the model of --model.

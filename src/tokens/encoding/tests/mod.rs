@@ -256,11 +256,7 @@ fn runs_of_one_character_count_as_with_tiktoken() {
 /// A quadratic count of any of these takes hours, unoptimized also at the shorter length.
 #[test]
 fn a_megabyte_of_one_character_is_counted() {
-    let length = if cfg!(debug_assertions) {
-        40_000
-    } else {
-        1_000_000
-    };
+    let length = if cfg!(debug_assertions) { 40_000 } else { 1_000_000 };
     let runs = [
         "a", "A", " ", "\n", "\r\n", "\t", "0", "日", "\u{301}", "👍", "-", "'", " \u{301}", "\u{1c5}",
         "\n ", "aB",
