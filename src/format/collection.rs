@@ -129,7 +129,7 @@ impl Collection {
             // What is good to know is told once.
             let known = &mut self.told;
             told.findings
-                .retain(|finding| finding.damage || known.insert(finding.what.clone()));
+                .retain(|finding| finding.damage || known.insert(finding.what.to_string()));
             report.findings.append(&mut told.findings);
             for (loss, times) in told.losses {
                 *self.losses.entry(loss).or_default() += times;

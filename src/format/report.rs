@@ -2,6 +2,7 @@
 
 use crate::error::Place;
 use crate::model::session::{Class, Session};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What a format cannot carry; the words are the same for all formats.
@@ -116,7 +117,7 @@ pub struct Finding {
     /// Where; line 0 for the input as a whole.
     pub place: Place,
     /// What.
-    pub what: String,
+    pub what: Cow<'static, str>,
     /// Whether it is damage (status 65) or merely good to know.
     pub damage: bool,
 }
@@ -145,7 +146,7 @@ impl Report {
     }
 
     /// Tells of damage: the line or document was read as far as possible.
-    pub fn damage(&mut self, place: Place, what: impl Into<String>) {
+    pub fn damage(&mut self, place: Place, what: impl Into<Cow<'static, str>>) {
         self.findings.push(Finding {
             place,
             what: what.into(),
@@ -154,7 +155,7 @@ impl Report {
     }
 
     /// Tells of something that is no damage.
-    pub fn note(&mut self, place: Place, what: impl Into<String>) {
+    pub fn note(&mut self, place: Place, what: impl Into<Cow<'static, str>>) {
         self.findings.push(Finding {
             place,
             what: what.into(),

@@ -117,7 +117,7 @@ pub fn tell_own(report: &mut Report) {
     let own = [LOCAL_TIMES, message::NO_NUMBER];
     report
         .findings
-        .retain(|finding| !own.contains(&finding.what.as_str()));
+        .retain(|finding| !own.contains(&finding.what.as_ref()));
 }
 
 /// A spare copy: its name and its bytes.

@@ -92,7 +92,7 @@ fn a_line_that_is_no_text_is_kept_and_told() {
     let all = crate::format::convert(crate::format::Format::Aider, &source, &mut report).unwrap();
     let damage: Vec<_> = report.findings.iter().filter(|finding| finding.damage).collect();
     assert_eq!(damage.len(), 1);
-    assert_eq!((damage[0].place.line, damage[0].what.as_str()), (6, "not UTF-8"));
+    assert_eq!((damage[0].place.line, damage[0].what.as_ref()), (6, "not UTF-8"));
     assert_eq!(
         said(&all[0]),
         pairs(&[("user", "a"), ("assistant", "b"), ("assistant", "c")])

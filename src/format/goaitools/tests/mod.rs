@@ -111,7 +111,7 @@ fn what_can_be_read_is_read_and_told() {
         report
             .findings
             .iter()
-            .map(|found| (found.damage, found.what.clone()))
+            .map(|found| (found.damage, found.what.to_string()))
             .collect()
     };
     for (text, messages, damage, what) in [

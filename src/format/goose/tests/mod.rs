@@ -54,7 +54,7 @@ pub fn sessions(bytes: &[u8]) -> Vec<Session> {
     let what: Vec<&str> = report
         .findings
         .iter()
-        .map(|finding| finding.what.as_str())
+        .map(|finding| finding.what.as_ref())
         .collect();
     let text = String::from_utf8_lossy(bytes);
     let strange = what.iter().filter(|what| **what != "unknown content type 'new'");

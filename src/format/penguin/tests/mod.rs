@@ -74,7 +74,7 @@ fn whats(report: &Report) -> Vec<&str> {
     report
         .findings
         .iter()
-        .map(|finding| finding.what.as_str())
+        .map(|finding| finding.what.as_ref())
         .collect()
 }
 

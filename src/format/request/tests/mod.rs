@@ -28,7 +28,7 @@ fn read(api: Api, text: &str) -> Session {
     // Parts and items of kinds that no interface has are among what is made up.
     let damage = report.findings.iter().filter(|finding| finding.damage);
     let strange: Vec<&str> = damage
-        .map(|finding| finding.what.as_str())
+        .map(|finding| finding.what.as_ref())
         .filter(|what| !MADE_UP.contains(what))
         .collect();
     assert_eq!(strange, [] as [&str; 0], "{text}");

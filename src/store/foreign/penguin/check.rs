@@ -119,7 +119,7 @@ fn one(
             .findings
             .iter()
             .find(|finding| !finding.damage && finding.what.contains(&unfinished));
-        let what = newer.map_or("an unfinished save".to_string(), |newer| newer.what.clone());
+        let what = newer.map_or("an unfinished save".into(), |newer| newer.what.clone());
         out.tell(
             &format!("{shown}{UNFINISHED}"),
             WHOLE,
