@@ -5,6 +5,7 @@ pub mod branch;
 pub mod compact;
 pub mod compat;
 pub mod continuation;
+mod copies;
 pub mod cover;
 pub mod expand;
 pub mod gc;

@@ -14,6 +14,7 @@ mod cline_roo;
 mod codex;
 mod collection;
 mod content;
+pub mod continuation;
 mod continue_ide;
 pub mod detect;
 mod document;

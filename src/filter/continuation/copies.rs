@@ -1,10 +1,11 @@
 //! The lines of a continuation that are copies, and the one that marks where it goes on.
 
 use super::{Layout, New};
+use crate::filter::copies::{copy_message, derived_id, quoted};
 use crate::filter::settle::summary_line;
+use crate::format::continuation::marker_metadata;
 use crate::model::chain::{self, COPIED_FROM, MARKER};
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::key;
 use crate::model::message::Category;
 use crate::model::session::Session;
 use crate::model::view::Item;
@@ -13,18 +14,9 @@ use crate::model::view::Item;
 fn derived(prefix: &str, new: &New<'_>, of: &str) -> String {
     let digits = match new.layout {
         Layout::Native => 16,
-        Layout::Penguin => 8,
+        Layout::Dated => 8,
     };
-    format!(
-        "{prefix}{}",
-        &key::sha256(format!("{}\n{of}", new.id).as_bytes())[..digits]
-    )
-}
-
-pub(super) fn quoted(text: &str) -> Vec<u8> {
-    let mut raw = Vec::new();
-    json::push_text(&mut raw, text);
-    raw
+    derived_id(prefix, &format!("{}\n{of}", new.id), digits)
 }
 
 /// A message as it stands in the view, with an id of its own and the id of the one that it is a copy of.
@@ -39,26 +31,18 @@ pub(super) fn copy(
     let own = id.or_else(|| message.id().map(|id| id.into_owned()));
     // A copy of a copy is one of the first.
     let of = chain::copied_from(&message).or(own).unwrap_or_default();
-    let metadata = message
-        .metadata
-        .filter(|raw| raw.first() == Some(&b'{'))
-        .unwrap_or(b"{}");
-    let noted = json::with_members(metadata, &[(COPIED_FROM, Some(&quoted(&of)))]).ok()?;
-    let id = quoted(&derived("msg_", new, &format!("{place} {of}")));
-    let time = new
-        .created_at
-        .filter(|_| new.layout == Layout::Penguin)
-        .map(quoted);
-    let mut changes: Vec<(&str, Option<&[u8]>)> = vec![("id", Some(&id)), ("metadata", Some(&noted))];
-    if let Some(time) = &time {
-        changes.push(("timestamp", Some(time)));
-    }
-    // Without one Penguin would go by the text.
+    let id = derived("msg_", new, &format!("{place} {of}"));
+    let time = new.created_at.map(quoted);
     let category = quoted(message.category().name());
-    if new.layout == Layout::Penguin && message.category.is_none() {
-        changes.push(("category", Some(&category)));
+    let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
+    if new.layout == Layout::Dated {
+        changes.extend(time.as_ref().map(|time| ("timestamp", Some(time.as_slice()))));
+        // Without a category, its system would go by the text.
+        if message.category.is_none() {
+            changes.push(("category", Some(&category)));
+        }
     }
-    json::with_members(item.body(session), &changes).ok()
+    copy_message(item.body(session), &of, &id, &changes)
 }
 
 /// The summary that stands, standing where it is now.
@@ -84,8 +68,8 @@ pub(super) fn marker(source: &str, tokens: u64, new: &New<'_>) -> Vec<u8> {
         .text("previous_session", source)
         .raw("previous_session_tokens", tokens.to_string());
     let mut noted = noted.finish();
-    if new.layout == Layout::Penguin {
-        noted = [br#"{"penguin":{"metadata":"#, noted.as_slice(), b"}}"].concat();
+    if new.layout == Layout::Dated {
+        noted = marker_metadata(&noted);
     }
     let mut marker = ObjectBuilder::default();
     marker

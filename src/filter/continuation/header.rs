@@ -1,45 +1,18 @@
 //! The session line of a continuation: what it says of its chain, and what it takes along.
 
-use super::copies::quoted;
 use super::counted::{Counted, cost};
 use super::{Layout, New};
+use crate::filter::copies::header_member;
+use crate::format::continuation::continued_metadata;
 use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, Origin};
-use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
-use crate::model::time;
 use crate::tokens::Counter;
 
 /// Members of the session line that tell of the chain.
 const ORIGINAL: &str = "original_created_at";
 const SOURCE_TOKENS: &str = "source_tokens";
 const CHAIN_TOKENS: &str = "chain_tokens";
-
-/// What Penguin notes of one session and not of the conversation.
-pub(in crate::filter) const OF_ONE: [&str; 15] = [
-    "tool_call_record_count",
-    "tool_result_record_count",
-    "llm_request_lifecycle_count",
-    "message_count",
-    "token_count",
-    "continued_from",
-    "continued_to",
-    "continuation_index",
-    "continuation_time",
-    "original_created_at",
-    "source_session_tokens",
-    "total_chain_tokens",
-    "recovered_from",
-    "flattened_snapshot",
-    "snapshot_id",
-];
-
-/// The lists that Penguin keeps beside the messages of a session.
-pub(in crate::filter) const RECORDS: [&str; 3] = [
-    "llm_request_lifecycles",
-    "tool_call_records",
-    "tool_result_records",
-];
 
 /// What is known of the sessions ahead of one in its chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,9 +65,10 @@ impl Before {
 
 /// A number in the session line.
 fn number(session: &Session, name: &str) -> Option<u64> {
-    let header = session.header();
-    let (_, raw) = header.iter().find(|(known, _)| known == name)?;
-    std::str::from_utf8(raw).ok()?.parse().ok()
+    std::str::from_utf8(&header_member(session, name)?)
+        .ok()?
+        .parse()
+        .ok()
 }
 
 /// Tokens of all messages of a session, and of those that are no copies.
@@ -112,17 +86,10 @@ pub(super) fn tokens(session: &Session, counter: Counter, counted: Option<&Count
 }
 
 pub(super) fn line(session: &Session, before: &Before, new: &New<'_>, (all, chain): (u64, u64)) -> Vec<u8> {
-    let header = session.header();
-    let raw = |name: &str| {
-        header
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, raw)| raw.clone())
-    };
     let mut built = HeaderBuilder::default();
     built.text("created_at", new.created_at);
     for name in ["title", "key", "scope", "tokenizer", "memory", "max_messages"] {
-        if let Some(value) = raw(name) {
+        if let Some(value) = header_member(session, name) {
             built.raw(name, value);
         }
     }
@@ -139,50 +106,10 @@ pub(super) fn line(session: &Session, before: &Before, new: &New<'_>, (all, chai
         .text(ORIGINAL, first.as_deref())
         .raw(SOURCE_TOKENS, all.to_string().into_bytes())
         .raw(CHAIN_TOKENS, chain.to_string().into_bytes());
-    let metadata = raw("metadata").unwrap_or(b"{}".to_vec());
-    if let Some(metadata) = carried(&metadata, first.as_deref(), all, new) {
+    let metadata = header_member(session, "metadata").unwrap_or(b"{}".to_vec());
+    let dated = (new.layout == Layout::Dated).then_some((first.as_deref(), all));
+    if let Some(metadata) = continued_metadata(&metadata, dated) {
         built.raw("metadata", metadata);
     }
     built.finish(new.id)
-}
-
-/// The object without these members.
-pub(in crate::filter) fn without(object: &[u8], names: &[&str]) -> Option<Vec<u8>> {
-    let gone: Vec<(&str, Option<&[u8]>)> = names.iter().map(|name| (*name, None)).collect();
-    json::with_members(object, &gone).ok()
-}
-
-/// The free members of the session line as far as they are of the conversation and not of one session.
-fn carried(metadata: &[u8], first: Option<&str>, tokens: u64, new: &New<'_>) -> Option<Vec<u8>> {
-    let mut foreign = Vec::new();
-    if new.layout == Layout::Penguin {
-        if let Some(first) = first {
-            let local = time::local(first);
-            foreign.push(("original_created_at", quoted(local.as_deref().unwrap_or(first))));
-        }
-        foreign.push(("source_session_tokens", tokens.to_string().into_bytes()));
-    }
-    let inner = json::member(metadata, "penguin").and_then(|raw| json::member(raw, "metadata"));
-    let mut inner = without(inner.unwrap_or(b"{}"), &OF_ONE)?;
-    for (name, value) in foreign {
-        inner = json::with_members(&inner, &[(name, Some(&value))]).ok()?;
-    }
-    let kept = match inner == b"{}" {
-        true => Vec::new(),
-        false => vec![("metadata", inner)],
-    };
-    of_conversation(metadata, &kept)
-}
-
-/// The same, with these members of what Penguin has beside the messages.
-pub(in crate::filter) fn of_conversation(metadata: &[u8], foreign: &[(&str, Vec<u8>)]) -> Option<Vec<u8>> {
-    let kept = without(metadata, &["lineage", "joined", "response", "penguin"])?;
-    let mut penguin = ObjectBuilder::default();
-    for (name, value) in foreign {
-        penguin.raw(name, value);
-    }
-    if penguin.is_empty() {
-        return (kept != b"{}").then_some(kept);
-    }
-    json::with_members(&kept, &[("penguin", Some(&penguin.finish()))]).ok()
 }

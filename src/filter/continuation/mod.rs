@@ -5,9 +5,10 @@ mod counted;
 mod header;
 
 use crate::error::{Error, Kind, Result};
+use crate::format::Format;
+use crate::format::continuation::{dated_id, dates_copies, has_other_category};
 use crate::model::chain;
 use crate::model::exchange::Cuts;
-use crate::model::json;
 use crate::model::key;
 use crate::model::message::{Category, Role};
 use crate::model::session::Session;
@@ -16,7 +17,6 @@ use crate::tokens::Counter;
 use copies::{copy, marker, summary};
 pub use counted::Counted;
 pub use header::Before;
-pub(super) use header::{OF_ONE, RECORDS, of_conversation, without};
 use std::collections::HashMap;
 
 /// How the new session is laid out.
@@ -25,8 +25,26 @@ pub enum Layout {
     /// Copies stand in the order of the view and keep their times.
     #[default]
     Native,
-    /// As Penguin writes them: rules, then context, with the time of the continuation.
-    Penguin,
+    /// For a document that dates copies: rules, then context, with the time of the continuation.
+    Dated,
+}
+
+impl Layout {
+    /// For a session that is written in this format.
+    pub fn of(format: Format) -> Layout {
+        match dates_copies(format) {
+            true => Layout::Dated,
+            false => Layout::Native,
+        }
+    }
+
+    /// The id of the continuation with this number, made from what it continues alone.
+    pub fn id(self, source: &str, index: u64, created_at: Option<&str>) -> String {
+        match self {
+            Layout::Native => ids(source, index).next().unwrap_or_default(),
+            Layout::Dated => dated_id(source, created_at),
+        }
+    }
 }
 
 /// The session that is to be made.
@@ -100,8 +118,8 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
         let (Some(traits), Some(message)) = (item.traits(session), item.message(session)) else {
             continue;
         };
-        // Penguin's own further categories are no rules there, whatever the role says.
-        let is_other = layout == Layout::Penguin && message.metadata.is_some_and(has_other_category);
+        // A message of a category that convo does not have is no rule there, whatever its role.
+        let is_other = layout == Layout::Dated && message.metadata.is_some_and(has_other_category);
         if chain::marks(&message).is_some() || is_other && place < start {
             continue;
         }
@@ -134,12 +152,6 @@ fn take(session: &Session, view: &View, limit: Option<u64>, layout: Layout) -> R
     taken.standing.extend(happened);
     taken.standing.sort_unstable();
     Ok(Some(taken))
-}
-
-/// Whether a message had a category in Penguin that is none here.
-fn has_other_category(metadata: &[u8]) -> bool {
-    let foreign = json::member(metadata, "penguin").and_then(|raw| json::member(raw, "category"));
-    foreign.is_some_and(|raw| raw != b"null")
 }
 
 /// The item with which the last exchange begins, when it has no answer yet.
@@ -196,7 +208,7 @@ pub fn plan_counted(
         )],
     };
     let mut standing = taken.standing;
-    if new.layout == Layout::Penguin {
+    if new.layout == Layout::Dated {
         let category = |place: &usize| view.items[*place].traits(session).map(|traits| traits.category);
         standing.sort_by_key(category);
     }

@@ -1,6 +1,6 @@
 //! Events of a session that becomes part of another: what they name has another id there, or is not there again.
 
-use super::quoted;
+use crate::filter::copies::quoted;
 use crate::model::event::{Action, Event, Span, Target};
 use crate::model::json::{self, Dialect};
 use crate::model::replay::Sweep;

@@ -4,8 +4,9 @@ mod events;
 #[cfg(test)]
 mod tests;
 
-use super::continuation::{self, RECORDS, of_conversation, without};
+use super::copies::{derived_id, header_member, quoted};
 use crate::error::{Error, Kind, Result};
+use crate::format::continuation::joined_metadata;
 use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, COPIED_FROM, Order, Origin, Step};
 use crate::model::json::{self, Dialect};
@@ -90,7 +91,7 @@ fn derived(first: &str, lines: &Session) -> String {
 /// The title of the session whose pieces all of them are: that of a piece says which piece it is.
 fn whole_title(present: &[&Session]) -> Option<Vec<u8>> {
     let lineage = |session: &&Session| {
-        let metadata = of(session, "metadata")?;
+        let metadata = header_member(session, "metadata")?;
         let lineage = json::member(&metadata, "lineage")?;
         let text = |name| {
             json::member(lineage, name)
@@ -107,16 +108,14 @@ fn whole_title(present: &[&Session]) -> Option<Vec<u8>> {
 
 /// The first session's line, as that of the whole.
 fn header(present: &[&Session], id: &str) -> Vec<u8> {
-    let first = present[0].header();
-    let raw = |name: &str| {
-        first
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, raw)| raw.clone())
-    };
+    let raw = |name: &str| header_member(present[0], name);
     let mut built = HeaderBuilder::default();
     for name in ["created_at", "title", "key", "scope", "tokenizer", "source"] {
-        let later = || present[1..].iter().find_map(|session| of(session, name));
+        let later = || {
+            present[1..]
+                .iter()
+                .find_map(|session| header_member(session, name))
+        };
         if name == "title"
             && let Some(whole) = whole_title(present)
         {
@@ -128,8 +127,9 @@ fn header(present: &[&Session], id: &str) -> Vec<u8> {
             built.raw(name, value);
         }
     }
-    let own = raw("metadata").unwrap_or(b"{}".to_vec());
-    let mut metadata = of_conversation(&own, &foreign(&own, present)).unwrap_or(b"{}".to_vec());
+    let metadata = |session: &&Session| header_member(session, "metadata").unwrap_or(b"{}".to_vec());
+    let all: Vec<Vec<u8>> = present.iter().map(metadata).collect();
+    let mut metadata = joined_metadata(&all).unwrap_or(b"{}".to_vec());
     let mut joined = Vec::from(b"[");
     for id in present.iter().filter_map(|session| session.header_text("id")) {
         if joined.len() > 1 {
@@ -141,41 +141,6 @@ fn header(present: &[&Session], id: &str) -> Vec<u8> {
     metadata = json::with_members(&metadata, &[("joined", Some(&joined))]).unwrap_or(metadata);
     built.raw("metadata", metadata);
     built.finish(id)
-}
-
-/// A member of a session's line.
-fn of(session: &Session, name: &str) -> Option<Vec<u8>> {
-    session
-        .header()
-        .into_iter()
-        .find(|(known, _)| known == name)
-        .map(|(_, raw)| raw)
-}
-
-/// What Penguin has beside the messages: the first session's members, and the lists of records of all sessions.
-fn foreign(metadata: &[u8], present: &[&Session]) -> Vec<(&'static str, Vec<u8>)> {
-    let inner = json::member(metadata, "penguin").and_then(|raw| json::member(raw, "metadata"));
-    let inner = inner
-        .and_then(|inner| without(inner, &continuation::OF_ONE))
-        .filter(|inner| inner != b"{}");
-    let mut lists: Vec<(&str, Vec<u8>)> = inner.map(|inner| ("metadata", inner)).into_iter().collect();
-    let members = json::member(metadata, "penguin").and_then(|foreign| json::member(foreign, "members"));
-    lists.extend(members.map(|members| ("members", members.to_vec())));
-    for name in RECORDS {
-        let mut all: Vec<Vec<u8>> = Vec::new();
-        for session in present {
-            let metadata = of(session, "metadata").unwrap_or_default();
-            let list = json::member(&metadata, "penguin").and_then(|foreign| json::member(foreign, name));
-            let elements = list
-                .and_then(|list| json::elements(list, Dialect::Strict))
-                .unwrap_or_default();
-            all.extend(elements.into_iter().map(<[u8]>::to_vec));
-        }
-        if !all.is_empty() {
-            lists.push((name, [b"[", all.join(&b","[..]).as_slice(), b"]"].concat()));
-        }
-    }
-    lists
 }
 
 /// A hash of what two messages have in common when one is an unmarked copy of the other: role, content and category.
@@ -377,17 +342,8 @@ fn said(record: &Record<'_>) -> String {
     key::sha256(&whole)
 }
 
-fn quoted(text: &str) -> Vec<u8> {
-    let mut raw = Vec::new();
-    json::push_text(&mut raw, text);
-    raw
-}
-
 /// Another id for what has one that an earlier session has too: the same whenever they are joined.
 fn other_id(prefix: &str, session: &Session, id: &str) -> String {
     let whose = session.header_text("id").unwrap_or_default();
-    format!(
-        "{prefix}{}",
-        &key::sha256(format!("{whose}\n{id}").as_bytes())[..16]
-    )
+    derived_id(prefix, &format!("{whose}\n{id}"), 16)
 }

@@ -1,9 +1,8 @@
 //! What is put at the head of later pieces: copies of standing messages, each of which says what it is a copy of.
 
 use super::Carry;
-use crate::model::chain::{self, COPIED_FROM};
-use crate::model::json::{self, ObjectBuilder};
-use crate::model::key;
+use crate::filter::copies::{copy_message, derived_id};
+use crate::model::chain;
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -60,26 +59,8 @@ fn says_the_same(one: &Message<'_>, other: &Message<'_>) -> bool {
     one.role == other.role && one.content == other.content && one.name == other.name
 }
 
-/// A copy of a message, the nth one of the piece `id`: with an id of its own, and the id of what it is a
-/// copy of.
+/// A copy of a message, the nth one of the piece `id`.
 pub(super) fn copy(body: &[u8], of: &str, id: &str, nth: usize) -> Vec<u8> {
-    let own = format!(
-        "msg_{}",
-        &key::sha256(format!("{id}\n{nth}\n{of}").as_bytes())[..16]
-    );
-    let text = |text: &str| {
-        let mut raw = Vec::new();
-        json::push_text(&mut raw, text);
-        raw
-    };
-    let (own, of) = (text(&own), text(of));
-    let metadata = json::member(body, "metadata").filter(|raw| raw.first() == Some(&b'{'));
-    let noted = metadata.and_then(|raw| json::with_members(raw, &[(COPIED_FROM, Some(&of))]).ok());
-    let noted = noted.unwrap_or_else(|| {
-        let mut metadata = ObjectBuilder::default();
-        metadata.raw(COPIED_FROM, &of);
-        metadata.finish()
-    });
-    let changes: [(&str, Option<&[u8]>); 2] = [("id", Some(&own)), ("metadata", Some(&noted))];
-    json::with_members(body, &changes).unwrap_or_else(|_| body.to_vec())
+    let own = derived_id("msg_", &format!("{id}\n{nth}\n{of}"), 16);
+    copy_message(body, of, &own, &[]).unwrap_or_else(|| body.to_vec())
 }

@@ -5,9 +5,9 @@ use super::{Split, carry, header};
 use crate::error::Result;
 use crate::filter::Stamp;
 use crate::filter::compact::event::{About, Fate, Reshaping};
+use crate::filter::copies::derived_id;
 use crate::filter::settle::summary_line;
 use crate::model::json::ObjectBuilder;
-use crate::model::key;
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 
@@ -119,7 +119,7 @@ fn stays(source: &Session, index: usize) -> bool {
 /// Id and time of an event of a piece: from the piece alone, so that the same split is the same bytes.
 fn stamp(id: &str, what: &str, session: &Session) -> Stamp {
     Stamp {
-        id: format!("evt_{}", &key::sha256(format!("{id}\n{what}").as_bytes())[..16]),
+        id: derived_id("evt_", &format!("{id}\n{what}"), 16),
         at: session
             .newest_time()
             .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_string()),

@@ -14,7 +14,6 @@ use convo::filter::continuation::{self, Before, Layout, New};
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::chain::Links;
-use convo::model::key;
 use convo::model::session::Session;
 use convo::store::Continued;
 use std::io::Write;
@@ -240,16 +239,8 @@ impl Continue {
             true => Some(context.clock.now()),
             false => session.newest_time(),
         };
-        let layout = match to {
-            Format::Penguin => Layout::Penguin,
-            _ => Layout::Native,
-        };
-        let id = match layout {
-            Layout::Native => continuation::ids(&source, before.sessions.saturating_add(1))
-                .next()
-                .unwrap_or_default(),
-            Layout::Penguin => penguin_id(&source, created_at.as_deref()),
-        };
+        let layout = Layout::of(to);
+        let id = layout.id(&source, before.sessions.saturating_add(1), created_at.as_deref());
         let new = New {
             id: &id,
             created_at: created_at.as_deref(),
@@ -264,21 +255,5 @@ impl Continue {
             .iter()
             .for_each(|line| made.push_new(line));
         Ok(made)
-    }
-}
-
-/// An id as Penguin makes them, of the time and of the session that is continued.
-fn penguin_id(source: &str, created_at: Option<&str>) -> String {
-    let digest = key::sha256(source.as_bytes());
-    let digits: String = created_at
-        .unwrap_or_default()
-        .bytes()
-        .filter(u8::is_ascii_digit)
-        .take(14)
-        .map(char::from)
-        .collect();
-    match digits.len() {
-        14 => format!("session_{}_{}_{}", &digits[..8], &digits[8..], &digest[..8]),
-        _ => format!("session_{}", &digest[..16]),
     }
 }
