@@ -1,11 +1,10 @@
 //! The histories that are at hand.
 
-use super::{cut, session, shown, through_lines, written};
-use crate::format::report::{Loss, Report};
+use super::session;
+use crate::format::Format;
+use crate::format::report::Report;
 use crate::format::tests::truth;
-use crate::format::{Format, Purpose};
 use crate::model::json;
-use crate::model::session::Session;
 use std::collections::BTreeMap;
 
 #[test]
@@ -43,50 +42,4 @@ fn what_was_used_is_told() {
             .with_file_name("ui_messages.json");
         assert!(truth::read(Format::ClineRoo, &panel, &mut Report::default()).is_err());
     }
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn what_does_not_change_is_the_bytes_it_was() {
-    let mut held = 0;
-    for (name, bytes, panel) in files() {
-        let read = session(&bytes, Some(&panel));
-        assert_eq!(written(&read, Purpose::Return).unwrap().0, bytes, "{name}");
-        let (stream, report) = written(&through_lines(&read), Purpose::Export).unwrap();
-        if name.contains("roo") {
-            assert!(report.losses.is_empty(), "{report:?}");
-            assert!(json::same(stream.trim_ascii_end(), &bytes), "{name}");
-        } else {
-            // What is left out in another file does not come along, and is told.
-            assert!(report.losses.contains_key(&Loss::Event), "{report:?}");
-            assert_eq!(shown(&session(&stream, None)), shown(&read), "{name}");
-        }
-        held += 1;
-    }
-    eprintln!("cline-roo: {held} files are written back as the bytes that they were");
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_cut_shows_what_is_left() {
-    let mut cuts = 0;
-    for (name, bytes, panel) in files() {
-        let read = session(&bytes, Some(&panel));
-        for keep in 1..8 {
-            let Some(changed) = cut(&read, keep) else { continue };
-            let tagged: Session = match written(&changed, Purpose::Return) {
-                Ok((after, _)) => session(&after, None),
-                Err(_) => {
-                    assert!(name.contains("cline-range"));
-                    session(
-                        &written(&through_lines(&changed), Purpose::Export).unwrap().0,
-                        None,
-                    )
-                }
-            };
-            assert_eq!(shown(&tagged), shown(&changed), "{name}, last {keep}");
-            cuts += 1;
-        }
-    }
-    eprintln!("cline-roo: {cuts} cuts");
 }

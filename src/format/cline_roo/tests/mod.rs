@@ -7,7 +7,7 @@ mod small;
 use super::{panel, read, write};
 use crate::error::Result;
 use crate::format::report::Report;
-pub use crate::format::tests::bed::{cut, through_lines, with};
+pub use crate::format::tests::bed::{through_lines, with};
 use crate::format::{Purpose, Source};
 use crate::model::json;
 use crate::model::session::Session;

@@ -3,7 +3,6 @@
 use super::{LINES, cut, document, returned, sessions, shown, through_lines, with, written};
 use crate::format::tests::truth;
 use crate::format::{Format, Purpose};
-use crate::model::json;
 use crate::model::view::View;
 
 #[test]
@@ -21,52 +20,6 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
         ("document".to_string(), document().into_bytes()),
     ];
     own.into_iter().chain(files).collect()
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn what_does_not_change_is_the_bytes_it_was() {
-    for (name, bytes) in inputs() {
-        let all = sessions(&bytes);
-        assert!(returned(&all, false).unwrap() == bytes, "{name}");
-        assert!(returned(&all, true).unwrap() == bytes, "{name}");
-    }
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn records_make_what_they_were() {
-    for (name, bytes) in inputs() {
-        let all = sessions(&bytes);
-        let (made, report) = written(&through_lines(&all[0]), Purpose::Export);
-        assert!(report.losses.is_empty(), "{name}: {report:?}");
-        let text = String::from_utf8(made.clone()).unwrap();
-        assert_eq!(
-            all[0].text().matches("\"goose\":{\"raw\"").count(),
-            0,
-            "{name}: a message is kept whole"
-        );
-        if bytes.ends_with(b"]\n}\n") || name.ends_with(".json") || name == "document" {
-            assert!(
-                json::same(made.trim_ascii_end(), bytes.trim_ascii()),
-                "{name}: {text}"
-            );
-            continue;
-        }
-        let lines = |bytes: &[u8]| -> Vec<Vec<u8>> {
-            let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-            lines.map(<[u8]>::to_vec).collect()
-        };
-        let (ours, theirs) = (lines(&made), lines(&bytes));
-        assert_eq!(ours.len(), theirs.len(), "{name}");
-        for (ours, theirs) in ours.iter().zip(&theirs) {
-            assert!(
-                json::same(ours, theirs),
-                "{name}: {}",
-                String::from_utf8_lossy(ours)
-            );
-        }
-    }
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! What is known of public files, and what holds of every document.
 
-use super::{DOCUMENT, cut, returned, sessions, shown, through_lines, with, written};
+use super::{DOCUMENT, returned, sessions, shown, through_lines, with, written};
 use crate::format::tests::truth;
 use crate::format::{Format, Purpose};
-use crate::model::json;
 use crate::model::view::View;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,61 +32,6 @@ fn documents() -> Vec<(String, Vec<u8>)> {
     let files = files.map(|truth| (truth.name, std::fs::read(truth.path).unwrap()));
     let own = ("document.json".to_string(), DOCUMENT.as_bytes().to_vec());
     std::iter::once(own).chain(files).collect()
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn what_does_not_change_is_the_bytes_it_was() {
-    for (name, bytes) in documents() {
-        let (all, report) = sessions(&bytes);
-        assert!(report.findings.is_empty(), "{name}: {report:?}");
-        assert!(returned(&all, false).unwrap() == bytes, "{name}");
-        // Also where it was looked at whether anything did.
-        assert!(returned(&all, true).unwrap() == bytes, "{name}");
-    }
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn records_make_the_document_that_they_were() {
-    for (name, bytes) in documents() {
-        let (all, _) = sessions(&bytes);
-        let (made, report) = written(&through_lines(&all[0]), Purpose::Export);
-        assert!(report.losses.is_empty(), "{name}: {report:?}");
-        let text = String::from_utf8(made.clone()).unwrap();
-        assert!(
-            json::same(made.trim_ascii_end(), bytes.trim_ascii()),
-            "{name}: {text}"
-        );
-        let whole =
-            memchr::memmem::find_iter(all[0].text().as_bytes(), b"\"opencode\":{\"raw\":{\"info\"").count();
-        let summaries = all[0].text().matches("\"type\":\"summary\"").count();
-        assert_eq!(whole, summaries, "{name}: a message is kept whole");
-    }
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_cut_is_a_compaction_more() {
-    let mut cuts = 0;
-    for (name, bytes) in documents() {
-        let (all, _) = sessions(&bytes);
-        for keep in 0..8 {
-            let Some(cut) = cut(&all[0], keep) else { continue };
-            let after = returned(std::slice::from_ref(&cut), true).unwrap();
-            let (again, report) = sessions(&after);
-            assert!(report.findings.is_empty(), "{name}, last {keep}: {report:?}");
-            assert_eq!(shown(&again[0]), shown(&cut), "{name}, last {keep}");
-            let (made, _) = written(&through_lines(&cut), Purpose::Return);
-            assert_eq!(
-                shown(&sessions(&made).0[0]),
-                shown(&cut),
-                "{name}, last {keep}: of records"
-            );
-            cuts += 1;
-        }
-    }
-    eprintln!("opencode: {cuts} cuts show what they are to show");
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! What pi itself wrote, where that is at hand.
 
-use super::{cut, returned, sessions, shown, through_lines, with, written};
+use super::{cut, returned, sessions, shown, with};
 use crate::format::Format;
 use crate::format::report::Report;
 use crate::format::tests::truth;
-use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use serde_json::Value;
@@ -42,47 +41,6 @@ fn all() -> Vec<(String, Vec<u8>, Vec<Session>)> {
         (truth.name, bytes, sessions)
     });
     files.collect()
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn what_does_not_change_is_the_bytes_it_was() {
-    let mut files = 0;
-    for (name, bytes, sessions) in all() {
-        assert!(returned(&sessions, &bytes).unwrap() == bytes, "{name}");
-        files += 1;
-    }
-    eprintln!("pi: {files} files are written back as the bytes that they were");
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn records_make_the_lines_that_they_were() {
-    let (mut files, mut lines, mut bytes_same) = (0, 0, 0);
-    for (name, bytes, sessions) in all() {
-        if sessions.len() > 1 {
-            continue;
-        }
-        let written = written(&through_lines(&sessions[0]));
-        let (ours, theirs): (Vec<_>, Vec<_>) = (
-            written.split(|byte| *byte == b'\n').collect(),
-            bytes.split(|byte| *byte == b'\n').collect(),
-        );
-        assert_eq!(ours.len(), theirs.len(), "{name}");
-        for (ours, theirs) in ours.iter().zip(&theirs) {
-            let show = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
-            assert!(
-                json::same(ours, theirs),
-                "{name}:\n  {}\n  {}",
-                show(ours),
-                show(theirs)
-            );
-            bytes_same += usize::from(ours == theirs);
-            lines += 1;
-        }
-        files += 1;
-    }
-    eprintln!("pi: {files} files, {lines} lines come back as the same JSON, {bytes_same} as the same bytes");
 }
 
 #[test]

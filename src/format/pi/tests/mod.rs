@@ -7,7 +7,7 @@ mod small;
 use super::{read, write};
 use crate::error::Place;
 use crate::format::report::Report;
-pub use crate::format::tests::bed::{cut, through_lines, with};
+pub use crate::format::tests::bed::{cut, with};
 use crate::format::{Purpose, Returned};
 use crate::model::json;
 use crate::model::origin::Origin;
