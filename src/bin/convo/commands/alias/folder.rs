@@ -1,4 +1,4 @@
-//! The names of sessions in a directory of PicoClaw's, which its sidecars keep.
+//! The aliases of a directory of another system, which keeps them next to its sessions.
 
 use super::Action;
 use crate::args::ALL;
