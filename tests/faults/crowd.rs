@@ -56,6 +56,10 @@ fn judge(place: &Place, acknowledged: &[String], besides: Besides) -> Result<usi
     }
     let (mut wrong, mut torn) = (Vec::new(), 0);
     for (number, (line, seal)) in lines.iter().enumerate() {
+        // The end of a line that was seen before its program had written all of it: a blank line is not damage.
+        if line.trim_ascii().is_empty() && besides == Besides::Foreign {
+            continue;
+        }
         let value = serde_json::from_slice::<serde_json::Value>(line);
         let begins = b"{\"role\":\"user\"";
         let begins = line.starts_with(begins) || begins.starts_with(line);
