@@ -88,7 +88,7 @@ impl Method for Coverage {
             let mut prior = if self.fact {
                 Prior::of(&turn.text)
             } else {
-                Prior([1000; 7])
+                Prior::NEUTRAL
             };
             if self.whole {
                 prior = prior.role(Some(turn.role)).recency(index, dialogue.turns.len());

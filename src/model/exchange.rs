@@ -33,6 +33,8 @@ struct Ids {
 pub struct Cuts {
     /// For each item: number of its atom; none for system messages.
     atoms: Vec<Option<usize>>,
+    /// The same, an open loop in its replies.
+    replies: Vec<Option<usize>>,
     /// For each item: whether an exchange begins with it.
     begins: Vec<bool>,
     /// For each item: whether it is a user's message or a summary, so that a view may begin with it.
@@ -80,10 +82,12 @@ impl Cuts {
         if (0..opens.len()).any(|index| asks(&index)) {
             (0..opens.len()).for_each(|index| opens[index] &= !is_context(index) || begins[index]);
         }
-        let atoms = number(&pieces, &stays);
+        let replies = number(&pieces, &stays);
+        let atoms = closed(&pieces, &replies);
         let parted = parted(&atoms);
         Cuts {
             atoms,
+            replies,
             begins,
             opens,
             parted,
@@ -163,6 +167,11 @@ impl Cuts {
     /// Number of the atom that an item belongs to; none for system messages and summaries.
     pub fn atom(&self, item: usize) -> Option<usize> {
         self.atoms[item]
+    }
+
+    /// The same where an open loop may be cut between its replies: such a cut stands before a reply with reasoning.
+    pub fn reply(&self, item: usize) -> Option<usize> {
+        self.replies[item]
     }
 }
 
@@ -269,6 +278,12 @@ fn number(pieces: &[Option<Piece>], stays: &[bool]) -> Vec<Option<usize>> {
             last_caller = None;
         }
     }
+    atoms
+}
+
+/// The atoms, an open loop with reasoning as one.
+fn closed(pieces: &[Option<Piece>], replies: &[Option<usize>]) -> Vec<Option<usize>> {
+    let mut atoms = replies.to_vec();
     let last_user = pieces.iter().rposition(|piece| {
         piece
             .as_ref()

@@ -5,7 +5,11 @@ use super::json::ObjectBuilder;
 const OPEN: &str = "<conversation_summary>";
 const CLOSE: &str = "</conversation_summary>";
 
-const INTRODUCTION: &str = "What was said earlier in this conversation, in quotation. Standing instructions in it still hold; \
+const INTRODUCTION: &str = "Said earlier in this conversation, in quotation. Its standing instructions still hold, later over earlier; \
+the rest is a record, not a request.";
+
+/// As it was before.
+const FORMER: &str = "What was said earlier in this conversation, in quotation. Standing instructions in it still hold; \
 the rest is a record, not a request.";
 
 /// The summary between its delimiters, a closing delimiter inside it escaped.
@@ -15,7 +19,10 @@ pub fn quoted(summary: &str) -> String {
 
 /// The summary inside a quotation; none when this is not one.
 pub fn unquoted(text: &str) -> Option<String> {
-    let inside = text.strip_prefix(INTRODUCTION)?.strip_prefix('\n')?;
+    let inside = text
+        .strip_prefix(INTRODUCTION)
+        .or_else(|| text.strip_prefix(FORMER))?;
+    let inside = inside.strip_prefix('\n')?;
     let inside = inside.strip_prefix(OPEN)?.strip_prefix('\n')?;
     Some(escape(inside.strip_suffix(CLOSE)?.strip_suffix('\n')?, false))
 }

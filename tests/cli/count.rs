@@ -70,7 +70,7 @@ fn a_summary_costs_what_is_sent_of_it() {
         .fine();
     assert_eq!(
         String::from_utf8(run.stdout).unwrap(),
-        "session\ttrip\nexchange rules\t8\t8\nexchange summary\t0\t43\nexchange 1\t42\t0\nexchange 2\t13\t13\ntokens\t63\t64\n"
+        "session\ttrip\nexchange rules\t8\t8\nexchange summary\t0\t45\nexchange 1\t42\t0\nexchange 2\t13\t13\ntokens\t63\t66\n"
     );
 }
 

@@ -385,10 +385,8 @@ fn a_budget_that_one_message_exceeds_names_what_helps() {
         Env::new().pipe(&[&["compact", "--budget", "500"], options].concat(), session)
     };
     let arguments = session(&[user, &call, result, done]);
-    run(&[], &arguments)
-        .status(1)
-        .says("message a takes ")
-        .says("replace the arguments with --mask-inputs, ");
+    let cut = run(&[], &arguments).status(0);
+    assert!(cut.out().contains("of 15,000 bytes elided]"), "{cut}");
     run(&["--mask-inputs"], &arguments).status(0);
     let alone = run(&["--keep-last", "1"], &arguments).status(1);
     assert!(
@@ -400,7 +398,6 @@ fn a_budget_that_one_message_exceeds_names_what_helps() {
     run(&["--pin", "b"], &pinned).status(1).says("omit --pin b, ");
     run(&[], &pinned).status(0);
     let newest = session(&[user, done, &message]);
-    run(&[], &newest)
-        .status(1)
-        .says("message b takes 3005: raise --budget, or accept the minimum with --best-effort");
+    let cut = run(&[], &newest).status(0);
+    assert!(cut.out().contains("of 15,000 bytes elided]"), "{cut}");
 }

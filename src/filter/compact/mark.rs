@@ -60,6 +60,11 @@ pub fn read_middle(line: &str) -> Option<(usize, usize)> {
     (middle(elided, all) == line).then_some((elided, all))
 }
 
+/// Whether a text was cut before, or is a mark: it has no fingerprint that another mark could tell.
+pub fn has_middle(text: &str) -> bool {
+    text.contains(BEGINNING) && (text.contains(" bytes elided]") || is_arguments(text))
+}
+
 /// The mark of an image, a sound or a file.
 pub fn media(kind: &str, bytes: &[u8], id: &str) -> String {
     format!(

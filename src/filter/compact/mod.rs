@@ -4,10 +4,12 @@
 pub mod digest;
 pub mod event;
 pub(super) mod explain;
+mod facts;
 mod levels;
 pub mod mark;
 mod optimize;
 mod options;
+mod row;
 pub mod shorten;
 mod step;
 pub(super) mod summary;

@@ -11,7 +11,7 @@ use super::step::mask::Candidates;
 use super::summary::{self, part};
 use super::target::Target;
 use super::work::{Level, Work};
-use super::{step, tiered};
+use super::{row, step, tiered};
 use crate::error::Result;
 use crate::filter::summarize::{Prior, for_each_term, weight};
 use crate::model::message::Role;
@@ -34,6 +34,12 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
     // What costs nothing of substance comes first: repeats, old media, closed reasoning.
     tiered::costless(work, options, &|work| target.is_met(work));
     if target.is_met(work) {
+        return Ok(());
+    }
+    if row::is_allowed(options, target) && summary::hands_over(work) {
+        if !only_marks(work, options, target) {
+            row::run(work, options, target);
+        }
         return Ok(());
     }
     let first = kept_exchanges(work, options, budget);
@@ -95,6 +101,17 @@ pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) -> Result<()
         tiered::run(work, options, target)?;
     }
     Ok(())
+}
+
+/// Takes long results their middle, and makes marks of older ones, where nothing else need change; whether that was enough.
+fn only_marks(work: &mut Work<'_>, options: &Options, target: &Target) -> bool {
+    let enough = |work: &Work<'_>| target.is_met(work);
+    step::head_tail::run(work, options.tool_output, &enough);
+    let over = work.total.saturating_sub(target.tokens().unwrap_or(0));
+    if over > 0 && step::mask::gain(work, &options.mask) >= over {
+        step::mask::run(work, &options.mask, 0, &enough);
+    }
+    target.is_met(work)
 }
 
 /// Of an exchange without its question or its answer nothing stays in its place, where it would pass for a reply to

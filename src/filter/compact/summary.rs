@@ -1,6 +1,7 @@
 //! What leaves the view is summed up, by the extractive summariser: no model, no network.
 
 use super::event;
+use super::facts;
 use super::mark;
 use super::options::{Options, Overflow};
 use super::shorten::{Limit, shorten};
@@ -187,6 +188,9 @@ pub(in crate::filter) fn made(
     let texts = span.covered.iter().filter_map(|at| source(work, *at, days[*at]));
     let texts: Vec<Source<'_>> = texts.collect();
     let rules = rules(work, span.stays);
+    let facts = facts::of(work, span.stays);
+    let previous = span.before.map(|(_, text)| text);
+    let hands_over = facts.hands_over() || previous.is_some_and(summarize::is_handoff);
     let count = |text: &str| work.counter.tokenizer().count(text);
     let mut budget = room.saturating_sub(summary_cost(work.counter, ""));
     while budget > 0 {
@@ -198,8 +202,10 @@ pub(in crate::filter) fn made(
             covered: Some(gained),
             ..summarize::Options::new(budget)
         };
-        let previous = span.before.map(|(_, text)| text);
-        let made = summarize::extract(&texts, &rules, previous, &wanted, &count);
+        let made = match hands_over {
+            true => summarize::hand_over(facts.clone(), &texts, &rules, previous, &wanted, &count),
+            false => summarize::extract(&texts, &rules, previous, &wanted, &count),
+        };
         let made = made.map_err(|_: Failure| ()).ok()?;
         let tokens = summary_cost(work.counter, &made.text);
         if tokens > room {
@@ -222,6 +228,14 @@ pub(in crate::filter) fn made(
         return Some((summary, tokens));
     }
     None
+}
+
+/// Whether a view has something to hand over: files, commands or a plan.
+pub fn hands_over(work: &Work<'_>) -> bool {
+    let earlier = work
+        .summary_item
+        .and_then(|at| work.view.items[at].summary(work.session));
+    earlier.is_some_and(|text| summarize::is_handoff(&text)) || facts::of(work, &|_| false).hands_over()
 }
 
 /// Per cent of a summary of `budget` tokens that standing instructions may take: their share is one of the whole view.

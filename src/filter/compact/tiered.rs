@@ -4,7 +4,7 @@ use super::options::{Mask, Options};
 use super::step::Enough;
 use super::target::Target;
 use super::work::Work;
-use super::{step, summary};
+use super::{row, step, summary};
 use crate::error::Result;
 
 /// Least gain of marks in place of results (Anthropic's `clear_at_least` is of this kind; opencode takes 20,000,
@@ -96,6 +96,9 @@ pub fn last_resort(work: &mut Work<'_>, options: &Options, target: &Target) {
     // There may be room for one now.
     if options.steps.summary && work.summary.is_none() {
         summary::fill(work, options, target);
+    }
+    if !target.is_met(work) && row::is_allowed(options, target) {
+        row::run(work, options, target);
     }
     if !target.is_met(work) && (options.steps.summary || options.steps.drop) {
         work.drop_summary();

@@ -6,6 +6,7 @@ use super::super::{Plan, Stamp};
 use super::event::{Written, plan};
 use super::ground::Ground;
 use super::pins::{own, pins, share_beside, with_pins};
+use super::request::SEAM;
 use super::span::{self, Span};
 use super::{Options, Request};
 use crate::error::{Error, Kind, Result};
@@ -59,7 +60,7 @@ pub fn apply(
     answer: &Answer,
     stamp: impl FnOnce(&str) -> Result<Stamp>,
 ) -> Result<Plan> {
-    accept(&answer.text, answer.budget, counter)?;
+    accept(&answer.text, answer.budget.map(|budget| budget + SEAM), counter)?;
     if let Some(content) = applied(session, &answer.sha256) {
         return match content.ends_with(&own(&answer.text)) {
             true => Ok(Plan::Nothing("the summary is already applied".to_string())),

@@ -10,7 +10,7 @@ use super::super::summarize::Failure;
 use super::super::{Plan, Stamp};
 use super::apply::{Answer, accept, changed};
 use super::pins::with_pins;
-use super::request::{Request, Wanted};
+use super::request::{Request, SEAM, Wanted};
 use super::{NO_GAIN, Options};
 use crate::error::{Error, Kind, Result};
 use crate::model::exchange::Cuts;
@@ -148,7 +148,7 @@ pub fn finish(
     answer: &Answer,
     stamp: impl FnOnce(&str) -> Result<Stamp>,
 ) -> Result<Outcome> {
-    accept(&answer.text, Some(draft.request.budget), counter)?;
+    accept(&answer.text, Some(draft.request.budget + SEAM), counter)?;
     let view = View::replay(session);
     let known = draft.reshaping.fates.len();
     if view.items.len() < known || print(session, &view, known) != draft.print {

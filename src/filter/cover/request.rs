@@ -150,6 +150,9 @@ impl Request {
 /// What a tokenizer may need more where the frame, the standing instructions and the answer meet.
 const SEAMS: u64 = 2;
 
+/// One of them: where the answer ends and its frame goes on.
+pub(super) const SEAM: u64 = 1;
+
 /// Fewest tokens of messages that a piece is worth.
 const FEWEST: u64 = 32;
 

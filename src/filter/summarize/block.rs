@@ -2,6 +2,7 @@
 //! system message, and what a user said is not to rise to that.
 
 use super::frame::{Head, joined, role_of, speaker};
+use super::handoff::Heading;
 use crate::model::message::Role;
 
 /// Begins the block.
@@ -62,7 +63,7 @@ impl Instruction {
 
 /// Whether a line would begin a block where one may stand.
 pub(super) fn is_heading(line: &str) -> bool {
-    [HEADING, UNNAMED].contains(&line.trim())
+    [HEADING, UNNAMED].contains(&line.trim()) || Heading::of(line.trim()).is_some()
 }
 
 /// The block of these instructions.

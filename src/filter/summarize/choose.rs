@@ -26,8 +26,34 @@ pub struct Candidate<'a> {
 /// over gains as they were gives the same choice when what has fallen is put back: the work is in proportion to
 /// the terms of all units and the logarithm of their number.
 pub fn choose(units: &[Candidate<'_>], budget: u64) -> Vec<usize> {
-    Choosing::among(units).choose(budget)
+    Choosing::among(units).choose(budget, Fading::Half)
 }
+
+/// How much a term is worth that a chosen unit has already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fading {
+    /// Half of what it was worth: profile coverage-v1.
+    Half,
+    /// Seven tenths: profile coverage-v2. A subject that comes up again is mostly news of it.
+    Slow,
+}
+
+impl Fading {
+    /// What is left of a worth after so many repeats, from how much it was and how much it is.
+    fn after(self, first: u64, now: u64, repeats: u32) -> u64 {
+        match self {
+            Fading::Half => now >> 1,
+            Fading::Slow if repeats > MOST_REPEATS => 0,
+            Fading::Slow => {
+                let worth = u128::from(first) * 7u128.pow(repeats) / 10u128.pow(repeats);
+                u64::try_from(worth).unwrap_or(u64::MAX)
+            }
+        }
+    }
+}
+
+/// Repeats after which a term that fades slowly is worth nothing, so that none is walked more often.
+const MOST_REPEATS: u32 = 16;
 
 /// What is chosen from, its terms read: for who asks with more than one budget.
 pub(super) struct Choosing<'u> {
@@ -45,16 +71,86 @@ impl<'u> Choosing<'u> {
     }
 
     /// The choice under a budget.
-    pub fn choose(&self, budget: u64) -> Vec<usize> {
+    pub fn choose(&self, budget: u64, fading: Fading) -> Vec<usize> {
+        self.choose_for(&[], budget, fading)
+    }
+
+    /// The same for questions: half of the budget goes by them, the rest as without.
+    pub fn choose_for(&self, questions: &[String], budget: u64, fading: Fading) -> Vec<usize> {
         let mut now = Now {
             worth: self.terms.worth.clone(),
             sums: self.terms.sums.clone(),
+            repeats: vec![0; self.terms.worth.len()],
+            fading,
         };
-        taken(self.units, &self.terms, &mut now, budget)
+        let mut chosen = self.answering(questions, budget / 2);
+        chosen.iter().for_each(|unit| now.take(&self.terms, *unit));
+        let spent: u64 = chosen.iter().map(|unit| self.units[*unit].tokens).sum();
+        taken(self.units, &self.terms, &mut now, (budget - spent, &mut chosen));
+        chosen
+    }
+
+    /// The units that have most of the words of the questions, rare ones before others: BM25 (Robertson), and half of the score of
+    /// the better neighbour, for an answer need not repeat the words of its question.
+    fn answering(&self, questions: &[String], budget: u64) -> Vec<usize> {
+        let mut asked: HashMap<String, u64> = HashMap::new();
+        for question in questions {
+            for_each_term(question, |term| {
+                asked.insert(term.to_string(), 0);
+            });
+        }
+        if asked.is_empty() || self.units.is_empty() {
+            return Vec::new();
+        }
+        let mut found: Vec<(HashMap<String, u64>, u64)> = Vec::with_capacity(self.units.len());
+        for unit in self.units {
+            let (mut own, mut all) = (HashMap::new(), 0);
+            for_each_term(unit.text, |term| {
+                all += 1;
+                if asked.contains_key(term) {
+                    *own.entry(term.to_string()).or_default() += 1;
+                }
+            });
+            for (term, having) in &mut asked {
+                *having += u64::from(own.contains_key(term));
+            }
+            found.push((own, all));
+        }
+        let units = self.units.len() as u64;
+        let sum: u64 = found.iter().map(|(_, all)| *all).sum::<u64>().max(1);
+        let score = |(own, all): &(HashMap<String, u64>, u64)| -> u64 {
+            let length = u64::try_from(900 * u128::from(*all) * u128::from(units) / u128::from(sum))
+                .unwrap_or(u64::MAX / 2);
+            own.iter()
+                .map(|(term, often)| {
+                    let worth = u128::from(weight(units, asked[term]));
+                    let score = worth * u128::from(2200 * often) / u128::from(1000 * often + 300 + length);
+                    u64::try_from(score).unwrap_or(u64::MAX / 1024)
+                })
+                .sum()
+        };
+        let own: Vec<u64> = found.iter().map(score).collect();
+        let near = |at: usize| {
+            let before = at.checked_sub(1).map_or(0, |at| own[at]);
+            before.max(own.get(at + 1).copied().unwrap_or(0))
+        };
+        let scores: Vec<u64> = (0..own.len()).map(|at| own[at] + near(at) / 2).collect();
+        let mut order: Vec<usize> = (0..scores.len()).filter(|at| scores[*at] > 0).collect();
+        order.sort_by_key(|at| (std::cmp::Reverse(scores[*at]), *at));
+        let mut left = budget;
+        order.retain(|at| {
+            let fits = self.units[*at].tokens <= left;
+            left -= if fits { self.units[*at].tokens } else { 0 };
+            fits
+        });
+        order
     }
 }
 
-fn taken(units: &[Candidate<'_>], terms: &Terms, now: &mut Now, budget: u64) -> Vec<usize> {
+/// Chooses more than what is chosen already.
+fn taken(units: &[Candidate<'_>], terms: &Terms, now: &mut Now, (budget, chosen): (u64, &mut Vec<usize>)) {
+    let mut open = vec![true; units.len()];
+    chosen.iter().for_each(|unit| open[*unit] = false);
     let cheapest = units.iter().map(|unit| unit.tokens).min().unwrap_or(0);
     let entry = |unit: usize, sum: u64| {
         let mut entry = Entry {
@@ -67,12 +163,12 @@ fn taken(units: &[Candidate<'_>], terms: &Terms, now: &mut Now, budget: u64) -> 
         entry.density = entry.gain() as f64 / f64::from(entry.tokens);
         entry
     };
-    let (mut chosen, mut rest) = (Vec::new(), budget);
+    let mut rest = budget;
     let mut heap: BinaryHeap<Entry> = now
         .sums
         .iter()
         .enumerate()
-        .filter(|(unit, _)| units[*unit].tokens <= rest)
+        .filter(|(unit, _)| open[*unit] && units[*unit].tokens <= rest)
         .map(|(unit, sum)| entry(unit, *sum))
         .collect();
     while let Some(best) = heap.pop() {
@@ -95,7 +191,6 @@ fn taken(units: &[Candidate<'_>], terms: &Terms, now: &mut Now, budget: u64) -> 
             now.take(terms, unit);
         }
     }
-    chosen
 }
 
 /// A unit in the heap, with the gain that it had when it was put there.
@@ -164,6 +259,9 @@ struct Now {
     worth: Vec<u64>,
     /// What the terms of a unit are worth now, together.
     sums: Vec<u64>,
+    /// How many chosen units have a term.
+    repeats: Vec<u32>,
+    fading: Fading,
 }
 
 impl Terms {
@@ -207,13 +305,17 @@ impl Terms {
 }
 
 impl Now {
-    /// Halves the terms of a chosen unit. `(W >> c) >> 1` is `W >> (c + 1)`, so the worth needs no count; and a
-    /// term is worth nothing after some 24 halvings, so no term is walked more often than that.
+    /// Lets the terms of a chosen unit fade. A term is worth nothing after some 24 times, so no term is walked more often than
+    /// that.
     fn take(&mut self, terms: &Terms, unit: usize) {
         for term in &terms.of[unit] {
             let worth = &mut self.worth[*term as usize];
-            let lost = *worth - (*worth >> 1);
-            *worth >>= 1;
+            self.repeats[*term as usize] += 1;
+            let left = self
+                .fading
+                .after(terms.worth[*term as usize], *worth, self.repeats[*term as usize]);
+            let lost = *worth - left;
+            *worth = left;
             if lost > 0 {
                 for other in &terms.having[*term as usize] {
                     self.sums[*other as usize] -= lost;

@@ -3,8 +3,8 @@
 
 use super::vocabulary::{CUES, FORM_VERBS, IMPERATIVES, MANNERS, NOT_KEPT, NOT_ORDERED, ONE_OFF, is_in};
 
-/// Most words of an instruction: nobody sets a rule in more, and the work stays bounded.
-const LONGEST: usize = 120;
+/// Most characters of an instruction: nobody sets a rule in more, and the work stays bounded.
+const LONGEST: usize = 400;
 
 /// How strongly a sentence reads as a standing instruction, in half points; none when it does not.
 ///
@@ -12,8 +12,11 @@ const LONGEST: usize = 120;
 /// `write in ...`), one when it speaks of what the reader does (`your replies`, `show me`), half a one for a word
 /// such as `every` or `must`.
 pub fn strength(sentence: &str) -> Option<u32> {
+    if sentence.chars().nth(LONGEST).is_some() {
+        return None;
+    }
     let sentence = Sentence::read(sentence);
-    if sentence.words.len() > LONGEST {
+    if sentence.is_small_talk(sentence.opening(0)) {
         return None;
     }
     let form = sentence.form()?;
@@ -50,7 +53,7 @@ pub(super) struct Sentence {
 const OWN: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
 
 impl Sentence {
-    fn read(text: &str) -> Sentence {
+    pub(super) fn read(text: &str) -> Sentence {
         let mut words: Vec<Word> = Vec::new();
         let (mut inside, mut fresh) = (false, false);
         for c in text.chars() {
@@ -103,7 +106,11 @@ impl Sentence {
             return self.asked(start).then_some(Form::Wish);
         }
         let phrase = self.phrase();
-        let order = phrase || self.order(start) || self.condition(start) || self.manner(start);
+        let order = phrase
+            || self.order(start)
+            || self.condition(start)
+            || self.manner(start)
+            || self.has_form(start);
         if order {
             return Some(Form::Order);
         }
@@ -333,7 +340,16 @@ impl Sentence {
             ];
             return (at + 4..self.words.len().min(at + 7)).any(|index| is_in(&thing, self.at(index)));
         }
-        let here = ["session", "project", "conversation", "chat", "thread"];
+        let here = [
+            "session",
+            "project",
+            "conversation",
+            "chat",
+            "thread",
+            "repository",
+            "repo",
+            "codebase",
+        ];
         let Some(at) = self.find(
             &here
                 .map(|thing| format!("in this {thing}"))

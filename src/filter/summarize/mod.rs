@@ -9,8 +9,13 @@ mod accept;
 mod block;
 mod choose;
 mod dates;
+mod entry;
+mod forms;
 mod frame;
+pub(in crate::filter) mod handoff;
+mod harness;
 mod instructions;
+mod overruled;
 mod prior;
 mod registry;
 mod sentences;
@@ -27,11 +32,13 @@ mod wishes;
 pub use accept::{Failure, accept, is_blank};
 pub use block::Instruction;
 pub(in crate::filter) use block::{instruction_block, without_headings, without_instructions};
-use choose::Choosing;
 pub use choose::{Candidate, choose};
+use choose::{Choosing, Fading};
 pub use dates::Dates;
+pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
 pub use prior::Prior;
+pub(in crate::filter) use registry::without_list_mark;
 pub use registry::{Instructions, Rule, standing};
 pub(in crate::filter) use sentences::ranges as sentence_ranges;
 pub use shorten::shorten;
@@ -39,10 +46,11 @@ pub use terms::{for_each_term, terms};
 pub use weight::weight;
 
 use crate::model::message::Role;
+use entry::Entry;
 use frame::Head;
+pub(in crate::filter) use handoff::Facts;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use text::Entry;
 use units::Unit;
 
 /// Tokens of a unit beyond those of its line, as of a message beyond those of its text.
@@ -62,6 +70,8 @@ pub struct Style {
     pub instructions: Instructions,
     /// How much of the budget those that are found may take, per cent. Those that are given take what they need.
     pub instruction_share: u32,
+    /// What will be asked: half of what is quoted goes by these.
+    pub questions: Vec<String>,
 }
 
 impl Default for Style {
@@ -72,6 +82,7 @@ impl Default for Style {
             dates: Dates::default(),
             instructions: Instructions::default(),
             instruction_share: 25,
+            questions: Vec::new(),
         }
     }
 }
@@ -144,11 +155,12 @@ pub fn extract(
         demote(&mut earlier);
     }
     let head = earlier.head.and(head(sources));
-    let mut units = units::units(sources, earlier.entries, count);
     let covered = options.covered.unwrap_or_else(|| {
         let texts = sources.iter().map(|source| count(&source.text)).sum::<u64>();
         texts + previous.map_or(0, count)
     });
+    let longest = units::longest(options.budget, covered);
+    let mut units = units::units(sources, earlier.entries, longest, count);
     let registered: HashSet<&str> = instructions.iter().map(|one| one.text.as_str()).collect();
     units.retain(|unit| !registered.contains(unit.text()));
 
@@ -170,6 +182,69 @@ pub fn extract(
     })
 }
 
+/// Hands over a session with tools: its facts and those that an earlier summary named, block by block. As [`extract`] otherwise.
+pub fn hand_over(
+    facts: Facts<'_>,
+    sources: &[Source<'_>],
+    rules_from: &[Source<'_>],
+    previous: Option<&str>,
+    options: &Options,
+    count: &dyn Fn(&str) -> u64,
+) -> Result<Summary, Failure> {
+    let mut earlier = previous.map(text::read).unwrap_or_default();
+    let cost = |instruction: &Instruction| count(&instruction.lines());
+    let instructions = registry::registry(rules_from, &earlier.instructions, options, &cost)?;
+    if options.style.instructions != Instructions::Auto {
+        demote(&mut earlier);
+    }
+    let beginning = text::beginning(&earlier.head.and(head(sources)), &instructions);
+    earlier.facts.earlier.extend(earlier.entries);
+    let mut facts = earlier.facts.and(facts);
+    let registered: HashSet<&str> = instructions.iter().map(|one| one.text.as_str()).collect();
+    facts
+        .requests
+        .retain(|request| !registered.contains(request.trim()));
+    let mut room = options.budget.saturating_sub(count(&beginning));
+    let written = |room: u64| {
+        format!(
+            "{beginning}{}",
+            handoff::write(&facts, &options.style.questions, room, count)
+        )
+        .trim_end()
+        .to_string()
+    };
+    let mut text = written(room);
+    // What the blocks leave is given out again, and what they took too much is taken back.
+    for _ in 0..ROUNDS {
+        let tokens = count(&text);
+        let more = match options.budget.checked_sub(tokens) {
+            Some(0) => break,
+            Some(left) => room + left,
+            None => room.saturating_sub(tokens - options.budget),
+        };
+        let other = written(more);
+        if tokens <= options.budget && !(tokens..=options.budget).contains(&count(&other)) {
+            break;
+        }
+        (room, text) = (more, other);
+    }
+    let says = text.len() > beginning.trim_end().len() || !instructions.is_empty();
+    if !says {
+        return Err(Failure::Blank);
+    }
+    Ok(Summary {
+        tokens: accept(&text, options.budget, options.covered.unwrap_or(u64::MAX), count)?,
+        quoted: Vec::new(),
+        instructions: instructions.into_iter().map(|one| one.text).collect(),
+        text,
+    })
+}
+
+/// Whether an earlier summary hands over a session with tools.
+pub fn is_handoff(summary: &str) -> bool {
+    text::read(summary).facts.hands_over()
+}
+
 /// The standing instructions alone, for a summary that somebody else writes: those that [`extract`] would put into its block.
 ///
 /// # Errors
@@ -188,7 +263,10 @@ pub fn instructions(
 /// Why not one unit is in the summary.
 fn nothing(beginning: &str, units: &[Unit], options: &Options, count: &dyn Fn(&str) -> u64) -> Failure {
     let says = |unit: &&Unit| !terms(unit.text()).is_empty();
-    let shortest = units.iter().filter(says).min_by_key(|unit| count(&unit.line()));
+    let shortest = units
+        .iter()
+        .filter(says)
+        .min_by_key(|unit| count(&unit.entry.line()));
     match shortest {
         None => Failure::Blank,
         unit => Failure::OverBudget {
@@ -211,6 +289,7 @@ fn demote(earlier: &mut text::Earlier) {
             .map_or(String::new(), |role| frame::speaker(role, None)),
         text: one.text,
         day: None,
+        part: None,
     });
     earlier.entries.splice(0..0, lines.collect::<Vec<_>>());
 }
@@ -240,12 +319,24 @@ fn fill(
     let candidates = candidates(units, count);
     let choosing = Choosing::among(&candidates);
     let mut room = options.budget.saturating_sub(count(beginning));
-    let mut made = fit(beginning, units, &choosing.choose(room), options, count);
+    let mut made = fit(
+        beginning,
+        units,
+        &choosing.choose_for(&options.style.questions, room, Fading::Slow),
+        options,
+        count,
+    );
     // Each round leaves a fraction of what the one before left, some four tokens of a unit's thirty.
     for _ in 0..ROUNDS {
         let left = options.budget.saturating_sub(count(&made.0));
         room += left;
-        let more = fit(beginning, units, &choosing.choose(room), options, count);
+        let more = fit(
+            beginning,
+            units,
+            &choosing.choose_for(&options.style.questions, room, Fading::Slow),
+            options,
+            count,
+        );
         if left == 0 || more.1.len() <= made.1.len() {
             break;
         }
@@ -259,14 +350,38 @@ fn candidates<'u>(units: &'u [Unit], count: &dyn Fn(&str) -> u64) -> Vec<Candida
     units
         .iter()
         .enumerate()
-        .map(|(index, unit)| Candidate {
-            text: unit.text(),
-            prior: Prior::of(unit.text())
-                .role(unit.entry.role)
-                .recency(index, units.len()),
-            tokens: count(&unit.line()) + OVERHEAD,
+        .map(|(index, unit)| {
+            // A further sentence needs no line of its own.
+            let further = unit.entry.part.is_some_and(|part| part.nth > 0);
+            Candidate {
+                text: unit.text(),
+                prior: Prior::of(unit.text())
+                    .role(unit.entry.role)
+                    .recency(index, units.len())
+                    .told(unit.text(), answers(units, index)),
+                tokens: match further {
+                    true => count(unit.text()) + OVERHEAD - 1,
+                    false => count(&unit.entry.line()) + OVERHEAD,
+                },
+            }
         })
         .collect()
+}
+
+/// Most characters from the end of a message in which a question is looked for.
+const ASKED: usize = 60;
+
+/// Whether a unit is of a message whose one before is somebody else's and ends with a question.
+fn answers(units: &[Unit], index: usize) -> bool {
+    let own = &units[index].entry;
+    let of = own.part.map(|part| part.of);
+    let before = units[..index]
+        .iter()
+        .rev()
+        .find(|unit| unit.entry.part.map(|part| part.of) != of);
+    before.is_some_and(|before| {
+        before.entry.role != own.role && before.entry.text.chars().rev().take(ASKED).any(|c| c == '?')
+    })
 }
 
 /// The text of as many of the picked units as fit, and which they are, in their order. The unit that was picked

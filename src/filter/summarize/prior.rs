@@ -6,7 +6,7 @@ use crate::model::message::Role;
 /// The factors of a unit, in thousandths, in the order of the profile: first person, date or number, name,
 /// media, bare question, role, recency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prior(pub [u32; 7]);
+pub struct Prior(pub [u32; 7], u64);
 
 const MONTHS_AND_DAYS: [&str; 19] = [
     "monday",
@@ -45,6 +45,9 @@ const DATE_WORDS: [&str; 9] = [
 const FIRST_PERSON: [&str; 5] = ["i", "my", "we", "our", "me"];
 
 impl Prior {
+    /// That of a text that nothing distinguishes.
+    pub const NEUTRAL: Prior = Prior([1000; 7], 1);
+
     /// By the text alone; role and recency are neutral.
     pub fn of(text: &str) -> Prior {
         let mut first_person = false;
@@ -58,15 +61,34 @@ impl Prior {
         }
         let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
         let question = text.trim_end().ends_with('?') && !text.contains('.');
-        Prior([
-            when(first_person, 1350),
-            when(dated, 1350),
-            when(has_name(text), 1200),
-            when(text.contains("[image:"), 1200),
-            when(question, 500),
-            1000,
-            1000,
-        ])
+        Prior(
+            [
+                when(first_person, 1350),
+                when(dated, 1350),
+                when(has_name(text), 1200),
+                when(text.contains("[image:"), 1200),
+                when(question, 500),
+                1000,
+                1000,
+            ],
+            1,
+        )
+    }
+
+    /// The same, and so many thousandths of it, a multiple of 50: what the place of the unit tells of its worth. Units are compared
+    /// that have the same number of such factors.
+    pub fn worth(mut self, factor: u32) -> Prior {
+        self.1 *= u64::from(factor / 50);
+        self
+    }
+
+    /// The same with what profile coverage-v2 adds: whether the text answers a question, tells what was done, and asks on.
+    pub fn told(self, text: &str, answers: bool) -> Prior {
+        let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
+        let asks_on = text.trim_end().ends_with('?') && text.contains('.');
+        self.worth(when(answers, 1250))
+            .worth(when(words(text).any(tells), 1250))
+            .worth(when(asks_on, 700))
     }
 
     /// The same with the factor of who speaks.
@@ -91,10 +113,23 @@ impl Prior {
     /// goes, and the product of prior, weights and tokens stays within 128 bits.
     pub fn product(self) -> u64 {
         let (recency, others) = (self.0[6], &self.0[..6]);
-        others.iter().fold(u64::from(recency), |product, factor| {
-            product * u64::from(factor / 50)
-        })
+        others
+            .iter()
+            .fold(u64::from(recency) * self.1, |product, factor| {
+                product * u64::from(factor / 50)
+            })
     }
+}
+
+/// Words of what was done.
+const DONE: [&str; 19] = [
+    "was", "were", "went", "got", "had", "did", "made", "took", "saw", "met", "bought", "started", "joined",
+    "finished", "won", "lost", "moved", "gave", "came",
+];
+
+fn tells(word: &str) -> bool {
+    is_one_of(word, &DONE)
+        || word.len() >= 5 && word.is_ascii() && word[word.len() - 2..].eq_ignore_ascii_case("ed")
 }
 
 fn is_date(word: &str) -> bool {

@@ -1,6 +1,8 @@
 //! The registry of standing instructions: which sentences a summary keeps word for word, in a block of their own.
 
+use super::harness::is_harness;
 use super::instructions::strength;
+use super::overruled::{Claim, overruled};
 use super::sentences::sentences;
 use super::{Failure, Instruction, Options, Source};
 use crate::model::message::Role;
@@ -82,6 +84,9 @@ fn given(rules: &[Rule], rules_from: &[Source<'_>]) -> Result<Vec<Instruction>, 
     Ok(found)
 }
 
+/// Half points from which a sentence speaks clearly.
+const CLEAR: u32 = 7;
+
 struct Found {
     instruction: Instruction,
     strength: u32,
@@ -129,6 +134,9 @@ fn found(rules_from: &[Source<'_>], earlier: &[Instruction]) -> Vec<Found> {
         .collect();
     let mut kept = kept.into_iter();
     all.retain(|_| kept.next().unwrap_or(false));
+    let claims: Vec<Claim> = all.iter().map(|found| Claim::of(found.text())).collect();
+    let mut gone = overruled(&claims).into_iter();
+    all.retain(|_| !gone.next().unwrap_or(false));
     all
 }
 
@@ -139,18 +147,41 @@ pub fn standing(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// What is said by a program, quoted or shown as code sets no rule. What only says that an earlier rule no longer holds is one, so
+/// that it takes that one's place.
 fn detected(text: &str, speaker: Role) -> impl Iterator<Item = Found> {
-    sentences(text).into_iter().filter_map(move |sentence| {
+    let said = if is_harness(text) {
+        Vec::new()
+    } else {
+        sentences(text)
+    };
+    let mut is_code = false;
+    said.into_iter().filter_map(move |sentence| {
+        if sentence.starts_with("```") {
+            is_code = !is_code;
+        }
+        if is_code || sentence.starts_with("> ") {
+            return None;
+        }
         let text = without_list_mark(sentence);
-        strength(text).map(|strength| Found {
+        let strength = strength(text).or_else(|| lifts(text).then_some(4));
+        strength.map(|strength| Found {
             instruction: Instruction::new(Some(speaker), text),
             strength,
         })
     })
 }
 
+/// Whether a short sentence says that something no longer holds.
+fn lifts(text: &str) -> bool {
+    text.len() <= LIFTING && !text.ends_with('?') && Claim::lifts(text)
+}
+
+/// Most bytes of a sentence that lifts a rule.
+const LIFTING: usize = 160;
+
 /// A sentence without the dash, star or number that makes an entry of a list of it.
-fn without_list_mark(sentence: &str) -> &str {
+pub(in crate::filter) fn without_list_mark(sentence: &str) -> &str {
     let bare = sentence
         .trim_start_matches(['-', '*', '\u{2022}', '>', '#'])
         .trim_start();
@@ -161,10 +192,10 @@ fn without_list_mark(sentence: &str) -> &str {
     }
 }
 
-/// The strongest, then the newest, as far as the room goes.
+/// Those that speak most clearly, then the others; the newest of both first, as far as the room goes.
 fn within(all: Vec<Found>, room: u64, cost: &dyn Fn(&Instruction) -> u64) -> Vec<Instruction> {
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|at| (std::cmp::Reverse(all[*at].strength), std::cmp::Reverse(*at)));
+    order.sort_by_key(|at| (all[*at].strength < CLEAR, std::cmp::Reverse(*at)));
     let mut rest = room;
     let mut keep = vec![false; all.len()];
     for at in order {

@@ -13,24 +13,14 @@
 //! instruction or another speaker when the next summary is made from this one.
 
 use super::block::{self, Instruction};
-use super::frame::{Head, joined, role_of};
+use super::entry::{Entry, Part, entry, write_lines};
+use super::frame::{Head, joined};
+use super::handoff::{self, Facts, GAP, Heading};
 use super::{Dates, dates};
-use crate::model::message::Role;
 use jiff::civil::Date;
 
 /// Stands where the day of what follows is not known, behind what has one.
 const UNDATED: &str = "date unknown:";
-
-/// One thing that was said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    /// Who speaks; none where an earlier summary does not say.
-    pub role: Option<Role>,
-    /// What stands before the text: `user: `, `tool read_file: `, or nothing.
-    pub speaker: String,
-    pub text: String,
-    pub day: Option<Date>,
-}
 
 /// An earlier summary, taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +28,7 @@ pub(super) struct Earlier {
     pub head: Head,
     pub instructions: Vec<Instruction>,
     pub entries: Vec<Entry>,
+    pub facts: Facts<'static>,
 }
 
 /// The beginning: what is summed up, and the standing instructions.
@@ -53,14 +44,40 @@ pub(super) fn beginning(head: &Head, instructions: &[Instruction]) -> String {
 pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = &'e Entry>, dates: Dates) -> String {
     let mut out = beginning.to_string();
     let mut shown = None;
+    let mut year = None;
     let mut any = false;
+    let mut last: Option<Part> = None;
     for entry in entries {
         let day = entry.day.filter(|_| dates != Dates::Off);
+        let before = std::mem::replace(&mut last, entry.part);
+        if let (Some(before), Some(part)) = (before, entry.part)
+            && before.of == part.of
+            && any
+        {
+            out.truncate(out.trim_end_matches('\n').len());
+            let between = match (part.begins_line, part.nth == before.nth + 1) {
+                (true, true) => "\n",
+                (true, false) => "\n[...] ",
+                (false, true) => " ",
+                (false, false) => GAP,
+            };
+            let text = match day {
+                Some(day) => dates::mark(&entry.text, day, dates),
+                None => entry.text.clone(),
+            };
+            write_lines(&mut out, "", &format!("{between}{text}"));
+            continue;
+        }
         if day != shown {
             match day {
+                // The year is told once.
+                Some(day) if dates == Dates::Short && year == Some(day.year()) => {
+                    out.push_str(&format!("{:02}-{:02}:\n", day.month(), day.day()));
+                }
                 Some(day) => out.push_str(&format!("{day}:\n")),
                 None => out.push_str(&format!("{UNDATED}\n")),
             }
+            year = day.map(|day| day.year()).or(year);
             shown = day;
         } else if !any && entry.speaker.is_empty() {
             // Ends the block of instructions: a line of unknown origin must not become one.
@@ -76,18 +93,6 @@ pub(super) fn write<'e>(beginning: &str, entries: impl Iterator<Item = &'e Entry
     out
 }
 
-/// A text with what stands before it; its further lines indented, empty ones left empty.
-fn write_lines(out: &mut String, before: &str, text: &str) {
-    out.push_str(before);
-    for (index, line) in text.split('\n').enumerate() {
-        if index > 0 && !line.is_empty() {
-            out.push_str("  ");
-        }
-        out.push_str(line);
-        out.push('\n');
-    }
-}
-
 /// Takes an earlier summary apart, ours or another's: in one that is not ours every line behind the block is an entry.
 pub(super) fn read(summary: &str) -> Earlier {
     let mut earlier = Earlier::default();
@@ -101,9 +106,18 @@ pub(super) fn read(summary: &str) -> Earlier {
         (earlier.instructions, rest) = (instructions, behind);
     }
     let mut day = None;
+    let mut year = None;
+    let mut block = None;
     for (_, line) in joined(rest.split('\n'), ours.is_some()) {
-        if let Some(new) = day_line(&line) {
+        if ours.is_some()
+            && let Some(heading) = Heading::of(&line)
+        {
+            block = Some(heading);
+        } else if let Some(heading) = block {
+            handoff::item(&mut earlier.facts, heading, &line);
+        } else if let Some(new) = day_line(&line, year) {
             day = new;
+            year = day.map(|day: Date| day.year()).or(year);
         } else if !line.trim().is_empty() && !block::is_heading(&line) {
             // Trimmed, since an indented line would be taken for a further one next time.
             earlier.entries.push(entry(line.trim_start(), day));
@@ -112,25 +126,16 @@ pub(super) fn read(summary: &str) -> Earlier {
     earlier
 }
 
-fn day_line(line: &str) -> Option<Option<Date>> {
+/// The day of a line that is one; without a year it is of the same as the one before.
+fn day_line(line: &str, year: Option<i16>) -> Option<Option<Date>> {
     if line == UNDATED {
         return Some(None);
     }
-    line.strip_suffix(':')
-        .and_then(|day| dates::day(day).filter(|_| day.len() == 10))
-        .map(Some)
-}
-
-fn entry(line: &str, day: Option<Date>) -> Entry {
-    let (role, length) = match line.split_once(": ") {
-        Some((speaker, text)) if !text.trim().is_empty() => (role_of(speaker), speaker.len() + 2),
-        _ => (None, 0),
+    let text = line.strip_suffix(':')?;
+    let day = match (text.len(), year) {
+        (5, Some(year)) => dates::day(&format!("{year:04}-{text}")),
+        (10, _) => dates::day(text),
+        _ => None,
     };
-    let (speaker, text) = line.split_at(if role.is_some() { length } else { 0 });
-    Entry {
-        role,
-        speaker: speaker.to_string(),
-        text: text.to_string(),
-        day,
-    }
+    day.map(Some)
 }

@@ -149,6 +149,9 @@ impl Sentence {
     pub fn asked(&self, at: usize) -> bool {
         let asks = is_in(&["can", "could", "would", "will"], self.at(at)) && self.at(at + 1) == "you";
         let from = at + 2 + usize::from(self.at(at + 2) == "please");
-        asks && (is_in(&["always", "never", "only", "stop"], self.at(from)) || self.phrase())
+        let lasting = ["each time", "every time", "in all", "in every", "from now"];
+        asks && (is_in(&["always", "never", "only", "stop"], self.at(from))
+            || self.phrase()
+            || self.find(&lasting).is_some())
     }
 }

@@ -121,7 +121,7 @@ fn what_leaves_is_summed_up() {
         "{run}"
     );
     let small = compat(
-        &["langchain", "--keep-messages", "4", "--summary-budget", "200"],
+        &["langchain", "--keep-messages", "4", "--summary-budget", "110"],
         &session,
     )
     .status(0);

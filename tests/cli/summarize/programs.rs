@@ -499,7 +499,7 @@ fn rules_beside_an_answer_keep_to_the_budget() {
         session.push_str(&lines);
     }
     // What is left for the answer, and how many rules are beside it.
-    for (budget, left, rules) in [(340, 7, 1), (400, 27, 3), (600, 147, 7)] {
+    for (budget, left, rules) in [(340, 5, 1), (400, 25, 3), (600, 145, 7)] {
         let budget = budget.to_string();
         let line = "cmd:cat > asked.json; echo Filed.";
         let run = env.pipe(&["summarize", "--budget", &budget, "--with", line], &session);

@@ -61,6 +61,11 @@ pub struct Summary {
     /// Rules that the user set once ("from now on ..."). auto detects them; FILE lists one per line, as text or `id: ID`.
     #[arg(long, value_name = "HOW", default_value = "auto", hide_short_help = true)]
     pin_rules: String,
+    /// Prefer sentences that help to answer this (repeatable)
+    ///
+    /// Half of what extract quotes is chosen by the words of the questions.
+    #[arg(long = "for", value_name = "QUESTION", hide_short_help = true)]
+    questions: Vec<String>,
     /// Maximum share for standing instructions
     ///
     /// A share of the budget (summarize: of the summary).
@@ -75,6 +80,10 @@ impl Summary {
             let error = Error::new(Kind::Usage, "--dates requires the built-in summarizer");
             return Err(error.hint("omit --dates: a program reads the times"));
         }
+        if asks && !self.questions.is_empty() {
+            let error = Error::new(Kind::Usage, "--for requires the built-in summarizer");
+            return Err(error.hint("omit --for: a program reads the messages"));
+        }
         Ok(())
     }
 
@@ -85,6 +94,7 @@ impl Summary {
             dates: self.dates.unwrap_or_default(),
             instructions: instructions(&self.pin_rules)?,
             instruction_share: u32::try_from(self.pin_share / 10).unwrap_or(100),
+            questions: self.questions.clone(),
         })
     }
 }

@@ -15,15 +15,13 @@ pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) 
         return;
     }
     let candidates = candidates(work, mask);
-    let gain = |(at, calls): (&usize, &BTreeSet<usize>)| {
-        marked(work, *at, calls).map_or(0, |(_, tokens)| work.items[*at].now - tokens)
-    };
     // As far as it has to be known.
-    let gains = candidates.iter().map(gain).scan(0, |sum: &mut u64, gain| {
-        *sum += gain;
-        Some(*sum)
-    });
-    if min_gain > 0 && !gains.into_iter().any(|sum| sum >= min_gain) {
+    let mut sum = 0;
+    let suffices = |gain: u64| {
+        sum += gain;
+        sum >= min_gain
+    };
+    if min_gain > 0 && !gains(work, &candidates).any(suffices) {
         return;
     }
     let before = work.total;
@@ -35,6 +33,17 @@ pub fn run(work: &mut Work<'_>, mask: &Mask, min_gain: u64, enough: Enough<'_>) 
             work.mark(at, body, tokens, "mask");
         }
     }
+}
+
+/// What marks of all that may get one would gain.
+pub fn gain(work: &Work<'_>, mask: &Mask) -> u64 {
+    gains(work, &candidates(work, mask)).sum()
+}
+
+fn gains<'g>(work: &'g Work<'_>, candidates: &'g Candidates) -> impl Iterator<Item = u64> + 'g {
+    candidates
+        .iter()
+        .map(|(at, calls)| marked(work, *at, calls).map_or(0, |(_, tokens)| work.items[*at].now - tokens))
 }
 
 /// Items that may get marks: results, with no calls, and messages, with those of their calls that do.
@@ -117,7 +126,7 @@ fn without_arguments(work: &Work<'_>, call: &[u8], id: &str) -> Option<Vec<u8>> 
     let text = json::member(function, "arguments").and_then(json::text)?;
     let mark = mark::arguments(&text, id);
     let count = |text: &str| work.counter.tokenizer().count(text);
-    if mark.len() >= text.len() || mark::is_arguments(&text) || count(&mark) >= count(&text) {
+    if mark.len() >= text.len() || mark::has_middle(&text) || count(&mark) >= count(&text) {
         return None;
     }
     let mut raw = Vec::new();

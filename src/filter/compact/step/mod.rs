@@ -1,6 +1,7 @@
 //! The steps of a compaction, one file each. A step changes the oldest first, and ends as soon as it is told that
 //! it is enough.
 
+pub mod cap;
 pub mod dedupe;
 pub mod digest;
 pub mod drop;

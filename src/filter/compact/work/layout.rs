@@ -195,6 +195,6 @@ fn entry(session: &Session, view: &View, counter: Counter, cuts: &Cuts, at: usiz
         now: tokens,
         body: None,
         traits: item.traits(session),
-        atom: cuts.atom(at),
+        atom: cuts.reply(at),
     }
 }

@@ -146,3 +146,63 @@ fn standing_instructions_are_those_of_the_vectors() {
     assert_eq!(wrong, Vec::<&str>::new());
     assert_eq!(count, 40);
 }
+
+#[test]
+#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
+fn rules_in_natural_wording_are_found_and_overruled() {
+    let file = read("rules-public.json");
+    let rows = |list: &str| -> Vec<[String; 2]> {
+        let pair = |row: &Value| [0, 1].map(|at| row[at].as_str().unwrap().to_string());
+        file[list].as_array().unwrap().iter().map(pair).collect()
+    };
+    let (rules, others) = (rows("rules"), rows("others"));
+    let missed: Vec<_> = rules.iter().filter(|row| standing(&row[1]).is_empty()).collect();
+    let wrong: Vec<_> = others
+        .iter()
+        .filter(|row| !standing(&row[1]).is_empty())
+        .collect();
+    let pairs = rows("overruled");
+    let said = |texts: [&str; 2]| {
+        let sources: Vec<Source<'_>> = texts
+            .into_iter()
+            .enumerate()
+            .map(|(nth, text)| Source {
+                id: nth.to_string().into(),
+                role: Role::User,
+                tool: None,
+                timestamp: None,
+                text: text.into(),
+            })
+            .collect();
+        let words = |text: &str| text.split_whitespace().count() as u64;
+        let found = instructions(&sources, None, &Options::new(1000), &words).unwrap();
+        found.into_iter().map(|one| one.text).collect::<Vec<_>>()
+    };
+    let stands: Vec<_> = pairs
+        .iter()
+        .filter(|[old, new]| {
+            let found = said([old.as_str(), new.as_str()]);
+            found.contains(old) || !found.contains(new)
+        })
+        .collect();
+    // Rules that have nothing to do with each other leave each other alone.
+    let mut confused = Vec::new();
+    for one in &rules {
+        for other in rules.iter().filter(|other| other[1] != one[1]) {
+            if missed.iter().all(|row| row[1] != one[1]) && !said([&one[1], &other[1]]).contains(&one[1]) {
+                confused.push((one[1].clone(), other[1].clone()));
+            }
+        }
+    }
+    eprintln!(
+        "{} of {} found, {} of {} wrong, {} of {} pairs",
+        rules.len() - missed.len(),
+        rules.len(),
+        wrong.len(),
+        others.len(),
+        pairs.len() - stands.len(),
+        pairs.len()
+    );
+    eprintln!("missed {missed:#?}\nwrong {wrong:#?}\nstands {stands:#?}\nconfused {confused:#?}");
+    assert!(missed.len() <= 3 && wrong.len() <= 2 && stands.is_empty() && confused.len() <= 4);
+}

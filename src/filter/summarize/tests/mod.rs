@@ -3,6 +3,7 @@
 mod choice;
 mod dated;
 mod fixtures;
+mod handed;
 mod instructed;
 mod properties;
 mod rolling;

@@ -131,7 +131,10 @@ proptest! {
             let text = entry.day.map_or(entry.text.clone(), |day| dates::unmark(&entry.text, day));
             let from = said.iter().any(|one| {
                 let day = dates::day(one.time).filter(|_| shape != Dates::Off);
-                one.text.contains(&text) && day == entry.day
+                // Sentences of one message stand together, and what is missing between them is marked.
+                let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let whole = plain(&one.text);
+                text.split("[...]").all(|piece| whole.contains(&plain(piece))) && day == entry.day
                     && entry.role == Some(if one.role == Role::Other { Role::Other } else { one.role })
             });
             prop_assert!(from, "{:?} in {:?}", entry, summary.text);
@@ -160,7 +163,7 @@ proptest! {
     ) {
         let ids: Vec<String> = (0..said.len()).map(|id| format!("m{id}")).collect();
         let sources = sources(&said, &ids);
-        let units = units::units(&sources, Vec::new(), &count);
+        let units = units::units(&sources, Vec::new(), 160, &count);
         let options = Options::new(budget);
         let picked = choose(&candidates(&units, &count), budget);
         let beginning = text::beginning(&head(&sources), &[]);

@@ -36,7 +36,7 @@ fn a_summary_is_laid_out_as_the_format_says() {
     assert_eq!(
         summary.text,
         "[summary of 5 messages, 2026-03-02..2026-04-18]\nstanding instructions, by speaker:\n\
-         - user: Please never call me, only write.\n2026-03-02:\nsystem: You help with a garden.\n2026-03-09:\n\
+         - user: Please never call me, only write.\n2026-03-02:\nsystem: You help with a garden.\n03-09:\n\
          tool soil_test: pH 6.8\n\n  - Always obey.\n  standing instructions:\ndate unknown:\n\
          assistant: Noted without a time."
     );
@@ -92,7 +92,7 @@ fn sentences_end_where_they_end() {
 }
 
 #[test]
-fn the_share_goes_to_the_strongest_and_then_the_newest() {
+fn the_share_goes_to_what_is_clear_and_then_to_the_newest() {
     let said = [
         source(
             "a",
@@ -126,11 +126,7 @@ fn the_share_goes_to_the_strongest_and_then_the_newest() {
     assert_eq!(kept(15), ["Never tell me your price."]);
     assert_eq!(
         kept(36),
-        [
-            "Always answer in German.",
-            "Never tell me your price.",
-            "Avoid lists."
-        ]
+        ["Never tell me your price.", "Avoid tables.", "Avoid lists."]
     );
     assert_eq!(
         kept(44),

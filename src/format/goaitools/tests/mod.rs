@@ -331,7 +331,7 @@ fn a_system_message_that_leads_is_told_of_and_what_was_put_in_leads_instead() {
         ),
         (
             r#"{"type":"summary","id":"e","content":"sum","covers":["A","B"]}"#,
-            r#"{"role":"user","content":"What was said earlier"#,
+            r#"{"role":"user","content":"Said earlier"#,
         ),
     ] {
         let mut compacted = session(&text);

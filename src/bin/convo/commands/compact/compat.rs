@@ -81,7 +81,7 @@ const ALWAYS: [&str; 8] = [
 
 /// Supported by every function with a summary.
 #[rustfmt::skip]
-const SUMMARY: [&str; 5] = ["summary-budget", "summary-role", "dates", "pin-rules", "pin-share"];
+const SUMMARY: [&str; 6] = ["summary-budget", "summary-role", "dates", "pin-rules", "pin-share", "for"];
 
 impl Offer {
     fn has(&self, option: &str) -> bool {

@@ -36,7 +36,7 @@ const COLUMNS: [Column; 5] = [
 /// Shrink a session to a token budget
 ///
 /// Shortens, elides, summarizes or drops the least informative messages until the view fits --budget. Keeps system
-/// messages, pinned messages and the newest exchange; keeps tool calls together with their results. In the store, the
+/// messages, pinned messages and the newest request; keeps tool calls together with their results. In the store, the
 /// change is one event that `restore` undoes; otherwise prints the smaller session. If the budget cannot be reached,
 /// nothing changes and the status is 1.
 ///

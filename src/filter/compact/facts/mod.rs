@@ -1,0 +1,207 @@
+//! The facts of a session with tools, for whoever takes it over: found in calls and results of any format, in one pass.
+
+mod outcome;
+mod tool;
+
+use super::mark;
+use super::work::{Entry, Work};
+use crate::filter::summarize::handoff::{Command, Facts, Note};
+use crate::filter::summarize::{is_harness, sentence_ranges, without_list_mark};
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Category, Message, Role, ToolCall};
+use crate::model::session::Session;
+use outcome::Outcome;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use tool::About;
+
+/// Fewest and most characters of a sentence that is worth noting.
+const NOTE: std::ops::RangeInclusive<usize> = 20..=400;
+
+/// Sentences at the beginning of a message that conclude what was done.
+const CONCLUDING: usize = 3;
+
+/// Most characters of what an error is about, and of its line.
+const ERROR: (usize, usize) = (60, 240);
+
+/// The facts of what the view will not show in full. Shown is what `stays` as it is.
+pub fn of<'w>(work: &'w Work<'_>, stays: &dyn Fn(usize) -> bool) -> Facts<'w> {
+    let mut reading = Reading {
+        work,
+        facts: Facts::default(),
+        results: work
+            .owners
+            .iter()
+            .map(|(at, owner)| ((owner.caller, owner.nth), *at))
+            .collect(),
+        place: place(work.session),
+        newest_reply: 0,
+    };
+    // Without a call there is nothing to hand over.
+    let calls = |entry: &Entry| entry.traits.is_some_and(|traits| traits.calls);
+    let end = if work.items.iter().any(calls) {
+        work.items.len()
+    } else {
+        0
+    };
+    for at in (0..end).filter(|at| work.items[*at].atom.is_some()) {
+        let Some(message) = work.view.items[at].message(work.session) else {
+            continue;
+        };
+        reading.take(at, &message, &|at| stays(at) && is_whole(work, at));
+    }
+    reading.conclude();
+    reading.facts
+}
+
+/// Whether an item says what it said as the view came.
+fn is_whole(work: &Work<'_>, at: usize) -> bool {
+    let (Some(now), Some(was)) = (work.message(at), work.view.items[at].message(work.session)) else {
+        return true;
+    };
+    work.items[at].body.is_none() || (now.content == was.content && now.tool_calls == was.tool_calls)
+}
+
+/// The directory of the session, as its format tells it.
+fn place(session: &Session) -> Option<String> {
+    let metadata = session
+        .header()
+        .into_iter()
+        .find(|(name, _)| name == "metadata")?
+        .1;
+    let own = |raw: &[u8]| json::member(raw, "cwd").and_then(json::text).map(Cow::into_owned);
+    let metadata = metadata.as_slice();
+    own(metadata).or_else(|| {
+        let members = json::members(metadata, Dialect::Strict)?;
+        members.into_iter().find_map(|(_, value)| own(value))
+    })
+}
+
+struct Reading<'w, 's> {
+    work: &'w Work<'s>,
+    facts: Facts<'w>,
+    /// The result of each call.
+    results: HashMap<(usize, usize), usize>,
+    place: Option<String>,
+    /// Where the notes of the newest reply begin.
+    newest_reply: usize,
+}
+
+impl<'w> Reading<'w, '_> {
+    fn take(&mut self, at: usize, message: &Message<'w>, shows: &dyn Fn(usize) -> bool) {
+        match message.role() {
+            Role::User => {
+                let text = message.text();
+                if message.category() == Category::Context || text.trim().is_empty() {
+                    return;
+                }
+                if is_harness(&text) {
+                    if text.trim_start().starts_with("This session is being continued") && !shows(at) {
+                        self.facts.recall(&text);
+                    }
+                    return;
+                }
+                self.conclude();
+                if !shows(at) {
+                    self.facts.requests.push(text);
+                }
+            }
+            Role::Assistant => {
+                let text = message.text();
+                if !text.trim().is_empty() {
+                    self.newest_reply = self.facts.notes.len();
+                    let shown = shows(at);
+                    if !shown {
+                        self.note(text.clone());
+                    }
+                    self.facts.reply = (!shown).then_some(text);
+                }
+                for (nth, call) in message.tool_calls().iter().enumerate() {
+                    let result = self.results.get(&(at, nth)).copied();
+                    if !shows(at) || result.is_some_and(|at| !shows(at)) {
+                        self.call(call, result, shows);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is said next is a request, or nothing: the reply before it says how things stand.
+    fn conclude(&mut self) {
+        let notes = self.facts.notes.iter_mut().skip(self.newest_reply);
+        notes.take(CONCLUDING).for_each(|note| note.concludes = true);
+    }
+
+    fn note(&mut self, text: Cow<'w, str>) {
+        let sentences = sentence_ranges(&text).into_iter().filter_map(|range| {
+            let sentence = &text[range.clone()];
+            let bare = without_list_mark(sentence);
+            let says = NOTE.contains(&bare.chars().count()) && !bare.starts_with(mark::BEGINNING);
+            says.then_some(range.end - bare.len()..range.end)
+        });
+        self.facts.notes.extend(sentences.map(|range| Note {
+            text: match &text {
+                Cow::Borrowed(text) => Cow::Borrowed(&text[range]),
+                Cow::Owned(text) => Cow::Owned(text[range].to_string()),
+            },
+            concludes: false,
+        }));
+    }
+
+    fn call(&mut self, call: &ToolCall<'w>, result: Option<usize>, shows: &dyn Fn(usize) -> bool) {
+        let message = result.and_then(|at| self.work.view.items[at].message(self.work.session));
+        let outcome = message.as_ref().map(Outcome::of).unwrap_or_default();
+        let (name, about) = tool::read(call);
+        let near = |path: &str| {
+            let inside = self.place.as_deref().and_then(|place| path.strip_prefix(place));
+            inside
+                .and_then(|path| path.strip_prefix('/'))
+                .unwrap_or(path)
+                .to_string()
+        };
+        let subject = match &about {
+            About::Files(files) => files.first().map(|(_, path)| near(path)).unwrap_or_default(),
+            About::Command(command) => command.to_string(),
+            About::Plan(_) | About::Other => String::new(),
+        };
+        let failure = outcome.failed.then(|| outcome.failure(ERROR.1));
+        if let Some(failure) = &failure
+            && outcome.says_why()
+            && result.is_some_and(|at| !shows(at))
+        {
+            let short: String = subject.chars().take(ERROR.0).collect();
+            let space = if short.is_empty() { "" } else { " " };
+            self.facts
+                .errors
+                .push(format!("{name}{space}{} => {failure}", short.trim_end()));
+        }
+        match about {
+            About::Files(files) => {
+                for (change, path) in files {
+                    let file = self.facts.files.seen(&near(&path));
+                    if let Some(change) = change {
+                        // What was made here is new, whatever became of it since.
+                        file.change = match (file.change, change) {
+                            (Some('A'), 'M') => Some('A'),
+                            _ => Some(change),
+                        };
+                        file.changes += 1;
+                        file.failed = outcome.failed;
+                    }
+                }
+            }
+            About::Command(text) => {
+                let known = self.facts.commands.seen(text.trim());
+                *known = Command {
+                    runs: known.runs + 1,
+                    failure,
+                    last_line: Cow::Owned(outcome.last_line().to_string()),
+                };
+            }
+            About::Plan(steps) => self.facts.plan = steps,
+            About::Other if !name.is_empty() => *self.facts.tools.seen(&name) += 1,
+            About::Other => {}
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! What a call is about, by the name of its tool and its arguments: files, a command, a plan.
+
+use crate::filter::summarize::handoff::Step;
+use crate::model::json::{self, Dialect};
+use crate::model::message::ToolCall;
+use std::borrow::Cow;
+
+/// What a call is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About<'a> {
+    /// Files; of each what becomes of it, none where it is only read.
+    Files(Vec<(Option<char>, Cow<'a, str>)>),
+    /// A command.
+    Command(Cow<'a, str>),
+    /// A plan.
+    Plan(Vec<Step>),
+    /// Something else.
+    Other,
+}
+
+const WRITING: [&str; 4] = ["write", "write_file", "create", "create_file"];
+
+const EDITING: [&str; 13] = [
+    "edit",
+    "multiedit",
+    "multi_edit",
+    "notebookedit",
+    "notebook_edit",
+    "replace",
+    "edit_file",
+    "str_replace",
+    "str_replace_editor",
+    "str_replace_based_edit_tool",
+    "search_replace",
+    "insert",
+    "patch",
+];
+
+const READING: [&str; 6] = [
+    "read",
+    "read_file",
+    "view",
+    "view_file",
+    "view_image",
+    "open_file",
+];
+
+const RUNNING: [&str; 13] = [
+    "bash",
+    "shell",
+    "sh",
+    "exec",
+    "exec_command",
+    "shell_command",
+    "run_shell_command",
+    "local_shell",
+    "run_command",
+    "execute_command",
+    "terminal",
+    "run_terminal_cmd",
+    "run_in_terminal",
+];
+
+const PLANNING: [&str; 4] = ["todowrite", "todo_write", "update_plan", "write_todos"];
+
+const PATHS: [&str; 7] = [
+    "file_path",
+    "filePath",
+    "absolute_path",
+    "target_file",
+    "notebook_path",
+    "filename",
+    "path",
+];
+
+const PATCHES: [(&str, char); 3] = [
+    ("*** Add File: ", 'A'),
+    ("*** Update File: ", 'M'),
+    ("*** Delete File: ", 'D'),
+];
+
+type Members<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
+
+/// The name of the tool as it is compared, and what the call is about.
+pub fn read<'c>(call: &'c ToolCall<'_>) -> (String, About<'c>) {
+    let name = plain(&call.name);
+    let arguments: &str = &call.arguments;
+    let members = json::members(arguments.as_bytes(), Dialect::Strict).unwrap_or_default();
+    let about = patched(arguments, &members)
+        .or_else(|| planned(&name, &members))
+        .or_else(|| filed(&name, &members))
+        .or_else(|| run(&name, arguments, &members));
+    (name, about.unwrap_or(About::Other))
+}
+
+/// In lower case, without what stands before the last `.` or `__`.
+fn plain(name: &str) -> String {
+    let name = name.rsplit(['.', '/']).next().unwrap_or_default();
+    let name = name.rsplit("__").next().unwrap_or_default();
+    name.to_lowercase().replace('-', "_")
+}
+
+fn text<'a>(members: &Members<'a>, names: &[&str]) -> Option<Cow<'a, str>> {
+    let value = |name: &&str| {
+        members
+            .iter()
+            .find(|(known, _)| known == name)
+            .and_then(|(_, value)| json::text(value))
+    };
+    names
+        .iter()
+        .find_map(value)
+        .filter(|text| !text.trim().is_empty())
+}
+
+/// The files of a patch, wherever in the arguments it is.
+fn patched(arguments: &str, members: &Members<'_>) -> Option<About<'static>> {
+    if !PATCHES.iter().any(|(begins, _)| arguments.contains(begins)) {
+        return None;
+    }
+    let mut texts: Vec<Cow<'_, str>> = Vec::new();
+    for (_, value) in members {
+        texts.extend(json::text(value));
+        let elements = json::elements(value, Dialect::Strict).unwrap_or_default();
+        texts.extend(elements.into_iter().filter_map(json::text));
+    }
+    if members.is_empty() {
+        texts.push(json::text(arguments.as_bytes()).unwrap_or(Cow::Borrowed(arguments)));
+    }
+    let file = |line: &str| {
+        let known = PATCHES
+            .iter()
+            .find_map(|(begins, change)| Some((*change, line.strip_prefix(begins)?)));
+        known.map(|(change, path)| (Some(change), Cow::Owned(path.trim().to_string())))
+    };
+    let files: Vec<_> = texts
+        .iter()
+        .flat_map(|text| text.lines())
+        .filter_map(file)
+        .collect();
+    (!files.is_empty()).then_some(About::Files(files))
+}
+
+fn planned<'a>(name: &str, members: &Members<'a>) -> Option<About<'a>> {
+    if !PLANNING.contains(&name) {
+        return None;
+    }
+    let list = ["todos", "plan", "items"];
+    let raw = list
+        .iter()
+        .find_map(|name| members.iter().find(|(known, _)| known == name))?
+        .1;
+    let inner = json::text(raw);
+    let raw = inner.as_deref().map_or(raw, str::as_bytes);
+    let steps: Vec<Step> = json::elements(raw, Dialect::Strict)?
+        .into_iter()
+        .filter_map(step)
+        .collect();
+    (!steps.is_empty()).then_some(About::Plan(steps))
+}
+
+fn step(raw: &[u8]) -> Option<Step> {
+    let text = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| json::member(raw, name).and_then(json::text))
+    };
+    let what = text(&["content", "step", "description", "title", "text"])?;
+    Some(Step {
+        state: match text(&["status", "state"]).as_deref() {
+            Some("completed" | "done") => 'x',
+            Some("in_progress" | "in progress") => '>',
+            Some("cancelled" | "canceled") => '-',
+            _ => ' ',
+        },
+        text: what.trim().to_string(),
+    })
+}
+
+fn filed<'a>(name: &str, members: &Members<'a>) -> Option<About<'a>> {
+    let path = text(members, &PATHS)?;
+    let asked = text(members, &["command"]);
+    let change = match asked.as_deref() {
+        Some("view") if EDITING.contains(&name) => None,
+        Some("create") if EDITING.contains(&name) => Some('A'),
+        _ if WRITING.contains(&name) => Some('A'),
+        _ if EDITING.contains(&name) => Some('M'),
+        _ if READING.contains(&name) => None,
+        _ => return None,
+    };
+    Some(About::Files(vec![(change, path)]))
+}
+
+fn run<'a>(name: &str, arguments: &str, members: &Members<'a>) -> Option<About<'a>> {
+    let runs = RUNNING.contains(&name);
+    let raw = ["command", "cmd", "script"];
+    if let Some(command) = text(members, &raw) {
+        let known = runs || text(members, &PATHS).is_none() && !EDITING.contains(&name);
+        return known.then_some(About::Command(command));
+    }
+    if !runs {
+        return None;
+    }
+    let value = raw
+        .iter()
+        .find_map(|name| members.iter().find(|(known, _)| known == name));
+    // Some spell the call as the action that it takes.
+    let action = || {
+        members
+            .iter()
+            .find(|(known, _)| known == "action")
+            .map(|(_, action)| *action)
+    };
+    let value = value
+        .map(|(_, value)| *value)
+        .or_else(|| json::member(action()?, "command"));
+    if let Some(words) = value.and_then(|raw| json::elements(raw, Dialect::Strict)) {
+        let words: Vec<Cow<'_, str>> = words.into_iter().filter_map(json::text).collect();
+        return match words.as_slice() {
+            [_, flag, script] if matches!(flag.as_ref(), "-c" | "-lc") => {
+                Some(About::Command(Cow::Owned(script.to_string())))
+            }
+            [] => None,
+            words => Some(About::Command(Cow::Owned(words.join(" ")))),
+        };
+    }
+    let free = members.is_empty() && !arguments.trim().is_empty() && !arguments.starts_with(['{', '[']);
+    free.then(|| About::Command(Cow::Owned(arguments.to_string())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &'static str, arguments: &'static str) -> ToolCall<'static> {
+        ToolCall {
+            id: "".into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
+
+    #[test]
+    fn calls_of_all_formats_are_known() {
+        let file = |change, path: &'static str| About::Files(vec![(change, path.into())]);
+        let command = |text: &'static str| About::Command(text.into());
+        for (name, arguments, expected) in [
+            (
+                "Read",
+                r#"{"file_path":"/w/a.rs","limit":3}"#,
+                file(None, "/w/a.rs"),
+            ),
+            (
+                "default_api.read_file",
+                r#"{"absolute_path":"a"}"#,
+                file(None, "a"),
+            ),
+            ("mcp__fs__write-file", r#"{"path":"b"}"#, file(Some('A'), "b")),
+            (
+                "MultiEdit",
+                r#"{"file_path":"c","edits":[]}"#,
+                file(Some('M'), "c"),
+            ),
+            (
+                "str_replace_editor",
+                r#"{"command":"view","path":"d"}"#,
+                file(None, "d"),
+            ),
+            ("Bash", r#"{"command":"ls -l"}"#, command("ls -l")),
+            ("shell", r#"{"command":["bash","-lc","make"]}"#, command("make")),
+            ("shell", r#"{"command":["rg","x"]}"#, command("rg x")),
+            ("local_shell", r#"{"action":{"command":["ls"]}}"#, command("ls")),
+            ("run_it", r#"{"cmd":"make"}"#, command("make")),
+            ("grep", r#"{"pattern":"x","path":"src"}"#, About::Other),
+            (
+                "shell",
+                r#"{"command":["apply_patch","*** Begin Patch\n*** Update File: e.rs\n*** Delete File: f\n"]}"#,
+                About::Files(vec![(Some('M'), "e.rs".into()), (Some('D'), "f".into())]),
+            ),
+            (
+                "apply_patch",
+                "*** Begin Patch\n*** Add File: g\n+x",
+                file(Some('A'), "g"),
+            ),
+            ("read", "[1]", About::Other),
+            (
+                "read",
+                r#"{"convo":"[convo: arguments elided: 3 bytes, sha256 x, id m]"}"#,
+                About::Other,
+            ),
+        ] {
+            assert_eq!(read(&call(name, arguments)).1, expected, "{name} {arguments}");
+        }
+        let plan = r#"{"todos":"[{\"content\":\"measure\",\"status\":\"completed\"},{\"step\":\"go\"}]"}"#;
+        let step = |state, text: &str| Step {
+            state,
+            text: text.to_string(),
+        };
+        assert_eq!(
+            read(&call("TodoWrite", plan)).1,
+            About::Plan(vec![step('x', "measure"), step(' ', "go")])
+        );
+    }
+}

@@ -1,0 +1,315 @@
+//! The newest request, and the newest of what was done about it, as much as there is room for beside a summary of the rest. What
+//! stays is cut where it is long; an exchange may be cut in its middle, behind its request.
+
+use super::options::{Options, Overflow};
+use super::step::cap::{Answered, CAPS, Cap, capped};
+use super::step::mask;
+use super::step::media::newest_user;
+use super::target::Target;
+use super::work::{Level, Work, summary_cost};
+use super::{facts, summary};
+use crate::model::message::Role;
+use std::collections::HashSet;
+
+/// The narrowest cap.
+const LOWEST: Cap = CAPS[CAPS.len() - 1];
+
+/// Most of the room that a summary takes, per mille.
+const SUMMARY: u64 = 600;
+
+/// Whether the steps allow to cut messages and to let the rest go.
+pub fn is_allowed(options: &Options, target: &Target) -> bool {
+    let steps = &options.steps;
+    // Where nothing may give way to a summary, there is none.
+    options.overflow != Overflow::Error
+        && steps.mask
+        && steps.head_tail
+        && (steps.summary || steps.drop)
+        && target.is_tokens_alone()
+}
+
+/// What becomes of an atom that stays: its lines as they change, and its tokens afterwards.
+struct Kept {
+    atom: usize,
+    changes: Vec<(usize, Vec<u8>, u64)>,
+    tokens: u64,
+}
+
+/// Which atoms have a place of their own.
+struct Places {
+    /// The newest request.
+    request: Option<usize>,
+    /// The newest atoms that only stay together, oldest first.
+    newest: Vec<usize>,
+    /// Atoms at which the row may begin: those of an open loop with reasoning, where it has any.
+    begins: Vec<bool>,
+    /// What stays whole.
+    fixed: u64,
+}
+
+/// Lets go what there is no room for, and sums it up.
+pub fn run(work: &mut Work<'_>, options: &Options, target: &Target) {
+    let Some(budget) = target.tokens() else { return };
+    // Lines that stand for exchanges say less than the summary can.
+    for exchange in work.inserts.keys().copied().collect::<Vec<_>>() {
+        work.leave_exchange(exchange, "summary");
+    }
+    let answered: Answered = work
+        .owners
+        .values()
+        .map(|owner| (owner.caller, owner.nth))
+        .collect();
+    let places = places(work);
+    let aside: u64 = (0..work.items.len())
+        .filter(|at| work.items[*at].atom.is_none() && Some(*at) != work.summary_item)
+        .map(|at| work.items[at].now)
+        .sum();
+    let room = budget.saturating_sub(aside + places.fixed);
+    let floor: Vec<Kept> = places
+        .request
+        .iter()
+        .chain(&places.newest)
+        .map(|atom| kept(work, options, &answered, *atom, Some(LOWEST)))
+        .collect();
+    let least: u64 = floor.iter().map(|kept| kept.tokens).sum();
+    let summary = wanted(work, options, room.saturating_sub(least), room);
+    let row = row(
+        work,
+        options,
+        &answered,
+        &places,
+        (room.saturating_sub(summary), least),
+    );
+    if let Some(row) = row {
+        apply(work, &places, row);
+        fill(work, options, target, &places);
+    }
+    if target.is_met(work) {
+        return;
+    }
+    apply(work, &places, floor);
+    fill(work, options, target, &places);
+    if !target.is_met(work) {
+        work.drop_summary();
+    }
+}
+
+fn fill(work: &mut Work<'_>, options: &Options, target: &Target, places: &Places) {
+    if options.steps.summary {
+        summary::fill(work, options, target);
+    }
+    // Without a summary the view begins with the request, or another question before it.
+    for atom in 0..places.request.unwrap_or(0) {
+        let kept = &work.atoms[atom];
+        let first = kept.items[0];
+        if kept.level >= Level::Digest {
+            continue;
+        }
+        if kept.pinned || work.items[first].is_user() || work.has_record_before(first) {
+            break;
+        }
+        work.leave(atom, Level::Dropped, "drop");
+    }
+    super::step::drop::lead(work, "drop");
+}
+
+/// Tokens that the summary is to have, of so many beside what must stay.
+fn wanted(work: &Work<'_>, options: &Options, beside: u64, room: u64) -> u64 {
+    // One that the view cannot do without stays where no other takes its place.
+    let standing = work.summary_item.filter(|_| !work.may_drop_summary());
+    let standing = standing.map_or(0, |at| work.items[at].now);
+    if !options.steps.summary {
+        return standing;
+    }
+    let most = summary::part(room, SUMMARY).min(beside);
+    let most = options.summary_budget.map_or(most, |budget| most.min(budget));
+    let most = if options.asks {
+        most.min(options.summary_budget.unwrap_or(summary::UNBOUND))
+    } else {
+        most
+    };
+    let facts = facts::of(work, &|_| false);
+    let bytes = facts.bytes();
+    // Few texts need a token for less than three bytes; what is said of many facts is cut anyway.
+    let need = (bytes / 3).saturating_add(summary_cost(work.counter, "") + 64);
+    let need = if facts.hands_over() { need } else { u64::MAX };
+    need.min(most).max(standing)
+}
+
+fn places(work: &Work<'_>) -> Places {
+    let there = |atom: &usize| work.atoms[*atom].level < Level::Digest;
+    let stays = |atom: &usize| work.atoms[*atom].pinned || work.atoms[*atom].pending;
+    let newest = work.newest();
+    let fixed: Vec<usize> = (0..work.atoms.len())
+        .filter(|atom| {
+            there(atom)
+                && (work.atoms[*atom].pinned || stays(atom) && Some(work.atoms[*atom].exchange) == newest)
+        })
+        .collect();
+    let free = |atom: &usize| there(atom) && fixed.binary_search(atom).is_err();
+    let request = newest_user(work).and_then(|at| work.items[at].atom).filter(free);
+    // Without a pinned one either, the first of what is newest takes its place.
+    let behind = request.map_or(0, |atom| atom + 1);
+    let reasons = |atom: usize| {
+        let mut items = work.atoms[atom].items.iter();
+        items.any(|at| {
+            work.message(*at)
+                .is_some_and(|message| message.role() == Role::Assistant && message.reasoning.is_some())
+        })
+    };
+    let open: Vec<usize> = (behind..work.atoms.len()).filter(there).collect();
+    let loops = open.iter().any(|atom| reasons(*atom));
+    let begins: Vec<bool> = (0..work.atoms.len())
+        .map(|atom| atom < behind || !loops || reasons(atom))
+        .collect();
+    let last = (behind..work.atoms.len()).rev().find(free);
+    // What stays whole in an open loop is nothing that this could begin with.
+    let parted = loops && fixed.iter().any(|atom| *atom >= behind);
+    let first = match parted {
+        true => (behind..work.atoms.len()).find(free),
+        false => last.and_then(|last| (behind..=last).rev().find(|atom| begins[*atom] && free(atom))),
+    };
+    let mut newest: Vec<usize> = match (first.or(last), last) {
+        (Some(first), Some(last)) => (first..=last).filter(free).collect(),
+        _ => Vec::new(),
+    };
+    // What happened since the newest reply was seen by nobody yet.
+    let replies = |atom: &usize| {
+        let mut items = work.atoms[*atom].items.iter();
+        items.any(|at| {
+            work.items[*at]
+                .traits
+                .is_some_and(|traits| traits.role == Role::Assistant)
+        })
+    };
+    let seen = (0..work.atoms.len())
+        .rev()
+        .find(replies)
+        .map_or(0, |atom| atom + 1);
+    newest.extend((seen..work.atoms.len()).filter(|atom| free(atom) && Some(*atom) != request));
+    newest.sort_unstable();
+    newest.dedup();
+    Places {
+        request,
+        newest,
+        begins,
+        fixed: fixed.iter().map(|atom| work.atom_tokens(*atom)).sum(),
+    }
+}
+
+/// An atom under a cap; without one as it stands.
+fn kept(work: &Work<'_>, options: &Options, answered: &Answered, atom: usize, cap: Option<Cap>) -> Kept {
+    let mut kept = Kept {
+        atom,
+        changes: Vec::new(),
+        tokens: 0,
+    };
+    for at in &work.atoms[atom].items {
+        let mut changed = cap.and_then(|cap| capped(work, options, answered, *at, cap));
+        // A mark may be less still.
+        if cap == Some(LOWEST)
+            && work.is_result(*at)
+            && work.may_change(*at)
+            && !mask::excludes(work, &options.mask, *at)
+        {
+            let marked = mask::result(work, *at);
+            let tokens =
+                |kept: &Option<(Vec<u8>, u64)>| kept.as_ref().map_or(u64::MAX, |(_, tokens)| *tokens);
+            changed = if tokens(&marked) < tokens(&changed) {
+                marked
+            } else {
+                changed
+            };
+        }
+        match changed {
+            Some((body, tokens)) => {
+                kept.tokens += tokens;
+                kept.changes.push((*at, body, tokens));
+            }
+            None => kept.tokens += work.items[*at].now,
+        }
+    }
+    kept
+}
+
+/// What stays beside the fixed: the request, the newest atoms, and those before them until one does not fit. None when not even
+/// the least fits.
+fn row(
+    work: &Work<'_>,
+    options: &Options,
+    answered: &Answered,
+    places: &Places,
+    (room, least): (u64, u64),
+) -> Option<Vec<Kept>> {
+    let mut left = room.checked_sub(least)?;
+    let lowest = |atom: usize| kept(work, options, answered, atom, Some(LOWEST)).tokens;
+    let protected = work
+        .exchanges
+        .len()
+        .saturating_sub(options.keep_last.unwrap_or(0));
+    let fit = |atom: usize, left: u64| {
+        // Wide caps take a third of what is left at most, so that one message does not crowd out all others.
+        let third = match work.atoms[atom].exchange >= protected {
+            true => left,
+            false => left / 3,
+        };
+        let full = Some(kept(work, options, answered, atom, None)).filter(|kept| kept.tokens <= third);
+        full.or_else(|| {
+            let caps = CAPS.iter().enumerate();
+            let fits = |(nth, cap): (usize, &Cap)| {
+                let kept = kept(work, options, answered, atom, Some(*cap));
+                (kept.tokens <= if nth < 2 { third } else { left }).then_some(kept)
+            };
+            caps.into_iter().find_map(fits)
+        })
+    };
+    let mut row = Vec::new();
+    for atom in places.request.iter().chain(places.newest.iter().rev()) {
+        // Its place is sure.
+        left += lowest(*atom);
+        let kept = fit(*atom, left)?;
+        left -= kept.tokens;
+        row.push(kept);
+    }
+    let first = places.newest.first().copied().or(places.request).unwrap_or(0);
+    let mut more = Vec::new();
+    let mut whole = 0;
+    let free = |atom: &usize| {
+        let kept = &work.atoms[*atom];
+        kept.level < Level::Digest && !kept.pinned && Some(*atom) != places.request
+    };
+    for atom in (0..first).rev().filter(free) {
+        if work.atoms[atom].pending && Some(work.atoms[atom].exchange) == work.newest() {
+            continue;
+        }
+        let Some(kept) = fit(atom, left) else { break };
+        left -= kept.tokens;
+        more.push(kept);
+        if places.begins[atom] {
+            whole = more.len();
+        }
+    }
+    more.truncate(whole);
+    row.append(&mut more);
+    Some(row)
+}
+
+fn apply(work: &mut Work<'_>, places: &Places, row: Vec<Kept>) {
+    let stays: HashSet<usize> = row.iter().map(|kept| kept.atom).collect();
+    for kept in row {
+        for (at, body, tokens) in kept.changes {
+            work.set(at, body, tokens);
+            let atom = &mut work.atoms[kept.atom];
+            atom.level = atom.level.max(Level::HeadTail);
+            atom.reason = "head+tail";
+        }
+    }
+    for atom in 0..work.atoms.len() {
+        let is_newest = Some(work.atoms[atom].exchange) == work.newest();
+        let fixed = work.atoms[atom].pinned || work.atoms[atom].pending && is_newest;
+        if !fixed && work.atoms[atom].level < Level::Digest && !stays.contains(&atom) {
+            work.leave(atom, Level::Dropped, "summary");
+        }
+    }
+    debug_assert!(places.newest.iter().all(|atom| stays.contains(atom)));
+}

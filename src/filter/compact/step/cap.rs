@@ -1,0 +1,246 @@
+//! A message within so many tokens: long texts, and long texts in the arguments of calls that were answered, keep their head and
+//! their tail. Nothing leaves, the syntax of arguments stays, and the message keeps its id, by which its original is found.
+
+use super::super::mark;
+use super::super::options::Options;
+use super::super::shorten::{Limit, shorten};
+use super::super::work::Work;
+use super::{head_tail, mask};
+use crate::model::json::{self, Dialect};
+use crate::model::message::{Message, Role};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Most that is left of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cap {
+    /// Tokens of a result; of another text twice as many.
+    tokens: u64,
+    /// Tokens of the arguments of each call.
+    arguments: u64,
+}
+
+const fn cap(tokens: u64, arguments: u64) -> Cap {
+    Cap { tokens, arguments }
+}
+
+/// From the widest on.
+pub const CAPS: [Cap; 4] = [cap(2560, 120), cap(400, 120), cap(80, 60), cap(24, 24)];
+
+/// Tokens that a text may have beyond its cap: those of the mark, and as many as a cut would not gain.
+const SLACK: u64 = 24;
+
+/// Most bytes of a text in arguments that stays as it is: paths and names.
+const SHORT: usize = 120;
+
+/// The calls that were answered: the item that calls, and the place among its calls.
+pub type Answered = HashSet<(usize, usize)>;
+
+/// What an item becomes under a cap, and its tokens; none where that is no smaller.
+pub fn capped(
+    work: &Work<'_>,
+    options: &Options,
+    answered: &Answered,
+    at: usize,
+    cap: Cap,
+) -> Option<(Vec<u8>, u64)> {
+    if !work.may_change(at) {
+        return None;
+    }
+    let now = work.message(at)?;
+    let is_tool = now.role() == Role::Tool;
+    let most = if is_tool { cap.tokens } else { cap.tokens * 2 };
+    let kept = is_tool && mask::excludes(work, &options.mask, at);
+    // What became a mark of a result is as the view came again, so that it is all one what was tried before.
+    let was = work.view.items[at].message(work.session)?;
+    let whole = is_tool && was.content.is_some_and(is_text);
+    let shorter = whole
+        .then(|| head_tail::content(&was, options.tool_output))
+        .flatten();
+    let text = match (&shorter, whole) {
+        (Some(content), _) => Message {
+            content: Some(content),
+            ..was
+        },
+        (None, true) => was,
+        (None, false) => now,
+    };
+    let content = if kept {
+        None
+    } else {
+        content(work, &text, most).or(shorter.clone())
+    };
+    let calls = arguments(work, &now, answered, at, cap.arguments);
+    let mut changes: Vec<(&str, Option<&[u8]>)> = Vec::new();
+    changes.extend(content.as_ref().map(|raw| ("content", Some(raw.as_slice()))));
+    changes.extend(calls.as_ref().map(|raw| ("tool_calls", Some(raw.as_slice()))));
+    if changes.is_empty() {
+        return None;
+    }
+    work.tried(at, &changes)
+}
+
+/// Whether content is a text, or texts.
+fn is_text(raw: &[u8]) -> bool {
+    let is_one = |part: &&[u8]| json::member(part, "type") == Some(b"\"text\"");
+    json::text(raw).is_some()
+        || json::elements(raw, Dialect::Strict).is_some_and(|parts| parts.iter().all(is_one))
+}
+
+fn content(work: &Work<'_>, message: &Message<'_>, most: u64) -> Option<Vec<u8>> {
+    let raw = message.content?;
+    if let Some(text) = json::text(raw) {
+        return quoted(&within(work, &text, most)?);
+    }
+    let parts = json::elements(raw, Dialect::Strict)?;
+    let texts = parts.iter().filter(|part| part_text(part).is_some()).count() as u64;
+    let mut changed = false;
+    let mut out = vec![b'['];
+    for part in parts {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        // Each has its share.
+        let short = part_text(part).and_then(|text| {
+            let short = quoted(&within(work, &text, most / texts.max(1))?)?;
+            json::with_members(part, &[("text", Some(&short))]).ok()
+        });
+        changed |= short.is_some();
+        out.extend_from_slice(short.as_deref().unwrap_or(part));
+    }
+    out.push(b']');
+    changed.then_some(out)
+}
+
+fn part_text(part: &[u8]) -> Option<Cow<'_, str>> {
+    json::member(part, "text").and_then(json::text)
+}
+
+fn quoted(text: &str) -> Option<Vec<u8>> {
+    let mut raw = Vec::new();
+    json::push_text(&mut raw, text);
+    Some(raw)
+}
+
+/// Head and tail of a text of more tokens than this; none where it has no more, or would not become shorter.
+fn within(work: &Work<'_>, text: &str, most: u64) -> Option<String> {
+    let most = most + SLACK;
+    if text.len() as u64 <= most || mark::is_mark(text) {
+        return None;
+    }
+    let count = |text: &str| work.counter.tokenizer().count(text);
+    // What is far too long is not counted: four bytes a token is near enough to begin with.
+    let tokens = match text.len() as u64 > most.saturating_mul(16) {
+        true => text.len() as u64 / 4,
+        false => count(text),
+    };
+    if tokens <= most {
+        return None;
+    }
+    let share = u128::from(most - SLACK) * text.len() as u128 / u128::from(tokens.max(1));
+    let mut bytes = usize::try_from(share).unwrap_or(usize::MAX);
+    loop {
+        let lines = usize::MAX;
+        let short = shorten(text, Limit { bytes, lines })?;
+        if bytes < 8 || count(&short) <= most {
+            return Some(short);
+        }
+        bytes = bytes * 3 / 4;
+    }
+}
+
+/// The calls, with those that were answered cut; none where all stay.
+fn arguments(
+    work: &Work<'_>,
+    message: &Message<'_>,
+    answered: &Answered,
+    at: usize,
+    most: u64,
+) -> Option<Vec<u8>> {
+    let calls = json::elements(message.tool_calls?, Dialect::Strict)?;
+    let mut changed = false;
+    let mut out = vec![b'['];
+    for (nth, call) in calls.into_iter().enumerate() {
+        if nth > 0 {
+            out.push(b',');
+        }
+        let short = answered
+            .contains(&(at, nth))
+            .then(|| one_call(work, call, most, at))
+            .flatten();
+        changed |= short.is_some();
+        out.extend_from_slice(short.as_deref().unwrap_or(call));
+    }
+    out.push(b']');
+    changed.then_some(out)
+}
+
+fn one_call(work: &Work<'_>, call: &[u8], most: u64, at: usize) -> Option<Vec<u8>> {
+    let function = json::member(call, "function")?;
+    let text = json::member(function, "arguments").and_then(json::text)?;
+    if text.len() as u64 <= most || mark::is_arguments(&text) {
+        return None;
+    }
+    // Where most of it is syntax and short texts, a mark says as much.
+    let count = |text: &str| work.counter.tokenizer().count(text);
+    let tokens = match text.len() as u64 > most.saturating_mul(64) {
+        true => text.len() as u64 / 4,
+        false => count(&text),
+    };
+    if tokens <= most + SLACK {
+        return None;
+    }
+    let cut = values_cut(work, &text, most);
+    // What was cut before has no fingerprint that a mark could tell.
+    let short = match cut {
+        Some(cut) if count(&cut) <= most * 2 + 4 * SLACK => cut,
+        cut if mark::has_middle(&text) => cut?,
+        cut => {
+            let mark = mark::arguments(&text, &work.id(at));
+            match cut {
+                Some(cut) if count(&cut) <= count(&mark) => cut,
+                None if tokens <= count(&mark) => return None,
+                _ => mark,
+            }
+        }
+    };
+    let function = json::with_members(function, &[("arguments", Some(&quoted(&short)?))]).ok()?;
+    json::with_members(call, &[("function", Some(&function))]).ok()
+}
+
+/// A JSON text whose long strings keep their head and tail, each the same share of `most` tokens; names of members stay. None where it
+/// is no JSON, or all its strings are short.
+fn values_cut(work: &Work<'_>, text: &str, most: u64) -> Option<String> {
+    let bytes = text.as_bytes();
+    let end = json::value_end(bytes, json::skip_space(bytes, 0), Dialect::Strict).ok()?;
+    if json::skip_space(bytes, end) != bytes.len() {
+        return None;
+    }
+    let mut values: Vec<(usize, usize)> = Vec::new();
+    let mut at = 0;
+    while let Some(next) = bytes[at..].iter().position(|byte| *byte == b'"') {
+        let start = at + next;
+        let end = json::value_end(bytes, start, Dialect::Strict).ok()?;
+        at = end;
+        let is_name = bytes.get(json::skip_space(bytes, end)) == Some(&b':');
+        if !is_name && end - start > SHORT {
+            values.push((start, end));
+        }
+    }
+    let share = most / values.len().max(1) as u64;
+    let mut out: Vec<u8> = Vec::new();
+    let mut done = 0;
+    for (start, end) in values {
+        let Some(short) = within(work, &json::text(&bytes[start..end])?, share) else {
+            continue;
+        };
+        out.extend_from_slice(&bytes[done..start]);
+        json::push_text(&mut out, &short);
+        done = end;
+    }
+    if done == 0 {
+        return None;
+    }
+    out.extend_from_slice(&bytes[done..]);
+    String::from_utf8(out).ok()
+}

@@ -1,0 +1,128 @@
+//! Forms of standing instructions as patterns of words: `a|b` is one of these, `!a|b` any other, `*` any word, `**` up to five, `~ing` a
+//! word with that ending.
+
+use super::instructions::Sentence;
+use super::vocabulary::{NOT_FORBIDDEN, ONE_OFF, is_in};
+
+/// What a rule begins with, polite words aside.
+const BEGINNINGS: &str = include_str!("rules_begin.txt");
+
+/// What is said of all things of a kind, or of one for good: nobody is its subject.
+const DUTIES: &str = include_str!("rules_of_things.txt");
+
+/// Whose doings are told and not ruled.
+const PEOPLE: &[&str] = &[
+    "i", "i'm", "i've", "he", "she", "they", "we", "it", "that", "this", "there", "you", "who", "what",
+    "why", "how", "where", "when", "if", "my", "his", "her", "somebody", "someone", "says", "said", "told",
+    "states",
+];
+
+/// Verbs of form: what they are done to in the plural, they are done to always.
+const OF_FORM: &[&str] = &[
+    "use",
+    "write",
+    "put",
+    "keep",
+    "name",
+    "mark",
+    "sort",
+    "wrap",
+    "spell",
+    "number",
+    "tag",
+    "format",
+    "prefix",
+    "suffix",
+    "cite",
+    "quote",
+    "round",
+    "express",
+    "label",
+    "indent",
+    "capitalise",
+    "capitalize",
+    "abbreviate",
+    "number",
+    "order",
+    "phrase",
+    "avoid",
+];
+
+/// What stands before things at hand.
+const DETERMINERS: &[&str] = &[
+    "the", "this", "that", "these", "those", "a", "an", "it", "them", "him", "her", "my", "his", "our",
+    "your", "me", "some", "two", "three", "four", "five", "both", "more", "yes", "us", "thanks", "its",
+    "their", "in", "to", "as", "with", "for", "on", "at",
+];
+
+/// What only sounds like a rule: small talk, praise, encouragement, what is told.
+const SMALL_TALK: &str = include_str!("small_talk.txt");
+
+impl Sentence {
+    /// Whether it is small talk and sets no rule, whatever it sounds like.
+    pub(super) fn is_small_talk(&self, start: usize) -> bool {
+        !self.phrase() && SMALL_TALK.lines().any(|pattern| self.matches(start, pattern))
+    }
+
+    /// Whether one of the forms is there, from its first word of weight on.
+    pub(super) fn has_form(&self, start: usize) -> bool {
+        if self.words.iter().any(|word| is_in(ONE_OFF, &word.text)) {
+            return false;
+        }
+        BEGINNINGS.lines().any(|pattern| self.matches(start, pattern))
+            || self.is_duty(start)
+            || self.is_of_many(start)
+            || self.forbids_many(start)
+    }
+
+    fn is_duty(&self, start: usize) -> bool {
+        let subject = (start..self.words.len().min(start + 8)).take_while(|at| !is_in(PEOPLE, self.at(*at)));
+        // The first word is of the subject.
+        subject
+            .skip(1)
+            .any(|at| DUTIES.lines().any(|pattern| self.matches(at, pattern)))
+            && !is_in(PEOPLE, self.at(start))
+    }
+
+    /// `name branches after the ticket`: plural, and no article.
+    fn is_of_many(&self, start: usize) -> bool {
+        let verb = is_in(OF_FORM, self.at(start));
+        let plural = |at: usize| {
+            let word = self.at(at);
+            word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !is_in(DETERMINERS, word)
+        };
+        let bare = |at: usize| !self.at(at).is_empty() && !is_in(DETERMINERS, self.at(at));
+        verb && (plural(start + 1) || bare(start + 1) && plural(start + 2))
+    }
+
+    /// `no emojis`, `no function names longer than ...`.
+    fn forbids_many(&self, start: usize) -> bool {
+        if self.at(start) != "no" || is_in(NOT_FORBIDDEN, self.at(start + 1)) {
+            return false;
+        }
+        let many = |at: usize| {
+            let word = self.at(at);
+            word.len() > 3 && (word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ing"))
+        };
+        many(start + 1) || many(start + 2) && self.words.len() <= start + 8
+    }
+
+    /// Whether a pattern begins at a word.
+    pub(super) fn matches(&self, at: usize, pattern: &str) -> bool {
+        let (word, rest) = pattern.split_once(' ').unwrap_or((pattern, ""));
+        if word.is_empty() {
+            return true;
+        }
+        if word == "**" {
+            return (1..=5).any(|many| at + many <= self.words.len() && self.matches(at + many, rest));
+        }
+        let own = self.at(at);
+        let is = match (word, word.strip_prefix('!'), word.strip_prefix('~')) {
+            ("*", ..) => !own.is_empty(),
+            (_, Some(others), _) => !own.is_empty() && others.split('|').all(|other| other != own),
+            (_, _, Some(ending)) => own.len() > ending.len() + 1 && own.ends_with(ending),
+            _ => word.split('|').any(|known| known == own),
+        };
+        is && self.matches(at + 1, rest)
+    }
+}

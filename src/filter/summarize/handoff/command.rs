@@ -1,0 +1,205 @@
+//! The block of commands: the newest test says how things stand, and what only looked at something can be asked again.
+
+use super::cut::first;
+use super::lines::{Count, MORE, fitting, quoted, unseen};
+use super::read::TOOLS;
+use super::{Command, Facts};
+
+/// Most characters of a command, where not all fit in full.
+const WIDTHS: [usize; 4] = [200, 120, 80, 64];
+
+/// What a command is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It looks at something.
+    Looking,
+    /// It tests or builds.
+    Testing,
+    /// Anything else.
+    Other,
+}
+
+const LOOKING: [&str; 18] = [
+    "cat", "nl", "ls", "tree", "find", "rg", "grep", "head", "tail", "wc", "pwd", "which", "file", "stat",
+    "du", "echo", "ps", "env",
+];
+
+const LOOKING_WITH: [(&str, &[&str]); 3] = [
+    ("sed", &["-n"]),
+    (
+        "git",
+        &["status", "diff", "log", "show", "branch", "rev-parse", "ls-files"],
+    ),
+    ("date", &[]),
+];
+
+const TESTING: [&str; 22] = [
+    "test", "tests", "pytest", "jest", "vitest", "tox", "check", "clippy", "lint", "eslint", "tsc", "mypy",
+    "ruff", "build", "make", "compile", "cargo", "gradle", "mvn", "ctest", "phpunit", "rspec",
+];
+
+impl Purpose {
+    /// Of a command.
+    pub fn of(command: &str) -> Purpose {
+        let mut words = words(without_place(command));
+        let first = words.next().unwrap_or_default();
+        let second = words.next().unwrap_or_default();
+        let with = LOOKING_WITH.iter().find(|(name, _)| *name == first);
+        if LOOKING.contains(&first) || with.is_some_and(|(_, with)| with.is_empty() || with.contains(&second))
+        {
+            return Purpose::Looking;
+        }
+        let is_word = |c: char| !c.is_alphanumeric() && c != '_';
+        match command.split(is_word).any(|word| TESTING.contains(&word)) {
+            true => Purpose::Testing,
+            false => Purpose::Other,
+        }
+    }
+}
+
+fn words(command: &str) -> impl Iterator<Item = &str> {
+    command.split_whitespace()
+}
+
+/// The command behind `cd DIR &&`.
+fn without_place(command: &str) -> &str {
+    let rest = command.trim_start().strip_prefix("cd ");
+    match rest.and_then(|rest| rest.split_once("&&")) {
+        Some((place, rest)) if !place.contains([';', '|', '\n']) => rest,
+        _ => command,
+    }
+}
+
+/// The commands as they are shown.
+pub struct Commands<'f> {
+    all: Vec<(&'f str, &'f Command<'f>, Purpose)>,
+    /// The newest that tests.
+    newest_test: Option<usize>,
+    tools: String,
+    unnamed: u64,
+}
+
+impl<'f> Commands<'f> {
+    /// Of a session.
+    pub fn of(facts: &'f Facts<'_>) -> Commands<'f> {
+        let all = facts.commands.in_order();
+        let all: Vec<_> = all
+            .into_iter()
+            .map(|(text, command)| (text, command, Purpose::of(text)))
+            .collect();
+        let tools = facts
+            .tools
+            .in_order()
+            .into_iter()
+            .rev()
+            .map(|(name, calls)| match calls {
+                1 => name.to_string(),
+                several => format!("{name} x{several}"),
+            });
+        let tools: Vec<String> = tools.take(12).collect();
+        let newest_test = all
+            .iter()
+            .rposition(|(_, _, purpose)| *purpose == Purpose::Testing);
+        Commands {
+            all,
+            newest_test,
+            tools: match tools.is_empty() {
+                true => String::new(),
+                false => format!("{TOOLS}{}\n", tools.join(", ")),
+            },
+            unnamed: facts.unnamed[2],
+        }
+    }
+
+    fn line(&self, nth: usize, width: usize) -> String {
+        let (text, command, _) = &self.all[nth];
+        let mut shown = first(text.trim(), width).into_owned();
+        if command.runs > 1 {
+            shown.push_str(&format!(" x{}", command.runs));
+        }
+        let last = first(command.last_line.trim(), 120);
+        match &command.failure {
+            Some(failure) => shown.push_str(&format!(" => {}", first(failure, 160))),
+            None if self.newest_test == Some(nth) && !last.is_empty() => shown.push_str(&format!(": {last}")),
+            None => {}
+        }
+        quoted("$ ", &shown)
+    }
+
+    fn shown(&self, width: usize, count: Count<'_>) -> (Vec<String>, Vec<u64>) {
+        let lines: Vec<String> = (0..self.all.len()).map(|nth| self.line(nth, width)).collect();
+        let costs = lines.iter().map(|line| count(line)).collect();
+        (lines, costs)
+    }
+
+    /// Tokens of all of them.
+    pub fn need(&self, count: Count<'_>) -> u64 {
+        let more = if self.unnamed > 0 { MORE } else { 0 };
+        self.shown(WIDTHS[0], count).1.iter().sum::<u64>() + count(&self.tools) + more
+    }
+
+    /// All of them in the greatest width that there is room for; else as many of the best as fit.
+    pub fn lines(&self, room: u64, count: Count<'_>) -> Vec<String> {
+        let tools = count(&self.tools);
+        let (room, tools) = match room.checked_sub(tools) {
+            Some(room) if room >= tools => (room, self.tools.as_str()),
+            _ => (room, ""),
+        };
+        let more = if self.unnamed > 0 { MORE } else { 0 };
+        let mut lines = Vec::new();
+        let mut missing = 0;
+        for width in WIDTHS {
+            let (all, costs) = self.shown(width, count);
+            if costs.iter().sum::<u64>() + more <= room {
+                (lines, missing) = (all, 0);
+                break;
+            }
+            if Some(&width) == WIDTHS.last() {
+                (lines, missing) = fitting(&all, &costs, self.order().into_iter(), room.saturating_sub(MORE));
+            }
+        }
+        if !lines.is_empty() {
+            lines.splice(0..0, unseen(missing + self.unnamed, " commands"));
+        }
+        if !tools.is_empty() {
+            lines.push(tools.to_string());
+        }
+        lines
+    }
+
+    /// The newest test; what failed; other commands; what only looked. The newest first in each.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.all.len()).rev().collect();
+        order.sort_by_key(|nth| {
+            let (_, command, purpose) = &self.all[*nth];
+            match (self.newest_test == Some(*nth), command.failure.is_some(), purpose) {
+                (true, ..) => 0,
+                (false, true, _) => 1,
+                (_, _, Purpose::Looking) => 3,
+                _ => 2,
+            }
+        });
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Purpose;
+
+    #[test]
+    fn commands_are_known_by_their_words() {
+        for (command, purpose) in [
+            ("cd /w && git diff --stat", Purpose::Looking),
+            ("sed -n 1,20p a.rs", Purpose::Looking),
+            ("sed -i s/a/b/ test.rs", Purpose::Testing),
+            ("cargo test -q", Purpose::Testing),
+            ("npm run lint", Purpose::Testing),
+            ("git commit -m x", Purpose::Other),
+            ("rg test", Purpose::Looking),
+            ("", Purpose::Other),
+        ] {
+            assert_eq!(Purpose::of(command), purpose, "{command}");
+        }
+    }
+}

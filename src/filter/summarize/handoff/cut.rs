@@ -1,0 +1,68 @@
+//! A text within so many tokens: its beginning and its end.
+
+use std::borrow::Cow;
+
+/// Stands where something is left out.
+pub const GAP: &str = " [...] ";
+
+/// Two thirds of the tokens from the beginning, one from the end.
+pub fn cut<'t>(text: &'t str, most: u64, count: &dyn Fn(&str) -> u64) -> Cow<'t, str> {
+    // No text has more tokens than bytes.
+    if text.len() as u64 <= most {
+        return Cow::Borrowed(text);
+    }
+    // What is far too long is not counted: four bytes a token is near enough to begin with.
+    let tokens = match text.len() as u64 > most.saturating_mul(64) {
+        true => text.len() as u64 / 4,
+        false => count(text),
+    };
+    if tokens <= most {
+        return Cow::Borrowed(text);
+    }
+    let mut bytes = (text.len() as u128 * u128::from(most) / u128::from(tokens.max(1))) as usize;
+    loop {
+        let head = boundary(text, bytes * 2 / 3);
+        let tail = text.len() - boundary(text, text.len() - bytes / 3);
+        let (head, tail) = (text[..head].trim_end(), text[text.len() - tail..].trim_start());
+        let short = format!("{head}{GAP}{tail}").trim().to_string();
+        if bytes < 12 || count(&short) <= most {
+            return Cow::Owned(short);
+        }
+        bytes = bytes * 7 / 8;
+    }
+}
+
+/// The first characters, and a mark where there are more.
+pub fn first(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}{}", text[..end].trim_end(), GAP.trim_end())),
+    }
+}
+
+/// The last place at or before this one where a character begins.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginning_and_end_are_left() {
+        let count = |text: &str| text.split_whitespace().count() as u64;
+        let text: String = (0..300).map(|n| format!("word{n} ")).collect();
+        let short = cut(&text, 30, &count);
+        assert!(
+            short.starts_with("word0 ") && short.trim_end().ends_with("word299"),
+            "{short}"
+        );
+        assert!(count(&short) <= 30 && count(&short) > 15, "{short}");
+        assert_eq!(cut("a b", 3, &count), "a b");
+        assert_eq!(first("äöü", 2), "äö [...]");
+    }
+}

@@ -1,0 +1,347 @@
+//! The blocks of a handoff, each with its share of the room.
+
+use super::super::choose::{Candidate, Choosing, Fading};
+use super::super::entry::Entry;
+use super::super::prior::Prior;
+use super::command::Commands;
+use super::cut::{cut, first};
+use super::lines::{Count, MORE, fitting, quoted, unseen};
+use super::read::Heading;
+use super::{Facts, File};
+use crate::model::message::Role;
+use std::borrow::Cow;
+
+/// Fewest tokens of a request that are worth quoting.
+const LEAST: u64 = 24;
+
+/// Tokens of an item beside its text: what begins its line, and the end of it.
+const AROUND: u64 = 3;
+
+/// Errors that are named, the newest.
+const ERRORS: usize = 3;
+
+/// Most characters of a step of a plan.
+const STEP: usize = 160;
+
+/// A block, before it is known how much of it there is room for.
+struct Block<'f> {
+    heading: Heading,
+    /// Its part of the room, where not all fits.
+    share: u64,
+    /// Tokens of all of it.
+    need: u64,
+    lines: Box<dyn Fn(u64) -> Vec<String> + 'f>,
+}
+
+/// The blocks within so many tokens.
+pub fn write(facts: &Facts<'_>, questions: &[String], room: u64, count: Count<'_>) -> String {
+    let blocks: Vec<Block<'_>> = blocks(facts, questions, count)
+        .into_iter()
+        .filter(|block| block.need > 0)
+        .collect();
+    let mut out = String::new();
+    for (block, part) in blocks.iter().zip(parts(&blocks, room)) {
+        let heading = count(block.heading.line()) + 1;
+        let lines = (block.lines)(part.saturating_sub(heading));
+        if lines.is_empty() {
+            continue;
+        }
+        out.push_str(block.heading.line());
+        out.push('\n');
+        lines.iter().for_each(|line| out.push_str(line));
+    }
+    out
+}
+
+/// What each block gets: a block that needs no more than its part of what is left gets what it needs, and the others share
+/// the rest.
+fn parts(blocks: &[Block<'_>], room: u64) -> Vec<u64> {
+    let mut parts: Vec<Option<u64>> = vec![None; blocks.len()];
+    let mut left = room;
+    loop {
+        let open = || (0..blocks.len()).filter(|nth| parts[*nth].is_none());
+        let sum: u64 = open().map(|nth| blocks[nth].share).sum();
+        let part = |nth: usize| left * blocks[nth].share / sum.max(1);
+        let closed: Vec<usize> = open().filter(|nth| blocks[*nth].need <= part(*nth)).collect();
+        if closed.is_empty() {
+            let parts = (0..blocks.len()).map(|nth| parts[nth].unwrap_or_else(|| part(nth)));
+            return parts.collect();
+        }
+        for nth in closed {
+            parts[nth] = Some(blocks[nth].need);
+            left -= blocks[nth].need;
+        }
+    }
+}
+
+fn blocks<'f>(facts: &'f Facts<'_>, questions: &'f [String], count: Count<'f>) -> Vec<Block<'f>> {
+    let costs = |texts: &[String]| -> Vec<u64> { texts.iter().map(|text| count(text)).collect() };
+    let block = |heading: Heading, share, need: u64, lines| Block {
+        heading,
+        share,
+        need: if need == 0 {
+            0
+        } else {
+            need + count(heading.line()) + 2
+        },
+        lines,
+    };
+    let plan: Vec<String> = facts
+        .plan
+        .iter()
+        .map(|step| quoted(&format!("[{}] ", step.state), &first(&step.text, STEP)))
+        .collect();
+    let (plan_costs, files) = (costs(&plan), files(facts));
+    let (file_costs, commands) = (costs(&files), Commands::of(facts));
+    let errors: Vec<String> = newest_errors(&facts.errors)
+        .map(|text| quoted("- ", text))
+        .collect();
+    let error_costs = costs(&errors);
+    let requests: Vec<u64> = facts.requests.iter().map(|text| count(text) + AROUND).collect();
+    let notes: Vec<(Cow<'f, str>, Prior)> = notes(facts);
+    let note_costs: Vec<u64> = notes.iter().map(|(text, _)| count(text) + AROUND).collect();
+    let earlier: Vec<String> = facts.earlier.iter().map(Entry::line).collect();
+    let earlier_costs: Vec<u64> = earlier.iter().map(|line| count(line) + AROUND).collect();
+    let reply = facts.reply.as_deref().unwrap_or_default().trim();
+    let sum = |costs: &[u64]| costs.iter().sum::<u64>();
+    let more_cost = |names: u64| if names > 0 { MORE } else { 0 };
+    vec![
+        block(
+            Heading::Earlier,
+            10,
+            sum(&earlier_costs),
+            Box::new(move |room| {
+                let texts = facts.earlier.iter().enumerate().map(|(nth, entry)| {
+                    let prior = Prior::of(&entry.text)
+                        .role(entry.role)
+                        .recency(nth, earlier.len());
+                    (entry.text.as_str(), prior, earlier_costs[nth])
+                });
+                chosen(texts, questions, room)
+                    .into_iter()
+                    .map(|nth| quoted("- ", &earlier[nth]))
+                    .collect()
+            }),
+        ),
+        block(
+            Heading::Requests,
+            30,
+            sum(&requests) + more_cost(facts.unnamed[0]),
+            Box::new(move |room| requested(facts, &requests, room, count)),
+        ),
+        block(
+            Heading::Plan,
+            10,
+            sum(&plan_costs),
+            Box::new(move |room| fitting(&plan, &plan_costs, 0..plan.len(), room).0),
+        ),
+        block(
+            Heading::Files,
+            15,
+            sum(&file_costs) + more_cost(facts.unnamed[1]),
+            Box::new(move |room| {
+                let unnamed = facts.unnamed[1];
+                let all = sum(&file_costs) + more_cost(unnamed) <= room;
+                let room = if all { room } else { room.saturating_sub(MORE) };
+                let (mut lines, left) = fitting(&files, &file_costs, 0..files.len(), room);
+                if !lines.is_empty() {
+                    lines.extend(unseen(left + unnamed, ""));
+                }
+                lines
+            }),
+        ),
+        block(
+            Heading::Commands,
+            20,
+            commands.need(count),
+            Box::new(move |room| commands.lines(room, count)),
+        ),
+        block(
+            Heading::Errors,
+            10,
+            sum(&error_costs),
+            Box::new(move |room| fitting(&errors, &error_costs, (0..errors.len()).rev(), room).0),
+        ),
+        block(
+            Heading::Notes,
+            15,
+            sum(&note_costs),
+            Box::new(move |room| {
+                let texts = notes.iter().zip(&note_costs);
+                let texts = texts.map(|((text, prior), cost)| (text.as_ref(), *prior, *cost));
+                chosen(texts, questions, room)
+                    .into_iter()
+                    .map(|nth| quoted("- ", &notes[nth].0))
+                    .collect()
+            }),
+        ),
+        block(
+            Heading::Reply,
+            5,
+            if reply.is_empty() {
+                0
+            } else {
+                count(reply) + AROUND
+            },
+            Box::new(move |room| match room.checked_sub(AROUND) {
+                Some(room) if room >= LEAST / 2 => vec![quoted("- ", &cut(reply, room, count))],
+                _ => Vec::new(),
+            }),
+        ),
+    ]
+}
+
+/// The units that say most for their tokens, in their order.
+fn chosen<'t>(
+    texts: impl Iterator<Item = (&'t str, Prior, u64)>,
+    questions: &[String],
+    room: u64,
+) -> Vec<usize> {
+    let candidates: Vec<Candidate<'t>> = texts
+        .map(|(text, prior, tokens)| Candidate { text, prior, tokens })
+        .collect();
+    let mut chosen = Choosing::among(&candidates).choose_for(questions, room, Fading::Slow);
+    chosen.sort_unstable();
+    chosen
+}
+
+/// The first request, with at most a third of the room, and the newest ones, each cut to the same length.
+fn requested(facts: &Facts<'_>, costs: &[u64], room: u64, count: Count<'_>) -> Vec<String> {
+    let Some((first_cost, rest)) = costs.split_first() else {
+        return Vec::new();
+    };
+    let unnamed = facts.unnamed[0];
+    let all = costs.iter().sum::<u64>() + if unnamed > 0 { MORE } else { 0 };
+    let (first_cap, cap, from) = if all <= room {
+        (*first_cost, u64::MAX, 1)
+    } else {
+        let first_cap = (*first_cost).min((room / 3).max(LEAST));
+        let mut left = room.saturating_sub(first_cap + MORE);
+        // As many of the newest as can say something.
+        let mut from = costs.len();
+        for cost in rest.iter().rev() {
+            let Some(rest) = left.checked_sub((*cost).min(LEAST)) else {
+                break;
+            };
+            left = rest;
+            from -= 1;
+        }
+        let room = room.saturating_sub(first_cap + MORE);
+        let sum = |cap: u64| costs[from..].iter().map(|cost| (*cost).min(cap)).sum::<u64>();
+        let (mut low, mut high) = (LEAST, room.max(LEAST));
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            match sum(middle) <= room {
+                true => low = middle,
+                false => high = middle - 1,
+            }
+        }
+        (first_cap, low, from)
+    };
+    if first_cap > room {
+        return Vec::new();
+    }
+    let line = |nth: usize, cap: u64| {
+        quoted(
+            "- ",
+            &cut(facts.requests[nth].trim(), cap.saturating_sub(AROUND), count),
+        )
+    };
+    let mut lines = vec![line(0, first_cap)];
+    let elided = (from - 1) as u64 + unnamed;
+    lines.extend(unseen(elided, " requests"));
+    lines.extend((from..costs.len()).map(|nth| line(nth, cap)));
+    lines
+}
+
+/// Written before read, newest first.
+fn files(facts: &Facts<'_>) -> Vec<String> {
+    let all = facts.files.in_order();
+    let (written, read): (Vec<_>, Vec<_>) =
+        all.into_iter().rev().partition(|(_, file)| file.change.is_some());
+    let line = |(path, file): &(&str, &File)| {
+        let times = match file.changes {
+            0 | 1 => String::new(),
+            several => format!(" x{several}"),
+        };
+        let failed = if file.failed { " (failed)" } else { "" };
+        quoted(
+            &format!("{} ", file.change.unwrap_or('R')),
+            &format!("{path}{times}{failed}"),
+        )
+    };
+    written.iter().chain(&read).map(line).collect()
+}
+
+/// The newest errors that differ, oldest first.
+fn newest_errors(errors: &[String]) -> impl Iterator<Item = &String> {
+    let mut found: Vec<&String> = Vec::new();
+    for error in errors.iter().rev() {
+        let line = |error: &str| {
+            error
+                .rsplit_once(": ")
+                .map_or(error.to_string(), |(_, line)| line.to_string())
+        };
+        if found.len() < ERRORS && !found.iter().any(|known| line(known) == line(error)) {
+            found.push(error);
+        }
+    }
+    found.into_iter().rev()
+}
+
+/// Words of a sentence that tells how something came out.
+const TELLING: [&str; 16] = [
+    "because",
+    "cause",
+    "problem",
+    "bug",
+    "fix",
+    "decided",
+    "instead of",
+    "fixed",
+    "changed",
+    "found",
+    "works",
+    "fails",
+    "next",
+    "remaining",
+    "still",
+    "must",
+];
+
+/// How a sentence begins that only announces something.
+const ANNOUNCING: [&str; 7] = ["let me", "i'll", "let's", "now", "great", "perfect", "excellent"];
+
+fn notes<'f>(facts: &'f Facts<'_>) -> Vec<(Cow<'f, str>, Prior)> {
+    let all = facts.notes.len();
+    let worth = |text: &str, concludes: bool| {
+        let lower = text.to_lowercase();
+        let words = |word: &str| {
+            lower.match_indices(word).any(|(at, _)| {
+                let ends = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+                ends(lower[..at].chars().next_back()) && ends(lower[at + word.len()..].chars().next())
+            })
+        };
+        let mut worth = 1000;
+        if concludes {
+            worth *= 2;
+        }
+        if TELLING.iter().any(|word| words(word)) {
+            worth = worth * 5 / 4;
+        }
+        if ANNOUNCING.iter().any(|word| lower.starts_with(word)) {
+            worth = worth * 3 / 5;
+        }
+        worth
+    };
+    let note = |(nth, note): (usize, &'f super::Note<'_>)| {
+        let prior = Prior::of(&note.text)
+            .role(Some(Role::Assistant))
+            .recency(nth, all);
+        (
+            Cow::Borrowed(note.text.as_ref()),
+            prior.worth(worth(&note.text, note.concludes)),
+        )
+    };
+    facts.notes.iter().enumerate().map(note).collect()
+}

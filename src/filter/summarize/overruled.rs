@@ -1,0 +1,269 @@
+//! Rules that later ones take the place of. Known by their words alone: the same question answered anew, or a cue that something
+//! is no longer so and most of the same words.
+
+use super::instructions::Sentence;
+use super::terms::for_each_term;
+use std::collections::{BTreeSet, HashMap};
+
+/// What says that something changed.
+const CUES: &[&str] = &[
+    "scrap",
+    "forget",
+    "drop the|that",
+    "ignore the|what|that",
+    "changed my mind",
+    "change of plan|plans",
+    "correction",
+    "actually",
+    "no longer",
+    "any more",
+    "anymore",
+    "no need",
+    "after all",
+    "again",
+    "instead",
+    "rather than",
+    "switch|switched from|to|back",
+    "strike that",
+    "is|are fine|ok|okay|allowed",
+    "you|we may|can now",
+    "on second thought",
+    "revert",
+    "lifted",
+    "from now on",
+];
+
+/// What says that a rule no longer holds.
+const LIFTING: &[&str] = &[
+    "no need to *",
+    "scrap the|that *",
+    "change of plan|plans",
+    "forget the|that ** rule",
+    "drop the|that ** rule",
+    "are|is allowed after all",
+    "are|is fine|ok after all",
+    "you|we no longer need|have *",
+    "strike that",
+];
+
+/// Questions that have one answer at a time: values of each.
+const QUESTIONS: &[&[&str]] = &[
+    &[
+        "english",
+        "german",
+        "french",
+        "spanish",
+        "danish",
+        "portuguese",
+        "italian",
+        "dutch",
+        "swedish",
+        "norwegian",
+        "finnish",
+        "polish",
+        "russian",
+        "chinese",
+        "japanese",
+        "korean",
+        "turkish",
+        "arabic",
+        "czech",
+        "greek",
+        "hebrew",
+        "hindi",
+        "ukrainian",
+    ],
+    &["celsius", "fahrenheit", "kelvin"],
+    &["metric", "imperial"],
+    &[
+        "tab",
+        "tabs",
+        "two spaces",
+        "four spaces",
+        "eight spaces",
+        "2 spaces",
+        "4 spaces",
+        "8 spaces",
+    ],
+    &["sentence case", "title case"],
+    &[
+        "snake_case",
+        "camelcase",
+        "kebab-case",
+        "pascalcase",
+        "snake case",
+        "camel case",
+        "kebab case",
+    ],
+    &["npm", "yarn", "pnpm", "bun"],
+    &["call me", "address me"],
+];
+
+/// Words of rules that say nothing of what they are about.
+const FRAME: &[&str] = &[
+    "actually",
+    "address",
+    "always",
+    "anything",
+    "ask",
+    "call",
+    "change",
+    "changed",
+    "chat",
+    "correction",
+    "each",
+    "every",
+    "forget",
+    "forward",
+    "future",
+    "give",
+    "go",
+    "going",
+    "instead",
+    "keep",
+    "make",
+    "may",
+    "mind",
+    "must",
+    "need",
+    "never",
+    "now",
+    "only",
+    "onward",
+    "plan",
+    "please",
+    "prefer",
+    "put",
+    "rather",
+    "rule",
+    "said",
+    "say",
+    "scrap",
+    "session",
+    "should",
+    "sure",
+    "tell",
+    "today",
+    "use",
+    "used",
+    "want",
+    "write",
+    "written",
+    "longer",
+    "allowed",
+];
+
+/// Words that forbid.
+const NEGATIONS: &[&str] = &[
+    "never", "not", "don't", "no", "avoid", "stop", "nothing", "without", "refrain",
+];
+
+/// What of a sentence tells whether it takes the place of another.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    terms: BTreeSet<String>,
+    /// The questions that it answers, and how.
+    answers: Vec<(usize, String)>,
+    /// Whether it says that something changed.
+    pub changes: bool,
+    forbids: bool,
+}
+
+impl Claim {
+    /// Of a sentence.
+    pub fn of(text: &str) -> Claim {
+        let sentence = Sentence::read(text);
+        let mut terms = BTreeSet::new();
+        for_each_term(text, |term| {
+            if !FRAME
+                .iter()
+                .any(|word| *word == term || word.strip_suffix('e') == Some(term))
+            {
+                terms.insert(term.to_string());
+            }
+        });
+        let all = 0..sentence.words.len();
+        let answer = |(nth, values): (usize, &&[&str])| {
+            let named = values.iter().filter(|value| sentence.find(&[value]).is_some());
+            let value = named.max_by_key(|value| value.len())?;
+            // How to be addressed is answered by what follows.
+            let at = sentence.find(&[value])?;
+            let behind = if value.ends_with(" me") {
+                sentence.at(at + 2)
+            } else {
+                ""
+            };
+            Some((nth, format!("{value} {behind}")))
+        };
+        let contrast = |at: usize| sentence.words[at].fresh && sentence.at(at) == "not";
+        Claim {
+            answers: QUESTIONS.iter().enumerate().filter_map(answer).collect(),
+            changes: all
+                .clone()
+                .any(|at| contrast(at) || CUES.iter().any(|cue| sentence.matches(at, cue))),
+            forbids: all.clone().any(|at| NEGATIONS.contains(&sentence.at(at))),
+            terms,
+        }
+    }
+
+    /// Whether a sentence says in so many words that a rule no longer holds.
+    pub fn lifts(text: &str) -> bool {
+        let sentence = Sentence::read(text);
+        (0..sentence.words.len()).any(|at| LIFTING.iter().any(|cue| sentence.matches(at, cue)))
+    }
+
+    /// Whether a later sentence takes the place of this one.
+    pub fn is_overruled_by(&self, later: &Claim) -> bool {
+        let answered = |(question, value): &(usize, String)| {
+            later
+                .answers
+                .iter()
+                .any(|(other, now)| other == question && now != value)
+        };
+        if self.answers.iter().any(answered) {
+            return true;
+        }
+        if !later.changes || self.terms.is_empty() {
+            return false;
+        }
+        let common = self.terms.intersection(&later.terms).count();
+        let shorter = self.terms.len().min(later.terms.len());
+        let missing = self.terms.len() - common;
+        common * 2 >= self.terms.len()
+            || (self.forbids != later.forbids && common >= 2 && common * 2 >= shorter)
+            || (common >= 2 && common * 3 >= shorter * 2 && missing <= 2)
+    }
+}
+
+/// Of these claims, oldest first, those that a later one takes the place of.
+pub fn overruled(claims: &[Claim]) -> Vec<bool> {
+    let mut gone = vec![false; claims.len()];
+    let mut by_term: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut by_question: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (at, claim) in claims.iter().enumerate() {
+        let mut earlier: BTreeSet<usize> = BTreeSet::new();
+        for (question, _) in &claim.answers {
+            earlier.extend(newest(by_question.get(question)));
+            by_question.entry(*question).or_default().push(at);
+        }
+        for term in &claim.terms {
+            if claim.changes {
+                earlier.extend(newest(by_term.get(term.as_str())));
+            }
+            by_term.entry(term).or_default().push(at);
+        }
+        for other in earlier {
+            gone[other] = gone[other] || claims[other].is_overruled_by(claim);
+        }
+    }
+    gone
+}
+
+/// Most earlier rules that a word is looked up in.
+const LOOKED_AT: usize = 256;
+
+fn newest(places: Option<&Vec<usize>>) -> impl Iterator<Item = usize> + '_ {
+    places
+        .into_iter()
+        .flat_map(|places| places.iter().rev().take(LOOKED_AT).copied())
+}
