@@ -2,6 +2,7 @@
 
 mod compat;
 mod programs;
+mod question;
 mod reports;
 
 use crate::env::{CHAT, Env, Run};

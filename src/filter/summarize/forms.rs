@@ -3,12 +3,45 @@
 
 use super::instructions::Sentence;
 use super::vocabulary::{NOT_FORBIDDEN, ONE_OFF, is_in};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Patterns, one a line, by their first words: few sentences begin like any of them.
+struct Patterns {
+    by_word: HashMap<&'static str, Vec<&'static str>>,
+    /// Those that begin with no word in particular.
+    open: Vec<&'static str>,
+}
+
+impl Patterns {
+    fn of(text: &'static str) -> Patterns {
+        let mut by_word: HashMap<_, Vec<_>> = HashMap::new();
+        let mut open = Vec::new();
+        for pattern in text.lines() {
+            let first = pattern.split(' ').next().unwrap_or_default();
+            if first.starts_with(['*', '!', '~']) {
+                open.push(pattern);
+                continue;
+            }
+            for word in first.split('|') {
+                by_word.entry(word).or_default().push(pattern);
+            }
+        }
+        Patterns { by_word, open }
+    }
+
+    /// Whether one of them begins at a word of the sentence.
+    fn begin_at(&self, sentence: &Sentence, at: usize) -> bool {
+        let own = self.by_word.get(sentence.at(at)).into_iter().flatten();
+        own.chain(&self.open).any(|pattern| sentence.matches(at, pattern))
+    }
+}
 
 /// What a rule begins with, polite words aside.
-const BEGINNINGS: &str = include_str!("rules_begin.txt");
+static BEGINNINGS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(include_str!("rules_begin.txt")));
 
 /// What is said of all things of a kind, or of one for good: nobody is its subject.
-const DUTIES: &str = include_str!("rules_of_things.txt");
+static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(include_str!("rules_of_things.txt")));
 
 /// Whose doings are told and not ruled.
 const PEOPLE: &[&str] = &[
@@ -56,12 +89,12 @@ const DETERMINERS: &[&str] = &[
 ];
 
 /// What only sounds like a rule: small talk, praise, encouragement, what is told.
-const SMALL_TALK: &str = include_str!("small_talk.txt");
+static SMALL_TALK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(include_str!("small_talk.txt")));
 
 impl Sentence {
     /// Whether it is small talk and sets no rule, whatever it sounds like.
     pub(super) fn is_small_talk(&self, start: usize) -> bool {
-        !self.phrase() && SMALL_TALK.lines().any(|pattern| self.matches(start, pattern))
+        !self.phrase() && SMALL_TALK.begin_at(self, start)
     }
 
     /// Whether one of the forms is there, from its first word of weight on.
@@ -69,7 +102,7 @@ impl Sentence {
         if self.words.iter().any(|word| is_in(ONE_OFF, &word.text)) {
             return false;
         }
-        BEGINNINGS.lines().any(|pattern| self.matches(start, pattern))
+        BEGINNINGS.begin_at(self, start)
             || self.is_duty(start)
             || self.is_of_many(start)
             || self.forbids_many(start)
@@ -78,10 +111,7 @@ impl Sentence {
     fn is_duty(&self, start: usize) -> bool {
         let subject = (start..self.words.len().min(start + 8)).take_while(|at| !is_in(PEOPLE, self.at(*at)));
         // The first word is of the subject.
-        subject
-            .skip(1)
-            .any(|at| DUTIES.lines().any(|pattern| self.matches(at, pattern)))
-            && !is_in(PEOPLE, self.at(start))
+        subject.skip(1).any(|at| DUTIES.begin_at(self, at)) && !is_in(PEOPLE, self.at(start))
     }
 
     /// `name branches after the ticket`: plural, and no article.
