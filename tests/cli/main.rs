@@ -23,6 +23,7 @@ mod continuing;
 mod count;
 mod counters;
 mod detect;
+mod diff;
 mod documents;
 mod events;
 mod expand;

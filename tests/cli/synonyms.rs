@@ -48,7 +48,7 @@ fn a_word_of_another_program_leads_to_a_command() {
         ("edit", "convo truncate"),
         ("version", "convo --version"),
         ("html", "convo cat --to FORMAT"),
-        ("diff", "diff <(convo cat A)"),
+        ("compare", "convo diff A B"),
         ("merge", "convo join"),
         ("repair", "convo check --for API --fix"),
         ("redact", "sed"),

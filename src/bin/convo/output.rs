@@ -98,6 +98,11 @@ impl Output {
         self.json.load(Ordering::Relaxed)
     }
 
+    /// Whether only the status is wanted.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether standard output takes colour.
     pub fn colored(&self) -> bool {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");

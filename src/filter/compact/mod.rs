@@ -4,7 +4,7 @@
 pub mod digest;
 pub mod event;
 pub(super) mod explain;
-mod facts;
+pub(in crate::filter) mod facts;
 mod levels;
 pub mod mark;
 mod optimize;

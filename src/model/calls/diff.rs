@@ -4,14 +4,11 @@ use super::line::Line;
 use similar::{Algorithm, ChangeTag, TextDiff};
 use std::time::Duration;
 
-/// Unchanged lines around a change.
-const AROUND: usize = 2;
-
 /// Larger texts are not compared: one is removed, the other added.
 const LARGEST: (usize, usize) = (5_000, 1 << 20);
 
-/// The lines that differ, and how many are added and removed; with `around`, also unchanged lines next to them.
-pub fn of(old: &str, new: &str, around: bool) -> (Vec<Line>, (usize, usize)) {
+/// The lines that differ, and how many are added and removed, with so many unchanged lines around them.
+pub fn of(old: &str, new: &str, around: usize) -> (Vec<Line>, (usize, usize)) {
     let is_large = |text: &str| text.len() > LARGEST.1 || text.lines().nth(LARGEST.0).is_some();
     let mut lines = Vec::new();
     if old.is_empty() || new.is_empty() || is_large(old) || is_large(new) {
@@ -23,12 +20,8 @@ pub fn of(old: &str, new: &str, around: bool) -> (Vec<Line>, (usize, usize)) {
         .algorithm(Algorithm::Myers)
         .timeout(Duration::from_secs(1))
         .diff_lines(old, new);
-    for (nth, group) in diff
-        .grouped_ops(if around { AROUND } else { 0 })
-        .iter()
-        .enumerate()
-    {
-        if nth > 0 && around {
+    for (nth, group) in diff.grouped_ops(around).iter().enumerate() {
+        if nth > 0 && around > 0 {
             lines.push(Line::Note("...".to_string()));
         }
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {

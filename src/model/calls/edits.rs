@@ -17,7 +17,7 @@ const PAIRS: [(&str, &str); 5] = [
 const CONTENTS: [&str; 5] = ["content", "contents", "file_text", "new_source", "text"];
 
 /// The change, taken out of the arguments.
-pub fn take(arguments: &mut Arguments<'_>, around: bool) -> Option<(Vec<Line>, (usize, usize))> {
+pub fn take(arguments: &mut Arguments<'_>, around: usize) -> Option<(Vec<Line>, (usize, usize))> {
     if let Some(pair) = take_pair(arguments) {
         return Some(diff::of(&pair.0, &pair.1, around));
     }

@@ -8,6 +8,7 @@ mod tests;
 
 use super::json::{self, Dialect};
 use super::message::ToolCall;
+pub use diff::of as line_diff;
 pub use line::Line;
 use line::{Arguments, PATHS};
 use std::borrow::Cow;
@@ -88,6 +89,9 @@ const MINOR: [&str; 36] = [
     "requires_approval",
 ];
 
+/// Unchanged lines around a change.
+const AROUND: usize = 2;
+
 impl CallSummary {
     /// Summarizes a call; paths are relative to the working directory. With `full`, nothing is left out.
     pub fn of(call: &ToolCall<'_>, directory: Option<&str>, full: bool) -> CallSummary {
@@ -103,7 +107,7 @@ impl CallSummary {
         if let Some(patch) = edits::take_patch(&mut arguments) {
             summary.patch(&patch, directory);
         }
-        let change = edits::take(&mut arguments, full);
+        let change = edits::take(&mut arguments, if full { AROUND } else { 0 });
         summary.take_subject(&mut arguments, directory);
         if let Some((lines, counts)) = change {
             summary.lines.extend(lines);

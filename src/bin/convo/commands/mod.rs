@@ -10,6 +10,7 @@ mod context;
 mod r#continue;
 mod count;
 mod detect;
+mod diff;
 mod expand;
 mod fsck;
 mod gc;
@@ -94,6 +95,7 @@ pub const ALL: &[Verb] = &[
     verb::<show::Show>("show", Group::Inspect, false),
     verb::<count::Count>("count", Group::Inspect, false),
     verb::<detect::Detect>("detect", Group::Inspect, false),
+    verb::<diff::Diff>("diff", Group::Inspect, false),
     verb::<cat::Cat>("cat", Group::Convert, false),
     verb::<context::View>("context", Group::Convert, false),
     verb::<check::Check>("check", Group::Convert, false),

@@ -27,10 +27,7 @@ const HINTS: [(&[&str], &str); 23] = [
         &["convert", "markdown", "md", "html", "save"],
         "convert with: convo cat --to FORMAT NAME, e.g. --to markdown",
     ),
-    (
-        &["diff", "cmp", "compare"],
-        "compare two sessions with: diff <(convo cat A) <(convo cat B)",
-    ),
+    (&["cmp", "compare"], "compare two sessions with: convo diff A B"),
     (
         &["merge", "concat", "combine"],
         "combine sessions with: convo join",

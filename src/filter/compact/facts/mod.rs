@@ -1,7 +1,7 @@
 //! The facts of a session with tools, for whoever takes it over: found in calls and results of any format, in one pass.
 
-mod outcome;
-mod tool;
+pub(in crate::filter) mod outcome;
+pub(in crate::filter) mod tool;
 
 use super::mark;
 use super::work::{Entry, Work};
@@ -63,7 +63,7 @@ fn is_whole(work: &Work<'_>, at: usize) -> bool {
 }
 
 /// The directory of the session, as its format tells it.
-fn place(session: &Session) -> Option<String> {
+pub(in crate::filter) fn place(session: &Session) -> Option<String> {
     let metadata = session
         .header()
         .into_iter()

@@ -1,6 +1,7 @@
 //! How a call came out: its code, whether it failed, and the line that says why.
 
 use super::super::mark;
+use crate::filter::phrase::holds;
 use crate::model::json;
 use crate::model::message::Message;
 use std::borrow::Cow;
@@ -172,12 +173,7 @@ fn error_line(text: &str) -> &str {
     };
     let speaks = |line: &&str| {
         let lower = line.to_lowercase();
-        WORDS.iter().any(|what| {
-            lower.match_indices(what).any(|(at, _)| {
-                let ends = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-                ends(lower[..at].chars().next_back()) && ends(lower[at + what.len()..].chars().next())
-            })
-        })
+        WORDS.iter().any(|what| holds(&lower, what))
     };
     lines()
         .find(names)

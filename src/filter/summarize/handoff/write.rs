@@ -8,6 +8,7 @@ use super::cut::{cut, first};
 use super::lines::{Count, MORE, fitting, quoted, unseen};
 use super::read::Heading;
 use super::{Facts, File};
+use crate::filter::phrase::holds;
 use crate::model::message::Role;
 use std::borrow::Cow;
 
@@ -316,17 +317,11 @@ fn notes<'f>(facts: &'f Facts<'_>) -> Vec<(Cow<'f, str>, Prior)> {
     let all = facts.notes.len();
     let worth = |text: &str, concludes: bool| {
         let lower = text.to_lowercase();
-        let words = |word: &str| {
-            lower.match_indices(word).any(|(at, _)| {
-                let ends = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-                ends(lower[..at].chars().next_back()) && ends(lower[at + word.len()..].chars().next())
-            })
-        };
         let mut worth = 1000;
         if concludes {
             worth *= 2;
         }
-        if TELLING.iter().any(|word| words(word)) {
+        if TELLING.iter().any(|word| holds(&lower, word)) {
             worth = worth * 5 / 4;
         }
         if ANNOUNCING.iter().any(|word| lower.starts_with(word)) {

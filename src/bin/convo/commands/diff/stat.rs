@@ -1,0 +1,72 @@
+//! Differences counted by role and tool.
+
+use super::{Diff, Side};
+use crate::context::Context;
+use crate::terminal::table::{Cell, Column, Table};
+use crate::terminal::time_format::Times;
+use convo::filter::diff::{Entry, SessionDiff, Step};
+use convo::model::view::View;
+use convo::tokens::usage::of_item;
+use std::collections::BTreeMap;
+
+const COLUMNS: [Column; 6] = [
+    Column::rest("MESSAGES OF"),
+    Column::number("ADDED"),
+    Column::number("DROPPED"),
+    Column::number("CHANGED"),
+    Column::number("TOKENS BEFORE"),
+    Column::number("TOKENS AFTER"),
+];
+
+/// Added, dropped, changed; tokens before and after.
+type Row = [u64; 5];
+
+pub fn group(entry: &Entry<'_>) -> String {
+    match (entry.role.as_ref(), &entry.tool) {
+        ("tool", Some(tool)) => format!("tool {tool}"),
+        (role, _) => role.to_string(),
+    }
+}
+
+impl Diff {
+    pub(super) fn print_stat(
+        &self,
+        context: &Context,
+        diff: &SessionDiff<'_>,
+        sides: [&Side; 2],
+        views: &[View; 2],
+    ) -> anyhow::Result<()> {
+        self.counting.tell_estimate(context)?;
+        let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+        for (nth, entries) in [&diff.a, &diff.b].into_iter().enumerate() {
+            let session = &sides[nth].session;
+            let counter = self.counting.counter(context, &sides[nth].label, session)?;
+            for (entry, item) in entries.iter().zip(&views[nth].items) {
+                rows.entry(group(entry)).or_default()[3 + nth] += of_item(session, item, counter);
+            }
+        }
+        for step in &diff.steps {
+            let (place, entry) = match step {
+                Step::Equal(..) => continue,
+                Step::Added(at) => (0, &diff.b[*at]),
+                Step::Dropped(at) => (1, &diff.a[*at]),
+                Step::Changed(_, at, _) | Step::Moved(_, at, _) => (2, &diff.b[*at]),
+            };
+            rows.entry(group(entry)).or_default()[place] += 1;
+        }
+        let total = rows.values().fold(Row::default(), |mut total, row| {
+            total
+                .iter_mut()
+                .zip(row)
+                .for_each(|(total, figure)| *total += figure);
+            total
+        });
+        let cells = |(name, row): (String, Row)| {
+            let figures = row.map(|figure| Cell::Number(Some(figure)));
+            [Cell::Text(name)].into_iter().chain(figures).collect()
+        };
+        let times = Times::new(self.times, &context.clock);
+        let rows = rows.into_iter().chain([("total".to_string(), total)]).map(cells);
+        Table::new(&COLUMNS, &times).print(&context.output, rows)
+    }
+}

@@ -1,0 +1,327 @@
+//! What one side of a comparison says and the other does not: rules, decisions, paths, commands, errors, figures, dates,
+//! addresses, identifiers and open questions. They are known by their form, without a model.
+
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use super::compact::facts::outcome::Outcome;
+use super::compact::facts::{place, tool};
+use super::diff::{Entry, SUMMARY};
+use super::phrase::holds;
+use super::summarize::{is_harness, sentence_ranges, standing, without_list_mark};
+use crate::model::session::Session;
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::collections::HashMap;
+use tool::About;
+use unicode_normalization::UnicodeNormalization;
+
+/// What a fact is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A standing instruction.
+    Rule,
+    /// A sentence that says what was decided.
+    Decision,
+    /// A question that nobody answered.
+    Question,
+    /// A file or directory.
+    Path,
+    /// A command that was run.
+    Command,
+    /// How a call failed: its code, and the line that says why.
+    Error,
+    /// A number with its unit.
+    Figure,
+    /// A day.
+    Date,
+    /// An address.
+    Url,
+    /// A name in code, a hash, the number of an issue.
+    Identifier,
+}
+
+impl Kind {
+    /// Every kind, in the order of reports.
+    pub const ALL: [Kind; 10] = [
+        Kind::Rule,
+        Kind::Decision,
+        Kind::Question,
+        Kind::Path,
+        Kind::Command,
+        Kind::Error,
+        Kind::Figure,
+        Kind::Date,
+        Kind::Url,
+        Kind::Identifier,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Rule => "rule",
+            Kind::Decision => "decision",
+            Kind::Question => "question",
+            Kind::Path => "path",
+            Kind::Command => "command",
+            Kind::Error => "error",
+            Kind::Figure => "figure",
+            Kind::Date => "date",
+            Kind::Url => "url",
+            Kind::Identifier => "identifier",
+        }
+    }
+}
+
+/// A fact that the first side says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is.
+    pub kind: Kind,
+    /// Its text.
+    pub text: String,
+    /// The first message that says it, by its place.
+    pub at: usize,
+    /// Whether the second side says it too.
+    pub kept: bool,
+}
+
+impl Fact {
+    /// What is searched for on the other side: of an error the line, since its code is written in many ways.
+    fn searched(&self) -> &str {
+        match self.kind {
+            Kind::Error => self.text.split_once(": ").map_or(&self.text, |(_, line)| line),
+            _ => &self.text,
+        }
+    }
+}
+
+/// Words of a sentence that decides something.
+const DECIDING: [&str; 24] = [
+    "decided",
+    "decision",
+    "decide to",
+    "we'll use",
+    "we will use",
+    "i'll use",
+    "let's use",
+    "let's go with",
+    "going with",
+    "we go with",
+    "agreed",
+    "chose",
+    "chosen",
+    "opted for",
+    "settled on",
+    "instead of",
+    "rather than",
+    "switch to",
+    "switched to",
+    "the plan is",
+    "stick with",
+    "won't use",
+    "must not",
+    "no longer",
+];
+
+/// Fewest and most characters of a sentence that is a fact.
+const SENTENCE: std::ops::RangeInclusive<usize> = 12..=400;
+
+/// Most characters of a command and of the line of an error: a summary quotes no more of them.
+const QUOTED: usize = 120;
+
+/// The facts of `a`, each kind in the order of the messages, and whether `b` says them.
+pub fn facts(session: &Session, a: &[Entry<'_>], b: &[Entry<'_>]) -> Vec<Fact> {
+    let mut found = Found::new(place(session));
+    for (at, entry) in a.iter().enumerate() {
+        found.take(at, entry, a);
+    }
+    let mut facts = found.facts;
+    let patterns: Vec<String> = facts.iter().map(|fact| folded(fact.searched())).collect();
+    let mut kept = vec![false; facts.len()];
+    // Without a fact, or with more than memory holds, there is nothing to search for.
+    if let Ok(searcher) = AhoCorasick::builder()
+        .match_kind(MatchKind::Standard)
+        .build(&patterns)
+    {
+        for entry in b {
+            let said = folded(&said(entry));
+            for hit in searcher.find_overlapping_iter(&said) {
+                kept[hit.pattern().as_usize()] = true;
+            }
+        }
+    }
+    for (fact, kept) in facts.iter_mut().zip(kept) {
+        fact.kept = kept;
+    }
+    facts.sort_by_key(|fact| fact.kind);
+    facts
+}
+
+/// All that a message says: its text, and the names and strings of its calls.
+fn said(entry: &Entry<'_>) -> String {
+    let mut said = entry.text().into_owned();
+    for call in entry
+        .message()
+        .map(|message| message.tool_calls())
+        .unwrap_or_default()
+    {
+        said.push('\n');
+        said.push_str(&call.name);
+        said.push('\n');
+        match serde_json::from_str::<serde_json::Value>(&call.arguments) {
+            Ok(value) => push_strings(&value, &mut said),
+            Err(_) => said.push_str(&call.arguments),
+        }
+    }
+    said
+}
+
+fn push_strings(value: &serde_json::Value, out: &mut String) {
+    match value {
+        serde_json::Value::String(text) => {
+            out.push_str(text);
+            out.push('\n');
+        }
+        serde_json::Value::Array(values) => values.iter().for_each(|value| push_strings(value, out)),
+        serde_json::Value::Object(members) => members.values().for_each(|value| push_strings(value, out)),
+        other => {
+            out.push_str(&other.to_string());
+            out.push('\n');
+        }
+    }
+}
+
+/// As texts are compared: NFKC, in lower case, with single spaces.
+fn folded(text: &str) -> String {
+    let folded: String = match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        false => text.nfkc().collect::<String>().to_lowercase(),
+    };
+    let mut out = String::with_capacity(folded.len());
+    for word in folded.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+struct Found {
+    facts: Vec<Fact>,
+    known: HashMap<(Kind, String), usize>,
+    /// The directory of the session: summaries show paths relative to it.
+    directory: Option<String>,
+}
+
+impl Found {
+    fn new(directory: Option<String>) -> Found {
+        Found {
+            facts: Vec::new(),
+            known: HashMap::new(),
+            directory,
+        }
+    }
+
+    fn push(&mut self, kind: Kind, text: &str, at: usize) {
+        let text = text.trim();
+        let next = self.facts.len();
+        if text.is_empty() || *self.known.entry((kind, folded(text))).or_insert(next) != next {
+            return;
+        }
+        let text = text.to_string();
+        self.facts.push(Fact {
+            kind,
+            text,
+            at,
+            kept: false,
+        });
+    }
+
+    fn take(&mut self, at: usize, entry: &Entry<'_>, all: &[Entry<'_>]) {
+        let text = entry.text();
+        match entry.role.as_ref() {
+            "tool" => {
+                if let Some(message) = entry.message() {
+                    let outcome = Outcome::of(message);
+                    if outcome.failed && outcome.says_why() {
+                        self.push(Kind::Error, &outcome.failure(QUOTED), at);
+                    }
+                }
+                return;
+            }
+            "user" | "system" | "developer" if !is_harness(&text) => {
+                standing(&text)
+                    .iter()
+                    .for_each(|rule| self.push(Kind::Rule, rule, at));
+            }
+            "user" | "system" | "developer" => return,
+            _ => {}
+        }
+        for range in sentence_ranges(&text) {
+            let sentence = without_list_mark(&text[range]);
+            if !SENTENCE.contains(&sentence.chars().count()) {
+                continue;
+            }
+            let lower = sentence.to_lowercase();
+            if DECIDING.iter().any(|words| holds(&lower, words)) && !sentence.ends_with('?') {
+                self.push(Kind::Decision, sentence, at);
+            }
+            if sentence.ends_with('?') && is_open(at, entry, all) {
+                self.push(Kind::Question, sentence, at);
+            }
+        }
+        let mut scanned = Vec::new();
+        scan::scan(&text, &mut |kind, fact: &str| {
+            scanned.push((kind, fact.to_string()))
+        });
+        for (kind, fact) in scanned {
+            match kind {
+                Kind::Path => self.path(&fact, at),
+                _ => self.push(kind, &fact, at),
+            }
+        }
+        for call in entry
+            .message()
+            .map(|message| message.tool_calls())
+            .unwrap_or_default()
+        {
+            match tool::read(&call).1 {
+                About::Files(files) => files.iter().for_each(|(_, path)| self.path(path, at)),
+                About::Command(command) => {
+                    let line = command.trim().lines().next().unwrap_or_default();
+                    let short: String = line.chars().take(QUOTED).collect();
+                    self.push(Kind::Command, &short, at);
+                }
+                About::Plan(_) | About::Other => {}
+            }
+        }
+    }
+
+    fn path(&mut self, path: &str, at: usize) {
+        let inside = self
+            .directory
+            .as_deref()
+            .and_then(|directory| path.strip_prefix(directory));
+        let near = inside.and_then(|path| path.strip_prefix('/')).unwrap_or(path);
+        let near = near.to_string();
+        self.push(Kind::Path, &near, at);
+    }
+}
+
+/// Whether nobody answers what is asked here: the other side does not speak afterwards.
+fn is_open(at: usize, entry: &Entry<'_>, all: &[Entry<'_>]) -> bool {
+    let other = match entry.role.as_ref() {
+        "user" => "assistant",
+        "assistant" => "user",
+        _ => return false,
+    };
+    let mut later = all[at + 1..].iter();
+    let answered = later.find(|later| {
+        (later.role == entry.role && !later.text().trim().is_empty())
+            || (later.role == other && !later.text().trim().is_empty())
+            || later.role == SUMMARY
+    });
+    answered.is_none_or(|later| later.role == entry.role && entry.role == "user")
+}

@@ -1,0 +1,79 @@
+use super::*;
+use crate::model::view::View;
+
+fn session(lines: &[&str]) -> Session {
+    let mut session = Session::default();
+    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    session
+}
+
+fn lost(a: &[&str], b: &[&str]) -> Vec<(Kind, String, usize, bool)> {
+    let (a, b) = (session(a), session(b));
+    let views = [View::replay(&a), View::replay(&b)];
+    let entries = [Entry::all(&a, &views[0]), Entry::all(&b, &views[1])];
+    facts(&a, &entries[0], &entries[1])
+        .into_iter()
+        .map(|fact| (fact.kind, fact.text, fact.at, fact.kept))
+        .collect()
+}
+
+const HEADER: &str = r#"{"type":"session","version":1,"id":"s","metadata":{"cwd":"/repo"}}"#;
+const RULE: &str = r#"{"role":"user","content":"Always answer in British English."}"#;
+const CALL: &str = r#"{"role":"assistant","content":"We decided to use LMDB instead of SQLite.","tool_calls":[{"id":"c","type":"function","function":{"name":"Bash","arguments":"{\"command\":\"cargo test -q\"}"}},{"id":"d","type":"function","function":{"name":"Read","arguments":"{\"file_path\":\"/repo/src/a.rs\"}"}}]}"#;
+const FAILED: &str =
+    r#"{"role":"tool","tool_call_id":"c","content":"Exit code: 101\nerror[E0308]: mismatched types\n"}"#;
+const ASKED: &str = r#"{"role":"assistant","content":"It took 6 s. Shall I go on with the second part?"}"#;
+
+#[test]
+fn what_the_other_side_no_longer_says_is_found() {
+    let a = [HEADER, RULE, CALL, FAILED, ASKED];
+    let all = lost(&a, &a);
+    let kinds: Vec<Kind> = all.iter().map(|(kind, ..)| *kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            Kind::Rule,
+            Kind::Decision,
+            Kind::Question,
+            Kind::Path,
+            Kind::Command,
+            Kind::Error,
+            Kind::Figure
+        ],
+        "{all:?}"
+    );
+    assert!(all.iter().all(|(.., kept)| *kept), "{all:?}");
+    // Case, white space and the directory of the session make no difference; a summary counts.
+    let b = [
+        HEADER,
+        r#"{"type":"summary","id":"e","at":"2026-01-01T00:00:00Z","content":"always  answer in british English.\nR src/a.rs\n$ cargo test -q => 101: error[E0308]: mismatched types"}"#,
+    ];
+    let lost: Vec<String> = lost(&a, &b)
+        .into_iter()
+        .filter(|(.., kept)| !kept)
+        .map(|(_, text, ..)| text)
+        .collect();
+    assert_eq!(
+        lost,
+        [
+            "We decided to use LMDB instead of SQLite.",
+            "Shall I go on with the second part?",
+            "6 s"
+        ]
+    );
+}
+
+#[test]
+fn an_answered_question_is_not_open() {
+    let a = [
+        r#"{"role":"user","content":"Which database do we take then?"}"#,
+        r#"{"role":"assistant","content":"The small one."}"#,
+        r#"{"role":"user","content":"And why is that so, please?"}"#,
+    ];
+    let questions: Vec<usize> = lost(&a, &a)
+        .into_iter()
+        .filter(|(kind, ..)| *kind == Kind::Question)
+        .map(|(_, _, at, _)| at)
+        .collect();
+    assert_eq!(questions, [2]);
+}
